@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib.syndication.views import Feed
 from django.http import Http404, HttpRequest
+from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 from django.utils.xmlutils import SimplerXMLGenerator
 
@@ -40,9 +41,10 @@ class AtomFeed(Atom1Feed):
 
 
 class EditionFeed(Feed[Any, Edition]):
-    """A feed of an edition. Subclasses say `name`, `items` and what an entry holds."""
+    """A feed of an edition. Subclasses say `view` (a URL name), `name`, `items` and what an entry holds."""
 
     feed_type = AtomFeed
+    view: str
     name: "str | StrPromise" = ""
 
     def get_object(self, request: HttpRequest, *args: object, **kwargs: object) -> Edition:
@@ -52,10 +54,7 @@ class EditionFeed(Feed[Any, Edition]):
         return edition
 
     def feed_url(self, edition: Edition) -> str:
-        return absolute(self.path(edition))
-
-    def path(self, edition: Edition) -> str:
-        raise LookupError(f"{type(self).__name__} has no address")
+        return absolute(reverse(self.view, args=[edition.slug]))
 
     def title(self, edition: Edition) -> str:
         return f"{edition.name}: {self.name}"

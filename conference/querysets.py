@@ -63,7 +63,3 @@ class MenuItemQuerySet(ContentQuerySet[Any]):
     def published(self, at: datetime | None = None) -> Self:
         page_public = Q(page__isnull=True) | or_draft(Q(page__status="published"), "page__")
         return self.filter(edition_public("edition__", at), page_public)
-
-    def with_targets(self) -> Self:
-        """With the pages that lines lead to, and the editions of these."""
-        return self.select_related("page__edition")

@@ -55,17 +55,11 @@ def parsed(source: str) -> Parsed | None:
 def advice(source: str, *, is_title: bool = False) -> list[str]:
     """Return what is worth a look; empty for most texts."""
     text = parsed(tidy(source).strip())
-    found = [*unseen(source), *lost(source), *(problems(text) if text else ())]
+    found = [*characters(source), *(problems(text) if text else ())]
     if is_title and in_capitals(source):
         found.append(_("The title is all in capitals."))
     found += latex_in_prose(text) if text else ()
     return found[:MAX_PROBLEMS]
-
-
-def unseen(source: str) -> Iterator[str]:
-    for sign in sorted(set(UNSEEN.findall(source))):
-        words = {"code": f"{ord(sign):04X}", "name": unicodedata.name(sign, "?").lower()}
-        yield _("Contains an invisible character: U+%(code)s, %(name)s.") % words
 
 
 def in_capitals(title: str) -> bool:
@@ -74,8 +68,11 @@ def in_capitals(title: str) -> bool:
     return len(words) > 1 and sum(map(len, words)) > 8 and all(word.isupper() for word in words)
 
 
-def lost(source: str) -> Iterator[str]:
-    """Report lost characters, and markup that is not interpreted."""
+def characters(source: str) -> Iterator[str]:
+    """Report invisible and lost characters, and markup that is not interpreted."""
+    for sign in sorted(set(UNSEEN.findall(source))):
+        words = {"code": f"{ord(sign):04X}", "name": unicodedata.name(sign, "?").lower()}
+        yield _("Contains an invisible character: U+%(code)s, %(name)s.") % words
     for sign in sorted(set(CONTROLS.findall(source))):
         yield _("Contains the control character U+%(code)s.") % {"code": f"{ord(sign):04X}"}
     if "\ufffd" in source:

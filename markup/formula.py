@@ -71,7 +71,12 @@ def mathml(tex: str, display: bool = False) -> str | None:
     attributes = {"alttext": plain(tex)} | ({"display": "block"} if display else {})
     root.attrib.clear()
     root.attrib.update(attributes)
-    _letter(root)
+    for element in root.iter():
+        # Browsers ignore `mathvariant` but for "normal": its letters are there in Unicode.
+        variant = element.get("mathvariant")
+        if variant and variant != "normal" and element.tag != "mtext":
+            del element.attrib["mathvariant"]
+            element.text = "".join(_variant(character, variant) for character in element.text or "")
     for row in [*root.iter("mrow"), *root.iter("mtd")]:
         _space_functions(row)
     return tostring(root, encoding="unicode", short_empty_elements=False)
@@ -129,15 +134,6 @@ def _settle(root: Element) -> bool:
     for parent in root.iter("mrow"):
         _join_upright(parent)
     return True
-
-
-def _letter(root: Element) -> None:
-    """Turn `mathvariant`, which browsers ignore but for "normal", into the letters it means."""
-    for element in root.iter():
-        variant = element.get("mathvariant")
-        if variant and variant != "normal" and element.tag != "mtext":
-            del element.attrib["mathvariant"]
-            element.text = "".join(_variant(character, variant) for character in element.text or "")
 
 
 def _space_functions(row: Element) -> None:

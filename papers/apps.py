@@ -1,4 +1,4 @@
-"""What: papers, their topics and awards."""
+"""Papers, their topics and awards."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""What: papers with their authors in order, topics, material, awards. When they are shown: `schedule`."""
+"""Papers with their authors in order, topics, materials and awards. When they are presented: `schedule`."""
 
 import re
 from collections.abc import Collection

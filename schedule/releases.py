@@ -452,10 +452,8 @@ def mark_moved(sessions: Iterable[Session], moves: Mapping[str, datetime], at: d
 
 
 class ChangesFeed(EditionFeed):
+    view = "schedule:changes_feed"
     name = pgettext_lazy("name of a feed", "changes of the program")
-
-    def path(self, edition: Edition) -> str:
-        return reverse("schedule:changes_feed", args=[edition.slug])
 
     def link(self, edition: Edition) -> str:
         return absolute(reverse("schedule:changes", args=[edition.slug]))

@@ -23,10 +23,8 @@ from search.query import MAX_QUERY_CHARS, parse
 class AnnouncementsFeed(EditionFeed):
     """Announcements, newest first, whether pinned or not."""
 
+    view = "website:announcements_feed"
     name = pgettext_lazy("name of a feed", "announcements")
-
-    def path(self, edition: Edition) -> str:
-        return reverse("website:announcements_feed", args=[edition.slug])
 
     def items(self, edition: Edition) -> list[Announcement]:
         rows = list(edition.announcements.published().order_by("-published_at", "uid")[:MAX_ENTRIES])
@@ -83,10 +81,8 @@ class PaperEntries:
 class PapersFeed(PaperEntries, EditionFeed):
     """The papers of an edition, newest first."""
 
+    view = "website:papers_feed"
     name = "papers"
-
-    def path(self, edition: Edition) -> str:
-        return reverse("website:papers_feed", args=[edition.slug])
 
     def link(self, edition: Edition) -> str:
         return absolute(reverse("papers:list", args=[edition.slug]))

@@ -75,7 +75,7 @@ def edition_menu(edition: Edition, at: datetime) -> list[MenuLink]:
     found = filled_sections(edition, at)
     if found.has_menu:
         children: dict[int | None, list[MenuItem]] = {}
-        for line in edition.menu_items.published().with_targets():
+        for line in edition.menu_items.published().select_related("page__edition"):
             children.setdefault(line.parent_id, []).append(line)
         return [
             item_link(line, edition, [item_link(child, edition) for child in children.get(line.pk, [])])

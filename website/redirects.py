@@ -86,11 +86,11 @@ def old_schedule(request: HttpRequest, year: int) -> HttpResponse:
 
 def edition_of(year: int) -> Edition:
     """Return the published edition of a year, first the one whose address is the year."""
-    editions = list(Edition.objects.published().filter(year=year).order_by("slug"))
-    named = [edition for edition in editions if edition.slug == str(year)]
-    if not editions:
+    editions = Edition.objects.published().filter(year=year)
+    ordered = sorted(editions, key=lambda edition: (edition.slug != str(year), edition.slug))
+    if not ordered:
         raise Http404("No edition of this year.")
-    found: Edition = (named or editions)[0]
+    found: Edition = ordered[0]
     return found
 
 

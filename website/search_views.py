@@ -101,9 +101,7 @@ def found(query: Query, edition: Edition | None, kind: str, offset: int) -> tupl
         offset=offset,
     )
     hits = look(query)
-    if hits.count or not query:
-        return query, hits, False
-    right = corrected(query)
+    right = corrected(query) if query and not hits.count else None
     likely = look(right) if right else hits
     return (right, likely, True) if right and likely.count else (query, hits, False)
 

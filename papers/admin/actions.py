@@ -41,16 +41,10 @@ class DecisionForm(ActionForm):
     )
 
 
-class SetTopic(SetField):
-    form_class = TopicForm
-
-
-class SetTrack(SetField):
-    form_class = TrackForm
-
-
-class SetDecision(SetField):
-    form_class = DecisionForm
+def set_field(name: str, form_class: type[ActionForm], words: Words) -> SetField:
+    action = SetField(name, words)
+    action.form_class = form_class
+    return action
 
 
 class AwardForm(ActionForm):
@@ -218,8 +212,9 @@ GRANTING = Words(
 )
 grant_to_people = GrantAward("grant_award", GRANTING, "person")
 ACTIONS = [
-    SetTopic(
+    set_field(
         "set_topic",
+        TopicForm,
         Words(
             _("Set topic of selected %(verbose_name_plural)s"),
             _("%(amount)s got the topic."),
@@ -227,8 +222,9 @@ ACTIONS = [
             _("Set topic of %(amount)s"),
         ),
     ),
-    SetTrack(
+    set_field(
         "set_track",
+        TrackForm,
         Words(
             _("Set track of selected %(verbose_name_plural)s"),
             _("%(amount)s got the track."),
@@ -236,8 +232,9 @@ ACTIONS = [
             _("Set track of %(amount)s"),
         ),
     ),
-    SetDecision(
+    set_field(
         "set_decision",
+        DecisionForm,
         Words(
             _("Set decision of selected %(verbose_name_plural)s"),
             _("%(amount)s got the decision."),
