@@ -55,9 +55,8 @@ def documents(number: int) -> "Iterator[DocumentRecord]":
 
 def searches(number: int) -> dict[str, tuple[Callable[[str], object], list[str]]]:
     """Return what is searched, by name: the call, and different texts to call it with."""
-    from search.hits import find, related, suggest
+    from search.hits import corrected, find, related, suggest
     from search.query import parse
-    from search.vocabulary import corrected
 
     chance, known = random.Random(2), words()
     rare, middle = chance.sample(known[2000:40_000], SEARCHES), chance.sample(known[25:1500], SEARCHES)

@@ -30,7 +30,6 @@ from people.merged_rows import final_rows
 from people.models import Institution, Person
 from people.querysets import appearances
 from search.models import Document, Word
-from search.vocabulary import vocabulary
 
 if TYPE_CHECKING:
     from django.db.models import Model
@@ -260,7 +259,7 @@ def _documents(edition: Edition | None, name: str) -> Iterator[str]:
 def _words() -> Iterator[str]:
     counted: Counter[str] = Counter()
     for document in Document.objects.order_by("pk").iterator():
-        counted.update(vocabulary(document))
+        counted.update(document.vocabulary())
     stored = dict(Word.objects.filter(documents__gt=0).values_list("word", "documents"))
     apart = {word for word in counted.keys() | stored.keys() if counted[word] != stored.get(word, 0)}
     if apart:

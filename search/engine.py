@@ -1,32 +1,35 @@
-"""What a database has to answer, and where it looks.
+"""The full-text index in SQLite (FTS5) and in PostgreSQL.
 
-SQLite and PostgreSQL translate the same query over the same words, so they find the same documents; each
-ranks in its own way.
+Both translate the same query over the same words, so they find the same documents; each ranks in its own way.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from search.folding import MARK
-from search.models import AFTER, MIN_WORD_CHARS, Word
+from search.models import AFTER, MIN_WORD_CHARS, Document, Word
 from search.query import Field, Query, Term
 
-# The key of a document, its score above 0, and the thing: its kind, its key, its edition's.
+# The primary key of a document, its score above 0, and the row: its kind, primary key, edition.
 type Found = tuple[int, float, str, int, int | None]
+# Groups of marker words; a document has to contain one word of each group.
+type Markers = Sequence[Sequence[str]]
 
-MAX_SPELLED_OUT = 64
-# So many documents are collected in no time; PostgreSQL plans better where it does.
-QUICK = 20_000
-# Of two letters begin so many words that the commonest are a glance.
-GLANCE = 12
+# A prefix is replaced by the words that begin with it if there are at most so many.
+MAX_EXPANDED_WORDS = 64
+# PostgreSQL plans better for words, rather than a prefix, that more documents than this contain.
+MANY_DOCUMENTS = 20_000
+# A prefix of two letters stands for so many of the commonest words that begin with it.
+COMMON_WORDS = 12
 
 
 def edition_word(edition: int | None) -> str:
-    """Return the scope word of an edition's documents, or of the whole site's."""
+    """Return the marker word of an edition's documents, or of the whole site's."""
     return f"{MARK}e{edition or 0}"
 
 
@@ -38,21 +41,26 @@ def year_word(year: int | str) -> str:
     return f"{MARK}y{year}"
 
 
-# The words that begin so, under a number: one more than are spelt out.
-BEGINNING = (
+def required_markers(edition: int | None, kinds: Iterable[str] = ()) -> Markers:
+    """Return the markers of an edition, with the whole site's, and of some kinds; none for all of them."""
+    editions = [] if edition is None else [edition_word(edition), edition_word(None)]
+    return [group for group in (editions, [kind_word(kind) for kind in kinds]) if group]
+
+
+# The words with a prefix, under its number: one more than may be expanded.
+WORDS_WITH_PREFIX = (
     f"SELECT * FROM (SELECT %s AS number, word, documents FROM {Word._meta.db_table}"
-    f" WHERE word >= %s AND word < %s LIMIT {MAX_SPELLED_OUT + 1}) AS known"
+    f" WHERE word >= %s AND word < %s LIMIT {MAX_EXPANDED_WORDS + 1}) AS known"
 )
 
-
-# A document's own words, those of its title and topic apart, then each that is in the vocabulary.
-VOCABULARY = f"""
+# The words of a document (title and topic, body, the rest), then how many documents contain each.
+DOCUMENT_WORDS = f"""
     WITH document AS (
         SELECT id, title || ' ' || topic AS head, body, people || ' ' || awards AS rest
         FROM search_document WHERE kind = %s AND object_id = %s
     ), words AS (SELECT head || ' ' || body || ' ' || rest AS text FROM document)
     SELECT id, head, body FROM document
-    UNION ALL SELECT documents, word, NULL FROM {Word._meta.db_table} WHERE word {{among}}
+    UNION ALL SELECT documents, word, NULL FROM {Word._meta.db_table} WHERE word {{in_words}}
 """
 
 
@@ -66,81 +74,63 @@ class Described:
     documents: Mapping[str, int]
 
 
-@dataclass(frozen=True)
-class SearchScope:
-    """Where to look: an edition with what belongs to the whole site, some kinds."""
-
-    edition: int | None = None
-    kinds: tuple[str, ...] = ()
-
-    def required(self) -> list[list[str]]:
-        """Return groups of words; of each group a document has to hold one."""
-        editions = [] if self.edition is None else [edition_word(self.edition), edition_word(None)]
-        return [group for group in (editions, [kind_word(kind) for kind in self.kinds]) if group]
-
-
-@dataclass(frozen=True)
-class WeightedWords:
-    """The words that say what a document is about with their weights, and the document itself."""
-
-    weights: Mapping[str, float]
-    document: int
-    kind: str
-
-
 class Engine(ABC):
-    """A database's full text. What is found comes best first."""
+    """A database's full text. The best matches come first."""
 
-    # Among the words of a text.
-    AMONG_WORDS: ClassVar[str]
+    # The SQL condition that a word occurs in `words.text`.
+    IN_WORDS: ClassVar[str]
 
     def __init__(self, connection: BaseDatabaseWrapper) -> None:
         self.connection = connection
-        self._spelt_out: dict[str, list[str]] = {}
+        self._expansions: dict[str, list[str]] = {}
 
-    def spelt_out(self, term: Term) -> list[str]:
-        """Return the words that begin as a term does, if they are few and it pays.
+    def expansion(self, term: Term) -> list[str]:
+        """Return the words that begin with a term, if they are few and together occur often.
 
-        A database walks words as far as it has to, but collects all documents of a beginning first.
+        A database reads documents of words as far as it has to, but collects all those of a prefix first.
         """
-        if not _is_beginning(term):
+        if not _is_prefix(term):
             return []
-        if term.words[-1] not in self._spelt_out:
-            self.learn([term])
-        return self._spelt_out[term.words[-1]]
+        if term.words[-1] not in self._expansions:
+            self.expand([term])
+        return self._expansions[term.words[-1]]
 
-    def learn(self, terms: Iterable[Term]) -> None:
-        """Read which words begin as these terms do, all at once. One query, none if there are none."""
-        beginnings = sorted(
-            {term.words[-1] for term in terms if _is_beginning(term)} - self._spelt_out.keys()
-        )
-        if not beginnings:
+    def expand(self, terms: Iterable[Term]) -> None:
+        """Read the expansions of all these terms. One query, none without prefixes."""
+        prefixes = sorted({term.words[-1] for term in terms if _is_prefix(term)} - self._expansions.keys())
+        if not prefixes:
             return
-        each = " UNION ALL ".join([BEGINNING] * len(beginnings))
-        limits = [(number, one, f"{one}{AFTER}") for number, one in enumerate(beginnings)]
-        known: dict[int, dict[str, int]] = {}
-        for number, word, documents in self.rows(each, [limit for three in limits for limit in three]):
-            known.setdefault(number, {})[word] = documents
-        for number, letters in enumerate(beginnings):
-            self._spelt_out[letters] = _worth_spelling(letters, known.get(number, {}))
+        statement = " UNION ALL ".join([WORDS_WITH_PREFIX] * len(prefixes))
+        parameters = [one for n, prefix in enumerate(prefixes) for one in (n, prefix, f"{prefix}{AFTER}")]
+        found: list[dict[str, int]] = [{} for _ in prefixes]
+        for number, word, documents in self.rows(statement, parameters):
+            found[number][word] = documents
+        for prefix, known in zip(prefixes, found, strict=True):
+            self._expansions[prefix] = []
+            if len(known) > MAX_EXPANDED_WORDS:
+                continue
+            if len(prefix) < MIN_WORD_CHARS:
+                # The vocabulary does not contain so short a word itself.
+                self._expansions[prefix] = [prefix, *known]
+            elif sum(known.values()) >= MANY_DOCUMENTS:
+                self._expansions[prefix] = [*known]
 
-    def glance(self, terms: Iterable[Term]) -> bool:
-        """Take a beginning of two letters for the commonest words that begin so, if many texts hold these.
+    def use_common_words(self, terms: Iterable[Term]) -> bool:
+        """Replace prefixes of two letters by the commonest words, if many documents contain these.
 
-        Not one of a field, such as a name.
-
-        Whether there is one: it ends the question, so that this is one query at most.
+        A prefix of a field, such as a name, stays. Return whether one was replaced. One query at most, as
+        only the last term of a query can be such a prefix.
         """
-        glanced = False
+        is_replaced = False
         for term in terms:
-            if term.vague and term.where is Field.ANY and not self.spelt_out(term):
-                letters = term.words[-1]
-                known = Word.objects.beginning(letters).order_by("-documents")
-                commonest = dict(known.values_list("word", "documents")[:GLANCE])
-                if sum(commonest.values()) >= QUICK:
-                    self._spelt_out[letters] = [letters, *commonest]
-                    glanced = True
-        return glanced
+            if term.vague and term.where is Field.ANY and not self.expansion(term):
+                prefix = term.words[-1]
+                known = Word.objects.beginning(prefix).order_by("-documents")
+                commonest = dict(known.values_list("word", "documents")[:COMMON_WORDS])
+                if sum(commonest.values()) >= MANY_DOCUMENTS:
+                    self._expansions[prefix] = [prefix, *commonest]
+                    is_replaced = True
+        return is_replaced
 
     def rows(self, statement: str, parameters: Sequence[Any]) -> list[Any]:
         with self.connection.cursor() as cursor:
@@ -149,27 +139,29 @@ class Engine(ABC):
         return found
 
     @abstractmethod
-    def in_head(self, query: Query, scope: SearchScope, most: int) -> list[Found]:
-        """Return documents that hold every wanted word outside their body."""
+    def in_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+        """Return documents that contain every wanted word outside their body."""
 
     @abstractmethod
-    def in_whole(self, query: Query, scope: SearchScope, most: int) -> list[Found]:
-        """Return documents that hold the wanted words anywhere."""
+    def in_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+        """Return documents that contain the wanted words anywhere."""
 
     @abstractmethod
     def holds(self, term: Term) -> bool:
-        """Whether any document holds the term."""
+        """Whether any document contains the term."""
 
     def described(self, kind: str, object_id: int) -> Described | None:
-        """Return the words of a thing's document with how common they are; `None` without document."""
-        found = self.rows(VOCABULARY.format(among=self.AMONG_WORDS), [kind, object_id])
+        """Return the words of a row's document with how common they are; `None` without document."""
+        found = self.rows(DOCUMENT_WORDS.format(in_words=self.IN_WORDS), [kind, object_id])
         documents = {word: number for number, word, body in found if body is None}
         texts = ((key, head, body) for key, head, body in found if body is not None)
         return next((Described(*text, documents) for text in texts), None)
 
-    def alike(self, likeness: WeightedWords, most: int) -> list[tuple[int, int | None]]:
-        """Return things that share the weightiest words, each with its edition."""
-        each = [self.sharing(word, weight, likeness) for word, weight in likeness.weights.items()]
+    def alike(
+        self, document: int, kind: str, weights: Mapping[str, float], limit: int
+    ) -> list[tuple[int, int | None]]:
+        """Return other rows of this kind that share the words of most weight, each with its edition."""
+        each = [self.sharing(word, weight, kind, document) for word, weight in weights.items()]
         found = (
             "SELECT id, sum(weight) AS likeness"
             f" FROM ({' UNION ALL '.join(statement for statement, _ in each)}) AS shared"
@@ -178,37 +170,225 @@ class Engine(ABC):
         return self.rows(
             f"SELECT object_id, edition FROM search_document JOIN ({found}) AS found USING (id)"
             " ORDER BY likeness DESC, id DESC",
-            [*(one for _, parameters in each for one in parameters), most],
+            [*(one for _, parameters in each for one in parameters), limit],
         )
 
     @abstractmethod
-    def sharing(self, word: str, weight: float, likeness: WeightedWords) -> tuple[str, list[object]]:
-        """Return a query, with its parameters, for other documents that hold the word: `id`, `weight`."""
+    def sharing(self, word: str, weight: float, kind: str, document: int) -> tuple[str, list[object]]:
+        """Return a query, with its parameters, for other documents with the word: `id`, `weight`."""
 
     @abstractmethod
     def settle(self, changed: int) -> None:
         """Tidy up after so many changed documents."""
 
 
-def _is_beginning(term: Term) -> bool:
+def _is_prefix(term: Term) -> bool:
     return term.prefix and len(term.words) == 1
 
 
-def _worth_spelling(letters: str, known: dict[str, int]) -> list[str]:
-    """Return the words that begin so, if they are few and it pays."""
-    if len(known) > MAX_SPELLED_OUT:
-        return []
-    if len(letters) < MIN_WORD_CHARS:
-        # The vocabulary does not hold so short a word itself.
-        return [letters, *known]
-    return [*known] if sum(known.values()) >= QUICK else []
+SQLITE_COLUMNS = {Field.TITLE: "title", Field.PEOPLE: "people", Field.TOPIC: "topic", Field.AWARDS: "awards"}
+HEAD_WEIGHTS = "10.0, 5.0, 3.0, 2.0, 0.0"
+WHOLE_WEIGHTS = "10.0, 5.0, 3.0, 2.0, 1.0, 0.0"
+# After so many changed documents, merging the segments of the index pays.
+MIN_MERGED_ROWS = 500
+MERGED_PAGES = 500
+# bm25 looks a phrase up in the whole index a second time. Of one in more documents, the newest come first.
+MAX_RANKED_PHRASES = 300
 
 
-def free(terms: tuple[Term, ...]) -> list[Term]:
-    """Return the terms that may occur anywhere, in the body too."""
-    return [term for term in terms if term.where is Field.ANY]
+class SQLite(Engine):
+    """bm25 ranks the newest documents that match."""
+
+    # Folded words need no escape.
+    IN_WORDS = """IN (SELECT value FROM words, json_each('["' || replace(text, ' ', '","') || '"]'))"""
+
+    def in_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+        score = f"bm25(search_head, {HEAD_WEIGHTS})"
+        return self._ranked("search_head", score, [self._expression(query, markers)], limit)
+
+    def in_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+        match = self._expression(query, markers)
+        score, matches = f"bm25(search_whole, {WHOLE_WEIGHTS})", [match]
+        if any(len(term.words) > 1 and term.where is not Field.YEAR for term in query.wanted):
+            held = f"SELECT 1 FROM search_whole WHERE search_whole MATCH %s LIMIT {MAX_RANKED_PHRASES + 1}"
+            score = (
+                f"CASE WHEN (SELECT count(*) FROM ({held})) > {MAX_RANKED_PHRASES} THEN 0.0 ELSE {score} END"
+            )
+            matches.append(match)
+        return self._ranked("search_whole", score, matches, limit)
+
+    def holds(self, term: Term) -> bool:
+        table = "search_head" if term.where else "search_whole"
+        return bool(self.rows(f"SELECT 1 FROM {table} WHERE {table} MATCH %s LIMIT 1", [self._match(term)]))
+
+    def sharing(self, word: str, weight: float, kind: str, document: int) -> tuple[str, list[object]]:
+        match = self._expression(Query((Term((word,)),)), required_markers(None, [kind]))
+        statement = (
+            "SELECT rowid AS id, %s AS weight FROM search_whole WHERE search_whole MATCH %s AND rowid <> %s"
+        )
+        return statement, [weight, match, document]
+
+    def settle(self, changed: int) -> None:
+        if changed < MIN_MERGED_ROWS:
+            return
+        with self.connection.cursor() as cursor:
+            for table in ("search_head", "search_whole"):
+                cursor.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('merge', %s)", [MERGED_PAGES])
+
+    def _ranked(self, table: str, score: str, matches: list[str], limit: int) -> list[Found]:
+        holding = f"{table} WHERE {table} MATCH %s ORDER BY rowid DESC LIMIT %s"
+        newest = f"SELECT rowid AS id, {score} AS score FROM {holding}"
+        # bm25 is the lower the better.
+        return self.rows(
+            f"SELECT id, -score, kind, object_id, edition FROM ({newest}) JOIN search_document USING (id)"
+            " ORDER BY score, id DESC",
+            [*matches, limit],
+        )
+
+    def _expression(self, query: Query, markers: Markers) -> str:
+        wanted = [self._match(term) for term in query.wanted]
+        wanted += [_or(f'scope : "{word}"' for word in group) for group in markers]
+        refused = [self._match(term) for term in query.excluded]
+        found = f"({' AND '.join(wanted)})"
+        return f"{found} NOT {_or(refused)}" if refused else found
+
+    def _match(self, term: Term) -> str:
+        if term.where is Field.YEAR:
+            return _or(f'scope : "{year_word(year)}"' for year in term.words)
+        phrase = f'"{" ".join(term.words)}"'
+        if term.prefix:
+            known = self.expansion(term)
+            phrase = _or(f'"{word}"' for word in known) if known else f"{phrase} *"
+        return f"{SQLITE_COLUMNS[term.where]} : {phrase}" if term.where else phrase
 
 
-def bound(terms: tuple[Term, ...]) -> list[Term]:
-    """Return the terms of an operator for a field of the head; a year is in both indexes."""
+def _or(parts: Iterable[str]) -> str:
+    return f"({' OR '.join(parts)})"
+
+
+LABELS = {Field.TITLE: "A", Field.PEOPLE: "B", Field.TOPIC: "C", Field.AWARDS: "D"}
+# From D to A. Dividing by the length (1) puts short titles first, 32 brings the rank below 1.
+POSTGRESQL_RANK = "ts_rank('{0.2, 0.3, 0.5, 1.0}', head, %s::tsquery, 33)"
+POSTGRESQL_COLUMNS = "id, kind, object_id, edition, head"
+# A phrase is searched for in so many documents that contain its words: each has to be read.
+MAX_PHRASE_DOCUMENTS = 2_500
+# After so many changed documents the planner needs new statistics.
+ANALYZE_ROWS = 2_000
+
+
+class PostgreSQL(Engine):
+    """What was found is ranked by its head alone: the vector of a body would have to be fetched for each."""
+
+    IN_WORDS = "= ANY(string_to_array((SELECT text FROM words), ' '))"
+
+    def in_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+        source = "search_document WHERE head @@ %s::tsquery"
+        return self._ranked(query, source, [self._expression(query.terms, markers)], limit)
+
+    def in_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+        terms = tuple(_anywhere(query.terms))
+        loose = tuple(_loose(terms))
+        source = "search_document WHERE whole @@ %s::tsquery"
+        parameters = [self._expression(loose, markers)]
+        if wanted := _in_head_fields(query.wanted):
+            source += " AND head @@ %s::tsquery"
+            parameters.append(self._expression(tuple(wanted), []))
+        if excluded := _in_head_fields(query.excluded):
+            source += " AND NOT head @@ %s::tsquery"
+            parameters.append(_pg_or(map(self._match, excluded)))
+        if loose != terms:
+            near = f"SELECT {POSTGRESQL_COLUMNS}, whole FROM {source} LIMIT {MAX_PHRASE_DOCUMENTS}"
+            source = f"({near}) AS near WHERE whole @@ %s::tsquery"
+            parameters.append(self._expression(terms, []))
+        return self._ranked(query, source, parameters, limit)
+
+    def holds(self, term: Term) -> bool:
+        column = "head" if term.where else "whole"
+        statement = f"SELECT 1 FROM search_document WHERE {column} @@ %s::tsquery LIMIT 1"
+        return bool(self.rows(statement, [self._match(term)]))
+
+    def sharing(self, word: str, weight: float, kind: str, document: int) -> tuple[str, list[object]]:
+        # A limit keeps the planner from starting workers for what takes a few milliseconds; the kind in an
+        # expression keeps it from walking through all documents of this kind for each word.
+        statement = (
+            "(SELECT id, %s::float AS weight FROM search_document"
+            " WHERE whole @@ %s::tsquery AND kind || '' = %s AND id <> %s LIMIT 10000)"
+        )
+        return statement, [weight, f"'{word}'", kind, document]
+
+    def settle(self, changed: int) -> None:
+        with self.connection.cursor() as cursor:
+            # Every search would have to read through the rows that wait to be sorted in.
+            for name in ("search_head", "search_whole"):
+                cursor.execute("SELECT gin_clean_pending_list(%s)", [name])
+            if changed >= ANALYZE_ROWS:
+                cursor.execute("ANALYZE search_document")
+
+    def _ranked(self, query: Query, source: str, parameters: list[str], limit: int) -> list[Found]:
+        return self.rows(
+            f"SELECT id, {POSTGRESQL_RANK} AS score, kind, object_id, edition"
+            f" FROM (SELECT {POSTGRESQL_COLUMNS} FROM {source} LIMIT %s) AS found"
+            " ORDER BY score DESC, id DESC",
+            [_pg_or(map(_pg_phrase, query.wanted)), *parameters, limit],
+        )
+
+    def _expression(self, terms: tuple[Term, ...], markers: Markers) -> str:
+        """Write a query as a tsquery."""
+        parts = [self._match(term) for term in terms if not term.excluded]
+        parts += [_pg_or(f"'{word}'" for word in group) for group in markers]
+        refused = [self._match(term) for term in terms if term.excluded]
+        return " & ".join([*parts, f"!{_pg_or(refused)}"] if refused else parts)
+
+    def _match(self, term: Term) -> str:
+        if term.where is Field.YEAR:
+            return _pg_or(f"'{year_word(year)}'" for year in term.words)
+        label = LABELS.get(term.where, "")
+        if term.prefix and (known := self.expansion(term)):
+            return _pg_or(f"'{word}':{label}" for word in known)
+        return _pg_phrase(term, label)
+
+
+def _anywhere(terms: Iterable[Term]) -> Iterable[Term]:
+    """Take words out of their fields, for the index that knows none.
+
+    What is left out of a field may stay, and a beginning that most texts hold narrows no other word.
+    """
+    terms = tuple(terms)
+    is_narrow = any(term.where is Field.ANY and not term.excluded for term in terms)
+    for term in terms:
+        if term.where in (Field.ANY, Field.YEAR):
+            yield term
+        elif not term.excluded and not (term.vague and is_narrow):
+            yield replace(term, where=Field.ANY)
+
+
+def _loose(terms: Iterable[Term]) -> Iterable[Term]:
+    """Take phrases to words: the index knows which documents hold them, not whether side by side."""
+    for term in terms:
+        *before, last = term.words
+        if not before or term.where is Field.YEAR:
+            yield term
+        elif not term.excluded:
+            yield from (replace(term, words=(word,), prefix=False) for word in before)
+            yield replace(term, words=(last,))
+
+
+def _pg_phrase(term: Term, label: str = "") -> str:
+    *before, last = (f"'{word}':" for word in term.words)
+    words = [*before, f"{last}*" if term.prefix else last]
+    return f"({' <-> '.join(f'{word}{label}' for word in words)})"
+
+
+def _in_head_fields(terms: Iterable[Term]) -> list[Term]:
+    """Return the terms of operators for a field of the head; a year is in both indexes."""
     return [term for term in terms if term.where not in (Field.ANY, Field.YEAR)]
+
+
+def _pg_or(parts: Iterable[str]) -> str:
+    return f"({' | '.join(parts)})"
+
+
+def engine() -> Engine:
+    """Return the engine of the database that holds the index."""
+    connection = connections[Document.objects.db]
+    return PostgreSQL(connection) if connection.vendor == "postgresql" else SQLite(connection)

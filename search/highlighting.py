@@ -45,21 +45,21 @@ def _occurrences(found: list[WordPosition], term: Term) -> Iterable[tuple[int, i
                 yield here[0].start, end
 
 
-def excerpt(text: str, query: Query, most: int = 240) -> SafeString:
+def excerpt(text: str, query: Query, max_chars: int = 240) -> SafeString:
     """Return the passage of a text in which something was found, marked, in whole words; else nothing."""
     terms = [term for term in query.wanted if term.where is Field.ANY]
     spans = _spans(places(text), terms)
     if not spans:
         return mark_safe("")
-    start, end = _around(text, spans[0][0], most)
+    start, end = _around(text, spans[0][0], max_chars)
     before, after = "… " if start else "", " …" if end < len(text) else ""
     return mark_safe(f"{before}{highlight(text[start:end].strip(), query)}{after}")
 
 
-def _around(text: str, place: int, most: int) -> tuple[int, int]:
+def _around(text: str, place: int, max_chars: int) -> tuple[int, int]:
     """Return bounds of so many letters around a place, at spaces."""
-    start = max(0, min(place - most // 3, len(text) - most))
-    end = min(len(text), start + most)
+    start = max(0, min(place - max_chars // 3, len(text) - max_chars))
+    end = min(len(text), start + max_chars)
     if start:
         start = text.find(" ", start, place) + 1 or place
     if end < len(text):

@@ -1,27 +1,29 @@
-"""What a query finds, best first: title over people over body; and what is like a document.
+"""What a query finds, best first: title over people over body; related documents; corrected queries.
 
-Callers fetch the things themselves through `published()`.
+Callers fetch the rows themselves through `published()`.
 """
 
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from search.databases import engine
-from search.engine import Described, Engine, Found, SearchScope, WeightedWords, free
-from search.query import Query, parse
+from rapidfuzz.distance import OSA
+
+from search.engine import Engine, Found, Markers, engine, required_markers
+from search.models import Word
+from search.query import Field, Query, Term, parse
 
 # Readers go no further, and counting would cost more than finding.
 MAX_HITS = 1000
-SUGGESTIONS = 8
-# The best of so many: somebody who types does not wait.
+MAX_SUGGESTIONS = 8
+# Suggestions are the best of so many documents, as they are made while somebody types.
 SUGGESTION_CANDIDATES = 250
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A thing that was found; the score orders the hits of one search and means nothing else."""
+    """A row that was found; the score orders the hits of one search and means nothing else."""
 
     kind: str
     object_id: int
@@ -52,7 +54,7 @@ def find(
     """
     if not query:
         return Hits()
-    found = _found(engine(), query, SearchScope(edition, tuple(kinds)))
+    found = _found(engine(), query, required_markers(edition, kinds))
     hits = list(found.values())[:MAX_HITS]
     return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(found) >= MAX_HITS)
 
@@ -62,82 +64,115 @@ def suggest(text: str, edition: int | None = None) -> list[Hit]:
     query = parse(text)
     if not query:
         return []
-    scope = SearchScope(edition)
-    asked = engine()
-    glanced = asked.glance(query.terms)
-    found = _in_head(asked, query, scope, SUGGESTION_CANDIDATES)
-    if glanced and len(found) < SUGGESTIONS:
-        found = _in_head(engine(), query, scope, SUGGESTION_CANDIDATES)
-    return list(found.values())[:SUGGESTIONS]
+    markers = required_markers(edition)
+    index = engine()
+    is_replaced = index.use_common_words(query.terms)
+    found = _in_head(index, query, markers, SUGGESTION_CANDIDATES)
+    if is_replaced and len(found) < MAX_SUGGESTIONS:
+        found = _in_head(engine(), query, markers, SUGGESTION_CANDIDATES)
+    return list(found.values())[:MAX_SUGGESTIONS]
 
 
-def _found(asked: Engine, query: Query, scope: SearchScope) -> dict[int, Hit]:
-    """Return what was found by its document, in order: the head is small and asked first, its hits lead."""
+def _found(index: Engine, query: Query, markers: Markers) -> dict[int, Hit]:
+    """Return hits by document, in order: those in the head, which is small, come first."""
     # Excluded words may occur in the body, which a head does not show.
-    hits = {} if free(query.excluded) else _in_head(asked, query, scope, MAX_HITS)
-    if free(query.terms) and len(hits) < MAX_HITS:
-        asked.learn(query.terms)
-        asked.glance(query.terms)
-        _follow(hits, 0, asked.in_whole(query, scope, MAX_HITS))
+    has_free_exclusion = any(term.where is Field.ANY for term in query.excluded)
+    hits = {} if has_free_exclusion else _in_head(index, query, markers, MAX_HITS)
+    if any(term.where is Field.ANY for term in query.terms) and len(hits) < MAX_HITS:
+        index.expand(query.terms)
+        index.use_common_words(query.terms)
+        _append(hits, 0, index.in_whole(query, markers, MAX_HITS))
     return hits
 
 
-def _in_head(asked: Engine, query: Query, scope: SearchScope, most: int) -> dict[int, Hit]:
-    """Whole words lead, words that only begin so follow."""
+def _in_head(index: Engine, query: Query, markers: Markers, limit: int) -> dict[int, Hit]:
+    """Return hits of whole words, then of prefixes."""
     hits: dict[int, Hit] = {}
     whole_words = query.whole_words()
     if whole_words != query:
-        _follow(hits, 2, asked.in_head(whole_words, scope, most))
-    if len(hits) < most:
-        asked.learn(query.terms)
-        _follow(hits, 1, asked.in_head(query, scope, most))
+        _append(hits, 2, index.in_head(whole_words, markers, limit))
+    if len(hits) < limit:
+        index.expand(query.terms)
+        _append(hits, 1, index.in_head(query, markers, limit))
     return hits
 
 
-def _follow(hits: dict[int, Hit], rank: int, found: Iterable[Found]) -> None:
-    """Put documents behind those that are there, with scores between this rank and the next."""
+def _append(hits: dict[int, Hit], rank: int, found: Iterable[Found]) -> None:
+    """Add documents that are not among the hits, with scores between this rank and the next."""
     for document, score, kind, object_id, edition in found:
         if document not in hits:
             hits[document] = Hit(kind, object_id, edition, rank + score / (1 + score))
 
 
-WORDS = 10
+MAX_RELATED_WORDS = 10
 # Weight of words of the title and topic, as occurrences in the text.
 TITLE_TIMES = 3
-# Maximum documents for all words together, to bound the time of a search.
-MAX_FOUND = 1000
+# Of all words together, to bound the time of a search.
+MAX_RELATED_DOCUMENTS = 1000
 
 
 def related(kind: str, object_id: int, limit: int = 6) -> list[Hit]:
-    """Find things of the same kind that share the document's ten strongest words (TF-IDF). Two queries."""
-    document = engine().described(kind, object_id)
-    weights = _strongest(document) if document else {}
-    if not document or not weights:
+    """Find rows of the same kind that share the document's ten strongest words (TF-IDF). Two queries."""
+    index = engine()
+    document = index.described(kind, object_id)
+    if document is None:
         return []
-    found = engine().alike(WeightedWords(weights, document.key, kind), limit)
-    return [Hit(kind, *thing, 1 / place) for place, thing in enumerate(found, start=1)]
-
-
-def _strongest(document: Described) -> dict[str, float]:
-    times, known = Counter(document.body.split()), document.documents
+    times = Counter(document.body.split())
     for word in document.head.split():
         times[word] += TITLE_TIMES
     # The commonest word of a text occurs in nearly every document, which approximates their count.
-    total = max(known.values(), default=0)
+    total = max(document.documents.values(), default=0)
     weights = {
         word: (1 + math.log(times[word])) * math.log(1 + total / documents)
-        for word, documents in known.items()
+        for word, documents in document.documents.items()
         if documents > 1 and times[word]
     }
-    return _affordable(weights, known)
+    strongest = _affordable(weights, document.documents)
+    found = index.alike(document.key, kind, strongest, limit) if strongest else []
+    return [Hit(kind, *row, 1 / place) for place, row in enumerate(found, start=1)]
 
 
-def _affordable(weights: dict[str, float], known: Mapping[str, int]) -> dict[str, float]:
-    """Take the weightiest words as long as they do not occur in too many documents."""
+def _affordable(weights: dict[str, float], documents: Mapping[str, int]) -> dict[str, float]:
+    """Return the words of most weight as long as they do not occur in too many documents."""
     taken: dict[str, float] = {}
-    left = MAX_FOUND
+    left = MAX_RELATED_DOCUMENTS
     for word in sorted(weights, key=lambda word: (-weights[word], word)):
-        if len(taken) < WORDS and known[word] <= left:
+        if len(taken) < MAX_RELATED_WORDS and documents[word] <= left:
             taken[word] = weights[word]
-            left -= known[word]
+            left -= documents[word]
     return taken
+
+
+# In shorter words a typing error looks like another word.
+MIN_CORRECTED_CHARS = 5
+# Of so many likely spellings, the commonest that the index contains is taken.
+MAX_CORRECTED_WORDS = 5
+
+
+def corrected(query: Query) -> Query | None:
+    """Correct one typing error in each long word that no document contains; `None` where there is none."""
+    index = engine()
+    terms = tuple(_corrected(index, term) for term in query.terms)
+    return Query(terms) if terms != query.terms else None
+
+
+def _corrected(index: Engine, term: Term) -> Term:
+    if term.excluded or term.quoted or term.where is Field.YEAR or index.holds(term):
+        return term
+    if len(term.words) > 1 or len(term.words[0]) < MIN_CORRECTED_CHARS:
+        return term
+    likely = (replace(term, words=(word,), text=word) for word in spellings(term.words[0]))
+    return next(filter(index.holds, likely), term)
+
+
+def spellings(word: str) -> list[str]:
+    """Return known words that differ by one letter added, left out, exchanged or swapped, commonest first."""
+    # One error leaves the first or the last half of the word whole.
+    half = len(word) // 2
+    alike = Word.objects.beginning(word[:half]) | Word.objects.ending(word[half + 1 :])
+    found = [
+        (-documents, known)
+        for known, documents in alike.values_list("word", "documents")
+        if OSA.distance(word, known, score_cutoff=1) == 1
+    ]
+    return [known for _, known in sorted(found)[:MAX_CORRECTED_WORDS]]

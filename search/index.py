@@ -1,19 +1,17 @@
-"""Writing the index: documents in, documents out. The vocabulary follows."""
+"""Write documents to the index and remove them, with the vocabulary: how many documents contain a word."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import batched, chain
+from itertools import batched
 
-from django.db import transaction
+from django.db import connections, transaction
 from django.db.models import QuerySet
 
-from search.databases import engine
-from search.engine import edition_word, kind_word, year_word
+from search.engine import edition_word, engine, kind_word, year_word
 from search.folding import joined
 from search.models import Document, Indexed, Word
-from search.vocabulary import count, vocabulary
 
 BATCH_ROWS = 1000
 # Far beyond any abstract; it bounds what one document can cost, and PostgreSQL counts places up to 16,383.
@@ -67,16 +65,27 @@ class DocumentRecord:
 
 
 def index(documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str) -> int:
-    """Put documents into the index, in place of those of the same things; return how many changed.
+    """Put documents into the index, in place of those of the same rows; return how many changed.
 
-    What is as it was costs no folding, and no call of `plain`.
+    Unchanged records cost no folding, and no call of `plain`.
     """
     changed = 0
     words: Counter[str] = Counter()
     with transaction.atomic():
         for records in batched(documents, BATCH_ROWS, strict=False):
-            changed += _write([record.document(plain) for record in _new(records)], words)
-        count(words)
+            rows = {thing: record.document(plain) for thing, record in _unindexed(records).items()}
+            for old in _stored(rows):
+                words.subtract(old.vocabulary())
+            for row in rows.values():
+                words.update(row.vocabulary())
+            Document.objects.bulk_create(
+                rows.values(),
+                update_conflicts=True,
+                unique_fields=["kind", "object_id"],
+                update_fields=FIELDS,
+            )
+            changed += len(rows)
+        _count(words)
         if changed:
             engine().settle(changed)
     return changed
@@ -116,41 +125,42 @@ def forget() -> None:
         model._base_manager.all().delete()
 
 
-def _new(records: Iterable[DocumentRecord]) -> list[DocumentRecord]:
-    """Return the records, the last of each thing, that the index does not hold as they are."""
+def _unindexed(records: Iterable[DocumentRecord]) -> dict[tuple[str, int], DocumentRecord]:
+    """Return the records, the last of each row, that the index does not hold as they are."""
     wanted = {(record.kind, record.object_id): record for record in records}
-    known: dict[tuple[str, int], int | None] = {}
-    for documents in _stored(wanted):
-        for kind, key, fingerprint in documents.values_list("kind", "object_id", "fingerprint"):
-            known[kind, key] = fingerprint
-    return [record for thing, record in wanted.items() if known.get(thing) != record.fingerprint]
+    for document in _stored(wanted, "title", "people", "topic", "awards", "body"):
+        key = document.kind, document.object_id
+        if wanted[key].fingerprint == document.fingerprint:
+            del wanted[key]
+    return wanted
 
 
-def _write(rows: Iterable[Document], words: Counter[str]) -> int:
-    """Write the rows, and note how the vocabulary changes."""
-    wanted = {(row.kind, row.object_id): row for row in rows}
-    for old in chain.from_iterable(_stored(wanted)):
-        words.subtract(vocabulary(old))
-    for row in wanted.values():
-        words.update(vocabulary(row))
-    Document.objects.bulk_create(
-        wanted.values(), update_conflicts=True, unique_fields=["kind", "object_id"], update_fields=FIELDS
-    )
-    return len(wanted)
-
-
-def _stored(wanted: Collection[tuple[str, int]]) -> Iterable[QuerySet[Document]]:
-    """Return the documents of these things, kind by kind."""
+def _stored(wanted: Collection[tuple[str, int]], *deferred: str) -> Iterator[Document]:
+    """Return the documents of these rows, kind by kind."""
     for kind in {kind for kind, _ in wanted}:
         keys = [key for other, key in wanted if other == kind]
-        yield Document.objects.filter(kind=kind, object_id__in=keys)
+        yield from Document.objects.filter(kind=kind, object_id__in=keys).defer(*deferred)
+
+
+def _count(changes: Counter[str]) -> None:
+    """Add to the number of documents that contain a word, or subtract from it."""
+    # In one order, so that two imports never wait for each other's words.
+    rows = [(word, word[::-1], number) for word, number in sorted(changes.items()) if number]
+    with connections[Document.objects.db].cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO search_word (word, mirror, documents) VALUES (%s, %s, %s) ON CONFLICT (word)"
+            " DO UPDATE SET documents = search_word.documents + excluded.documents",
+            rows,
+        )
+    for words in batched([word for word, _, number in rows if number < 0], 500, strict=False):
+        Word.objects.filter(word__in=words, documents__lte=0).delete()
 
 
 def _delete(documents: QuerySet[Document]) -> int:
     words: Counter[str] = Counter()
     with transaction.atomic():
         for document in documents.iterator(BATCH_ROWS):
-            words.subtract(vocabulary(document))
+            words.subtract(document.vocabulary())
         removed, _ = documents.delete()
-        count(words)
+        _count(words)
     return removed

@@ -1,6 +1,7 @@
-"""The documents of the index and the words in them. The databases' own full-text indexes over them are made
-and kept by themselves (triggers and generated columns of the second migration): a migration that alters
-Document on SQLite must recreate its triggers.
+"""The documents of the index and the words in them.
+
+Triggers and generated columns of the second migration maintain the databases' full-text indexes over them: a
+migration that alters Document on SQLite must recreate its triggers.
 """
 
 from typing import ClassVar, Self
@@ -14,7 +15,7 @@ MIN_WORD_CHARS = 3
 
 
 class Document(models.Model):
-    """One thing that can be found, as folded words; the thing itself belongs to an app unknown here.
+    """One row that can be found, as folded words; the row itself belongs to an app unknown here.
 
     Nothing here is public as such: views fetch each hit through its model's `published()`.
     """
@@ -33,9 +34,9 @@ class Document(models.Model):
     topic = models.TextField(blank=True)
     awards = models.TextField(blank=True)
     body = models.TextField(blank=True)
-    # Edition, kind and year as words that users cannot type.
+    # Marker words: edition, kind and year as words that users cannot type.
     scope = models.TextField(blank=True)
-    # Of the texts that the words were made of: what is unchanged need not be folded again.
+    # Of the texts that the words were made of: unchanged texts are not folded again.
     fingerprint = models.BigIntegerField(null=True, editable=False)
 
     class Meta:
@@ -49,13 +50,15 @@ class Document(models.Model):
         return f"{self.kind} {self.key}"
 
     def text(self) -> str:
-        """Return every word that a visitor can ask for."""
+        """Return every word that a visitor can search for."""
         return " ".join([self.title, self.people, self.topic, self.awards, self.body])
+
+    def vocabulary(self) -> set[str]:
+        """Return the words of which `Word` counts the documents."""
+        return {word for word in self.text().split() if len(word) >= MIN_WORD_CHARS}
 
 
 class WordQuerySet(models.QuerySet["Word"]):
-    """Words by how they begin and end."""
-
     def beginning(self, letters: str) -> Self:
         return self.filter(word__gte=letters, word__lt=f"{letters}{AFTER}")
 

@@ -28,9 +28,8 @@ from people.models import Person
 from people.querysets import with_shown_names
 from schedule.models import Presentation, Session, Speaker
 from search.highlighting import excerpt, highlight
-from search.hits import Hit, Hits, find, suggest
+from search.hits import Hit, Hits, corrected, find, suggest
 from search.query import MAX_QUERY_CHARS, Field, Query, described, parse
-from search.vocabulary import corrected
 
 PAGE_SIZE = 20
 # What one can type beyond words, with what it means.

@@ -6,7 +6,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from search import engine, hits, sqlite
+from search import engine, hits
 from search.hits import Hit, find, suggest
 from search.index import DocumentRecord, index
 from search.query import parse
@@ -119,7 +119,7 @@ def test_scope_limits(edition: int | None, kinds: tuple[str, ...], found: set[Th
 def test_beginnings_of_common_words_find_the_same(
     text: str, found: set[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "QUICK", 0)
+    monkeypatch.setattr(engine, "MANY_DOCUMENTS", 0)
 
     assert set(things(find(parse(text)).page)) == found
 
@@ -131,8 +131,8 @@ def test_beginnings_of_common_words_find_the_same(
 def test_commonest_words_of_a_beginning_find_the_same(
     text: str, found: set[Thing], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "QUICK", 0)
-    monkeypatch.setattr(engine, "MAX_SPELLED_OUT", 0)
+    monkeypatch.setattr(engine, "MANY_DOCUMENTS", 0)
+    monkeypatch.setattr(engine, "MAX_EXPANDED_WORDS", 0)
 
     assert set(things(find(parse(text)).page)) == found
 
@@ -140,9 +140,9 @@ def test_commonest_words_of_a_beginning_find_the_same(
 @pytest.fixture
 def commonest_alone(program: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Take beginnings for their one commonest word, of `ga` a word that stands in no title."""
-    monkeypatch.setattr(engine, "MAX_SPELLED_OUT", 0)
-    monkeypatch.setattr(engine, "QUICK", 0)
-    monkeypatch.setattr(engine, "GLANCE", 1)
+    monkeypatch.setattr(engine, "MAX_EXPANDED_WORDS", 0)
+    monkeypatch.setattr(engine, "MANY_DOCUMENTS", 0)
+    monkeypatch.setattr(engine, "COMMON_WORDS", 1)
     index([DocumentRecord("paper", key, f"c{key}", "", body="ganache") for key in (40, 41)])
     index([DocumentRecord("paper", 42, "g", "Gavotte"), DocumentRecord("paper", 43, "t", "", body="gale")])
 
@@ -177,7 +177,7 @@ def test_phrase_that_many_texts_hold_leads_with_the_newest(monkeypatch: pytest.M
     texts = ("red fox red fox red fox", "a red fox", "a long text with one red fox in it")
     index([DocumentRecord("paper", 50 + n, str(n), "", body=text) for n, text in enumerate(texts)])
     ranked = things(find(parse('"red fox"')).page)
-    monkeypatch.setattr(sqlite, "RANKED", 2)
+    monkeypatch.setattr(engine, "MAX_RANKED_PHRASES", 2)
 
     assert {*ranked} == {("paper", 50), ("paper", 51), ("paper", 52)}
     assert things(find(parse('"red fox"')).page) == [("paper", 52), ("paper", 51), ("paper", 50)]
@@ -226,4 +226,4 @@ def test_suggestions_come_from_the_head() -> None:
 @given(st.text(st.sampled_from("ae *:\"'-()&|!<>{}^\\%жé李\x00"), max_size=30))
 def test_no_text_breaks_a_database(text: str) -> None:
     assert find(parse(f"{text} year:1")).page == ()
-    assert len(suggest(text)) <= hits.SUGGESTIONS
+    assert len(suggest(text)) <= hits.MAX_SUGGESTIONS

@@ -1,6 +1,6 @@
 import pytest
 
-from search.databases import engine
+from search.engine import engine
 from search.hits import related
 from search.index import DocumentRecord, index
 

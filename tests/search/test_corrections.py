@@ -1,8 +1,8 @@
 import pytest
 
+from search.hits import corrected, spellings
 from search.index import DocumentRecord, index
 from search.query import parse
-from search.vocabulary import corrected, spellings
 
 pytestmark = pytest.mark.usefixtures("program")
 
