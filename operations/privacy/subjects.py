@@ -1,11 +1,13 @@
 """Whose data it is, a person of the program or an account, and everything that is stored about them."""
 
+from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.contrib.auth import get_user_model
+from django.core.management.base import CommandError
 from django.db.models import JSONField, Model, Q, QuerySet
 
 from accounts.sessions import AccountSession
@@ -74,6 +76,20 @@ def invitations(email: str, more: Q | None = None) -> QuerySet[Invitation]:
 def find_account(name: str) -> "User | None":
     users = get_user_model()._default_manager
     return users.filter(username=name).first() or users.filter(email__iexact=name).exclude(email="").first()
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    whose = parser.add_mutually_exclusive_group(required=True)
+    whose.add_argument("--person", help="identifier or e-mail address of a person of the program")
+    whose.add_argument("--account", help="user name or e-mail address of an account")
+
+
+def find_subject(person: str | None, account: str | None) -> "DataSubject | User":
+    """Return the person or the account that the arguments name. Raises `CommandError`."""
+    found = find_person(person) if person else find_account(account or "")
+    if found is None:
+        raise CommandError(f"There is nobody called “{person or account}” here.")
+    return found
 
 
 # Shorter words name many things.

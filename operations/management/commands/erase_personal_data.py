@@ -4,10 +4,10 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from functools import partial
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from operations.privacy.erasure import erase_account, erase_person
-from operations.privacy.subjects import find_account, find_person, mentions
+from operations.privacy.subjects import DataSubject, add_arguments, find_subject, mentions
 
 
 class Command(BaseCommand):
@@ -17,24 +17,19 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        whose = parser.add_mutually_exclusive_group(required=True)
-        whose.add_argument("--person", help="identifier or e-mail address of a person of the program")
-        whose.add_argument("--account", help="user name or e-mail address of an account")
+        add_arguments(parser)
         parser.add_argument("--yes", action="store_true", help="do it; else only say what would be done")
 
     def handle(
         self, *args: object, person: str | None, account: str | None, yes: bool, **options: object
     ) -> None:
-        subject = find_person(person) if person else None
-        user = find_account(account) if account else None
+        subject = find_subject(person, account)
         erase: Callable[[], None]
-        if subject is not None:
+        if isinstance(subject, DataSubject):
             name, words, erase = subject.people[0].name, subject.words, partial(erase_person, subject)
-        elif user is not None:
-            name, erase = user.get_username(), partial(erase_account, user)
-            words = {user.email, user.get_full_name(), name}
         else:
-            raise CommandError(f"There is nobody called “{person or account}” here.")
+            name, erase = subject.get_username(), partial(erase_account, subject)
+            words = {subject.email, subject.get_full_name(), name}
         if not yes:
             self.stdout.write(f"{name} would be made anonymous for good. To do it, add --yes.")
             return
