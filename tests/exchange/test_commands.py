@@ -2,6 +2,7 @@
 
 import sqlite3
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
@@ -9,9 +10,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from exchange.files import Context, Source
+from exchange.files import Context, OutputFile, Source
 from exchange.formats import program_json
 from exchange.imports.load import load
+from exchange.management.commands.export_program import write_outputs
 from exchange.management.commands.import_program import ProgressBar
 from papers.models import Paper
 from tests.exchange.programs import crowd, odd
@@ -179,6 +181,18 @@ def test_export_of_several_files_into_a_folder(tmp_path: Path) -> None:
     )
 
     assert len(list((tmp_path / "new").iterdir())) == 2
+
+
+def test_file_that_cannot_be_made_leaves_nothing_of_the_others(tmp_path: Path) -> None:
+    def broken() -> Iterator[bytes]:
+        yield b"["
+        raise OSError(28, "No space left on device")
+
+    (tmp_path / "a.json").write_bytes(b"old")
+    with pytest.raises(OSError, match="No space left"):
+        write_outputs([OutputFile("a.json", [b"new"]), OutputFile("b.json", broken())], tmp_path)
+
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.json", b"old")]
 
 
 @pytest.mark.parametrize(

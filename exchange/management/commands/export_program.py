@@ -1,6 +1,5 @@
 """`manage.py export_program FORMAT --edition SLUG`: write a program to files."""
 
-import os
 import sys
 import tempfile
 from argparse import ArgumentParser
@@ -80,7 +79,7 @@ def write_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
     """Write what a writer makes. `target` is a folder, else the name of the one file.
 
     Several files next to a file name take its stem for the edition's: x.json, x-abstracts.json.
-    All are written to temporary files first, so that no partial file is ever visible.
+    All are written to a temporary folder first, so that no partial file is ever visible.
     """
     if target.is_dir():
         places = [target / output.name for output in files]
@@ -88,9 +87,15 @@ def write_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
         places = [target]
     else:
         places = _named_alike(files, target)
-    made = [_beside(place, output) for place, output in zip(places, files, strict=True)]
-    for part, place in zip(made, places, strict=True):
-        part.replace(place)
+    folder = places[0].parent
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".", dir=folder) as name:
+        parts = [Path(name) / place.name for place in places]
+        for part, output in zip(parts, files, strict=True):
+            with part.open("wb") as file:
+                file.writelines(output.chunks)
+        for part, place in zip(parts, places, strict=True):
+            part.replace(place)
     return places
 
 
@@ -105,17 +110,3 @@ def _named_alike(files: Sequence[OutputFile], target: Path) -> list[Path]:
         target.with_name(f"{target.stem}{name}{Path(output.name).suffix if place else target.suffix}")
         for place, (name, output) in enumerate(zip(names, files, strict=True))
     ]
-
-
-def _beside(place: Path, output: OutputFile) -> Path:
-    place.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
-    part = Path(name)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(output.chunks)
-        part.chmod(0o644)
-    except BaseException:
-        part.unlink()
-        raise
-    return part
