@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 
-from tests.processes import DATABASE, HOST, ROOT, copy_tables, environment, free_port, python, wait_for_port
+from tests.processes import HOST, ROOT, environment, free_port, make_tables, python, wait_for_port
 
 PATIENCE = 60.0
 SERVER = ["-m", "granian", "--interface", "wsgi", "--host", HOST, "--log-level", "critical"]
@@ -80,13 +80,9 @@ def running(command: list[str], port: int, env: dict[str, str]) -> Iterator[subp
 def install(folder: Path, **more: str) -> None:
     """Make an installation in a folder: migrated, with a program, and its static files."""
     if not more:
-        copy_tables(folder / DATABASE)
-    commands = (
-        "manage.py migrate -v 0",
-        "-m bench.generate --papers 20",
-        "manage.py collectstatic --noinput -v 0",
-    )
-    for command in commands:
+        make_tables(folder)
+    commands = ["-m bench.generate --papers 20", "manage.py collectstatic --noinput -v 0"]
+    for command in ["manage.py migrate -v 0", *commands] if more else commands:
         said = python(folder, *command.split(), **more)
         assert said.returncode == 0, said.stderr
 
