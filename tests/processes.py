@@ -85,7 +85,6 @@ def start(folder: Path, program: str, **more: str) -> subprocess.Popen[str]:
 
 
 def output(process: subprocess.Popen[str]) -> str:
-    """Wait for a script, and return what it printed."""
     said, wrong = process.communicate(timeout=300)
     assert process.returncode == 0, wrong
     return said

@@ -24,7 +24,6 @@ class Element:
         return " ".join("".join(self.words).split())
 
     def inside(self, tag: str) -> list["Element"]:
-        """Return the elements with this tag that stand in this one."""
         return [element for element in self.elements if element.tag == tag]
 
 

@@ -55,7 +55,6 @@ def expected(who: str, name: str, *, theirs: bool, is_public: bool) -> set[str]:
 
 
 def path_of(name: str, row: Any) -> str:
-    """Return where the API has a row."""
     resource, edition = KINDS[name], row
     for step in resource.edition.split("__") if resource.edition else ():
         edition = getattr(edition, step)

@@ -77,7 +77,6 @@ class World:
     users: dict[str, User] = field(default_factory=dict)
 
     def client(self, who: str) -> Client:
-        """Return a browser in which somebody is signed in."""
         client = Client()
         if who != "anonymous":
             client.force_login(self.users[who])
@@ -85,7 +84,6 @@ class World:
 
 
 def add_member(name: str, edition: Edition, role: str) -> User:
-    """Make an account with a role in an edition."""
     user = User.objects.create_user(name, f"{name}@example.org", is_staff=True)
     Membership.objects.create(user=user, edition=edition, role=role)
     return user

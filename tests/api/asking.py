@@ -12,7 +12,6 @@ from api.shapes import Shape
 
 
 def get(client: Client, path: str, status: int = 200, **parameters: Any) -> Any:
-    """Return the JSON of an answer below /api/v1/."""
     response = client.get(f"/api/v1/{path}", parameters)
     assert response.status_code == status, response.content.decode()
     return response.json()

@@ -21,7 +21,6 @@ def make_staff(*permissions: str, name: str = "chair", **fields: Any) -> User:
 def make_token(
     user: User, scope: str = "write", edition: Edition | None = None, days: int = 1, name: str = "app"
 ) -> str:
-    """Return the text of a new token."""
     expiry = timedelta(days=days)
     _token, text = Token.objects.create(
         user, expiry=expiry, prefix="plenary_", scope=scope, edition=edition, name=name

@@ -25,7 +25,6 @@ def page(open_desk: Callable[..., Page]) -> Page:
 
 
 def admin_pages() -> list[str]:
-    """One address of each kind of page."""
     paper = Paper.objects.get(title__startswith="Cortex")
     session = Session.objects.get(title="ML Compilers & Runtime")
     person = Person.objects.get(name="Tianqi Chen")

@@ -16,7 +16,6 @@ LOOKS: list[Look] = [(DESKTOP, "light"), (NARROW, "light"), (NARROW, "dark")]
 
 
 def addresses() -> list[str]:
-    """One address of each page type."""
     session = Session.objects.published().get(title="ML Compilers & Runtime")
     poster = Session.objects.published().filter(kind="poster").earliest("start")
     talk = Session.objects.published().get(kind="invited_talk")

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def page(open_desk: Callable[..., Page]) -> Page:
-    """A page as a chair sees it."""
     return open_desk()
 
 

@@ -115,7 +115,6 @@ def enter_papers(chair: Chair) -> None:
 
 
 def enter_awards(chair: Chair) -> None:
-    """Two awards with their winners."""
     chair.press("Home", "link")
     chair.press("Add an award", "link")
     for number, name in enumerate(("Best Paper", "Best Poster")):

@@ -55,7 +55,6 @@ def fields_of(page: Any, form: str = "timetable") -> dict[str, Any]:
 
 
 def query(sent: dict[str, Any]) -> QueryDict:
-    """Return it as a request has it."""
     data = QueryDict(mutable=True)
     for name, value in sent.items():
         data[name] = value

@@ -51,7 +51,6 @@ def sent(client: Client, session: Session, data: dict[str, Any], button: str, **
 
 
 def hung(session: Session) -> dict[str, str]:
-    """Return the stored board of each poster."""
     rows = session.presentations.select_related("paper").order_by("position")
     return {str(row): row.board for row in rows}
 

@@ -49,7 +49,6 @@ def shown(client: Client, **asked: Any) -> dict[str, Any]:
 
 
 def moved(session: Session, **values: Any) -> dict[str, Any]:
-    """Return the fields of a move."""
     return {f"s{session.pk}-{name}": str(value) for name, value in values.items()}
 
 

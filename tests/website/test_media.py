@@ -19,7 +19,6 @@ ADDRESS = "/media/material/slides.pdf"
 
 @pytest.fixture
 def paper() -> Paper:
-    """A public paper with uploaded slides."""
     default_storage.save("material/slides.pdf", ContentFile(b"slides"))
     paper = make.make_paper(make.make_edition())
     make.make_material(paper, "slides", url="", file="material/slides.pdf")
