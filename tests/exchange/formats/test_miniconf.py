@@ -196,7 +196,5 @@ def test_real_conference_has_known_figures() -> None:
         "Rich Caruana",
         "Janet Pierrehumbert",
     ]
-    assert (
-        program.sessions[0].start == datetime(2020, 11, 17, 2, tzinfo=UTC) or program.sessions[0].uid == "z1A"
-    )
-    assert {one.uid: one.start for one in program.sessions}["z1A"] == datetime(2020, 11, 16, 16, tzinfo=UTC)
+    first = program.sessions[0]
+    assert (first.uid, first.start) == ("z1A", datetime(2020, 11, 16, 16, tzinfo=UTC))
