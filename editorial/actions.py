@@ -19,10 +19,10 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
 from content import bulk, revision
-from content.bulk import BulkChange, BulkPlan, Values, without_long_texts
+from content.bulk import BulkChange, BulkPlan, Values, validated, without_long_texts
 from content.history import ChangeSet, Origin
 from content.recording import recording
 from editorial.access import ScopedAdmin
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
     from content.models import Content
+
 
 type Text = "StrPromise | str"
 
@@ -271,3 +272,122 @@ def change_words(row: "Content", news: Mapping[str, object]) -> str:
         for name, value in news.items()
     ]
     return ", ".join(pairs)
+
+
+class SetField(BulkAction):
+    """Give rows the values of some fields; what their own rules refuse is left alone and named."""
+
+    def values(self, row: "Content", given: Values) -> Values:
+        """Return what this row is to get."""
+        return given
+
+    def plan(
+        self, desk: ScopedAdmin, request: HttpRequest, rows: "list[Content]", values: Values
+    ) -> BulkPlan:
+        return validated(rows, lambda row: self.values(row, values), change_words)
+
+
+class SetStatus(SetField):
+    """Give rows a status."""
+
+    def __init__(self, status: str, name: str, words: Words) -> None:
+        super().__init__(name, words)
+        self.status = status
+
+    def values(self, row: "Content", given: Values) -> Values:
+        return {"status": self.status}
+
+
+class ReasonForm(ActionForm):
+    """Why something is cancelled."""
+
+    reason = forms.CharField(
+        label=gettext_lazy("reason for cancelling"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy(
+            "Shown beside each, such as “The speaker is ill.”; empty keeps what stands there."
+        ),
+    )
+
+
+class Cancel(SetStatus):
+    """Call rows off, with one reason for all."""
+
+    form_class = ReasonForm
+
+    def values(self, row: "Content", given: Values) -> Values:
+        reason = {"cancellation_reason": given["reason"]} if given["reason"] else {}
+        return {**super().values(row, given), **reason}
+
+
+class ChosenField(forms.ModelChoiceField[Any]):
+    """A choice among rows of the editions in hand, called as the admin calls them."""
+
+    def offer(self, form: ActionForm, model: "type[Content]", **narrow: object) -> None:
+        """Offer the rows that the user may see, of the editions of the chosen rows unless told otherwise."""
+        desk = form.desk_of(model)
+        narrow = narrow or {"edition__in": form.editions()}
+        self.queryset = desk.get_queryset(form.request).filter(**narrow).select_related("edition")
+        self.has_editions = len(form.editions()) > 1 or "edition__in" not in narrow
+        self.called = getattr(desk, "choice_label", str)
+
+    def label_from_instance(self, obj: Any) -> str:
+        label = str(self.called(obj))
+        return f"{label}, {obj.edition}" if self.has_editions and obj.edition.slug not in label else label
+
+
+SAME = ngettext_lazy("%(count)d has it already.", "%(count)d have it already.", "count")
+
+publish = SetStatus(
+    "published",
+    "publish",
+    Words(
+        gettext_lazy("Publish selected %(verbose_name_plural)s"),
+        gettext_lazy("%(amount)s published."),
+        ngettext_lazy("%(count)d was published already.", "%(count)d were published already.", "count"),
+        gettext_lazy("Publish %(amount)s"),
+    ),
+)
+unpublish = SetStatus(
+    "draft",
+    "unpublish",
+    Words(
+        gettext_lazy("Unpublish selected %(verbose_name_plural)s"),
+        gettext_lazy("%(amount)s unpublished."),
+        ngettext_lazy("%(count)d was unpublished already.", "%(count)d were unpublished already.", "count"),
+        gettext_lazy("Unpublish %(amount)s"),
+    ),
+)
+withdraw = SetStatus(
+    "withdrawn",
+    "withdraw",
+    Words(
+        gettext_lazy("Withdraw selected %(verbose_name_plural)s"),
+        gettext_lazy("%(amount)s withdrawn."),
+        ngettext_lazy("%(count)d was withdrawn already.", "%(count)d were withdrawn already.", "count"),
+        gettext_lazy("Withdraw %(amount)s"),
+    ),
+)
+cancel = Cancel(
+    "cancelled",
+    "cancel",
+    Words(
+        gettext_lazy("Cancel selected %(verbose_name_plural)s"),
+        gettext_lazy("%(amount)s cancelled."),
+        ngettext_lazy("%(count)d was cancelled already.", "%(count)d were cancelled already.", "count"),
+        gettext_lazy("Call off %(amount)s"),
+    ),
+)
+back_to_draft = SetStatus(
+    "draft",
+    "back_to_draft",
+    Words(
+        gettext_lazy("Put selected %(verbose_name_plural)s back to draft"),
+        gettext_lazy("%(amount)s put back to draft."),
+        ngettext_lazy(
+            "%(count)d was put back to draft already.", "%(count)d were put back to draft already.", "count"
+        ),
+        gettext_lazy("Put %(amount)s back to draft"),
+    ),
+)

@@ -2,37 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from django import forms
 from django.apps import apps
 from django.contrib import admin
+from django.contrib.admin import ModelAdmin
 from django.contrib.admin.options import Action
 from django.contrib.admin.utils import unquote
 from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 from django.db.models import Model, Q, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from content import revision, times
 from content.history import Origin
+from content.models import Ordered
+from content.ordering import reorder, reordered
 from content.recording import recording, together
 from editorial.access import ScopedChoices, ScopedInline, access_for
 from editorial.current_edition import asked_edition, edition_in_hand, edition_of, working_on
 from editorial.form_fields import EditionSelect, EditionWrapper, KnownChoiceField, ZonedField, ZonedWidget
 from editorial.forms import ContentForm, OrderedFormSet, PartForm, PartFormSet
 from editorial.history_views import HistoryAdmin
-from editorial.list_export import ExportAdmin
-from editorial.lists import ContentList, matching
-from editorial.ordering import PlacesAdmin
+from editorial.lists import ContentList, ExportAdmin, matching
 from editorial.stale_forms import StaleAdmin
 from editorial.text_help import TextHelpAdmin, with_help
 
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from django.http.response import HttpResponseBase
 
     from conference.models import Edition
+
 
 # Where a search would tell what only those may know who keep people.
 PRIVATE_SEARCH_FIELDS = ("names__folded", "email")
@@ -268,8 +271,13 @@ def change_list(response: HttpResponse) -> HttpResponse:
     return response
 
 
-class OrderedAdmin[M: Model = Any](PlacesAdmin[M], ContentAdmin[M]):
-    """A model whose rows have a place among their siblings: the number entered is the place it gets."""
+POSITION = "position"
+# Where a request keeps the numbers entered in a list until all of them are known.
+ENTERED = "_entered_positions"
+
+
+class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
+    """Ordered rows: the number entered in a form or a list is the place that the row gets."""
 
     class Media:
         js = ["js/admin-places.js"]
@@ -281,6 +289,56 @@ class OrderedAdmin[M: Model = Any](PlacesAdmin[M], ContentAdmin[M]):
         if self.in_order(response):
             cast(TemplateResponse, response).context_data["places"] = True  # type: ignore[index]
         return response
+
+    def save_model(self, request: HttpRequest, obj: M, form: forms.ModelForm[M], change: bool) -> None:
+        wanted = form.cleaned_data.get(POSITION) or 0
+        if form.prefix is not None:
+            self._note(request, obj, form, wanted)
+            return
+        super().save_model(request, obj, form, change)
+        if POSITION in form.changed_data and isinstance(obj, Ordered):
+            self.put_at(obj, wanted)
+
+    def put_at(self, row: Ordered, wanted: int) -> None:
+        """Put a row at a place among its siblings, which make room; without a place, behind them."""
+        others = row.siblings().exclude(pk=row.pk).order_by(POSITION, "pk")
+        keys = list(others.values_list("pk", flat=True))
+        keys.insert(wanted - 1 if wanted else len(keys), row.pk)
+        self._reorder(keys)
+        row.refresh_from_db(fields=[POSITION])
+
+    def _reorder(self, keys: list[int]) -> None:
+        reorder(self.model._default_manager.filter(pk__in=keys), keys)
+
+    # In lists
+
+    def _note(self, request: HttpRequest, obj: M, form: forms.ModelForm[M], wanted: int) -> None:
+        """Save a row of a list but for its number, which means nothing before the others are known."""
+        setattr(obj, POSITION, form.initial[POSITION])
+        if {*form.changed_data} != {POSITION}:
+            super().save_model(request, obj, form, True)
+        if POSITION in form.changed_data:
+            vars(request).setdefault(ENTERED, {})[obj] = wanted
+
+    def list_saved(self, request: HttpRequest) -> None:
+        """Put the rows in order whose numbers were changed in a list: once for each owner."""
+        entered: dict[Ordered, int] = vars(request).pop(ENTERED, {})
+        below = {getattr(row, f"{row.siblings_of}_id"): row for row in entered}
+        numbers = {row.pk: number for row, number in entered.items()}
+        for row in below.values():
+            stood = row.siblings().values_list("pk", POSITION)
+            keys = sorted((*reordered(numbers.get(key, place), place), place, key) for key, place in stood)
+            self._reorder([key for *_, key in keys])
+
+    def in_order(self, response: HttpResponse) -> bool:
+        """Return whether a list shows rows of one owner in their order, so that they can be moved in it."""
+        context = response.context_data if isinstance(response, TemplateResponse) else None
+        shown = context.get("cl") if context else None
+        if shown is None or POSITION not in self.list_editable or not shown.formset:
+            return False
+        first = next(iter(shown.get_ordering_field_columns().items()), None)
+        owners = {getattr(row, f"{row.siblings_of}_id") for row in shown.result_list}
+        return len(owners) == 1 and first == (shown.list_display.index(POSITION), "asc")
 
 
 class PartInline[M: Model = Any, Owner: Model = Any](
@@ -313,3 +371,16 @@ class OrderedInline[M: Model = Any, Owner: Model = Any](PartInline[M, Owner]):
 
     class Media:
         js = ["js/admin-places.js"]
+
+
+# Address below the model's, name after the model's, view: (model admin, request, what the address has).
+Page = tuple[str, str, Callable[..., HttpResponseBase]]
+
+
+def page_urls(model_admin: ModelAdmin[Any], pages: Iterable[Page]) -> list[URLPattern]:
+    """Return the addresses of these pages, for people who may enter the admin."""
+    wrap, opts = model_admin.admin_site.admin_view, model_admin.opts
+    return [
+        path(address, wrap(partial(view, model_admin)), name=f"{opts.app_label}_{opts.model_name}_{name}")
+        for address, name, view in pages
+    ]

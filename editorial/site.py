@@ -23,8 +23,8 @@ from content.actor import acting
 from content.editions import get_edition_model
 from editorial.current_edition import asked_edition, editions_for
 from editorial.desk import ADD_LINKS, desk
+from editorial.history_views import take_back
 from editorial.text_help import text_help
-from editorial.undo_views import take_back
 
 if TYPE_CHECKING:
     from conference.models import Edition

@@ -26,9 +26,8 @@ from exchange.imports.kinds import KINDS
 from exchange.models import Provenance
 from operations.indexing.documents import records
 from operations.indexing.update import SITE, read
-from people.merged_rows import final_rows
 from people.models import Institution, Person
-from people.querysets import appearances
+from people.querysets import appearances, final_rows
 from search.models import Document, Word
 
 if TYPE_CHECKING:

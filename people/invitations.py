@@ -88,3 +88,21 @@ class Invitation(models.Model):
     def address(token: str) -> str:
         """Return the link to send."""
         return f"{settings.SITE_URL}{reverse('people:invitation', args=[token])}"
+
+
+class PersonAccount(models.Model):
+    """An account and the person who signs in with it."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, models.CASCADE, verbose_name=_("account"), related_name="person_account"
+    )
+    person = models.ForeignKey(
+        "people.Person", models.CASCADE, verbose_name=_("person"), related_name="accounts"
+    )
+
+    class Meta:
+        verbose_name = _("account of a person")
+        verbose_name_plural = _("accounts of people")
+
+    def __str__(self) -> str:
+        return f"{self.user}: {self.person}"

@@ -15,9 +15,8 @@ from content.models import Content, Ordered
 from content.page_paths import path_of
 from content.querysets import published_rows
 from people import names
-from people.invitations import Invitation
+from people.invitations import Invitation, PersonAccount
 from people.pairs import Comparison, InstitutionDistinction, InstitutionPair, PersonDistinction, PersonPair
-from people.person_accounts import PersonAccount
 from people.querysets import (
     CommitteeRoleQuerySet,
     InstitutionQuerySet,

@@ -1,6 +1,6 @@
 """Who is public: people and institutions appear when something published shows them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -15,6 +15,7 @@ from content.row_values import related_model
 if TYPE_CHECKING:
     from content.models import Content
     from people.models import CommitteeRole, Institution, Person, PersonName  # noqa: F401 (in strings)
+
 
 # Where the A-Z page puts what begins with no letter.
 NO_LETTER = "#"
@@ -226,3 +227,15 @@ class PairQuerySet[M: Model](QuerySet[M]):
     def of_row(self, key: int) -> Self:
         """Those of whom one is the row with this key, the likeliest first."""
         return self.filter(Q(first=key) | Q(second=key)).order_by("-score", "pk")
+
+
+def final_rows[K](links: Mapping[K, K]) -> dict[K, K]:
+    """Return for each key the one at the end of its links. Links in a circle end within it."""
+    found = {}
+    for key, there in links.items():
+        seen = {key}
+        while there in links and there not in seen:
+            seen.add(there)
+            there = links[there]
+        found[key] = there
+    return found

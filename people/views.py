@@ -12,8 +12,7 @@ from conference.models import Edition
 from conference.request_edition import edition_page
 from content.pagination import BadParameter, base_query, page_of
 from people.models import Institution, Person
-from people.page_metadata import person_head
-from people.profile import entries, profile
+from people.profile import entries, person_head, profile
 from people.querysets import InstitutionQuerySet, PersonQuerySet
 
 PAGE_SIZE = 100

@@ -18,10 +18,9 @@ from conference.admin.publish import as_public_view, preview_view, publish_view
 from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
 from conference.publishing import PUBLISHED_ROWS, SITE, PublishedRows
 from content.fields import validate_timezone
-from editorial.field_actions import publish, unpublish
+from editorial.actions import publish, unpublish
 from editorial.lists import count_column, with_count
-from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, moment
-from editorial.pages import page_urls
+from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, moment, page_urls
 
 SWITCHES = [
     (_("Site"), "public_from"),

@@ -24,8 +24,7 @@ from content.versions import mark
 from editorial.access import ScopedAdmin
 from editorial.current_edition import working_on
 from editorial.desk import CHECKS, Check
-from editorial.model_admin import change_list
-from editorial.ordering import POSITION
+from editorial.model_admin import POSITION, change_list
 from exchange.admin.imports import ReadOnlyAdmin, row_address
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches

@@ -22,7 +22,7 @@ from conference.models import Edition
 from content.revert import CannotRevertError
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import asked_edition, editions_for
-from editorial.pages import page_urls
+from editorial.model_admin import page_urls
 from exchange.formats import formats, readable
 from exchange.imports.kinds import KINDS
 from exchange.jobs import private_files, tasks

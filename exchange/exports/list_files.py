@@ -19,7 +19,7 @@ from django.utils.translation import pgettext_lazy
 
 from conference.models import Edition, MenuItem
 from content.models import Content
-from editorial.list_export import FILES, ListFile
+from editorial.lists import FILES, ListFile
 from exchange.exports.dump import Dump, dump, menu_lines, writing_context
 from exchange.formats import bibtex, csv_files, xlsx
 from exchange.formats.program_json import NAME, VERSION, fields_of

@@ -19,9 +19,9 @@ from exchange.problems import Findings, Where
 from exchange.records import PersonRecord, PersonRef, Program, stated
 from papers.models import Authorship
 from people import names
-from people.merged_rows import final_rows
 from people.models import Person, PersonIdentifier, PersonName
 from people.printed_names import HiddenNames
+from people.querysets import final_rows
 
 NAMES_SHOWN = 3
 # The lists in which people stand, with the kinds of record that hold them.

@@ -34,8 +34,8 @@ from exchange.problems import Findings, Where, short
 from exchange.records import PersonRecord, PersonRef, Program, Record, stated
 from papers.models import Authorship, Paper
 from people import names
-from people.merged_rows import final_rows
 from people.models import Institution, Person, PersonIdentifier, PersonName
+from people.querysets import final_rows
 
 BATCH_ROWS = 1000
 CHUNK_ROWS = 2000

@@ -12,7 +12,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 
-from accounts.memberships import Membership
+from accounts.models import Membership
 from accounts.sessions import AccountSession
 from api.models import Token
 from content.fields import new_uid
@@ -23,9 +23,9 @@ from operations.indexing.update import refresh
 from operations.privacy.inventory import all_personal_fields, personal_fields
 from operations.privacy.subjects import DataSubject, invitations
 from papers.models import Authorship
+from people.invitations import PersonAccount
 from people.models import Person
 from people.pairs import PersonPair
-from people.person_accounts import PersonAccount
 from people.querysets import appearances
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from content.bulk import BulkChange, BulkPlan, Values
 from content.fields import validate_http_url
 from editorial.access import ScopedAdmin, access_for
-from editorial.actions import ActionForm, BulkAction, Words
-from editorial.field_actions import SAME, ChosenField, SetField
+from editorial.actions import SAME, ActionForm, BulkAction, ChosenField, SetField, Words
 from papers.models import Award, AwardGrant, Material, Topic
 
 SEPARATORS = re.compile(r"[\s,;]+")

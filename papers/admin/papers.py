@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext, ngettext_lazy
 
 from conference.publishing import PAPERS, PUBLISHED_ROWS, PublishedRows
+from editorial.actions import back_to_draft, publish, unpublish, withdraw
 from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, CheckFilter, RowCount
-from editorial.field_actions import back_to_draft, publish, unpublish, withdraw
 from editorial.lists import TrackFilter, count_column, related_part, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline
 from papers.admin.actions import ACTIONS, grant_to_people

@@ -26,7 +26,7 @@ from editorial.access import access_for
 from editorial.model_admin import ContentAdmin, admin_link
 from people.access_scope import names_of, reaching_elsewhere
 from people.duplicates import reasons, storage
-from people.merging import merge, relations, split
+from people.merging import merge, split
 from people.merging.side_by_side import ComparedRow, SideBySide, VisibleRows, columns_of, side_by_side
 from people.models import Mergeable, Person
 
@@ -179,7 +179,7 @@ class MergeAdmin(ContentAdmin):
         access, keep = access_for(request), keep or shown.keep
         found = []
         for row in shown.rows:
-            for model, relation in relations.relations(self.model) if row.pk != keep else ():
+            for model, relation in merge.relations(self.model) if row.pk != keep else ():
                 if lookup_of(model) and not access.everywhere("change", model):
                     rows = model._default_manager.filter(**{relation.field.name: row})
                     if rows.exclude(pk__in=access.rows(rows, "change").values("pk")).exists():

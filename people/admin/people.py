@@ -22,7 +22,7 @@ from editorial.lists import with_count
 from editorial.model_admin import PRIVATE_SEARCH_FIELDS, ContentAdmin, OrderedAdmin, PartInline, admin_link
 from people.admin.desk import AppearingFilter
 from people.admin.merging import MergeAdmin, SplitAdmin
-from people.merging.relations import parent_of
+from people.merging.merge import parent_of
 from people.models import CommitteeRole, Institution, Person, PersonIdentifier, PersonName
 
 

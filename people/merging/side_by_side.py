@@ -14,8 +14,7 @@ from django.utils.text import capfirst
 from conference.models import Edition
 from content.models import Content
 from people import names
-from people.merging.merge import FIELDS, hidden_names, preset
-from people.merging.relations import parent_of
+from people.merging.merge import FIELDS, hidden_names, parent_of, preset
 from people.models import Institution, Mergeable, Person, PersonIdentifier, PersonName
 from people.querysets import APPEARANCES, appearances
 

@@ -13,8 +13,7 @@ from content.history import ChangeSet, Origin, RowChange
 from content.models import Content
 from content.recording import recording
 from content.row_values import content_model, is_recorded
-from people.merging.merge import distinguish
-from people.merging.relations import Moved, move
+from people.merging.merge import Moved, distinguish, move
 from people.models import Person
 from people.querysets import last_of_chain
 

@@ -11,8 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from accounts.access_scope import Access
 from content.bulk import BulkChange, BulkPlan, Values, validated, why_refused
 from editorial.access import ScopedAdmin, access_for
-from editorial.actions import ActionForm, BulkAction, Words, change_words
-from editorial.field_actions import SAME, ChosenField, SetField
+from editorial.actions import SAME, ActionForm, BulkAction, ChosenField, SetField, Words, change_words
 from schedule.admin.kinds import offer_kinds
 from schedule.editing import refusals
 from schedule.models import Presentation, Room, Session

@@ -25,9 +25,9 @@ from content.timeline import change_set_rows
 from content.versions import Seen, read, signed
 from editorial.access import access_for
 from editorial.current_edition import working_on
+from editorial.history_views import AFTERWARDS
 from editorial.model_admin import ContentAdmin
 from editorial.stale_forms import SEEN, SHOWN, versions_page
-from editorial.undo_views import AFTERWARDS
 from schedule import clashes
 from schedule.admin.clashes import linked
 from schedule.clashes import Clash

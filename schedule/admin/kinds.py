@@ -14,9 +14,8 @@ from django.utils.translation import gettext_lazy as _
 
 from content.bulk import BulkPlan, Values, validated
 from editorial.access import access_for
-from editorial.actions import ActionForm, Words
+from editorial.actions import SAME, ActionForm, SetField, Words
 from editorial.current_edition import edition_in_hand
-from editorial.field_actions import SAME, SetField
 from editorial.lists import EditionPartFilter
 from editorial.model_admin import Fields, OrderedAdmin
 from schedule.querysets import of_kind

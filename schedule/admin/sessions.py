@@ -19,13 +19,20 @@ from conference.admin.models import EditionAdmin
 from conference.models import Edition
 from content import times
 from editorial.access import access_for
+from editorial.actions import back_to_draft, cancel, publish
 from editorial.current_edition import edition_in_hand
 from editorial.desk import CheckFilter
-from editorial.field_actions import back_to_draft, cancel, publish
 from editorial.forms import ContentForm, PartForm
 from editorial.lists import EditionPartFilter, count_column, related_part, with_count
-from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, PartInline, moment
-from editorial.pages import Page, page_urls
+from editorial.model_admin import (
+    ContentAdmin,
+    OrderedAdmin,
+    OrderedInline,
+    Page,
+    PartInline,
+    moment,
+    page_urls,
+)
 from papers.admin.papers import PaperAdmin
 from papers.models import Paper
 from schedule.admin import desk

@@ -11,7 +11,7 @@ from django.urls import URLPattern, URLResolver, reverse
 
 from accounts.roles import Role
 from content.history import RowChange
-from editorial.list_export import files_of
+from editorial.lists import files_of
 from tests.access.table import BESIDE, MODELS, NOT_DELETED, PAGES, PARTLY, PUBLIC, READ_ONLY, WHOLE_ROW
 from tests.access.world import EVERYBODY, World, last_version
 

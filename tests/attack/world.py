@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from api.files import FILES
 from api.shapes import RESOURCES
-from editorial.list_export import files_of
+from editorial.lists import files_of
 from exchange.exports.agenda_files import KINDS
 from exchange.models import ImportJob, PlannedRow
 from people.models import Invitation, PersonName

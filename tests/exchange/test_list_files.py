@@ -14,7 +14,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from conference.models import Edition, MenuItem
-from editorial.list_export import files_of
+from editorial.lists import files_of
 from exchange.files import Context, Source
 from exchange.formats import readable
 from papers.models import Authorship, Paper, Topic

@@ -2,7 +2,7 @@
 
 import pytest
 
-from people.merged_rows import final_rows
+from people.querysets import final_rows
 
 
 @pytest.mark.parametrize(
