@@ -80,6 +80,7 @@ def make_flaws(edition: Edition) -> None:
     make_presentation(kind="poster", edition=edition, status="cancelled")
     late = MORNING + timedelta(hours=5, minutes=50)
     make_presentation(orals, start=late, end=late + timedelta(minutes=20))
+    make_presentation(orals, start=MORNING + timedelta(hours=4))
     twice = add_author(make_paper(edition, ["Barbara Liskov", "NameError"]), make_person("Liskov, Barbara"))
     twice.institutions.add(make_institution("University of Basel"), make_institution("Univ. Basel"))
     make_conflict(edition)
@@ -92,7 +93,7 @@ LINES = {
     "papers without PDF": 3,
     "papers in no session": 3,
     "titles and abstracts to look at": 1,
-    "clashes in the timetable": 2,
+    "clashes in the timetable": 3,
     "sessions that end before their last talk": 1,
     "presentations outside their session's time": 1,
     "posters on boards used twice": 2,
