@@ -212,7 +212,9 @@ class Dump:
             return
         names = [_column(kind, name) for name in (*SORTED_BY.get(kind.name, ()), kind.key)]
         rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK_ROWS)
-        keys = [row[-1] for row in sorted(rows, key=lambda row: rank(row[:-1]))]
+        # What is empty comes last.
+        ranked = sorted(rows, key=lambda row: [(one is None, "" if one is None else one) for one in row[:-1]])
+        keys = [row[-1] for row in ranked]
         for batch in in_batches(keys):
             shown = self._shown(kind.model).filter(Among("pk", batch))
             found = self.records(kind, shown, wanted)
@@ -332,8 +334,3 @@ def _column(kind: Kind, name: str) -> str:
     """Return where a row has what the record's field says."""
     other = kind.references.get(name)
     return f"{name}__{KINDS[other].key}" if other else name
-
-
-def rank(values: Iterable[Any]) -> tuple[Any, ...]:
-    """Return by what rows are sorted, what is empty last."""
-    return tuple([(value is None, "" if value is None else value) for value in values])

@@ -13,11 +13,6 @@ from exchange.reading.values import zone_of
 from exchange.records import Program
 
 
-def read(sources: Sequence[Source], context: Context) -> Program:
-    """Read workbooks, or whatever `tables` reads."""
-    return tables.read(sources, context)
-
-
 def recognizes(sources: Sequence[Source]) -> bool:
     """Whether all files are workbooks whose sheets are tables of ours."""
     found = [sheet_names(source) for source in sources]
@@ -47,7 +42,7 @@ FORMAT = Format(
     description=_("Tables for spreadsheet programs; every cell is text, nothing is run."),
     extensions=("xlsx",),
     media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    read=read,
+    read=tables.read,
     write=write,
     takes_stream=True,
     recognizes=recognizes,

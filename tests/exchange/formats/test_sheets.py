@@ -47,7 +47,7 @@ def back(program: Program) -> Program:
 
 def problem(content: bytes) -> str:
     with pytest.raises(ProgramError) as caught:
-        xlsx.read([Source("x.xlsx", content)], CONTEXT)
+        tables.read([Source("x.xlsx", content)], CONTEXT)
     return str(caught.value.problems[0])
 
 
