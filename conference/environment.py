@@ -57,7 +57,7 @@ def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
     """Return the settings of a database; SQLite is made safe with several writers."""
     if config["ENGINE"].endswith("sqlite3"):
         # Readers never wait for a writer; writers take the lock at the start of their transaction.
-        pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-64000;"
+        pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8000;"
         config["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas}
         return config
     config["CONN_MAX_AGE"] = 60
