@@ -90,6 +90,12 @@ def open_desk(
     return new_page
 
 
+@pytest.fixture
+def page(open_desk: Callable[..., Page]) -> Page:
+    """A page as somebody sees it who may do everything."""
+    return open_desk()
+
+
 @pytest.fixture(scope="session")
 def static_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All static files, with stylesheets in one file each as on a site: 80 imports take longer than a page.

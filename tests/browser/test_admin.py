@@ -19,11 +19,6 @@ pytestmark = pytest.mark.browser
 LOOKS: list[Look] = [(DESKTOP, "dark"), (PHONE, "light")]
 
 
-@pytest.fixture
-def page(open_desk: Callable[..., Page]) -> Page:
-    return open_desk()
-
-
 def admin_pages() -> list[str]:
     paper = Paper.objects.get(title__startswith="Cortex")
     session = Session.objects.get(title="ML Compilers & Runtime")

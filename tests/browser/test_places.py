@@ -1,6 +1,5 @@
 """Rows put in order in a browser: by the keyboard, by dragging, by buttons; in a form and in a list."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,11 +12,6 @@ from tests.factories import make_edition, make_paper, make_room
 from tests.posted import address
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def page(open_desk: Callable[..., Page]) -> Page:
-    return open_desk()
 
 
 def opened(page: Page) -> Paper:

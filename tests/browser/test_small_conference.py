@@ -21,12 +21,6 @@ CLICKS = 94
 TITLES = ["Amber", "Birch", "Cedar", "Dogwood", "Elder", "Fir", "Gorse", "Hazel", "Ironwood", "Juniper"]
 
 
-@pytest.fixture
-def page(open_desk: Callable[..., Page]) -> Page:
-    """The desk of somebody who may do everything."""
-    return open_desk()
-
-
 class Chair:
     """Somebody at the admin who counts the clicks."""
 

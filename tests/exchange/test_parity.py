@@ -14,26 +14,16 @@ from typing import Any
 import pytest
 from django.apps import apps
 
-import markup
 from content.models import Content
-from exchange.exports.dump import name_parts
-from exchange.files import Context, Format
+from exchange.files import Format
 from exchange.formats import formats, writable
 from exchange.formats.program_json import LISTS
 from exchange.imports.kinds import KINDS, Kind, Listing
 from exchange.records import UNSTATED, Program, Record, stated
+from tests.exchange.formats.test_citations import CONTEXT
 from tests.exchange.programs import START, odd, odd_session, odd_talk
 
 DOCS = (Path(__file__).parents[2] / "docs" / "formats.md").read_text("utf-8")
-CONTEXT = Context(
-    "2021",
-    2021,
-    "America/Los_Angeles",
-    "https://conf.example",
-    plain=markup.plain,
-    latex=markup.latex,
-    name_parts=name_parts,
-)
 COMPLETE = ("program_json", "tables", "xlsx")
 PICTURE = "a file of this site, which no single text file can hold; it is put up again by hand"
 REGISTRY = "it lies in a list of the person's own in `PersonRecord`"
