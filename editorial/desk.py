@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Protocol
 
 from django.contrib import admin
@@ -36,11 +37,6 @@ PARAMETER = "todo"
 CACHED_EDITIONS = 12
 
 
-def all_rows(rows: QuerySet[Any]) -> QuerySet[Any]:
-    """Leave the rows as they are."""
-    return rows
-
-
 class DeskLine(Protocol):
     """What the desk shows as a number that leads somewhere. `words` take `count`, in both numbers."""
 
@@ -64,7 +60,7 @@ class RowCount:
 
     model: type[Model]
     words: Text
-    narrow: Callable[[Any], QuerySet[Any]] = all_rows
+    narrow: Callable[[Any], QuerySet[Any]] = lambda rows: rows
     asked: tuple[tuple[str, str], ...] = ()
     lookup: str = "edition"
     named: str = LIST_FILTER
@@ -72,15 +68,12 @@ class RowCount:
     place: int = 50
 
     def rows(self, edition: Edition) -> QuerySet[Model]:
-        """Return the rows that it is about."""
         return self.narrow(self.model._default_manager.filter(**{self.lookup: edition}))
 
     def count(self, edition: Edition) -> int:
-        """Return how many there are."""
         return self.rows(edition).count()
 
     def address(self, edition: Edition) -> str:
-        """Return the address of the list."""
         meta = self.model._meta
         page = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
         return f"{page}?{urlencode([(self.named, edition.pk), *self.asked])}"
@@ -150,18 +143,6 @@ class DeskCount:
     app: str = ""
 
 
-def position_of(line: DeskLine) -> int:
-    return line.place
-
-
-def count_of(line: DeskLine, edition: Edition, count: int) -> DeskCount:
-    """Return a line with its number."""
-    app = line.model._meta.app_config
-    return DeskCount(
-        count, str(line.words % {"count": count}), line.address(edition), str(app.verbose_name), app.label
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class CountKey:
     """The cache key of counts; equal states mean equal counts."""
@@ -229,7 +210,6 @@ class Desk:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was entered yet."""
         return not any(tally.count for tally in self.tallies)
 
 
@@ -245,11 +225,13 @@ def lines_of(
     may_see: Callable[[type[Model]], bool],
 ) -> list[DeskCount]:
     """Return the lines whose lists somebody may see, with their numbers."""
-    return [
-        count_of(line, edition, known[line] if line in known else line.count(edition))
-        for line in sorted(lines, key=position_of)
-        if may_see(line.model)
-    ]
+    found = []
+    for line in sorted(lines, key=attrgetter("place")):
+        if may_see(line.model):
+            count = known[line] if line in known else line.count(edition)
+            app, words = line.model._meta.app_config, str(line.words % {"count": count})
+            found.append(DeskCount(count, words, line.address(edition), str(app.verbose_name), app.label))
+    return found
 
 
 def waiting_of(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list[DeskCount]:

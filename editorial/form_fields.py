@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.contrib.admin.widgets import (
@@ -20,9 +20,6 @@ from django.utils.translation import gettext_lazy as _
 
 from content.page_paths import path_of
 from editorial.current_edition import edition_in_hand
-
-if TYPE_CHECKING:
-    pass
 
 SKIPPED = _(
     "At %(time)s on %(day)s the clocks in %(zone)s are put forward and skip this time. Enter another."

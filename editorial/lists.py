@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
@@ -191,7 +190,7 @@ class ListFile:
 FILES: list[ListFile] = []
 
 
-def files_of(model: type[Model]) -> Iterable[ListFile]:
+def files_of(model: type[Model]) -> list[ListFile]:
     """Return what the list of this model can be written as."""
     return [one for one in FILES if model in one.models]
 
@@ -246,12 +245,11 @@ class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
 
 def action_for(file: ListFile) -> Action:
     """Return the action that sends what is selected."""
+
+    def export(
+        model_admin: admin.ModelAdmin[Model], request: HttpRequest, queryset: QuerySet[Model]
+    ) -> HttpResponseBase:
+        return file.write(queryset)
+
     words = gettext("Export selected %%(verbose_name_plural)s as %(format)s") % {"format": file.label}
-    return Action(partial(exported, file), f"export_{file.name}", words, words, [ActionLocation.CHANGE_LIST])
-
-
-def exported(
-    file: ListFile, model_admin: admin.ModelAdmin[Model], request: HttpRequest, queryset: QuerySet[Model]
-) -> HttpResponseBase:
-    """Send what is selected."""
-    return file.write(queryset)
+    return Action(export, f"export_{file.name}", words, words, [ActionLocation.CHANGE_LIST])

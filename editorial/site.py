@@ -125,13 +125,9 @@ class DeskSite(AccountPages):
         groups = super().get_app_list(request, app_label)
         for group in groups:
             group["models"].sort(key=self.place)
-        return sorted(groups, key=lambda group: (rank(group["app_label"]), group["name"]))
+        rank = {app: position for position, app in enumerate(GROUPS)}
+        return sorted(groups, key=lambda group: (rank.get(group["app_label"], len(GROUPS)), group["name"]))
 
     def place(self, line: Any) -> tuple[int, str]:
         """Return the sort key of a line in its group."""
         return getattr(self.get_model_admin(line["model"]), "desk_order", 50), line["name"]
-
-
-def rank(app: str) -> int:
-    """Return the position of a group; unknown ones come last."""
-    return GROUPS.index(app) if app in GROUPS else len(GROUPS)

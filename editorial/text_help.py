@@ -64,12 +64,10 @@ class Helped(forms.Widget):
 
 
 class HelpedText(Helped, forms.Textarea):
-    """A text of paragraphs."""
+    pass
 
 
 class HelpedLine(Helped, forms.TextInput):
-    """A text on one line."""
-
     kind = LINE
 
 

@@ -74,13 +74,12 @@ def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
 
 def entries(people: Iterable[Person]) -> list[IndexEntry]:
     """Return the lines of people that were fetched `with_editions()`."""
-    return [IndexEntry(person, sorted(set(_years(person)))) for person in people]
-
-
-def _years(person: Person) -> Iterable[int]:
-    for appearance in APPEARANCES[Person]:
-        for row in vars(person)[f"shown_{appearance.relation}"]:
-            yield attrgetter(row.edition_lookup.replace("__", "."))(row).year
+    found = []
+    for person in people:
+        shown = [vars(person)[f"shown_{appearance.relation}"] for appearance in APPEARANCES[Person]]
+        editions = [attrgetter(row.edition_lookup.replace("__", "."))(row) for rows in shown for row in rows]
+        found.append(IndexEntry(person, sorted({edition.year for edition in editions})))
+    return found
 
 
 def person_head(person: Person) -> Head:

@@ -112,13 +112,9 @@ def best_match(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[
     """Return how likely these are one by their names, and the reason."""
     found = [like for a in one.names for b in other.names if (like := compare_institutions(a, b))]
     best = max(found, default=None)
-    if best and best[1] == "place_words" and not _is_own(one, other):
+    if best and best[1] == "place_words" and not compare_institutions(one.names[0], other.names[0]):
         return ALIAS, "place_alias"
     return best
-
-
-def _is_own(one: InstitutionCandidate, other: InstitutionCandidate) -> bool:
-    return bool(compare_institutions(one.names[0], other.names[0]))
 
 
 def compare_institutions(one: str, other: str) -> tuple[int, str] | None:
