@@ -91,9 +91,6 @@ TEMPLATES = [
         },
     },
 ]
-# A form of 150 authors has 1,400 inputs.
-FORM_RENDERER = "editorial.form_rendering.QuickRenderer"
-
 
 # PgBouncer is between the site and PostgreSQL: each transaction may have another connection.
 PGBOUNCER: bool = env.bool("PGBOUNCER", False)

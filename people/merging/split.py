@@ -20,6 +20,9 @@ from people.querysets import last_of_chain
 if TYPE_CHECKING:
     from content.actor import User
 
+# What the rows that may go call the person.
+FIELD = "person"
+
 type RowKeys = Mapping[type[Content], Iterable[int]]
 
 
@@ -40,7 +43,8 @@ def split(person: Person, name: str, rows: RowKeys, user: "User" = None) -> Pers
 def _give(rows: RowKeys, person: Person, other: Person) -> None:
     """Let those of the rows that are a person's be another's."""
     for model, keys in rows.items():
-        move(model._default_manager.filter(pk__in=keys, person=person), "person", other, Moved())
+        theirs = model._default_manager.filter(pk__in=keys, **{FIELD: person})
+        move(theirs, FIELD, other, Moved())
 
 
 def split_change_sets() -> QuerySet[ChangeSet]:
@@ -70,7 +74,7 @@ def remains_of(change_set: ChangeSet) -> Split:
     rows: dict[type[Content], list[int]] = defaultdict(list)
     former: set[int] = set()
     for change in change_set.rows.filter(kind=RowChange.Kind.CHANGED).order_by("pk"):
-        before, after = change.values.get("person", (None, None))
+        before, after = change.values.get(FIELD, (None, None))
         if after == key:
             rows[content_model(change.model)].append(change.object_id)
             former.add(before)
