@@ -43,12 +43,6 @@ def is_last_owner(membership: Membership) -> bool:
     return membership.role == Role.OWNER and not others.exclude(pk=membership.pk).exists()
 
 
-def stronger(one: str, other: str) -> str:
-    """Return the role that may do more."""
-    order = [*Role]
-    return min(one, other, key=lambda role: order.index(Role(role)))
-
-
 @transaction.atomic
 def accept(token: str, user: "User", at: datetime | None = None) -> Membership:
     """Give the account the role that was offered, once. Who may do more already keeps that role."""
@@ -63,7 +57,8 @@ def accept(token: str, user: "User", at: datetime | None = None) -> Membership:
         user=user, edition=invitation.edition, defaults=fresh
     )
     if not is_new:
-        membership.role = stronger(membership.role, invitation.role)
+        # Of the two roles, the stronger: it comes first in `Role`.
+        membership.role = min(membership.role, invitation.role, key=[*Role.values].index)
         membership.save(update_fields=["role"])
     if invitation.person_id:
         PersonAccount.objects.update_or_create(user=user, defaults={"person_id": invitation.person_id})

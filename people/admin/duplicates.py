@@ -20,8 +20,8 @@ from editorial.access import access_for
 from editorial.lists import ContentList, with_count
 from editorial.model_admin import ContentAdmin
 from people.access_scope import names_of
-from people.admin.desk import AppearingFilter
 from people.admin.merging import MergeAdmin
+from people.admin.people import AppearingFilter
 from people.duplicates import reasons, storage
 from people.merging import merge
 from people.merging.side_by_side import SideBySide, side_by_side
