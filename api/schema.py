@@ -18,7 +18,6 @@ from api.pagination import MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE
 from api.resources import RESOURCES
 from api.shapes import STRING, STRINGS, URL, VERSION, JsonSchema, Many, Resource, Shape, Text, kind_schema
 from api.writing.bodies import BodyField, ReferenceField, body_serializer, part_serializer
-from api.writing.writable import WRITABLE
 from people.models import Institution, Person
 
 # A part of the document, to read.
@@ -30,7 +29,7 @@ CODES = {
     403: _("No permission, a token that only reads or is for another edition, or no CSRF token."),
     404: _("There is no such thing, or the asker may not see it."),
     409: _("The id is taken, or other things, which are listed, hold what was to be deleted."),
-    412: _("Somebody changed it meanwhile; the answer holds what stands now."),
+    412: _("Somebody changed it meanwhile; the response holds the current version."),
     415: _("The body is not JSON: no form, and no file."),
     428: _("If-Match is missing: the ETag with which it was read."),
     429: _("Too many requests; Retry-After says for how many seconds to wait."),
@@ -150,12 +149,11 @@ def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tupl
     yield title, shape_schema(resource)
     yield f"{title}List", object_schema(page, page)
     yield from ((part.title, shape_schema(part)) for part in parts_of(resource))
-    written = WRITABLE.get(resource.name)
-    if written is None:
+    if not resource.writable:
         return
-    for name, part in written.parts.items():
-        yield f"{part.model.__name__}Body", body_schema(part_serializer(name, part)())
-    body = body_serializer(written)()
+    for name, part in resource.parts.items():
+        yield f"{part.resource.model.__name__}Body", body_schema(part_serializer(name, part.resource)())
+    body = body_serializer(resource)()
     yield f"{title}Body", body_schema(body)
     yield f"Patched{title}Body", body_schema(body, is_partial=True)
     more = {
@@ -252,7 +250,7 @@ def paths() -> Iterator[tuple[str, JsonSchema]]:
     """Walk the addresses of resources with what can be done there."""
     yield f"/api/{VERSION}/", {"get": root_operation()}
     for resource in RESOURCES.values():
-        name, is_written = resource.name, resource.name in WRITABLE
+        name, is_written = resource.name, bool(resource.writable)
         root = f"/api/{VERSION}/{name}/"
         yield root, {"get": list_operation(resource), **({"post": creation(resource)} if is_written else {})}
         if resource.edition:
@@ -293,7 +291,7 @@ def creation(resource: Resource) -> JsonSchema:
 
 def single_operations(resource: Resource, path: list[str], where: str = "") -> JsonSchema:
     """Return what can be done with one thing."""
-    title, is_written = resource.title, resource.name in WRITABLE
+    title, is_written = resource.title, bool(resource.writable)
     shown = ref(f"{title}InFull" if is_written else title)
     parameters = [*path_parameters(path), *selection_parameters(resource)]
     moved = {"301": {"description": MOVED}} if resource.model in (Person, Institution) else {}

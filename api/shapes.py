@@ -1,7 +1,7 @@
 """How a resource is declared: its fields with their columns and JSON Schema, its relations, its address.
 
-One declaration gives the responses (`reader`), their description (`schema`) and the names that `?fields=`
-and `?expand=` know. The resources are in `resources`.
+One declaration gives the responses (`reader`), their description (`schema`), the names that `?fields=` and
+`?expand=` know, and what can be written (`writing`). The resources are in `resources`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -109,7 +109,13 @@ class Many:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What is shown of a row. `prepare` adds the annotations that its fields need, as of a moment."""
+    """What is shown and written of a row.
+
+    `prepare` adds the annotations that its fields need, as of a moment.
+
+    `writable` names columns. With any, the rows that `ones` and parts of `manys` refer to can be written too.
+    `part_key`: the columns that identify a row of a part within its owner.
+    """
 
     title: str
     model: type[Content]
@@ -117,6 +123,8 @@ class Shape:
     ones: Mapping[str, One] = field(default_factory=dict)
     manys: Mapping[str, Many] = field(default_factory=dict)
     prepare: Callable[[Rows, datetime], Rows] = lambda rows, at: rows
+    writable: tuple[str, ...] = ()
+    part_key: tuple[str, ...] = ()
 
     @property
     def relations(self) -> Mapping[str, One | Many]:
@@ -132,6 +140,21 @@ class Shape:
         """What a response contains unless something else is asked for."""
         parts = [name for name, many in self.manys.items() if many.is_part]
         return [*self.fields, *self.ones, *parts]
+
+    @property
+    def references(self) -> dict[str, str]:
+        """The resource that each writable reference is to, by column."""
+        return {name: one.target for name, one in self.ones.items() if name != "edition"}
+
+    @property
+    def lists_of_references(self) -> dict[str, str]:
+        """The resource that each writable list of references is to, by column."""
+        return {name: many.shape for name, many in self.manys.items() if isinstance(many.shape, str)}
+
+    @property
+    def parts(self) -> dict[str, Many]:
+        """The rows that are written with this one, as a list."""
+        return {name: many for name, many in self.manys.items() if many.is_part and many.resource.writable}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -153,6 +176,8 @@ class Resource(Shape):
     filters: "type[FilterSet] | None" = None
     # The kind of document in the search index that is found by `?q=`; empty: it cannot be searched.
     kind: str = ""
+    # Names of writable columns that differ from the column.
+    renamed: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         RESOURCES[self.name] = self
@@ -161,6 +186,11 @@ class Resource(Shape):
     def url(self, edition: str | None, key: object) -> str:
         middle = f"{edition}/" if edition else ""
         return f"{API_ROOT}{self.name}/{middle}{key}/"
+
+    @property
+    def has_edition(self) -> bool:
+        """Whether its model has a column for the edition."""
+        return self.edition == "edition__slug"
 
 
 RESOURCES: dict[str, Resource] = {}

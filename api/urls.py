@@ -9,7 +9,6 @@ from api.documentation import docs_page
 from api.resources import RESOURCES
 from api.shapes import VERSION, Resource
 from api.writing.views import ResourceViewSet
-from api.writing.writable import WRITABLE
 from content import url_converters
 
 __all__ = ["app_name", "url_converters", "urlpatterns"]
@@ -23,9 +22,8 @@ CONVERTERS = {"slug": "key", "uid": "uid", "number": "number", "pk": "number"}
 def addresses(resource: Resource) -> Iterator[URLPattern]:
     """Make the address of the list, and of one thing."""
     name, ending = resource.name, f"<{CONVERTERS[resource.key]}:id>/"
-    is_written = name in WRITABLE
-    creating = {"post": "create"} if is_written else {}
-    changing = {"patch": "partial_update", "delete": "destroy"} if is_written else {}
+    creating = {"post": "create"} if resource.writable else {}
+    changing = {"patch": "partial_update", "delete": "destroy"} if resource.writable else {}
     many = ResourceViewSet.as_view({"get": "list", **creating}, resource=resource)
     one = ResourceViewSet.as_view({"get": "retrieve", **changing}, resource=resource)
     yield path(f"{VERSION}/{name}/", many, name=name)

@@ -112,6 +112,7 @@ PAGES = Resource(
     ones={"edition": EDITION},
     orders={"title": F("title")},
     kind="page",
+    writable=("title", "body", "status"),
 )
 
 SPONSORS = Resource(
@@ -134,6 +135,8 @@ SPONSORS = Resource(
     },
     ones={"edition": EDITION},
     orders={"name": F("name"), "position": F("position")},
+    writable=("name", "tier", "url", "description", "position", "status"),
+    renamed={"url": "website"},
 )
 
 ANNOUNCEMENTS = Resource(
@@ -155,4 +158,5 @@ ANNOUNCEMENTS = Resource(
     },
     ones={"edition": EDITION},
     orders={"published_at": F("published_at")},
+    writable=("title", "text", "published_at", "pinned", "status"),
 )

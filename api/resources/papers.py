@@ -40,6 +40,8 @@ AUTHORS = Shape(
     title="Author",
     model=Authorship,
     prepare=with_names,
+    writable=("name", "affiliations", "corresponding", "presenting"),
+    part_key=("person",),
     fields={
         "position": number("position", _("The place among the authors, from 1.")),
         "name": string("shown_name", _("The name as printed on the paper.")),
@@ -64,6 +66,10 @@ AWARDS_WON = Shape(
     },
     ones={"award": One("awards", "award", _("The award, which may be of a later edition."))},
 )
+
+PAPER_COLUMNS = (
+    "title", "abstract", "lay_summary", "track", "keywords", "decision", "status", "doi", "pages",
+)  # fmt: skip
 
 PAPERS = Resource(
     name="papers",
@@ -95,6 +101,7 @@ PAPERS = Resource(
     lists={"presentations": "paper", "materials": "paper"},
     orders={"title": F("sort_title")},
     kind="paper",
+    writable=PAPER_COLUMNS,
 )
 
 
@@ -116,6 +123,7 @@ TOPICS = Resource(
     ones={"edition": EDITION, "parent": One("topics", "parent", _("The topic above it."))},
     lists={"papers": "topic", "topics": "parent"},
     orders={"name": F("name"), "position": F("position")},
+    writable=("name", "position"),
 )
 
 MATERIALS = Resource(
@@ -140,11 +148,15 @@ MATERIALS = Resource(
         ),
         "paper": One("papers", "paper", _("The paper.")),
     },
+    writable=("kind", "label", "url", "position", "visible"),
+    renamed={"url": "href"},
 )
 
 WINNERS = Shape(
     title="Winner",
     model=AwardGrant,
+    writable=("citation",),
+    part_key=("paper", "person"),
     fields=texts("citation", _("The jury's words.")),
     ones={
         "paper": One("papers", "paper", _("The paper that won, which may be an older one.")),
@@ -171,4 +183,5 @@ AWARDS = Resource(
     manys={"winners": Many(WINNERS, "award", _("Who won it."), ("position", "pk"))},
     lists={"papers": "award"},
     orders={"name": F("name"), "position": F("position")},
+    writable=("name", "citation", "position", "status"),
 )

@@ -7,16 +7,28 @@ from api.filters import InstitutionFilter, PersonFilter
 from api.shapes import Many, Resource, Shape, file, page, slug, string, strings, texts
 from people.models import Institution, Person, PersonIdentifier, PersonName
 
-NAMES = Shape(title="OtherName", model=PersonName, fields={"name": string("name", _("Another spelling."))})
+NAMES = Shape(
+    title="OtherName",
+    model=PersonName,
+    fields={"name": string("name", _("Another spelling."))},
+    writable=("name", "hidden"),
+    part_key=("name",),
+)
 
 IDENTIFIERS = Shape(
     title="Identifier",
     model=PersonIdentifier,
+    writable=("scheme", "value"),
+    part_key=("scheme", "value"),
     fields={
         "scheme": string("scheme", _("The other system, such as dblp.")),
         "value": string("value", _("What it calls the person.")),
     },
 )
+
+PERSON_COLUMNS = (
+    "name", "given", "family", "native_name", "affiliation", "orcid", "homepage", "biography", "email",
+)  # fmt: skip
 
 PEOPLE = Resource(
     name="people",
@@ -52,6 +64,7 @@ PEOPLE = Resource(
     lists={"papers": "person", "sessions": "person", "presentations": "person", "awards": "person"},
     orders={"name": F("sort_key")},
     kind="person",
+    writable=PERSON_COLUMNS,
 )
 
 INSTITUTIONS = Resource(
@@ -70,4 +83,5 @@ INSTITUTIONS = Resource(
     },
     lists={"papers": "institution", "people": "institution"},
     orders={"name": F("folded")},
+    writable=("name", "aliases", "ror", "country"),
 )

@@ -96,12 +96,15 @@ ROOMS = Resource(
     ones={"edition": EDITION},
     lists={"sessions": "room", "presentations": "room"},
     orders={"name": F("name"), "position": F("position")},
+    writable=("name", "capacity", "virtual", "stream_url", "position"),
 )
 
 ROLES = Shape(
     title="SessionPerson",
     model=SessionRole,
     prepare=with_names,
+    writable=("role", "name", "affiliation"),
+    part_key=("person", "role"),
     fields={
         "role": choice("role", SessionRole.Role.choices, _("The part in the session.")),
         "name": string("shown_name", _("The name as printed.")),
@@ -109,6 +112,11 @@ ROLES = Shape(
     },
     ones={"person": One("people", "person", _("Who it is."))},
 )
+
+SESSION_COLUMNS = (
+    "kind", "title", "abstract", "start", "end", "status", "cancellation_reason", "stream_url",
+    "recording_url", "chat_url",
+)  # fmt: skip
 
 SESSIONS = Resource(
     name="sessions",
@@ -148,12 +156,15 @@ SESSIONS = Resource(
     lists={"presentations": "session", "sessions": "parent", "papers": "session"},
     orders={"start": F("start"), "title": F("title")},
     kind="session",
+    writable=SESSION_COLUMNS,
 )
 
 SPEAKERS = Shape(
     title="Speaker",
     model=Speaker,
     prepare=with_names,
+    writable=("name", "affiliation"),
+    part_key=("person",),
     fields={
         "name": string("shown_name", _("The name as printed.")),
         "affiliation": string("affiliation", _("The affiliation as printed.")),
@@ -184,6 +195,11 @@ def presentation_path(row: Row) -> str:
         return paper_path({**row, "paper__edition__slug": row["edition__slug"]}, "paper__")
     return session_path(row, "session__") if row["session__uid"] else f"/{row['edition__slug']}/"
 
+
+PRESENTATION_COLUMNS = (
+    "kind", "title", "abstract", "start", "end", "board", "position", "status", "cancellation_reason",
+    "recording_url",
+)  # fmt: skip
 
 PRESENTATIONS = Resource(
     name="presentations",
@@ -232,6 +248,7 @@ PRESENTATIONS = Resource(
     },
     orders={"start": Coalesce("start", "session__start", NEVER)},
     kind="talk",
+    writable=PRESENTATION_COLUMNS,
 )
 
 RELEASES = Resource(

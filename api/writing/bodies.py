@@ -4,7 +4,7 @@ The rules of the models are checked when rows are written.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -18,8 +18,7 @@ from rest_framework import serializers
 
 from api.errors import InvalidBodyError, shown
 from api.reader import Reader
-from api.shapes import RESOURCES, VERSION
-from api.writing.writable import WritablePart, WritableResource
+from api.shapes import RESOURCES, VERSION, Resource, Shape
 from content.fields import LinesField
 from schedule.session_kinds import KindField
 
@@ -95,97 +94,81 @@ def column_of(model: type[models.Model], name: str) -> Column:
 
 def serializer_field(column: Column) -> BodyField:
     """Return how a column is read: its type, whether it may be left out, empty, or null."""
-    told: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "help_text": column.help_text or column.verbose_name,
-        "required": False,
+        "required": not (column.blank or column.has_default() or column.null),
     }
     if column.choices and not isinstance(column, KindField):
-        told["error_messages"] = {
+        arguments["error_messages"] = {
             "invalid_choice": _("It knows: %(names)s.") % {"names": ", ".join(dict(column.choices))}
         }
         known = [(value, str(label)) for value, label in column.choices]
-        return serializers.ChoiceField(choices=known, **told)
+        return serializers.ChoiceField(choices=known, **arguments)
     if isinstance(column, models.DateTimeField):
-        return AwareDateTimeField(allow_null=column.null, **told)
+        return AwareDateTimeField(allow_null=column.null, **arguments)
     if isinstance(column, models.BooleanField):
-        return serializers.BooleanField(**told)
+        return serializers.BooleanField(**arguments)
     if isinstance(column, models.IntegerField):
-        return serializers.IntegerField(min_value=0, max_value=2**31 - 1, allow_null=column.null, **told)
+        return serializers.IntegerField(min_value=0, max_value=2**31 - 1, allow_null=column.null, **arguments)
     if isinstance(column, LinesField):
-        return serializers.ListField(child=serializers.CharField(max_length=500), max_length=MAX_ROWS, **told)
-    return serializers.CharField(allow_blank=column.blank, max_length=column.max_length, **told)
+        return serializers.ListField(
+            child=serializers.CharField(max_length=500), max_length=MAX_ROWS, **arguments
+        )
+    return serializers.CharField(allow_blank=column.blank, max_length=column.max_length, **arguments)
 
 
-def is_required(column: Column) -> bool:
-    """Whether a new row cannot do without it."""
-    return not (column.blank or column.has_default() or column.null)
+def serializer_fields(shape: Shape) -> dict[str, BodyField]:
+    """Return fields for the writable columns and references."""
+    fields: dict[str, BodyField] = {}
+    for name, target in shape.references.items():
+        is_null = column_of(shape.model, name).null
+        words = gettext_lazy("{kind}: its id, with its edition in front where that is another one.")
+        help = format_lazy(words, kind=RESOURCES[target].title)
+        fields[name] = ReferenceField(target, required=not is_null, allow_null=is_null, help_text=help)
+    renamed = shape.renamed if isinstance(shape, Resource) else {}
+    for name in shape.writable:
+        column = column_of(shape.model, name)
+        fields[renamed.get(name, name)] = serializer_field(column)
+    return fields
 
 
-def serializer_fields(
-    model: type[models.Model], columns: tuple[str, ...], called: Mapping[str, str] | None = None
-) -> dict[str, BodyField]:
-    found = {}
-    for name in columns:
-        column = column_of(model, name)
-        one = serializer_field(column)
-        # A serializer copies its fields by the arguments that they were made with.
-        one.required = vars(one)["_kwargs"]["required"] = is_required(column)
-        found[(called or {}).get(name, name)] = one
-    return found
-
-
-def reference_field(model: type[models.Model], column: str, target: str) -> ReferenceField:
-    field = column_of(model, column)
-    told = RESOURCES[target].title
-    words = gettext_lazy("{kind}: its id, with its edition in front where that is another one.")
-    help = format_lazy(words, kind=told)
-    return ReferenceField(target, required=not field.null, allow_null=field.null, help_text=help)
-
-
-@cache
-def part_serializer(name: str, part: WritablePart) -> type[StrictSerializer]:
+def part_serializer(name: str, shape: Shape) -> type[StrictSerializer]:
     """Return the serializer of one row of a part."""
-    fields: dict[str, BodyField] = {
-        column: reference_field(part.model, column, target) for column, target in part.references.items()
-    }
-    fields |= serializer_fields(part.model, part.fields)
-    for column, target in part.many.items():
+    fields = serializer_fields(shape)
+    for column, target in shape.lists_of_references.items():
         child = ReferenceField(target)
         fields[column] = serializers.ListField(child=child, max_length=MAX_ROWS, required=False)
-    told = f"One of “{name}”. What is left out stays as it is."
-    title = f"{part.model.__name__}Body"
-    return type(title, (StrictSerializer,), {**fields, "__doc__": told})
+    help = f"One of “{name}”. What is left out stays as it is."
+    title = f"{shape.model.__name__}Body"
+    return type(title, (StrictSerializer,), {**fields, "__doc__": help})
 
 
 @cache
-def body_serializer(written: WritableResource) -> type[StrictSerializer]:
+def body_serializer(resource: Resource) -> type[StrictSerializer]:
     """Return the serializer of what is written of a resource."""
     fields: dict[str, BodyField] = {}
-    model = written.model
-    if written.key:
-        column = column_of(model, written.key)
+    if resource.key != "pk":
+        column = column_of(resource.model, resource.key)
         fields["id"] = serializers.CharField(
             max_length=column.max_length,
             required=not column.has_default(),
             help_text=gettext_lazy("Fixed for life: only what is new can choose it."),
         )
-    if written.has_edition:
-        optional = written.resource.edition_optional
+    if resource.has_edition:
+        optional = resource.edition_optional
         fields["edition"] = ReferenceField(
             "editions",
             required=not optional,
             allow_null=optional,
             help_text=gettext_lazy("The edition; fixed for life."),
         )
-    for name, target in written.references.items():
-        fields[name] = reference_field(model, name, target)
-    fields |= serializer_fields(model, written.fields, written.called)
-    for name, part in written.parts.items():
-        inner = part_serializer(name, part)
+    fields |= serializer_fields(resource)
+    for name, part in resource.parts.items():
+        inner = part_serializer(name, part.resource)
         fields[name] = inner(  # type: ignore[call-arg] # of many: becomes a ListSerializer
             many=True, required=False, max_length=MAX_ROWS, help_text=gettext_lazy("All of them, in order.")
         )
-    title = f"{written.resource.title}Body"
+    title = f"{resource.title}Body"
     return type(title, (StrictSerializer,), {**fields, "__doc__": f"What can be written: {title[:-4]}."})
 
 
@@ -193,34 +176,28 @@ def body_serializer(written: WritableResource) -> type[StrictSerializer]:
 type ReferencePlace = tuple[Any, Any, str, str]
 
 
-def references_in(written: WritableResource, body: Body) -> Iterator[ReferencePlace]:
-    """Walk the names of other things in a body that was read."""
-    yield from _references_in(body, written.references, "")
-    for name, part in written.parts.items():
-        for index, row in enumerate(body.get(name, ())):
-            yield from _references_in_part(part, row, f"{name}.{index}.")
+def references_in(shape: Shape, body: Body, path: str = "") -> Iterator[ReferencePlace]:
+    """Yield the references in a body and in its parts."""
+    for column, target in shape.references.items():
+        if body.get(column) is not None:
+            yield body, column, f"{path}{column}", target
+    for column, part in shape.manys.items():
+        if column not in body:
+            continue
+        for index, row in enumerate(body[column]):
+            if isinstance(part.shape, str):
+                yield body[column], index, f"{path}{column}.{index}", part.shape
+            else:
+                yield from references_in(part.shape, row, f"{path}{column}.{index}.")
 
 
-def _references_in_part(part: WritablePart, row: Body, path: str) -> Iterator[ReferencePlace]:
-    yield from _references_in(row, part.references, path)
-    for column, target in part.many.items():
-        for index in range(len(row.get(column, ()))):
-            yield row[column], index, f"{path}{column}.{index}", target
-
-
-def _references_in(row: Body, references: Mapping[str, str], path: str) -> Iterator[ReferencePlace]:
-    for column, target in references.items():
-        if row.get(column) is not None:
-            yield row, column, f"{path}{column}", target
-
-
-def resolve_references(written: WritableResource, body: Body, reader: Reader, edition: str) -> None:
-    """Put rows that the reader may see in place of names; an id alone is one of this edition."""
-    asked: dict[str, list[ReferencePlace]] = defaultdict(list)
-    for place in references_in(written, body):
-        asked[place[3]].append(place)
+def resolve_references(resource: Resource, body: Body, reader: Reader, edition: str) -> None:
+    """Replace references by rows that the reader may see; an id alone is one of this edition."""
+    by_target: dict[str, list[ReferencePlace]] = defaultdict(list)
+    for place in references_in(resource, body):
+        by_target[place[3]].append(place)
     errors: dict[str, list[str]] = {}
-    for target, found in asked.items():
+    for target, found in by_target.items():
         known = rows_by_reference(
             target, [holder[spot] for holder, spot, _path, _target in found], reader, edition
         )

@@ -2,15 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cache
 
 from django.db.models import Model
 
 from api.reader import Answer
-from api.shapes import RESOURCES, Resource, Rows, local
-from api.writing.writable import WritablePart, WritableResource
+from api.shapes import RESOURCES, Many, Resource, Rows, Shape, local
 from content.models import Content
 from editorial.current_edition import edition_of
 from papers.models import Paper
@@ -51,57 +50,55 @@ def reference_paths(model: type[Model], references: Iterable[str]) -> list[str]:
     return found
 
 
-def with_references(written: WritableResource, rows: Rows) -> Rows:
+def with_references(resource: Resource, rows: Rows) -> Rows:
     """Select what the references of these rows need, so that `writable_body()` needs no more queries."""
-    model = written.model
-    *steps, _last = (model.edition_lookup or "").split("__")
-    owner = "__".join([*steps, "edition"]) if model.edition_lookup else ""
-    paths = [*filter(None, [owner]), *reference_paths(model, written.references)]
+    paths = reference_paths(resource.model, resource.references)
+    if lookup := resource.model.edition_lookup:
+        *steps, _last = lookup.split("__")
+        paths.append("__".join([*steps, "edition"]))
     return rows.select_related(*paths) if paths else rows
 
 
-def writable_body(written: WritableResource, row: Content) -> Answer:
+def writable_body(resource: Resource, row: Content) -> Answer:
     """Return the stored row as a request body would state it. One or two queries per part."""
     edition = edition_of(row)
     zone = edition.timezone if edition else "UTC"
-    found: Answer = {"id": str(getattr(row, written.key))} if written.key else {}
-    if written.has_edition:
+    found: Answer = {} if resource.key == "pk" else {"id": str(getattr(row, resource.key))}
+    if resource.has_edition:
         found["edition"] = edition.slug if edition else None
-    for column in written.references:
-        found[column] = reference_to_row(getattr(row, column))
-    for column in written.fields:
-        found[written.called.get(column, column)] = json_value(getattr(row, column), zone)
-    for name, part in written.parts.items():
-        found[name] = [part_body(part, one, zone) for one in rows_of_part(part, row)]
+    found |= writable_values(resource, row, zone, resource.renamed)
+    for name, part in resource.parts.items():
+        entries = found[name] = list[Answer]()
+        for one in rows_of_part(part, row):
+            values = writable_values(part.resource, one, zone, {})
+            for column in part.resource.lists_of_references:
+                values[column] = sorted(str(reference_to_row(far)) for far in getattr(one, column).all())
+            entries.append(values)
     return found
 
 
-def rows_of_part(part: WritablePart, row: Content) -> list[Content]:
+def writable_values(shape: Shape, row: Content, zone: str, renamed: Mapping[str, str]) -> Answer:
+    """Return the writable references and columns, with times in this zone."""
+    values: Answer = {column: reference_to_row(getattr(row, column)) for column in shape.references}
+    for column in shape.writable:
+        value = getattr(row, column)
+        values[renamed.get(column, column)] = local(value, zone) if isinstance(value, datetime) else value
+    return values
+
+
+def rows_of_part(part: Many, row: Content) -> list[Content]:
     """Return the stored rows of a part in order."""
-    order = ("position", "pk") if part.is_ordered else (*part.key,)
-    rows: Rows = part.model._default_manager.filter(**{part.owner: row}).order_by(*order)
-    if part.references:
-        paths = reference_paths(part.model, part.references)
-        rows = rows.select_related(*paths).prefetch_related(*part.many)
+    shape = part.resource
+    rows: Rows = shape.model._default_manager.filter(**{part.owner: row}).order_by(*part.order)
+    if shape.references:
+        paths = reference_paths(shape.model, shape.references)
+        rows = rows.select_related(*paths).prefetch_related(*shape.lists_of_references)
     return list(rows)
 
 
-def part_body(part: WritablePart, row: Content, zone: str) -> Answer:
-    found: Answer = {column: reference_to_row(getattr(row, column)) for column in part.references}
-    found |= {column: json_value(getattr(row, column), zone) for column in part.fields}
-    for column in part.many:
-        found[column] = sorted(str(reference_to_row(one)) for one in getattr(row, column).all())
-    return found
-
-
-def json_value(value: object, zone: str) -> object:
-    """Return times in the zone of the edition, other values as they are."""
-    return local(value, zone) if isinstance(value, datetime) else value
-
-
-def etag_of(written: WritableResource, row: Content, body: Answer) -> str:
+def etag_of(resource: Resource, row: Content, body: Answer) -> str:
     """Return the ETag of the writable body of a row."""
-    text = json.dumps([written.resource.name, row.pk, body], sort_keys=True, ensure_ascii=False)
+    text = json.dumps([resource.name, row.pk, body], sort_keys=True, ensure_ascii=False)
     return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
 
 

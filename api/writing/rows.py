@@ -5,8 +5,7 @@ it are deleted, and positions count from 1.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from django.core.exceptions import ValidationError
 from django.db import DEFAULT_DB_ALIAS
@@ -17,9 +16,9 @@ from django.utils.translation import gettext as _
 from api.errors import InvalidBodyError, conflict, forbidden, model_errors, permission_text
 from api.permissions import Asker
 from api.reader import Reader
+from api.shapes import Many, Resource
 from api.writing.bodies import Body
 from api.writing.responses import rows_of_part, summary_of
-from api.writing.writable import WritablePart, WritableResource
 from conference.models import Edition
 from content.models import Content, Ordered
 from content.ordering import reorder
@@ -28,48 +27,45 @@ from content.row_values import is_recorded
 POSITION = "position"
 
 
-def columns(written: WritableResource, body: Body) -> Body:
-    """Return what a body says by column: not its parts, its place, its identity."""
-    names = {written.called.get(column, column): column for column in written.fields}
-    names |= {column: column for column in written.references}
+def columns(resource: Resource, body: Body) -> Body:
+    """Return the values of a body by column, without its parts, position, id and edition."""
+    names = {resource.renamed.get(column, column): column for column in resource.writable}
+    names |= {column: column for column in resource.references}
     return {names[name]: value for name, value in body.items() if name in names and name != POSITION}
 
 
-def create(written: WritableResource, body: Body, edition: Edition | None, asker: Asker) -> Content:
-    """Make a row with all that hangs on it."""
-    model = written.model
-    values = columns(written, body)
-    if written.has_edition:
-        values["edition"] = edition
-    if written.key and "id" in body:
-        values[written.key] = body["id"]
-        there = {written.key: body["id"], **({"edition": edition} if written.has_edition else {})}
-        if model._base_manager.filter(**there).exists():
+def create(resource: Resource, body: Body, edition: Edition | None, asker: Asker) -> Content:
+    """Create a row with its parts."""
+    values = columns(resource, body)
+    identity = {"edition": edition} if resource.has_edition else {}
+    if "id" in body:
+        identity[resource.key] = body["id"]
+        if resource.model._base_manager.filter(**identity).exists():
             said = _("There is a “%(id)s” already; what was deleted or merged keeps its id too.")
             raise conflict(said % {"id": body["id"]}, errors={"id": [_("This is taken.")]})
-    row = model(**values)
-    validate(written, row)
+    row = resource.model(**values, **identity)
+    validate(resource, row)
     check_permissions(asker, row, "add")
     row.save()
-    save_parts_and_position(written, row, body, asker)
+    save_parts_and_position(resource, row, body, asker)
     return row
 
 
-def change(written: WritableResource, row: Content, body: Body, asker: Asker) -> None:
+def change(resource: Resource, row: Content, body: Body, asker: Asker) -> None:
     """Change what the body names, and leave the rest as it is."""
-    check_fields(written, row, body, asker)
+    check_fields(resource, row, body, asker)
     before = owner_key(row)
-    values = columns(written, body)
+    values = columns(resource, body)
     for column, value in values.items():
         setattr(row, column, value)
     if isinstance(row, Ordered) and owner_key(row) != before:
         # A new row goes to the end, unless the body has a position.
         row.position = 0
-    validate(written, row)
+    validate(resource, row)
     check_permissions(asker, row, "change")
     if values:
         row.save()
-    save_parts_and_position(written, row, body, asker)
+    save_parts_and_position(resource, row, body, asker)
 
 
 def owner_key(row: Model) -> object:
@@ -85,14 +81,14 @@ def check_permissions(asker: Asker, row: Content, action: str) -> None:
         raise forbidden(permission_text(action, type(row)))
 
 
-def check_fields(written: WritableResource, row: Content, body: Body, asker: Asker) -> None:
+def check_fields(resource: Resource, row: Content, body: Body, asker: Asker) -> None:
     """Refuse what goes beyond the fields that a session chair keeps."""
     allowed = asker.fields(row)
     if allowed is None:
         return
-    values = columns(written, body) | ({POSITION: body[POSITION]} if POSITION in body else {})
+    values = columns(resource, body) | ({POSITION: body[POSITION]} if POSITION in body else {})
     errors = {
-        written.called.get(column, column): [_("You may not change this field.")]
+        resource.renamed.get(column, column): [_("You may not change this field.")]
         for column, value in values.items()
         if column not in allowed and getattr(row, column) != value
     }
@@ -100,16 +96,16 @@ def check_fields(written: WritableResource, row: Content, body: Body, asker: Ask
         raise InvalidBodyError(errors)
 
 
-def validate(written: WritableResource, row: Content) -> None:
+def validate(resource: Resource, row: Content) -> None:
     try:
         row.full_clean()
     except ValidationError as error:
-        raise InvalidBodyError(model_errors(error, written.names)) from None
+        raise InvalidBodyError(model_errors(error, {**resource.renamed, resource.key: "id"})) from None
 
 
-def save_parts_and_position(written: WritableResource, row: Content, body: Body, asker: Asker) -> None:
-    """Write what hangs on the row, and put it in its place."""
-    for name, part in written.parts.items():
+def save_parts_and_position(resource: Resource, row: Content, body: Body, asker: Asker) -> None:
+    """Write the parts of a row, and move it to its position."""
+    for name, part in resource.parts.items():
         if name in body:
             write_part(part, name, row, body[name], asker)
     if isinstance(row, Ordered) and body.get(POSITION):
@@ -178,69 +174,58 @@ def summaries_of(rows: set[Model], reader: Reader) -> list[dict[str, str]]:
 type Errors = dict[str, list[str]]
 
 
-@dataclass(slots=True)
-class PartPlan:
-    """What becomes of the rows of a part."""
-
-    wanted: list[Any] = field(default_factory=list)
-    new: list[Any] = field(default_factory=list)
-    changed: list[Content] = field(default_factory=list)
-    gone: list[Content] = field(default_factory=list)
-    # Relations to many that get other rows.
-    links: list[tuple[Content, str, list[Model]]] = field(default_factory=list)
-
-
-def write_part(part: WritablePart, name: str, owner: Content, body: list[Body], asker: Asker) -> None:
+def write_part(part: Many, name: str, owner: Content, body: list[Body], asker: Asker) -> None:
     """Make the owner's rows what the list says. Few queries, however long it is."""
+    shape = part.resource
     stored = rows_of_part(part, owner)
-    plan = plan_part(part, name, owner, body, stored)
-    validate_part(part, name, plan)
-    check_part_permissions(part, plan, owner, asker)
-    save_part(part, owner, plan, stored)
+    rows, removed = match_rows(part, name, owner, body, stored)
+    new, changed = [row for row in rows if row.pk is None], list[Content]()
+    links: list[tuple[Content, str, list[Model]]] = []
+    for row, values in zip(rows, body, strict=True):
+        own = {column: value for column, value in values.items() if column not in shape.manys}
+        if row.pk is not None and any(getattr(row, column) != value for column, value in own.items()):
+            changed.append(row)
+        for column, value in own.items():
+            setattr(row, column, value)
+        for column in shape.manys.keys() & values.keys():
+            before = {one.pk for one in getattr(row, column).all()} if row.pk else set()
+            if before != {one.pk for one in values[column]}:
+                links.append((row, column, values[column]))
+    validate_part(part, {f"{name}.{n}": row for n, row in enumerate(rows) if row in [*new, *changed]})
+    relinked = [row for row, _column, _rows in links if row.pk is not None]
+    done = {"add": new, "change": [*changed, *relinked], "delete": removed}
+    for action, affected in done.items():
+        if affected and not asker.may_part(action, shape.model, owner):
+            raise forbidden(permission_text(action, shape.model))
+    save_part(part, owner, stored, rows, changed, removed)
+    for row, column, far_rows in links:
+        getattr(row, column).set(far_rows)
 
 
-def plan_part(
-    part: WritablePart, name: str, owner: Content, body: list[Body], stored: list[Content]
-) -> PartPlan:
-    """Compare the list with what is stored; rows are known again by their key."""
-    plan = PartPlan()
-    known = {part_key(part, row): row for row in stored}
+def match_rows(
+    part: Many, name: str, owner: Content, body: list[Body], stored: list[Content]
+) -> tuple[list[Content], list[Content]]:
+    """Return the row of each entry, found by its key or new, and the stored rows without an entry."""
+    model, part_key = part.resource.model, part.resource.part_key
+    fields = {column: cast("Field[Any, Any]", model._meta.get_field(column)) for column in part_key}
+    required = [name for name, field in fields.items() if not field.null and not field.has_default()]
+    unmatched = {tuple(comparable(getattr(row, column)) for column in part_key): row for row in stored}
+    rows: list[Content] = []
     errors: Errors = {}
+    seen = set()
     for index, values in enumerate(body):
-        lacking = [column for column in required_columns(part) if values.get(column) is None]
-        key = tuple(comparable(values.get(column, default_of(part, column))) for column in part.key)
-        if lacking:
-            errors |= {f"{name}.{index}.{column}": [_("This is needed.")] for column in lacking}
-        elif any(key == part_key(part, row) for row in plan.wanted):
+        missing = [column for column in required if values.get(column) is None]
+        key = tuple(comparable(values.get(column, fields[column].get_default())) for column in part_key)
+        if missing:
+            errors |= {f"{name}.{index}.{column}": [_("This is needed.")] for column in missing}
+        elif key in seen:
             errors[f"{name}.{index}"] = [_("This stands in the list twice.")]
         else:
-            plan_entry(part, plan, known.pop(key) if key in known else None, owner, values)
+            seen.add(key)
+            rows.append(unmatched.pop(key) if key in unmatched else model(**{part.owner: owner}))
     if errors:
         raise InvalidBodyError(errors)
-    plan.gone = list(known.values())
-    return plan
-
-
-def plan_entry(part: WritablePart, plan: PartPlan, row: Content | None, owner: Content, values: Body) -> None:
-    """Give a row the values of its entry; a new row where there is none."""
-    plain = {column: value for column, value in values.items() if column not in part.many}
-    if row is None:
-        row = part.model(**{part.owner: owner, **plain})
-        plan.new.append(row)
-    elif any(getattr(row, column) != value for column, value in plain.items()):
-        for column, value in plain.items():
-            setattr(row, column, value)
-        plan.changed.append(row)
-    plan.wanted.append(row)
-    for column in part.many:
-        if column in values:
-            here = {one.pk for one in getattr(row, column).all()} if row.pk else set()
-            if here != {one.pk for one in values[column]}:
-                plan.links.append((row, column, values[column]))
-
-
-def part_key(part: WritablePart, row: Content) -> tuple[object, ...]:
-    return tuple(comparable(getattr(row, column)) for column in part.key)
+    return rows, list(unmatched.values())
 
 
 def comparable(value: object) -> object:
@@ -248,72 +233,50 @@ def comparable(value: object) -> object:
     return getattr(value, "pk", value)
 
 
-def required_columns(part: WritablePart) -> list[str]:
-    """Return the key columns without which a row is nothing."""
-    fields = {column: part.model._meta.get_field(column) for column in part.key}
-    return [
-        name
-        for name, column in fields.items()
-        if isinstance(column, Field) and not column.null and not column.has_default()
-    ]
-
-
-def default_of(part: WritablePart, column: str) -> object:
-    field = part.model._meta.get_field(column)
-    return field.get_default() if isinstance(field, Field) else None
-
-
-def validate_part(part: WritablePart, name: str, plan: PartPlan) -> None:
-    """Hold rows against the model's rules, as `full_clean()` does.
+def validate_part(part: Many, rows: Mapping[str, Content]) -> None:
+    """Apply the model's rules to rows, by path, as `full_clean()` does.
 
     Referenced rows were just read, and uniqueness within the owner follows from the keys: neither is
     queried again for each row.
     """
     errors: Errors = {}
-    others = [rule for rule in part.model._meta.constraints if not _is_unique_in_owner(part, rule)]
-    names = {column: column for column in (*part.fields, *part.references)}
-    for row in [*plan.changed, *plan.new]:
-        path = f"{name}.{_index(plan, row)}"
+    model = part.resource.model
+    rules = [
+        rule
+        for rule in model._meta.constraints
+        if not (isinstance(rule, UniqueConstraint) and part.owner in rule.fields)
+    ]
+    for path, row in rows.items():
         try:
             row.clean_in_memory()
-            for rule in others:
-                rule.validate(part.model, row)
+            for rule in rules:
+                rule.validate(model, row)
         except ValidationError as error:
-            errors |= model_errors(error, names, path)
+            errors |= model_errors(error, {}, path)
     if errors:
         raise InvalidBodyError(errors)
 
 
-def _is_unique_in_owner(part: WritablePart, rule: object) -> bool:
-    return isinstance(rule, UniqueConstraint) and part.owner in rule.fields
-
-
-def _index(plan: PartPlan, row: Content) -> int:
-    return next(index for index, one in enumerate(plan.wanted) if one is row)
-
-
-def check_part_permissions(part: WritablePart, plan: PartPlan, owner: Content, asker: Asker) -> None:
-    """Refuse what the admin would refuse on the owner's form."""
-    relinked = [row for row, _column, _rows in plan.links if row.pk is not None]
-    done = {"add": plan.new, "change": [*plan.changed, *relinked], "delete": plan.gone}
-    for action, rows in done.items():
-        if rows and not asker.may_part(action, part.model, owner):
-            raise forbidden(permission_text(action, part.model))
-
-
-def save_part(part: WritablePart, owner: Content, plan: PartPlan, stored: list[Any]) -> None:
-    rows = part.model._default_manager
-    if plan.gone:
-        rows.filter(pk__in=[row.pk for row in plan.gone]).delete()
-    if part.is_ordered:
+def save_part(
+    part: Many,
+    owner: Content,
+    stored: list[Any],
+    rows: list[Any],
+    changed: list[Content],
+    removed: list[Content],
+) -> None:
+    shape, manager = part.resource, part.resource.model._default_manager
+    is_ordered = issubclass(shape.model, Ordered)
+    new = [row for row in rows if row.pk is None]
+    if removed:
+        manager.filter(pk__in=[row.pk for row in removed]).delete()
+    if is_ordered:
         last = max((row.position for row in stored), default=0)
-        for place, row in enumerate(plan.new, start=last + 1):
+        for place, row in enumerate(new, start=last + 1):
             row.position = place
-    if plan.new:
-        rows.bulk_create(plan.new)
-    if plan.changed:
-        rows.bulk_update(plan.changed, [*part.fields, *part.references])
-    for row, column, values in plan.links:
-        getattr(row, column).set(values)
-    if part.is_ordered and [row.position for row in plan.wanted] != [*range(1, len(plan.wanted) + 1)]:
-        reorder(rows.filter(**{part.owner: owner}), [row.pk for row in plan.wanted])
+    if new:
+        manager.bulk_create(new)
+    if changed:
+        manager.bulk_update(changed, [*shape.writable, *shape.references])
+    if is_ordered and [row.position for row in rows] != [*range(1, len(rows) + 1)]:
+        reorder(manager.filter(**{part.owner: owner}), [row.pk for row in rows])

@@ -26,7 +26,6 @@ from api.views import ReadOnlyViewSet, refuse_unknown
 from api.writing import rows
 from api.writing.bodies import Body, body_serializer, resolve_references
 from api.writing.responses import etag_of, summary_of, warnings, with_references, writable_body
-from api.writing.writable import WRITABLE, WritableResource
 from conference.models import Edition
 from content import revision
 from content.history import Origin
@@ -37,10 +36,6 @@ from editorial.current_edition import edition_of
 
 class ResourceViewSet(ReadOnlyViewSet):
     """A resource to read, and to write where that is declared."""
-
-    @property
-    def written(self) -> WritableResource:
-        return WRITABLE[self.resource.name]
 
     # Requests
 
@@ -58,9 +53,9 @@ class ResourceViewSet(ReadOnlyViewSet):
 
     def stored(self, id: str, edition: str | None) -> Content | None:
         """Return the row with all that can be written, if the asker may read that."""
-        if self.resource.name not in WRITABLE or not self.reader.asker.may("view", self.resource.model):
+        if not self.resource.writable or not self.reader.asker.may("view", self.resource.model):
             return None
-        row = with_references(self.written, self.addressed(id, edition)).first()
+        row = with_references(self.resource, self.addressed(id, edition)).first()
         return row if row is not None and self.reader.asker.reads_all(row) else None
 
     def create(self, request: Request) -> Response:
@@ -68,8 +63,8 @@ class ResourceViewSet(ReadOnlyViewSet):
         body = self.body(request, partial=False)
         with self.act(asker):
             edition = self.edition(body)
-            resolve_references(self.written, body, self.reader, edition.slug if edition else "")
-            row = rows.create(self.written, body, edition, asker)
+            resolve_references(self.resource, body, self.reader, edition.slug if edition else "")
+            row = rows.create(self.resource, body, edition, asker)
             response = self.answer(request, row, selection, status.HTTP_201_CREATED)
         response["Location"] = summary_of(row)["url"]
         return response
@@ -82,8 +77,8 @@ class ResourceViewSet(ReadOnlyViewSet):
             row = self.locked(request, id, edition, "change")
             self.check_identity(body, row)
             own = edition_of(row)
-            resolve_references(self.written, body, self.reader, own.slug if own else "")
-            rows.change(self.written, row, body, asker)
+            resolve_references(self.resource, body, self.reader, own.slug if own else "")
+            rows.change(self.resource, row, body, asker)
             return self.answer(request, row, selection, status.HTTP_200_OK)
 
     def destroy(self, request: Request, id: str, edition: str | None = None) -> Response:
@@ -138,12 +133,12 @@ class ResourceViewSet(ReadOnlyViewSet):
         held = rows_of.select_for_update().filter(pk=key).order_by("pk").values_list("pk", flat=True)
         if held.first() is None:
             raise Http404
-        row: Content = with_references(self.written, rows_of).get(pk=key)
+        row: Content = with_references(self.resource, rows_of).get(pk=key)
         rows.check_permissions(self.reader.asker, row, action)
-        if etag_of(self.written, row, writable_body(self.written, row)) not in self.seen(request):
+        if etag_of(self.resource, row, writable_body(self.resource, row)) not in self.seen(request):
             code = status.HTTP_412_PRECONDITION_FAILED
             response = self.answer(request, row, Selection(), code, clash=False)
-            said = _("Somebody changed this meanwhile: here is what stands now.")
+            said = _("Somebody changed this meanwhile: “current” is the current version.")
             raise WriteError(code, said, current=response.data)
         return row
 
@@ -151,7 +146,7 @@ class ResourceViewSet(ReadOnlyViewSet):
 
     def body(self, request: Request, *, partial: bool) -> Body:
         """Return the body as its serializer reads it."""
-        serializer = body_serializer(self.written)(data=request.data, partial=partial)
+        serializer = body_serializer(self.resource)(data=request.data, partial=partial)
         if not serializer.is_valid():
             raise InvalidBodyError(dict(flat_errors(serializer.errors)))
         return dict(serializer.validated_data)
@@ -188,12 +183,12 @@ class ResourceViewSet(ReadOnlyViewSet):
         if clash:
             response.data["warnings"] = warnings(row)
         rows_of: Rows = self.resource.model._base_manager.all()
-        return self.with_version(request, response, with_references(self.written, rows_of).get(pk=row.pk))
+        return self.with_version(request, response, with_references(self.resource, rows_of).get(pk=row.pk))
 
     def with_version(self, request: Request, response: Response, row: Content) -> Response:
         """Add what can be written of the row, unless some fields are asked for, and its version."""
-        body = writable_body(self.written, row)
+        body = writable_body(self.resource, row)
         if "fields" not in request.query_params:
             response.data["written"] = body
-        response["ETag"] = etag_of(self.written, row, body)
+        response["ETag"] = etag_of(self.resource, row, body)
         return response

@@ -9,9 +9,9 @@ from django.test import Client
 
 from accounts.roles import Role
 from api.resources import RESOURCES as KINDS
+from api.resources import WRITABLE
 from api.urls import urlpatterns
 from api.views import ReadOnlyViewSet
-from api.writing.writable import WRITABLE
 from tests.access.table import ADDED_BY_ALL, ALL, BESIDE_RESOURCES, MODELS, READ_BY_ALL, RESOURCES
 from tests.access.world import EVERYBODY, World
 from tests.api.test_writing_rest import NEW

@@ -16,9 +16,9 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from api.resources import WRITABLE
 from api.schema import schema
 from api.shapes import RESOURCES
-from api.writing.writable import WRITABLE
 from tests.api.asking import application, expansions
 from tests.api.writing import make_staff, make_token
 

@@ -7,9 +7,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import FileField
 from django.test import Client
 
+from api.resources import WRITABLE
 from api.shapes import RESOURCES
 from api.writing.bodies import FILES
-from api.writing.writable import WRITABLE
 from papers.models import Award, Material
 from people.models import Person
 from tests import factories as make
