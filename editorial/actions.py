@@ -70,7 +70,6 @@ class BulkAction(ABC):
         """Return what would be done to the rows that the user may change."""
 
     def write(self, lines: list[BulkChange]) -> None:
-        """Do it."""
         bulk.add(lines)
         bulk.write(lines)
 
@@ -122,11 +121,6 @@ class BulkAction(ABC):
             self.write(plan.lines)
             log.write()
             change_set = log.change_set
-        done = self.told(desk, plan)
-        desk.message_user(request, with_undo_link(done, change_set), messages.SUCCESS)
-
-    def told(self, desk: ScopedAdmin, plan: BulkPlan) -> str:
-        """Return the success message."""
         sentences = [str(self.words.done % {"amount": amount(desk, len(plan.lines))})]
         if plan.same:
             sentences.append(str(self.words.same % {"count": len(plan.same)}))
@@ -135,7 +129,7 @@ class BulkAction(ABC):
             sentences.append(
                 ngettext("%(count)d was left alone.", "%(count)d were left alone.", count) % {"count": count}
             )
-        return " ".join(sentences)
+        desk.message_user(request, with_undo_link(" ".join(sentences), change_set), messages.SUCCESS)
 
     def page(
         self,

@@ -102,7 +102,6 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             page_obj=page,
             edition=edition,
             can_restore=self.may_whole(request, "change", row),
-            reference_links={one.pk: self.reference_link(one) for one in page},
             **(extra_context or {}),
         )
         with working_on(edition):
