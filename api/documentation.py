@@ -117,15 +117,12 @@ def read_examples(file: str) -> list[Json]:
 
 
 def examples() -> list[Json]:
-    """Return what the demo answers to a few requests, each with the command that sends it."""
-    return [
-        {
-            **one,
-            "command": f"curl '{DEMO_URL}{one['path']}'",
-            "text": json.dumps(one["answer"], indent=2, ensure_ascii=False),
-        }
-        for one in read_examples("examples.json")
-    ]
+    """Return the demo's responses to a few requests, each with the command that sends it."""
+    found = read_examples("examples.json")
+    for one in found:
+        one["command"] = f"curl '{DEMO_URL}{one['path']}'"
+        one["text"] = json.dumps(one["answer"], indent=2, ensure_ascii=False)
+    return found
 
 
 def writing_examples() -> list[Json]:

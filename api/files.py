@@ -1,6 +1,7 @@
 """The rows of a list as a file, in the formats of `exchange` that hold such rows: `?format=bibtex`."""
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import ModuleType
 
 from django.db.models import Q
@@ -21,7 +22,7 @@ from exchange.files import Format
 from exchange.formats import csv_files, ics, writable, xcal, xlsx
 from exchange.formats.ics import CalendarScope
 
-# Makes the answer with the rows that are left of a list.
+# Makes the response with the filtered rows of a list.
 type Sender = Callable[[HttpRequest, Reader, Rows], HttpResponseBase]
 
 
@@ -58,27 +59,6 @@ def file_of_one_edition(
     return send
 
 
-def table(fmt: ModuleType, name: str, kind: str) -> Sender:
-    """Return what sends rows of one edition as a table, as its downloads have it."""
-
-    def contents(edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
-        program = dump(edition, at=reader.at, only={kind: wanted})
-        chunks: Iterable[bytes] = fmt.table(name, program, writing_context(edition)).chunks
-        return chunks
-
-    return file_of_one_edition(fmt, name, contents)
-
-
-def calendar(fmt: ModuleType, name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> Sender:
-    """Return what sends rows of one edition as a calendar."""
-
-    def contents(edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
-        written: Iterable[bytes] = fmt.calendar([appointments(edition, wanted)], str(edition))
-        return written
-
-    return file_of_one_edition(fmt, name, contents)
-
-
 def one_edition(reader: Reader, rows: Rows, fmt: Format) -> Edition:
     """Return the edition that all rows belong to; of no rows, any."""
     found = list(reader.editions().filter(pk__in=rows.order_by().values("edition"))[:2])
@@ -90,18 +70,29 @@ def one_edition(reader: Reader, rows: Rows, fmt: Format) -> Edition:
 
 
 CITATIONS = {fmt.name: citations(ending) for ending, (fmt, written) in CITING.items()}
-CALENDARS = (ics, xcal)
-TABLES = (csv_files, xlsx)
 
 
 def tables(name: str, kind: str) -> dict[str, Sender]:
-    """Return by format what sends a table."""
-    return {fmt.FORMAT.name: table(fmt, name, kind) for fmt in TABLES}
+    """Return by format what sends rows of one edition as a table, as its downloads have it."""
+
+    def contents(fmt: ModuleType, edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
+        program = dump(edition, at=reader.at, only={kind: wanted})
+        chunks: Iterable[bytes] = fmt.table(name, program, writing_context(edition)).chunks
+        return chunks
+
+    formats = (csv_files, xlsx)
+    return {fmt.FORMAT.name: file_of_one_edition(fmt, name, partial(contents, fmt)) for fmt in formats}
 
 
 def calendars(name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> dict[str, Sender]:
-    """Return by format what sends a calendar."""
-    return {fmt.FORMAT.name: calendar(fmt, name, appointments) for fmt in CALENDARS}
+    """Return by format what sends rows of one edition as a calendar."""
+
+    def contents(fmt: ModuleType, edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
+        written: Iterable[bytes] = fmt.calendar([appointments(edition, wanted)], str(edition))
+        return written
+
+    formats = (ics, xcal)
+    return {fmt.FORMAT.name: file_of_one_edition(fmt, name, partial(contents, fmt)) for fmt in formats}
 
 
 # By resource and name of the format. All of them contain only what is public.
