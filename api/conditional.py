@@ -1,4 +1,4 @@
-"""What answers say to caches and to pages of other sites: ETag, 304, who may keep them, who may read them."""
+"""Headers of responses for caches and for pages of other sites: ETag, Cache-Control, CORS."""
 
 from hashlib import blake2b
 from typing import Any
@@ -42,23 +42,8 @@ def say_who_may_read(request: Request, response: HttpResponse) -> None:
         response["Access-Control-Max-Age"] = "86400"
 
 
-def etag_of(content: bytes, encoding: str = "") -> str:
-    """Return the ETag of an answer in an encoding, as the page cache gives it."""
-    digest = blake2b(content, digest_size=9).hexdigest()
-    return quote_etag(f"{digest}-{encoding}" if encoding else digest)
-
-
-def best_encoding(request: HttpRequest, content: bytes) -> str:
-    """Return the best encoding that the asker takes; none for what is short."""
-    wanted = accepted_encodings(request.META.get("HTTP_ACCEPT_ENCODING", ""))
-    return next((name for name in ENCODERS if name in wanted and len(content) >= MIN_COMPRESSED_BYTES), "")
-
-
 def conditional(request: Request, response: HttpResponse, states: CacheStates) -> Any:
-    """Give a good answer its ETag and date, or 304 in its place where the asker has it already.
-
-    The date is that of the states that were read before it was made.
-    """
+    """Give a response its ETag and the date of these states, which were read before it; or return a 304."""
     if not is_anonymous(request):
         response["Cache-Control"] = OWN
         patch_vary_headers(response, ["Authorization", "Cookie"])
@@ -76,16 +61,16 @@ def conditional(request: Request, response: HttpResponse, states: CacheStates) -
         changed = int((states.get(slug) or states[SITE]).shown_at.timestamp())
         response["Last-Modified"], response["Cache-Control"] = http_date(changed), SHARED
         patch_vary_headers(response, ["Accept-Encoding"])
-        encoding = best_encoding(request, response.content)
-    response["ETag"] = etag_of(response.content, encoding)
+        if len(response.content) >= MIN_COMPRESSED_BYTES:
+            accepted = accepted_encodings(request.META.get("HTTP_ACCEPT_ENCODING", ""))
+            encoding = next((name for name in ENCODERS if name in accepted), "")
+    # As the page cache gives it.
+    digest = blake2b(response.content, digest_size=9).hexdigest()
+    response["ETag"] = quote_etag(f"{digest}-{encoding}" if encoding else digest)
     found = get_conditional_response(request._request, response["ETag"], changed, response)
     if found is response and encoding:
         response.content, response["Content-Encoding"] = ENCODERS[encoding](response.content), encoding
     return found
-
-
-def _let_go(answer: Any) -> None:
-    answer.renderer_context.clear()
 
 
 class ConditionalView(APIView):
@@ -104,10 +89,10 @@ class ConditionalView(APIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        """Let an answer go with its request: they and the view hold each other, a megabyte for a list."""
-        answer = super().dispatch(request, *args, **kwargs)
+        """Free a response with its request: they and the view refer to each other, a megabyte for a list."""
+        response = super().dispatch(request, *args, **kwargs)
         del self.response
-        return answer
+        return response
 
     def get_throttles(self) -> list[BaseThrottle]:
         return [] if self.request.method == "OPTIONS" else super().get_throttles()
@@ -115,6 +100,6 @@ class ConditionalView(APIView):
     def finalize_response(self, request: Request, response: Response, *args: object, **kwargs: object) -> Any:
         finished = super().finalize_response(request, response, *args, **kwargs)
         if isinstance(finished, Response):
-            finished.add_post_render_callback(_let_go)
+            finished.add_post_render_callback(lambda rendered: rendered.renderer_context.clear())
         say_who_may_read(self.request, finished)
         return conditional(self.request, finished, self.states)

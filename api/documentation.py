@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -21,60 +20,39 @@ from api.shapes import Resource, list_url
 DEMO_URL = "http://127.0.0.1:8000"
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One parameter or field: its name, which values it can have, what it means."""
-
-    name: str
-    values: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """One resource: its addresses, the parameters of its list, its fields, and those of its parts."""
-
-    name: str
-    text: str
-    addresses: list[str]
-    parameters: list[Line]
-    fields: list[Line]
-    parts: list[tuple[str, list[Line]]]
-    # The fields of a body that creates one; empty where only the admin does.
-    written: list[Line]
-
-
 @cache
-def chapters() -> list[Chapter]:
+def chapters() -> list[Json]:
     """Return a chapter for each resource, in the order of their names."""
     return [chapter(schema(), resource) for _name, resource in sorted(RESOURCES.items())]
 
 
-def chapter(document: Json, resource: Resource) -> Chapter:
+def chapter(document: Json, resource: Resource) -> Json:
+    """Return the addresses of a resource, the parameters of its list, its fields, and those of its parts."""
     root = list_url(resource.name).removeprefix(settings.SITE_URL)
     schemas, reading = document["components"]["schemas"], document["paths"][root]["get"]
     names = [name for name, many in resource.manys.items() if many.is_part]
     parts = [list(lines(schemas[part.title])) for part in parts_of(resource)]
-    parameters = [
-        Line(one["name"], values_of(one["schema"]), one.get("description", ""))
-        for one in reading["parameters"]
-    ]
-    return Chapter(
-        name=resource.name,
-        text=reading["summary"],
-        addresses=[path for path in document["paths"] if path.startswith(root)],
-        parameters=parameters,
-        fields=list(lines(schemas[resource.title])),
-        parts=list(zip(names, parts, strict=True)),
-        written=list(lines(schemas.get(f"{resource.title}Body", {}), gettext("needed"))),
-    )
+    return {
+        "name": resource.name,
+        "text": reading["summary"],
+        "addresses": [path for path in document["paths"] if path.startswith(root)],
+        "parameters": [line(one["name"], one["schema"], one) for one in reading["parameters"]],
+        "fields": list(lines(schemas[resource.title])),
+        "parts": list(zip(names, parts, strict=True)),
+        # The fields of a body that creates one; empty where only the admin does.
+        "written": list(lines(schemas.get(f"{resource.title}Body", {}), gettext("needed"))),
+    }
 
 
-def lines(described: Json, required: str = "") -> Iterator[Line]:
+def lines(described: Json, required: str = "") -> Iterator[Json]:
     """Describe the properties of an object; `required` marks those that it cannot do without."""
     for name, one in described.get("properties", {}).items():
-        mark = f"; {required}" if required and name in described.get("required", ()) else ""
-        yield Line(name, f"{values_of(one)}{mark}", one.get("description", ""))
+        is_marked = required and name in described.get("required", ())
+        yield line(name, one, one, f"; {required}" if is_marked else "")
+
+
+def line(name: str, values: Json, described: Json, mark: str = "") -> Json:
+    return {"name": name, "values": values_of(values) + mark, "text": described.get("description", "")}
 
 
 def values_of(described: Json) -> str:

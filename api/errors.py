@@ -12,9 +12,7 @@ from rest_framework.exceptions import APIException, UnsupportedMediaType
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
-from content.pagination import BadParameter
-
-MAX_SHOWN_CHARS = 60
+from content.pagination import BadParameter, printable
 
 
 class BadValue(APIException):
@@ -25,27 +23,19 @@ class BadValue(APIException):
     def __init__(
         self, parameter: str, value: str, hint: object = "", *, allowed: Iterable[str] | None = None
     ) -> None:
-        self.parameter, self.allowed = shown(parameter), None if allowed is None else list(allowed)
+        self.parameter, self.allowed = printable(parameter), None if allowed is None else list(allowed)
         known = _("It knows: %(names)s.") % {"names": ", ".join(self.allowed)} if self.allowed else ""
-        words = {"value": shown(value), "parameter": self.parameter}
-        said = _("“%(value)s” is not a value of “%(parameter)s”.") % words
-        super().__init__(" ".join(str(part) for part in (said, hint, known) if part))
+        words = {"value": printable(value), "parameter": self.parameter}
+        message = _("“%(value)s” is not a value of “%(parameter)s”.") % words
+        super().__init__(" ".join(str(part) for part in (message, hint, known) if part))
 
 
 class UnknownParameter(BadValue):
-    """A parameter that the resource does not have."""
-
     def __init__(self, parameter: str, known: Iterable[str]) -> None:
         super().__init__(parameter, "", allowed=sorted(known))
         words = {"parameter": self.parameter, "names": ", ".join(self.allowed or ())}
-        said = _("There is no parameter “%(parameter)s”. Known are: %(names)s.") % words
-        self.detail = APIException(said).detail
-
-
-def shown(text: str) -> str:
-    """Return a text of the asker's as it can be repeated: short, and of visible characters."""
-    short = text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}…"
-    return "".join(sign if sign.isprintable() else "\ufffd" for sign in short)
+        message = _("There is no parameter “%(parameter)s”. Known are: %(names)s.") % words
+        self.detail = APIException(message).detail
 
 
 def answer_error(error: Exception, context: dict[str, object]) -> Response | None:
@@ -56,8 +46,8 @@ def answer_error(error: Exception, context: dict[str, object]) -> Response | Non
         return Response({"detail": _("The request cannot be read.")}, status=status.HTTP_400_BAD_REQUEST)
     response: Response | None = exception_handler(error, context)
     if response is not None and isinstance(error, UnsupportedMediaType):
-        said = _("Send JSON. Files are uploaded in the admin; a material takes an address as “href”.")
-        response.data = {"detail": said}
+        message = _("Send JSON. Files are uploaded in the admin; a material takes an address as “href”.")
+        response.data = {"detail": message}
     if response is not None and isinstance(error, BadValue):
         response.data = {"detail": str(error.detail), "parameter": error.parameter}
         if error.allowed is not None:
@@ -72,37 +62,37 @@ WHOLE_BODY = "body"
 class WriteError(APIException):
     """A write that was refused; nothing was changed. `more` is added to the response."""
 
-    def __init__(self, code: int, said: str, **more: object) -> None:
+    def __init__(self, code: int, message: str, **more: object) -> None:
         self.status_code = code
-        super().__init__(said)
+        super().__init__(message)
         # Assigned here because APIException turns numbers and None into strings.
-        self.detail = {"detail": said, **more}  # type: ignore[dict-item] # rendered as it is
+        self.detail = {"detail": message, **more}  # type: ignore[dict-item] # rendered as it is
 
 
 class InvalidBodyError(WriteError):
     """A request body that is invalid: reasons by field, such as `authors.1.person`."""
 
     def __init__(self, errors: Mapping[str, list[str]]) -> None:
-        told = {shown(name): [str(reason) for reason in reasons] for name, reasons in errors.items()}
-        super().__init__(status.HTTP_400_BAD_REQUEST, _("Nothing was written: see the errors."), errors=told)
+        named = {printable(name): [str(reason) for reason in reasons] for name, reasons in errors.items()}
+        super().__init__(status.HTTP_400_BAD_REQUEST, _("Nothing was written: see the errors."), errors=named)
 
 
-def conflict(said: str, **more: object) -> WriteError:
-    return WriteError(status.HTTP_409_CONFLICT, said, **more)
+def conflict(message: str, **more: object) -> WriteError:
+    return WriteError(status.HTTP_409_CONFLICT, message, **more)
 
 
-def forbidden(said: str) -> WriteError:
-    return WriteError(status.HTTP_403_FORBIDDEN, said)
+def forbidden(message: str) -> WriteError:
+    return WriteError(status.HTTP_403_FORBIDDEN, message)
 
 
 def permission_text(action: str, model: type[Model]) -> str:
     """Return a sentence about a missing permission; `action` is "add", "change" or "delete"."""
-    said = {
+    sentences = {
         "add": _("You have no permission to add %(kind)s."),
         "change": _("You have no permission to change %(kind)s."),
         "delete": _("You have no permission to delete %(kind)s."),
     }
-    return said[action] % {"kind": model._meta.verbose_name_plural}
+    return sentences[action] % {"kind": model._meta.verbose_name_plural}
 
 
 def flat_errors(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:

@@ -49,12 +49,11 @@ def file_of_one_edition(
 
     def send(request: HttpRequest, reader: Reader, rows: Rows) -> HttpResponseBase:
         edition = one_edition(reader, rows, fmt.FORMAT)
-
-        def made() -> Iterable[bytes]:
-            return contents(edition, reader, Q(pk__in=rows.order_by().values("pk")))
-
-        named = f"{edition.slug}-{name}.{fmt.FORMAT.extensions[0]}"
-        return reply(request, state_of_all(request), named, fmt.FORMAT.media_type, made)
+        wanted = Q(pk__in=rows.order_by().values("pk"))
+        named, media_type = f"{edition.slug}-{name}.{fmt.FORMAT.extensions[0]}", fmt.FORMAT.media_type
+        return reply(
+            request, state_of_all(request), named, media_type, lambda: contents(edition, reader, wanted)
+        )
 
     return send
 

@@ -391,7 +391,7 @@ class PresentationFilter(Searched, EditionPart):
         method="by_person", help_text=_("Of papers that this person wrote, or with this speaker.")
     )
     cancelled = YesNo(method="is_called_off", help_text=_("Whether it does not take place."))
-    scheduled = YesNo(method="in_a_session", help_text=_("Whether it stands in a session."))
+    scheduled = YesNo("session", "isnull", exclude=True, help_text=_("Whether it is in a session."))
 
     def on_day(self, rows: Rows, name: str, value: date) -> Rows:
         return rows.filter(talks_on_day(self.reader.editions(), value))
@@ -410,9 +410,6 @@ class PresentationFilter(Searched, EditionPart):
 
     def is_called_off(self, rows: Rows, name: str, value: bool) -> Rows:
         return rows.filter(called_off() if value else ~called_off())
-
-    def in_a_session(self, rows: Rows, name: str, value: bool) -> Rows:
-        return rows.filter(session__isnull=not value)
 
 
 class SponsorFilter(EditionPart):

@@ -53,7 +53,7 @@ class BearerToken(TokenAuthentication):  # type: ignore[misc]  # the package has
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Caller:
     """Somebody who asks: `user` is staff, or `None` for everybody else."""
 
     user: "User | None" = None
@@ -117,26 +117,26 @@ class Asker:
         return row.stamped_edition() == self.edition
 
 
-NOBODY = Asker()
+NOBODY = Caller()
 
 
-def asker_of(request: Request) -> Asker:
+def caller_of(request: Request) -> Caller:
     user = request.user
     if not (user.is_authenticated and user.is_active and user.is_staff):
         return NOBODY
-    return Asker(user, request.auth if isinstance(request.auth, Token) else None)
+    return Caller(user, request.auth if isinstance(request.auth, Token) else None)
 
 
-def visible[R: QuerySet[Any]](asker: Asker, rows: R, at: datetime) -> R:
+def visible[R: QuerySet[Any]](caller: Caller, rows: R, at: datetime) -> R:
     """Return those of the rows that somebody may see at a moment."""
     model = rows.model
     published: R = rows.published(at)  # type: ignore[attr-defined]  # what every model of the program has
-    if not asker.may("view", model):
+    if not caller.may("view", model):
         return published
-    access, lookup = access_of(asker.user), lookup_of(model)
+    access, lookup = access_of(caller.user), lookup_of(model)
     limits = [] if access.everywhere("view", model) else [access.scope(model)]
-    if asker.edition is not None and lookup:
-        limits.append(Q(**{lookup: asker.edition}))
+    if caller.edition is not None and lookup:
+        limits.append(Q(**{lookup: caller.edition}))
     if limits:
         rows = rows.filter(reduce(and_, limits) | Q(pk__in=published.order_by().values("pk")))
     return rows.filter(PRIVATE_ROWS[model]) if model in PRIVATE_ROWS else rows

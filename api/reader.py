@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
 from api.errors import BadValue
-from api.permissions import NOBODY, Asker, visible
+from api.permissions import NOBODY, Caller, visible
 from api.shapes import Many, One, Row, Rows, Shape
 from conference.models import Edition
 from content.array_lookup import Among
@@ -51,8 +51,8 @@ class Selection:
         """Add a path such as "presentations.room" that `fields` or `expand` names."""
         steps = path.split(".")
         if len(steps) > MAX_DEPTH:
-            said = _("It goes at most %(number)d levels deep.") % {"number": MAX_DEPTH}
-            raise BadValue(parameter, path, said)
+            message = _("It goes at most %(number)d levels deep.") % {"number": MAX_DEPTH}
+            raise BadValue(parameter, path, message)
         level = self
         for place, step in enumerate(steps, start=1):
             is_last = place == len(steps)
@@ -84,14 +84,13 @@ class Reader:
     """Somebody who reads at a moment. Lists, details, nested rows and filters all take rows from here."""
 
     at: datetime
-    asker: Asker = NOBODY
+    caller: Caller = NOBODY
 
     def rows(self, model: type[Model]) -> Rows:
-        """Return the rows of a model that this reader may see."""
-        return visible(self.asker, model._default_manager.all(), self.at)
+        return visible(self.caller, model._default_manager.all(), self.at)
 
     def editions(self) -> "EditionQuerySet":
-        return visible(self.asker, Edition.objects.all(), self.at)
+        return visible(self.caller, Edition.objects.all(), self.at)
 
     def objects(self, shape: Shape, keys: Sequence[int], selection: Selection) -> list[Answer]:
         """Return the JSON objects of the visible rows with these primary keys, in this order."""

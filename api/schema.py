@@ -27,9 +27,9 @@ CODES = {
     400: _("Nothing was written: the errors by field, or the parameter that is wrong."),
     401: _("The token is unknown or has expired, or nobody is signed in."),
     403: _("No permission, a token that only reads or is for another edition, or no CSRF token."),
-    404: _("There is no such thing, or the asker may not see it."),
+    404: _("Not found, or you may not see it."),
     409: _("The id is taken, or other things, which are listed, hold what was to be deleted."),
-    412: _("Somebody changed it meanwhile; the response holds the current version."),
+    412: _("It was changed since it was read; the response contains the current version."),
     415: _("The body is not JSON: no form, and no file."),
     428: _("If-Match is missing: the ETag with which it was read."),
     429: _("Too many requests; Retry-After says for how many seconds to wait."),
@@ -55,13 +55,8 @@ WRITERS: list[JsonSchema] = [{name: []} for name in SECURITY_SCHEMES]
 READERS: list[JsonSchema] = [{}, *WRITERS]
 
 
-@cache
-def schema() -> Json:
-    """Return the description of the whole API; it is the same while the process runs."""
-    return build_schema()
-
-
 def build_schema() -> Json:
+    """Return the description of the whole API; it is the same while the process runs."""
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -78,6 +73,9 @@ def build_schema() -> Json:
     # Encoding turns lazy translations into text.
     built: Json = json.loads(json.dumps(document, cls=DjangoJSONEncoder))
     return built
+
+
+schema = cache(build_schema)
 
 
 # Schemas of values
@@ -104,7 +102,6 @@ def object_schema(
 
 
 def components() -> Iterator[tuple[str, JsonSchema]]:
-    """Walk the named schemas."""
     detail = described(STRING, _("What is wrong, in a sentence."))
     error = {
         "detail": detail,
@@ -197,7 +194,6 @@ def body_schema(body: "serializers.Serializer[object]", *, is_partial: bool = Fa
 
 
 def input_schema(field: BodyField) -> JsonSchema:
-    """Return what a field of a body takes."""
     found: JsonSchema
     match field:
         case ReferenceField():
@@ -224,7 +220,6 @@ def input_schema(field: BodyField) -> JsonSchema:
 
 
 def filter_schema(one: Filter) -> JsonSchema:
-    """Return the schema of a parameter that narrows a list."""
     match one:
         case KindFilter():
             return kind_schema(one.model_of_kinds)
@@ -290,7 +285,6 @@ def creation(resource: Resource) -> JsonSchema:
 
 
 def single_operations(resource: Resource, path: list[str], where: str = "") -> JsonSchema:
-    """Return what can be done with one thing."""
     title, is_written = resource.title, bool(resource.writable)
     shown = ref(f"{title}InFull" if is_written else title)
     parameters = [*path_parameters(path), *selection_parameters(resource)]

@@ -18,7 +18,7 @@ from api.errors import BadValue, UnknownParameter
 from api.files import FILES, Sender
 from api.filters import ResourceFilter
 from api.pagination import MAX_EXPANDED_ROWS, MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE, Page
-from api.permissions import asker_of
+from api.permissions import caller_of
 from api.reader import Reader, Selection, ranked, select
 from api.resources import RESOURCES
 from api.schema import schema
@@ -42,7 +42,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
 
     @cached_property
     def reader(self) -> Reader:
-        return Reader(timezone.now(), asker_of(self.request))
+        return Reader(timezone.now(), caller_of(self.request))
 
     # Requests
 

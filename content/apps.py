@@ -1,7 +1,5 @@
 """What all models of the program share: publication, order, history, revision."""
 
-from importlib import import_module
-
 from django.apps import AppConfig
 from django.db import connections
 from django.utils.translation import gettext_lazy as _
@@ -12,8 +10,6 @@ class ContentConfig(AppConfig):
     verbose_name = _("History")
 
     def ready(self) -> None:
-        # Connects the signals of many-to-many relations, which the history records.
-        import_module("content.relations")
         # Django probes SQLite's JSON support inside a transaction, which would wait for the write lock.
         for connection in connections.all():
             if connection.vendor == "sqlite":

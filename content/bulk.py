@@ -76,7 +76,6 @@ def without_long_texts[M: models.Model](rows: QuerySet[M], *wanted: str) -> Quer
 
 
 def long_texts(model: type[models.Model] | None) -> list[str]:
-    """Return the fields of a model that hold texts of any length."""
     fields = model._meta.concrete_fields if model else ()
     return [f.name for f in fields if isinstance(f, models.TextField)]
 
@@ -141,7 +140,6 @@ def write(lines: list[BulkChange]) -> None:
 
 
 def _alike(lines: list[BulkChange]) -> Iterable[tuple[Values, list[int]]]:
-    """Group rows that get the same values."""
     groups: dict[str, tuple[Values, list[int]]] = {}
     for line in lines:
         values = {name: value for name, value in line.values.items() if name != POSITION}
@@ -169,7 +167,6 @@ def _place(model: "type[Content]", lines: list[BulkChange]) -> None:
 
 
 def add(lines: list[BulkChange]) -> None:
-    """Write the new rows of these lines."""
     made: dict[type[Content], list[Content]] = {}
     for line in lines:
         if line.made is not None:

@@ -69,7 +69,6 @@ def _keys(rows: Iterable[models.Model]) -> set[int]:
 
 
 def _going(collector: Collector) -> "dict[type[Content], set[int]]":
-    """Return the keys of all rows that are going to be deleted, by model."""
     going: dict[type[Content], set[int]] = defaultdict(set)
     for model, instances in collector.data.items():
         if is_recorded(model):

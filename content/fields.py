@@ -2,12 +2,13 @@
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from zoneinfo import available_timezones
 
 import orjson
 from django import forms
+from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator, URLValidator
 from django.db import models
@@ -38,11 +39,8 @@ class UidField(models.CharField[str, str]):
     """The identifier that lasts: part of addresses, calendars, citations and files; fixed once saved."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("max_length", 64)
-        kwargs.setdefault("default", new_uid)
-        kwargs.setdefault("validators", [validate_uid])
-        kwargs.setdefault("help_text", LASTING)
-        super().__init__(_("identifier"), *args, **kwargs)
+        usual = {"max_length": 64, "default": new_uid, "validators": [validate_uid], "help_text": LASTING}
+        super().__init__(_("identifier"), *args, **{**usual, **kwargs})
 
     def deconstruct(self) -> tuple[str, str, Sequence[object], dict[str, object]]:
         name, path, args, kwargs = super().deconstruct()
@@ -56,8 +54,7 @@ class HttpURLField(models.URLField[str, str]):
     default_validators = [validate_http_url]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("max_length", 500)
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **{"max_length": 500, **kwargs})
 
     def formfield(self, **kwargs: Any) -> forms.Field | None:
         return super().formfield(**{"assume_scheme": "https", **kwargs})
@@ -83,9 +80,7 @@ class LinesField(models.JSONField):
     """A list of short texts: keywords, affiliations, aliases."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        kwargs.setdefault("default", list)
-        kwargs.setdefault("blank", True)
-        super().__init__(*args, **kwargs)
+        super().__init__(*args, **{"default": list, "blank": True, **kwargs})
 
     def from_db_value(
         self, value: str | None, expression: "Expression", connection: "BaseDatabaseWrapper"
@@ -118,26 +113,10 @@ def validate_accent(value: str) -> None:
 
 
 # First parts of addresses that belong to the whole site, so no edition can have them.
-RESERVED_SLUGS = frozenset(
-    [
-        "admin",
-        "api",
-        "awards",
-        "conferences",
-        "healthz",
-        "institutions",
-        "media",
-        "metrics",
-        "pages",
-        "people",
-        "readyz",
-        "robots.txt",
-        "search",
-        "sitemap.xml",
-        "static",
-        "virtual",
-    ]
-)
+RESERVED_SLUGS = frozenset((
+    "admin", "api", "awards", "conferences", "healthz", "institutions", "media", "metrics", "pages", "people",
+    "readyz", "robots.txt", "search", "sitemap.xml", "static", "virtual",
+))  # fmt: skip
 
 validate_slug = RegexValidator(
     r"^[a-z0-9](-*[a-z0-9])*\Z", _("Use lower-case letters and digits, with hyphens between them.")
@@ -163,6 +142,14 @@ def validate_timezone(value: str) -> None:
             ),
             params={"value": value},
         )
+
+
+def file_fields() -> Iterator[tuple[type[Any], models.FileField]]:
+    """Walk the fields of all models that name uploaded files, with their models, whose managers differ."""
+    for model in apps.get_models():
+        for field in model._meta.concrete_fields:
+            if isinstance(field, models.FileField):
+                yield model, field
 
 
 class SlugKey(models.SlugField[str, str]):

@@ -59,8 +59,6 @@ class ChangeSet(models.Model):
 
 
 class RowChangeQuerySet(models.QuerySet["RowChange"]):
-    """Changes of rows."""
-
     def about(self, model: type[models.Model], key: int) -> Self:
         """Return the changes of a row and of its dependent rows."""
         name = f"{model._meta.label_lower}:{key}"

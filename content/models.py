@@ -70,10 +70,7 @@ class Content(models.Model):
             before = self._stored_values(update_fields)
             tied = self._tied(before)
             super().save(
-                force_insert=force_insert,
-                force_update=force_update,
-                using=using,
-                update_fields=update_fields,
+                force_insert=force_insert, force_update=force_update, using=using, update_fields=update_fields
             )
             edition = self.stamped_edition()
             editions, tags = {edition, *tied}, None
@@ -124,7 +121,6 @@ class Content(models.Model):
         return next(iter(read(rows, sorted(wanted)).values()), None)
 
     def _leave_no_gap(self, before: Values) -> None:
-        """Close the gap among its former siblings if its owner changed."""
         if has_places(model := type(self)):
             left = before.get(model.siblings_of)
             if isinstance(left, int) and left != getattr(self, f"{model.siblings_of}_id"):

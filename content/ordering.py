@@ -34,6 +34,15 @@ def reorder(rows: models.QuerySet[models.Model], keys: Sequence[int]) -> None:
             rows.order_by().update(position=models.Case(*places, output_field=models.PositiveIntegerField()))
 
 
+def put_at(row: "Ordered", place: int) -> None:
+    """Put a row at a place among its siblings, which make room; with 0 at the end."""
+    others = row.siblings().exclude(pk=row.pk).order_by("position", "pk")
+    keys = list(others.values_list("pk", flat=True))
+    keys.insert(place - 1 if place else len(keys), row.pk)
+    reorder(type(row)._default_manager.filter(pk__in=keys), keys)
+    row.position = keys.index(row.pk) + 1
+
+
 def reordered(entered: int | None, before: int | None) -> tuple[int, int]:
     """Return where a row goes that was given a number: of two with one, the one that moved forward is first.
 
@@ -44,7 +53,6 @@ def reordered(entered: int | None, before: int | None) -> tuple[int, int]:
 
 
 def has_places(model: type[models.Model]) -> "TypeGuard[type[Ordered]]":
-    """Return whether rows of this model have an order."""
     return hasattr(model, "siblings_of")
 
 

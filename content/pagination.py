@@ -1,7 +1,7 @@
 """Pagination, and errors for invalid query parameters."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlencode
 
 from django.core.exceptions import BadRequest
@@ -18,10 +18,14 @@ class BadParameter(BadRequest):
     """A query parameter has an invalid value; the message is shown to the visitor."""
 
     def __init__(self, name: str, value: str, hint: str = "") -> None:
-        shown = value if len(value) <= MAX_SHOWN_CHARS else f"{value[:MAX_SHOWN_CHARS]}…"
-        shown = "".join(sign if sign.isprintable() else "\ufffd" for sign in shown)
-        said = gettext("This page does not know “%(value)s” as a value of “%(name)s”.")
-        super().__init__(f"{said % {'value': shown, 'name': name}} {hint}".strip())
+        message = gettext("This page does not know “%(value)s” as a value of “%(name)s”.")
+        super().__init__(f"{message % {'value': printable(value), 'name': name}} {hint}".strip())
+
+
+def printable(text: str) -> str:
+    """Return a visitor's text as an error can repeat it: short, and of printable characters."""
+    short = text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}…"
+    return "".join(char if char.isprintable() else "\ufffd" for char in short)
 
 
 def page_of[T](request: HttpRequest, rows: Sequence[T] | QuerySet[Model, T], size: int) -> Page[T]:
@@ -35,7 +39,7 @@ def page_of[T](request: HttpRequest, rows: Sequence[T] | QuerySet[Model, T], siz
     return paginator.page(int(wanted))
 
 
-def base_query(chosen: Mapping[str, object], but: Iterable[str] = ()) -> str:
-    """Return the chosen parameters as the start of a query string, without empty ones and without `but`."""
-    kept = {name: value for name, value in chosen.items() if value and name not in but}
+def base_query(chosen: Mapping[str, object]) -> str:
+    """Return the chosen parameters as the start of a query string, without empty ones."""
+    kept = {name: value for name, value in chosen.items() if value}
     return f"{urlencode(kept)}&" if kept else ""

@@ -29,10 +29,10 @@ def is_gate_open(prefix: str, gate: str, at: datetime | None) -> Q:
     return come | Q(**{f"{prefix}pk": early}) if early else come
 
 
-def or_draft(public: Q, prefix: str = "", edition: str = "edition") -> Q:
+def or_draft(public: Q, prefix: str = "") -> Q:
     """The status of the row that `prefix` leads to lets it be seen, or it is a draft in a preview."""
     key = preview_context.shows_drafts()
-    return public | Q(**{f"{prefix}status": "draft", f"{prefix}{edition}": key}) if key else public
+    return public | Q(**{f"{prefix}status": "draft", f"{prefix}edition": key}) if key else public
 
 
 def or_upcoming(name: str, at: datetime | None) -> Q:
@@ -79,7 +79,6 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
     """A queryset whose bulk changes derive text and advance revisions as single saves do."""
 
     def published_related(self, relation: str, at: datetime | None = None) -> Any:
-        """Return the published rows on the far side of a relation."""
         return published_rows(self.model, relation, at)
 
     def grouped(self, field: str) -> dict[str, list[M]]:
@@ -115,11 +114,7 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         return read(self, sorted(names.union(part_of(self.model)))) if names else {}
 
     def _note(
-        self,
-        log: recording.Log,
-        before: dict[int, Values],
-        written: Values,
-        editions: set[int | None],
+        self, log: recording.Log, before: dict[int, Values], written: Values, editions: set[int | None]
     ) -> None:
         fields = recorded_fields(self.model)
         news = {self.model._meta.get_field(name).name: value for name, value in written.items()}

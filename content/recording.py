@@ -8,17 +8,29 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import batched
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
 from django.db import models, transaction
+from django.db.models.signals import m2m_changed
+from django.dispatch import receiver
 from django.utils import timezone
 
 from content import revision
 from content.actor import User, acting, actor
 from content.editions import get_edition_model
 from content.history import ChangeSet, RowChange
-from content.row_values import Key, Values, held_rows, links, owners, part_of
+from content.row_values import (
+    Key,
+    Values,
+    held_rows,
+    is_recorded,
+    linked,
+    links,
+    owners,
+    part_of,
+    read_keys,
+)
 
 if TYPE_CHECKING:
     from content.models import Content
@@ -113,7 +125,6 @@ class Log:
             self.change_set.save(update_fields=["reference"])
 
     def write(self) -> None:
-        """Store what is pending."""
         rows = list(self.pending.values())
         if not rows:
             return
@@ -151,7 +162,6 @@ def is_container(label: str) -> bool:
 
 
 def new_set(reference: str = "") -> ChangeSet:
-    """Store a set for what is changed now."""
     who = actor()
     user = who.user if getattr(who.user, "is_authenticated", False) else None
     return ChangeSet.objects.create(
@@ -217,3 +227,43 @@ def advance_for_links(model: type[models.Model], name: str, far: Iterable[int]) 
     owner = links(model)[name].model
     if owner is not model and (keys := list(far)):
         revision.advance(row_editions(owner, keys).values())
+
+
+# Many-to-many relations are not columns, so `save` and `update` do not report them.
+
+
+@contextmanager
+def linking(model: type[models.Model], name: str, keys: Iterable[int]) -> Iterator[None]:
+    """Record the changes of a many-to-many relation that the block writes directly."""
+    rows = list(keys)
+    before = linked(model, name, rows)
+    with together() as log:
+        yield
+        after = linked(model, name, rows)
+        differing = [key for key in rows if before[key] != after[key]]
+        present = read_keys(model, differing, part_of(model))
+        editions = row_editions(model, differing)
+        for key in differing:
+            values = {**present.get(key, {}), name: before[key]}
+            log.changed(model, key, values, {name: after[key]}, editions.get(key))
+
+
+@receiver(m2m_changed)
+def _links_change(sender: type[models.Model], instance: Any, action: str, **more: object) -> None:
+    """Record changes of a row's many-to-many relation. Forms write them after the row."""
+    model = type(instance)
+    if not is_recorded(model):
+        return
+    name = next(name for name, field in links(model).items() if field.remote_field.through is sender)
+    now = linked(model, name, [instance.pk])[instance.pk]
+    if action.startswith("pre_"):
+        vars(instance)["_linked_before"] = now
+        return
+    before = vars(instance).pop("_linked_before", now)
+    if before != now:
+        with together() as log:
+            values = {**held_rows(instance, part_of(model)), name: before}
+            log.changed(model, instance.pk, values, {name: now}, instance.stamped_edition())
+        if links(model)[name].model is model:
+            revision.advance([instance.stamped_edition()])
+        advance_for_links(model, name, {*before} ^ {*now})

@@ -105,7 +105,6 @@ class RevertPlan:
 
 
 def keys_by_model(steps: Iterable[RevertStep]) -> RowKeys:
-    """Return the keys of the rows by model."""
     found: RowKeys = {}
     for step in steps:
         found.setdefault(step.model, set()).add(step.key)
@@ -150,16 +149,12 @@ def _depended_on(change: RowChange, names: set[str]) -> bool:
     is_own = change.kind == Kind.DELETED and not change.dragged
     if change.kind == Kind.CREATED or is_own or not is_recorded(model):
         return False
-    before = change.before()
-    return any(
-        f"{target._meta.label_lower}:{before.get(name)}" in names
-        for name, target in relation_targets(model).items()
-    )
+    before, targets = change.before(), relation_targets(model)
+    return any(f"{target._meta.label_lower}:{before.get(name)}" in names for name, target in targets.items())
 
 
 @cache
 def relation_targets(model: "type[Content]") -> "dict[str, type[Content]]":
-    """Return the models at which the recorded fields of a model point."""
     fields = recorded_fields(model)
     return {name: one.related_model for name, one in fields.items() if one.is_relation}  # type: ignore[misc]
 
@@ -213,7 +208,6 @@ def undo_plan(
 
 
 def _is_plain(change: RowChange) -> bool:
-    """Tell whether a change is taken back by writing plain values."""
     return change.kind == Kind.CHANGED and not change.values.keys() & not_plain(content_model(change.model))
 
 
@@ -255,7 +249,6 @@ def _accept(step: RevertStep, after: dict[str, list[Any]], targets: "dict[str, d
 
 
 def _earlier_targets(steps: Iterable[RevertStep]) -> "dict[str, dict[int, Content]]":
-    """Return what foreign keys led to before, by field and key."""
     keys: dict[str, set[int]] = {}
     models: dict[str, type[Content]] = {}
     for step in steps:
@@ -346,9 +339,8 @@ def _plan_removals(
     seen = keys_by_model(permitted(steps) if permitted else steps)
     plan.is_permitted |= bool(seen)
     for step in steps:
-        words = (
-            f"{step.model._meta.verbose_name} “{step.row}”" if step.key in seen.get(step.model, ()) else ""
-        )
+        is_seen = step.key in seen.get(step.model, ())
+        words = f"{step.model._meta.verbose_name} “{step.row}”" if is_seen else ""
         plan.kept.append(KeptRow(words, _("It was changed since, or is needed.")))
 
 
@@ -441,7 +433,8 @@ def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -
         close_gaps(_owners_of([*coming, *moved]))
         for step in single:
             for name in step.pairs.keys() & links(step.model).keys():
-                _link(step, name)
+                manager = getattr(step.model._default_manager.get(pk=step.key), name)
+                manager.set(list(manager.model._default_manager.filter(pk__in=step.pairs[name][1])))
         together: dict[type[Content], list[BulkChange]] = {}
         for step in steps:
             if step.accepted is not None:
@@ -453,7 +446,6 @@ def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -
 
 
 def _owners_of(moving: Iterable[RevertStep]) -> "dict[type[Ordered], set[int]]":
-    """Return the models with an order, and the owners among whose rows places change."""
     found = keys_by_model(moving)
     return {model: owners_below(model, keys) for model, keys in found.items() if has_places(model)}
 
@@ -518,11 +510,5 @@ def _write(step: RevertStep) -> None:
 
 
 def _is_taken(row: "Ordered") -> bool:
-    """Return whether another row has this position, where positions are unique."""
     unique = any("position" in getattr(one, "fields", ()) for one in row._meta.constraints)
     return unique and row.siblings().filter(position=row.position).exclude(pk=row.pk).exists()
-
-
-def _link(step: RevertStep, name: str) -> None:
-    manager = getattr(step.model._default_manager.get(pk=step.key), name)
-    manager.set(list(manager.model._default_manager.filter(pk__in=step.pairs[name][1])))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import FieldDoesNotExist
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
@@ -22,35 +21,6 @@ if TYPE_CHECKING:
     from conference.models import Edition
 
 LONG = 40
-
-
-@dataclass(slots=True)
-class FieldChange:
-    """One field: its label, and before and after as they are shown."""
-
-    label: str
-    before: SafeString
-    after: SafeString
-
-
-@dataclass(slots=True)
-class HistoryRow:
-    """One row in an act."""
-
-    what: str
-    label: str
-    kind: str
-    verb: str
-    lines: list[FieldChange] = field(default_factory=list)
-    is_part: bool = False
-
-
-@dataclass(slots=True)
-class ChangeSetRow:
-    """One act as a page shows it."""
-
-    change_set: ChangeSet
-    rows: list[HistoryRow] = field(default_factory=list)
 
 
 class RowLabels:
@@ -72,7 +42,6 @@ class RowLabels:
                 self.known.setdefault(change.key, change.label)
 
     def of(self, label: str, key: int) -> str:
-        """Return the name of a row."""
         model = content_model(label)
         return self.known.get((label, key)) or f"{capfirst(model._meta.verbose_name)} {key}"
 
@@ -91,13 +60,20 @@ def target_of(label: str, name: str) -> str:
 
 def change_set_rows(
     change_sets: Iterable[ChangeSet], changes: Iterable[RowChange], edition: Edition | None
-) -> list[ChangeSetRow]:
-    """Return the change sets with their rows, with times in the edition's zone."""
-    shown = {one.pk: ChangeSetRow(one) for one in change_sets}
+) -> list[dict[str, Any]]:
+    """Return the change sets with their rows as a page shows them, with times in the edition's zone."""
+    shown: dict[int, dict[str, Any]] = {one.pk: {"change_set": one, "rows": []} for one in change_sets}
     rows = [change for change in changes if change.change_set_id in shown]
     names = RowLabels(pair for change in rows for pair in _named(change))
     for change in sorted(rows, key=lambda one: (one.owner != "", one.model, one.pk)):
-        shown[change.change_set_id].rows.append(history_row(change, names, edition))
+        pairs = change.values if change.kind == RowChange.Kind.CHANGED else {}
+        shown[change.change_set_id]["rows"].append({
+            "what": str(content_model(change.model)._meta.verbose_name),
+            "label": change.label or names.of(*change.key),
+            "kind": change.kind,
+            "verb": str(RowChange.Kind(change.kind).label),
+            "lines": field_changes(change.model, pairs, names, edition),
+        })  # fmt: skip
     return list(shown.values())
 
 
@@ -111,35 +87,20 @@ def _named(change: RowChange) -> Iterable[tuple[str, int]]:
             yield from ((target, key) for key in keys if key)
 
 
-def history_row(change: RowChange, names: RowLabels, edition: Edition | None) -> HistoryRow:
-    """Return one row of an act as it is shown."""
-    model = content_model(change.model)
-    row = HistoryRow(
-        what=str(model._meta.verbose_name),
-        label=change.label or names.of(*change.key),
-        kind=change.kind,
-        verb=str(RowChange.Kind(change.kind).label),
-        is_part=bool(change.owner),
-    )
-    if change.kind == RowChange.Kind.CHANGED:
-        row.lines = field_changes(change.model, change.values, names, edition)
-    return row
-
-
 def field_changes(
     label: str, pairs: Mapping[str, list[object]], names: RowLabels, edition: Edition | None
-) -> list[FieldChange]:
-    """Return the fields of a row, each with two values."""
+) -> list[dict[str, str]]:
+    """Return the label of each field of a row, and its two values as HTML."""
     found = []
     for name, (before, after) in pairs.items():
         words = [shown_value(label, name, value, names, edition) for value in (before, after)]
         marked = word_diff(*words) if isinstance(before, str) and isinstance(after, str) else words
-        found.append(FieldChange(field_label(label, name), *map(_lined, marked)))
+        left, right = (mark_safe(conditional_escape(one).replace("\n", "<br>")) for one in marked)
+        found.append({"label": field_label(label, name), "before": left, "after": right})
     return found
 
 
 def field_label(label: str, name: str) -> str:
-    """Return what a field is called."""
     try:
         found = content_model(label)._meta.get_field(name)
     except FieldDoesNotExist:
@@ -171,27 +132,12 @@ def shown_value(label: str, name: str, value: object, names: RowLabels, edition:
 def word_diff(before: str, after: str) -> list[SafeString]:
     """Mark what differs between two texts, word by word; short ones are shown as they are."""
     if max(len(before), len(after)) < LONG:
-        return [format_html("{}", before), format_html("{}", after)]
+        return [conditional_escape(before), conditional_escape(after)]
     old, new = (text.replace("\r\n", "\n").split(" ") for text in (before, after))
     sides: tuple[list[SafeString], list[SafeString]] = ([], [])
     for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         for side, words, mark in ((sides[0], old[a:b], "del"), (sides[1], new[c:d], "ins")):
-            text = " ".join(words)
             if words:
-                kept = format_html("{}", text)
-                side.append(kept if tag == "equal" else _marked(mark, text))
+                text = conditional_escape(" ".join(words))
+                side.append(text if tag == "equal" else format_html("<{0}>{1}</{0}>", mark, text))
     return [mark_safe(" ".join(side)) for side in sides]
-
-
-def _marked(mark: str, text: str) -> SafeString:
-    return format_html("<ins>{}</ins>", text) if mark == "ins" else format_html("<del>{}</del>", text)
-
-
-def _lined(text: str) -> SafeString:
-    return format_html_join(
-        mark_safe("<br>"), "{}", ((mark_safe(one),) for one in _escaped(text).split("\n"))
-    )
-
-
-def _escaped(text: str) -> str:
-    return str(format_html("{}", text))

@@ -1,7 +1,7 @@
 """The parts of addresses that lead to rows: only what can be one reaches a view, so junk is a 404."""
 
 from django.urls import register_converter
-from django.urls.converters import StringConverter
+from django.urls.converters import IntConverter, StringConverter
 
 
 class SlugKeyConverter(StringConverter):
@@ -17,33 +17,19 @@ class UidConverter(StringConverter):
 
 
 class ColorConverter(StringConverter):
-    """Six hexadecimal digits."""
-
     regex = r"[0-9a-f]{6}"
 
 
-class YearConverter:
+class YearConverter(IntConverter):
     """A year of four digits."""
 
     regex = r"[12][0-9]{3}"
 
-    def to_python(self, value: str) -> int:
-        return int(value)
 
-    def to_url(self, value: int) -> str:
-        return str(value)
-
-
-class NumberConverter:
+class NumberConverter(IntConverter):
     """A number counted from 1, as large as a database can hold."""
 
     regex = r"[1-9][0-9]{0,17}"
-
-    def to_python(self, value: str) -> int:
-        return int(value)
-
-    def to_url(self, value: int) -> str:
-        return str(value)
 
 
 class OldKindConverter(StringConverter):

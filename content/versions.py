@@ -1,20 +1,23 @@
-"""What a row looked like to somebody: a digest of it; signed marks of what a form showed, by field."""
+"""Versions of rows: a digest, signed marks of what a form showed, and the merge of two edits of a row.
+
+Nothing is saved here: `merged` writes the choices into what was sent, for the form to be saved as usual.
+"""
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import Any
 
+from django import forms
 from django.core import signing
-from django.db import models
+from django.core.exceptions import ValidationError
+from django.db.models import Model, QuerySet
+from django.forms.formsets import DELETION_FIELD_NAME, INITIAL_FORM_COUNT, TOTAL_FORM_COUNT
+from django.http import QueryDict
 
-from content.row_values import Values, is_recorded, linked, links, recorded_fields
-from content.row_values import plain as stored_plain
-
-if TYPE_CHECKING:
-    from django.db.models import Model
-
+from content.row_values import Values, is_recorded, linked, links, plain, recorded_fields
 
 SALT = "content.versions"
 MARK = 6
@@ -23,21 +26,21 @@ MARK = 6
 type Seen = dict[str, dict[str, str]]
 
 
-def digest(row: models.Model) -> str:
+def digest(row: Model) -> str:
     """Return what changes whenever a recorded field of the row does: for `If-Match` and the like."""
     values = state(row, [*recorded_fields(type(row)), *(f.name for f in row._meta.local_many_to_many)])
     text = json.dumps([row._meta.label_lower, row.pk, values], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def state(row: "Model", names: Iterable[str]) -> Values:
+def state(row: Model, names: Iterable[str]) -> Values:
     """Return these fields of a row as plain values; names that are no field of it are left out."""
     model = type(row)
     fields, many = recorded_fields(model) if is_recorded(model) else {}, links(model)
     found: Values = {}
     for name in names:
         if name in fields:
-            found[name] = stored_plain(fields[name].to_python(getattr(row, fields[name].attname)))
+            found[name] = plain(fields[name].to_python(getattr(row, fields[name].attname)))
         elif name in many:
             found[name] = linked(model, name, [row.pk])[row.pk]
     return found
@@ -63,7 +66,7 @@ def mark(value: object) -> str:
     return hashlib.blake2b(text.encode(), digest_size=MARK // 2).hexdigest()
 
 
-def marks(row: models.Model, names: Iterable[str]) -> str:
+def marks(row: Model, names: Iterable[str]) -> str:
     """Return the marks of a row's fields in this order."""
     wanted = list(names)
     values = state(row, wanted)
@@ -82,3 +85,184 @@ def read(token: str) -> Seen | None:
     except signing.BadSignature:
         return None
     return seen
+
+
+# Three-way merge: what a form showed, the present values, what was sent
+
+
+type Form = forms.ModelForm[Any]
+type FormSet = forms.BaseModelFormSet[Any, Form]
+
+THEIRS, MINE = "theirs", "mine"
+CHOICE = "_choose-"
+
+
+@dataclass(slots=True)
+class Difference:
+    """A field, or a whole row (`field` empty), that is one way here and another way in what was sent."""
+
+    name: str
+    model: type[Model]
+    key: object
+    label: str
+    field: str
+    # Plain values; of a whole row "kept" or "deleted".
+    theirs: object
+    mine: object
+    # Whose value holds unless somebody decides; empty where both sides changed it.
+    preset: str
+
+
+def posted_values(form: Form, name: str) -> object:
+    """Return a field as it was sent, as a plain value; what cannot be read is the text itself."""
+    field, key = form.fields[name], form.add_prefix(name)
+    raw = field.widget.value_from_datadict(form.data, form.files, key)
+    if isinstance(field, forms.FileField):
+        return state(form.instance, [name]).get(name) if raw is None else str(raw)
+    try:
+        value = field.clean(raw) if isinstance(field, forms.MultiValueField) else field.to_python(raw)
+    except ValidationError:
+        return str(raw)
+    if isinstance(value, QuerySet):
+        return sorted(row.pk for row in value)
+    return plain(value)
+
+
+def shown_fields(form: Form | type[Form]) -> list[str]:
+    """Return the fields of a form, or of its class, that are compared; not what a formset adds to it."""
+    model: type[Model] = form._meta.model
+    known = {*(recorded_fields(model) if is_recorded(model) else ()), *links(model)}
+    return [name for name in form.base_fields if name in known]
+
+
+def differences(form: Form | None, formsets: list[FormSet], seen: Seen) -> Iterator[Difference]:
+    """Compare what was sent with what is here; forms are bound to the rows as they are now."""
+    if form is not None:
+        yield from _fields(form, seen.get("", {}).get("", ""))
+    for formset in formsets:
+        shown = seen.get(formset.prefix or "", {})
+        for index, part in enumerate(formset.initial_forms):
+            key = str(part.data.get(part.add_prefix(part.instance._meta.pk.name), ""))
+            if part.instance.pk is None or part.instance._state.adding:
+                yield _gone(part, key, shown.get(key, ""), index)
+            else:
+                yield from _part(part, shown.get(key, ""), formset)
+
+
+def _fields(form: Form, base: str) -> Iterator[Difference]:
+    row = form.instance
+    names = shown_fields(form)
+    values = state(row, names)
+    before = _by_name(names, base)
+    for name in names:
+        mine, theirs = posted_values(form, name), values[name]
+        if form.fields[name].disabled or mark(mine) == mark(theirs):
+            continue
+        preset = ""
+        if mark(theirs) == before.get(name):
+            preset = MINE
+        elif mark(mine) == before.get(name):
+            preset = THEIRS
+        yield Difference(form.add_prefix(name), type(row), row.pk, str(row), name, theirs, mine, preset)
+
+
+def _by_name(names: list[str], base: str) -> dict[str, str]:
+    found = [base[start : start + MARK] for start in range(0, len(base), MARK)]
+    return dict(zip(names, found, strict=True)) if len(found) == len(names) else {}
+
+
+def _part(part: Form, base: str, formset: FormSet) -> Iterator[Difference]:
+    name = part.add_prefix(DELETION_FIELD_NAME)
+    row = part.instance
+    if not (formset.can_delete and part.data.get(name)):
+        yield from _fields(part, base)
+        return
+    names = shown_fields(part)
+    is_as_seen = "".join(mark(value) for value in state(row, names).values()) == base
+    preset = MINE if is_as_seen else ""
+    yield Difference(name, type(row), row.pk, str(row), "", "kept", "deleted", preset)
+
+
+def _gone(part: Form, key: str, base: str, index: int) -> Difference:
+    """A row that was sent and is not here any more."""
+    names = shown_fields(part)
+    untouched = "".join(mark(posted_values(part, name)) for name in names) == base
+    is_dropped = bool(part.data.get(part.add_prefix(DELETION_FIELD_NAME)))
+    label = str(part.data.get(part.add_prefix("name"), "")) or f"{index + 1}"
+    preset = THEIRS if untouched or is_dropped else ""
+    return Difference(part.prefix or "", type(part.instance), key, label, "", "deleted", "kept", preset)
+
+
+# The choices
+
+
+def merged(data: QueryDict, form: Form | None, formsets: list[FormSet], found: list[Difference]) -> QueryDict:
+    """Return what was sent with the choices in it: theirs take the place of mine."""
+    sent = data.copy()
+    parts = [part for formset in formsets for part in formset.initial_forms]
+    forms_here = [*([form] if form is not None else []), *parts]
+    by_name = {part.add_prefix(name): (part, name) for part in forms_here for name in part.fields}
+    moved: dict[str, dict[str, str]] = {}
+    for one in found:
+        choice = sent.get(f"{CHOICE}{one.name}", one.preset)
+        if one.field and choice == THEIRS:
+            _put(sent, *by_name[one.name])
+        elif not one.field and one.name.endswith(f"-{DELETION_FIELD_NAME}"):
+            if choice == THEIRS:
+                sent.pop(one.name, None)
+                part, _name = by_name[one.name]
+                for name in shown_fields(part):
+                    _put(sent, part, name)
+        elif not one.field:
+            prefix, _, index = one.name.rpartition("-")
+            moved.setdefault(prefix, {})[index] = choice
+    for prefix, rows in moved.items():
+        _renumber(sent, prefix, rows)
+    for name in [name for name in sent if name.startswith(CHOICE)]:
+        del sent[name]
+    return sent
+
+
+def _put(sent: QueryDict, form: Form, name: str) -> None:
+    """Write a field's stored value as a browser would send it."""
+    field, key = form.fields[name], form.add_prefix(name)
+    value = field.prepare_value(form.get_initial_for_field(field, name))
+    widget: forms.Widget = getattr(field.widget, "widget", None) or field.widget
+    if isinstance(widget, forms.MultiWidget):
+        suffixes: list[str] = vars(widget)["widgets_names"]
+        parts = widget.decompress(value) or [None] * len(widget.widgets)
+        for suffix, inner, part in zip(suffixes, widget.widgets, parts, strict=True):
+            sent[key + suffix] = str(inner.format_value(part) or "")
+    elif isinstance(widget, forms.CheckboxInput):
+        sent.pop(key, None)
+        if value:
+            sent[key] = "on"
+    elif isinstance(widget, forms.SelectMultiple):
+        keys = [str(getattr(one, "pk", one)) for one in value or []]
+        sent.setlist(key, keys)
+    elif not isinstance(widget, forms.FileInput):
+        shown = widget.format_value(value.pk if isinstance(value, Model) else value)
+        sent[key] = str((shown[0] if isinstance(shown, list) and shown else shown) or "")
+
+
+def _renumber(sent: QueryDict, prefix: str, rows: dict[str, str]) -> None:
+    """Drop rows that are gone for good, and send those that are kept as new ones, after the others."""
+    total, initial = (int(str(sent[f"{prefix}-{name}"])) for name in (TOTAL_FORM_COUNT, INITIAL_FORM_COUNT))
+    stored = [_row(sent, prefix, index) for index in range(initial) if str(index) not in rows]
+    again = [_row(sent, prefix, int(index)) for index, choice in rows.items() if choice == MINE]
+    new = [_row(sent, prefix, index) for index in range(initial, total)]
+    for row in again:
+        row.pop("id", None)
+        row.pop(DELETION_FIELD_NAME, None)
+    for name in [name for name in sent if name.startswith(f"{prefix}-") and name.split("-")[1].isdecimal()]:
+        del sent[name]
+    for index, row in enumerate([*stored, *again, *new]):
+        for name, values in row.items():
+            sent.setlist(f"{prefix}-{index}-{name}", values)
+    sent[f"{prefix}-{TOTAL_FORM_COUNT}"] = str(len(stored) + len(again) + len(new))
+    sent[f"{prefix}-{INITIAL_FORM_COUNT}"] = str(len(stored))
+
+
+def _row(sent: QueryDict, prefix: str, index: int) -> dict[str, list[str]]:
+    start = f"{prefix}-{index}-"
+    return {name.removeprefix(start): sent.getlist(name) for name in sent if name.startswith(start)}

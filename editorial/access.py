@@ -77,9 +77,8 @@ class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
     ) -> ModelChoiceField[Model] | None:
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
         access = access_for(request)
-        is_edition = db_field.remote_field.model is get_edition_model() and db_field.name == lookup_of(
-            self.model
-        )
+        is_owner = db_field.name == lookup_of(self.model)
+        is_edition = is_owner and db_field.remote_field.model is get_edition_model()
         if field and is_edition and db_field.null and not access.everywhere("add", self.model):
             # Without an edition it would be the whole site's.
             field.required = not access.reaches_site("add", self.model)
@@ -110,10 +109,9 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
 
     def may_whole(self, request: HttpRequest, action: str, row: Model) -> bool:
         """Return whether the user may do this with all fields of a row; session chairs change only some."""
-        allowed = getattr(self, f"has_{action}_permission")(request, row)
-        return bool(allowed) and (
-            action != "change" or access_for(request).may_whole(action, self.model, row)
-        )
+        if not getattr(self, f"has_{action}_permission")(request, row):
+            return False
+        return action != "change" or access_for(request).may_whole(action, self.model, row)
 
     # The final check: a forged request may send what the form did not offer.
 
@@ -130,10 +128,8 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
             if row_form.has_changed() and not access.everywhere("change", part):
                 action = "change" if row_form in formset.initial_forms else "add"
                 row = row_form.instance
-                allowed = access.may_part(action, part, form.instance) and (
-                    not lookup_of(part) or access.reaches(row, action)
-                )
-                if not allowed:
+                allowed = access.may_part(action, part, form.instance)
+                if not allowed or (lookup_of(part) and not access.reaches(row, action)):
                     raise PermissionDenied
         super().save_formset(request, form, formset, change)
 
@@ -228,11 +224,9 @@ class ScopedFilter(RelatedFieldListFilter):
         site, target = model_admin.admin_site, field.remote_field.model
         if not site.is_registered(target) or access_for(request).everywhere("view", target):
             return super().field_choices(field, request, model_admin)
-        rows = site.get_model_admin(target).get_queryset(request)
-        return [
-            (row.pk, str(row))
-            for row in rows.order_by(*self.field_admin_ordering(field, request, model_admin))
-        ]
+        order = self.field_admin_ordering(field, request, model_admin)
+        rows = site.get_model_admin(target).get_queryset(request).order_by(*order)
+        return [(row.pk, str(row)) for row in rows]
 
 
 FieldListFilter.register(lambda field: bool(field.remote_field), ScopedFilter, take_priority=True)

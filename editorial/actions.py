@@ -6,7 +6,7 @@ What an action does is said by the apps above (`BulkAction.plan`), in terms of `
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypedDict
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django import forms
 from django.contrib import messages
@@ -124,11 +124,9 @@ class BulkAction(ABC):
         sentences = [str(self.words.done % {"amount": amount(desk, len(plan.lines))})]
         if plan.same:
             sentences.append(str(self.words.same % {"count": len(plan.same)}))
-        if plan.skipped:
-            count = len(plan.skipped)
-            sentences.append(
-                ngettext("%(count)d was left alone.", "%(count)d were left alone.", count) % {"count": count}
-            )
+        if count := len(plan.skipped):
+            words = ngettext("%(count)d was left alone.", "%(count)d were left alone.", count)
+            sentences.append(words % {"count": count})
         desk.message_user(request, with_undo_link(" ".join(sentences), change_set), messages.SUCCESS)
 
     def page(
@@ -141,7 +139,6 @@ class BulkAction(ABC):
         *,
         again: bool = False,
     ) -> TemplateResponse:
-        """Return the page with the form and the preview of the changes."""
         context = {
             **desk.admin_site.each_context(request),
             "title": self.words.name % desk_words(desk),
@@ -161,15 +158,6 @@ class BulkAction(ABC):
         return TemplateResponse(request, "admin/bulk.html", context)
 
 
-class RowGroup(TypedDict):
-    """Rows of which the same is said: how many, some of them with their addresses, and how many more."""
-
-    says: str
-    count: int
-    rows: list[tuple[str, str]]
-    more: int
-
-
 class ActionForm(forms.Form):
     """What an action asks for. `rows` are the chosen ones that the user may change."""
 
@@ -184,7 +172,6 @@ class ActionForm(forms.Form):
         """Offer what these rows can get."""
 
     def editions(self) -> set[int | None]:
-        """Return the keys of the editions of the rows."""
         return {row.stamped_edition() for row in self.rows}
 
     def desk_of(self, model: "type[Content]") -> ModelAdmin[Model]:
@@ -193,7 +180,6 @@ class ActionForm(forms.Form):
 
 
 def desk_words(desk: ScopedAdmin) -> dict[str, Text | None]:
-    """Return how the rows of a list are called."""
     return {"verbose_name": desk.opts.verbose_name, "verbose_name_plural": desk.opts.verbose_name_plural}
 
 
@@ -225,8 +211,8 @@ def shown(desk: ScopedAdmin, plan: BulkPlan) -> dict[str, object]:
     }
 
 
-def grouped(desk: ScopedAdmin, told: "Iterable[tuple[Content, str]]") -> list[RowGroup]:
-    """Group rows by the sentence about them."""
+def grouped(desk: ScopedAdmin, told: "Iterable[tuple[Content, str]]") -> list[dict[str, Any]]:
+    """Group rows by the sentence about them: how many, some with their addresses, and how many more."""
     groups: dict[str, list[Content]] = {}
     for row, sentence in told:
         groups.setdefault(sentence, []).append(row)
@@ -251,7 +237,6 @@ def with_undo_link(sentence: str, change_set: ChangeSet | None) -> str:
 
 
 def field_words(row: "Content", name: str, value: object) -> str:
-    """Return a value of a field as people read it."""
     field = row._meta.get_field(name)
     if value in (None, ""):
         return "–"
@@ -261,18 +246,16 @@ def field_words(row: "Content", name: str, value: object) -> str:
 
 def change_words(row: "Content", news: Mapping[str, object]) -> str:
     """Return "Draft → Published" of the fields that change."""
-    pairs = [
-        f"{field_words(row, name, getattr(row, name))} → {field_words(row, name, value)}"
-        for name, value in news.items()
-    ]
-    return ", ".join(pairs)
+    pairs = ((name, getattr(row, name), value) for name, value in news.items())
+    return ", ".join(
+        f"{field_words(row, name, old)} → {field_words(row, name, new)}" for name, old, new in pairs
+    )
 
 
 class SetField(BulkAction):
     """Give rows the values of some fields; what their own rules refuse is left alone and named."""
 
     def values(self, row: "Content", given: Values) -> Values:
-        """Return what this row is to get."""
         return given
 
     def plan(
@@ -282,8 +265,6 @@ class SetField(BulkAction):
 
 
 class SetStatus(SetField):
-    """Give rows a status."""
-
     def __init__(self, status: str, name: str, words: Words) -> None:
         super().__init__(name, words)
         self.status = status

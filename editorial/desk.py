@@ -6,8 +6,8 @@ The count and the list behind it come from one function, so they cannot differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from operator import attrgetter
@@ -143,20 +143,11 @@ class DeskCount:
     app: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class CountKey:
-    """The cache key of counts; equal states mean equal counts."""
-
-    state: tuple[object, ...]
-    edition: Edition = field(compare=False)
-
-
 @lru_cache(maxsize=CACHED_EDITIONS)
-def content_counts(asked: CountKey) -> dict[DeskLine, int]:
+def content_counts(edition: Edition, current: revision.Revision) -> dict[DeskLine, int]:
     """Return the counts of content, which change only with the revisions."""
-    return {
-        line: line.count(asked.edition) for line in (*ROW_COUNTS, *CHECKS) if issubclass(line.model, Content)
-    }
+    lines = (*ROW_COUNTS, *CHECKS)
+    return {line: line.count(edition) for line in lines if issubclass(line.model, Content)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,20 +166,17 @@ OPEN, WAITING, CLOSED, BEHIND = "open", "waiting", "closed", "behind"
 def switches(edition: Edition, at: datetime) -> list[Switch]:
     """Return the switches at a moment. What would be seen if only the site were is `BEHIND` it."""
     site = edition.public_from
-    rows = [("site", _("Site"), state_of(site, at), site)]
     parts = [
+        ("site", _("Site"), site),
         ("papers", _("Papers"), edition.papers_public_from),
         ("schedule", _("Schedule"), edition.schedule_public_from),
     ]
+    found = []
     for name, label, moment in parts:
-        if moment and (site is None or (site > moment and site > at)):
-            rows.append((name, label, BEHIND, site))
-        else:
-            rows.append((name, label, state_of(moment, at), moment))
-    return [
-        Switch(name, label, state, written(moment, edition) if moment else "")
-        for name, label, state, moment in rows
-    ]
+        is_behind = moment is not None and (site is None or (site > moment and site > at))
+        state, shown = (BEHIND, site) if is_behind else (state_of(moment, at), moment)
+        found.append(Switch(name, label, state, written(shown, edition) if shown else ""))
+    return found
 
 
 def state_of(moment: datetime | None, at: datetime) -> str:
@@ -198,28 +186,8 @@ def state_of(moment: datetime | None, at: datetime) -> str:
     return OPEN if moment <= at else WAITING
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """An edition as its chairs find it in the morning."""
-
-    edition: Edition
-    switches: list[Switch]
-    tallies: list[DeskCount]
-    waiting: list[DeskCount]
-    in_order: list[DeskCount]
-
-    @property
-    def is_empty(self) -> bool:
-        return not any(tally.count for tally in self.tallies)
-
-
-def known_counts(edition: Edition) -> dict[DeskLine, int]:
-    """Return the counts of content, cached in the process until the next change."""
-    return content_counts(CountKey((edition.pk, revision.current(edition.pk)), edition))
-
-
 def lines_of(
-    lines: list[DeskLine],
+    lines: Iterable[DeskLine],
     edition: Edition,
     known: dict[DeskLine, int],
     may_see: Callable[[type[Model]], bool],
@@ -236,16 +204,22 @@ def lines_of(
 
 def waiting_of(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list[DeskCount]:
     """Return what a chair still has to see to."""
-    return [line for line in lines_of(CHECKS, edition, known_counts(edition), may_see) if line.count]
+    known = content_counts(edition, revision.current(edition.pk))
+    return [line for line in lines_of(CHECKS, edition, known, may_see) if line.count]
 
 
-def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> Desk:
-    """Return the desk of an edition, with the lines whose lists somebody may see.
+def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> dict[str, object]:
+    """Return what the desk of an edition shows, with the lines whose lists somebody may see.
 
     One or two queries a line after a change; then the counts of content are cached in the process.
     """
-    known = known_counts(edition)
+    known = content_counts(edition, revision.current(edition.pk))
     tallies, duties = (lines_of(lines, edition, known, may_see) for lines in (ROW_COUNTS, CHECKS))
-    waiting = [duty for duty in duties if duty.count]
-    in_order = [duty for duty in duties if not duty.count]
-    return Desk(edition, switches(edition, at), tallies, waiting, in_order)
+    return {
+        "edition": edition,
+        "switches": switches(edition, at),
+        "tallies": tallies,
+        "waiting": [duty for duty in duties if duty.count],
+        "in_order": [duty for duty in duties if not duty.count],
+        "is_empty": not any(tally.count for tally in tallies),
+    }

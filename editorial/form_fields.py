@@ -5,11 +5,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from django import forms
-from django.contrib.admin.widgets import (
-    AdminSplitDateTime,
-    AutocompleteSelect,
-    RelatedFieldWidgetWrapper,
-)
+from django.contrib.admin.widgets import AdminSplitDateTime, AutocompleteSelect, RelatedFieldWidgetWrapper
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.utils import dateformat, timezone
@@ -32,13 +28,11 @@ class ZonedWidget(AdminSplitDateTime):
 
     def get_context(self, name: str, value: object, attrs: dict[str, object] | None) -> dict[str, object]:
         context = super().get_context(name, value, attrs)
-        edition = edition_in_hand()
-        unsaved = edition is not None and edition.pk is None
-        context["time_label"] = gettext("Time (in the zone above):")
-        if not unsaved:
-            context["time_label"] = gettext("Time (%(zone)s):") % {
-                "zone": timezone.get_current_timezone_name()
-            }
+        edition, zone = edition_in_hand(), timezone.get_current_timezone_name()
+        is_unsaved = edition is not None and edition.pk is None
+        context["time_label"] = gettext("Time (%(zone)s):") % {"zone": zone}
+        if is_unsaved:
+            context["time_label"] = gettext("Time (in the zone above):")
         parts = (gettext("%(label)s, date"), gettext("%(label)s, time"))
         for widget, part in zip(context["widget"]["subwidgets"], parts, strict=True):
             if label := widget["attrs"].get("aria-label"):

@@ -79,7 +79,6 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._known: dict[str, Mapping[str, models.Model]] = {}
-        self._labels: dict[str, str] = {}
         self._media: list[forms.Media] = []
         super().__init__(*args, **kwargs)
 
@@ -105,17 +104,9 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             widget: forms.Widget = getattr(field.widget, "widget", None) or field.widget
             if not widget.is_hidden:
                 # The head of the column is not a label: each input says what and where it is.
-                field.label = self._label(name, field)
-                widget.attrs = {
-                    **widget.attrs,
-                    "aria-label": said % {"label": field.label, "number": (index or 0) + 1},
-                }
-
-    def _label(self, name: str, field: forms.Field) -> str:
-        """Return what a column is called, translated once for all rows."""
-        if name not in self._labels:
-            self._labels[name] = str(field.label or name.replace("_", " ").capitalize())
-        return self._labels[name]
+                field.label = str(field.label or name.replace("_", " ").capitalize())
+                label = said % {"label": field.label, "number": (index or 0) + 1}
+                widget.attrs = {**widget.attrs, "aria-label": label}
 
     def _known_key(self, field: ModelChoiceField[models.Model]) -> KnownChoiceField:
         known = KnownChoiceField(field.queryset, initial=field.initial, required=False, widget=field.widget)
@@ -131,10 +122,8 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             attname = self.model._meta.get_field(name).attname  # type: ignore[union-attr]
             keys = {str(getattr(row, attname)) for row in self.get_queryset()}
             if self.is_bound:
-                sent = (
-                    self.data.get(f"{self.add_prefix(i)}-{name}", "") for i in range(self.total_form_count())
-                )
-                keys.update(sent)
+                prefixes = (self.add_prefix(i) for i in range(self.total_form_count()))
+                keys.update(self.data.get(f"{prefix}-{name}", "") for prefix in prefixes)
             wanted = [key for key in keys if key.isdecimal()]
             rows = field.queryset.filter(pk__in=wanted) if field.queryset is not None and wanted else ()
             self._known[name] = {str(row.pk): row for row in rows}

@@ -68,11 +68,9 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         return [*own, *super().get_urls()]
 
     def named(self, page: str, *args: object) -> str:
-        """Return the address of a page of this model."""
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=args)
 
     def frame(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
-        """Return what every page of the admin needs."""
         return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
 
     # The timeline
@@ -164,16 +162,12 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             else:
                 rows = ngettext("%(n)d row reverted.", "%(n)d rows reverted.", len(plan)) % {"n": len(plan)}
                 messages.success(request, rows)
-                return redirect(self.restored_at(plan) or back)
-        told = {"plan": previewed(plan, edition), "change_set": change_set, "back": back, "reasons": reasons}
-        context = self.frame(request, title, edition=edition, **told)
+                returned = [s.key for s in plan if s.kind == "bring back" and s.model is self.model]
+                return redirect(self.named("change", returned[0]) if returned else back)
+        shown = {"plan": previewed(plan, edition), "change_set": change_set, "back": back, "reasons": reasons}
+        context = self.frame(request, title, edition=edition, **shown)
         with working_on(edition):
             return TemplateResponse(request, "admin/restore.html", context).render()
-
-    def restored_at(self, plan: list[RevertStep]) -> str:
-        """Return the form of what came back."""
-        found = [step.key for step in plan if step.kind == "bring back" and step.model is self.model]
-        return self.named("change", found[0]) if found else ""
 
     # What was deleted
 
@@ -192,17 +186,11 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
         page = Paginator(self.deleted_rows(request), PAGE).get_page(request.GET.get("p"))
-        here = set(
-            self.model._default_manager.filter(pk__in=[one.object_id for one in page]).values_list("pk")
-        )
+        here = self.model._default_manager.filter(pk__in=[one.object_id for one in page])
         title = _("Deleted: %(rows)s") % {"rows": self.opts.verbose_name_plural}
-        context = self.frame(
-            request,
-            title,
-            page_obj=page,
-            here={key for (key,) in here},
-            can_restore=self.has_add_permission(request),
-        )
+        shown = {"page_obj": page, "here": set(here.values_list("pk", flat=True))}
+        may_add = self.has_add_permission(request)
+        context = self.frame(request, title, can_restore=may_add, **shown)
         return TemplateResponse(request, "admin/deleted.html", context)
 
     def bring_back_view(self, request: HttpRequest, change: int) -> HttpResponse:
@@ -221,12 +209,9 @@ ACTIONS = {"remove": "delete", "bring back": "add", "change": "change"}
 
 def refuse(access: Access, plan: list[RevertStep]) -> list[str]:
     """Say which steps the user may not do: an old version can reach rows that are not theirs."""
-    return [
-        _("You may not change this: %(kind)s “%(name)s”.")
-        % {"kind": step.model._meta.verbose_name, "name": step.label}
-        for step in plan
-        if not may_take(access, step)
-    ]
+    refused = [step for step in plan if not may_take(access, step)]
+    message = _("You may not change this: %(kind)s “%(name)s”.")
+    return [message % {"kind": step.model._meta.verbose_name, "name": step.label} for step in refused]
 
 
 def may_take(access: Access, step: RevertStep) -> bool:
@@ -248,7 +233,6 @@ def restored_version(step: RevertStep) -> Content:
 
 
 def previewed(plan: list[RevertStep], edition: Edition | None) -> list[dict[str, object]]:
-    """Return the steps as a page shows them."""
     wanted = [
         (target, key)
         for step in plan
@@ -260,17 +244,14 @@ def previewed(plan: list[RevertStep], edition: Edition | None) -> list[dict[str,
     ]
     names = RowLabels(wanted)
     verbs = {"remove": _("is removed"), "bring back": _("comes back"), "change": _("is changed")}
-    return [
-        {
-            "what": step.model._meta.verbose_name,
-            "label": step.label,
-            "verb": verbs[step.kind],
-            "lines": field_changes(step.model._meta.label_lower, step.pairs, names, edition)
-            if step.kind == "change"
-            else [],
-        }
-        for step in plan
-    ]
+    found: list[dict[str, object]] = []
+    for step in plan:
+        meta, pairs = step.model._meta, step.pairs if step.kind == "change" else {}
+        lines = field_changes(meta.label_lower, pairs, names, edition)
+        found.append(
+            {"what": meta.verbose_name, "label": step.label, "verb": verbs[step.kind], "lines": lines}
+        )
+    return found
 
 
 # Acts of people over many rows; an import has a page of its own.
@@ -363,13 +344,11 @@ class Permitted:
 
 
 def done_words(found: RevertPlan) -> str:
-    """Return what is said after taking back."""
     done, stay = len(found.steps), len(found.kept)
     words = ngettext("%(count)d row reverted.", "%(count)d rows reverted.", done) % {"count": done}
     if stay:
-        words += " " + ngettext("%(count)d stays as it is.", "%(count)d stay as they are.", stay) % {
-            "count": stay
-        }
+        kept = ngettext("%(count)d stays as it is.", "%(count)d stay as they are.", stay)
+        words += f" {kept % {'count': stay}}"
     return words
 
 

@@ -5,12 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
-from django.contrib.admin.options import (
-    IS_POPUP_VAR,
-    Action,
-    ActionLocation,
-    IncorrectLookupParameters,
-)
+from django.contrib.admin.options import IS_POPUP_VAR, Action, ActionLocation, IncorrectLookupParameters
 from django.contrib.admin.utils import lookup_spawns_duplicates
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import PermissionDenied
@@ -143,7 +138,6 @@ class EditionPartFilter(admin.SimpleListFilter):
         return self.narrowed(queryset, value) if value is not None and value in offered else queryset
 
     def narrowed(self, rows: QuerySet[Model], value: str) -> QuerySet[Model]:
-        """Return the rows that match the choice."""
         return rows.filter(**{str(self.parameter_name): value})
 
 
@@ -163,8 +157,6 @@ def related_part(name: str, title: "StrPromise | str") -> type[RelatedPartFilter
 
 
 class TrackFilter(EditionPartFilter):
-    """Papers by track."""
-
     title = _("track")
     parameter_name = "track"
 
@@ -191,7 +183,6 @@ FILES: list[ListFile] = []
 
 
 def files_of(model: type[Model]) -> list[ListFile]:
-    """Return what the list of this model can be written as."""
     return [one for one in FILES if model in one.models]
 
 
@@ -213,11 +204,9 @@ class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
         try:
             rows = self.get_changelist_instance(request).queryset
         except IncorrectLookupParameters:
-            return redirect(f"{self.list_address()}?e=1")
+            address = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
+            return redirect(f"{address}?e=1")
         return found.write(rows)
-
-    def list_address(self) -> str:
-        return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
 
     def export_links(self, request: HttpRequest) -> list[tuple[object, str]]:
         """Return what the list can be taken along as, each with its address."""
@@ -244,7 +233,6 @@ class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
 
 
 def action_for(file: ListFile) -> Action:
-    """Return the action that sends what is selected."""
 
     def export(
         model_admin: admin.ModelAdmin[Model], request: HttpRequest, queryset: QuerySet[Model]

@@ -27,7 +27,7 @@ from django.utils.translation import gettext_lazy as _
 from content import revision, times
 from content.history import Origin
 from content.models import Ordered
-from content.ordering import reorder, reordered
+from content.ordering import put_at, reorder, reordered
 from content.recording import recording, together
 from editorial.access import ScopedChoices, ScopedInline, access_for
 from editorial.current_edition import asked_edition, edition_in_hand, edition_of, working_on
@@ -54,7 +54,6 @@ CHOSEN_ZONE = _("All times of this form are read in the time zone of the edition
 
 
 def has_field(model: type[models.Model], name: str) -> bool:
-    """Return whether the model has this field."""
     try:
         model._meta.get_field(name)
     except FieldDoesNotExist:
@@ -71,18 +70,15 @@ def moment(at: datetime | None, edition: Edition) -> str:
     return f"{times.short_day(local)} {local.year}, {clock}"
 
 
-def admin_link(row: models.Model, words: str = "") -> SafeString:
-    """Return a link to the row's own form."""
+def admin_link(row: models.Model) -> SafeString:
     address = reverse(f"admin:{row._meta.app_label}_{row._meta.model_name}_change", args=[row.pk])
-    return format_html('<a href="{}">{}</a>', address, words or str(row))
+    return format_html('<a href="{}">{}</a>', address, row)
 
 
 class Fields[M: Model = Model](ScopedChoices[M]):
     """How fields become inputs, in forms and in their rows alike."""
 
-    formfield_overrides = {
-        models.DateTimeField: {"form_class": ZonedField, "widget": ZonedWidget},
-    }
+    formfield_overrides = {models.DateTimeField: {"form_class": ZonedField, "widget": ZonedWidget}}
     short_texts: ClassVar[frozenset[str]] = frozenset()
 
     def formfield_for_foreignkey(
@@ -190,7 +186,6 @@ class ContentAdmin[M: Model = Any](
         return field
 
     def has_times(self) -> bool:
-        """Return whether the form asks for times."""
         rows = [self.model, *(inline.model for inline in self.inlines)]
         return any(isinstance(f, models.DateTimeField) and f.editable for m in rows for f in m._meta.fields)
 
@@ -221,6 +216,10 @@ class ContentAdmin[M: Model = Any](
         form_url: str = "",
         obj: M | None = None,
     ) -> HttpResponse:
+        if self.has_texts():
+            context["text_help_url"] = reverse("admin:text_help")
+        if obj is not None and self.has_change_permission(request, obj):
+            context["seen"] = self.carried_marks(request, obj)
         if obj is not None and hasattr(obj, "get_absolute_url") and (edition := edition_of(obj)):
             context["preview_url"] = edition.get_preview_url(obj.get_absolute_url())
         return super().render_change_form(request, context, add, change, form_url, obj)
@@ -297,18 +296,7 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
             return
         super().save_model(request, obj, form, change)
         if POSITION in form.changed_data and isinstance(obj, Ordered):
-            self.put_at(obj, wanted)
-
-    def put_at(self, row: Ordered, wanted: int) -> None:
-        """Put a row at a place among its siblings, which make room; without a place, behind them."""
-        others = row.siblings().exclude(pk=row.pk).order_by(POSITION, "pk")
-        keys = list(others.values_list("pk", flat=True))
-        keys.insert(wanted - 1 if wanted else len(keys), row.pk)
-        self._reorder(keys)
-        row.refresh_from_db(fields=[POSITION])
-
-    def _reorder(self, keys: list[int]) -> None:
-        reorder(self.model._default_manager.filter(pk__in=keys), keys)
+            put_at(obj, wanted)
 
     # In lists
 
@@ -328,7 +316,8 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
         for row in below.values():
             stood = row.siblings().values_list("pk", POSITION)
             keys = sorted((*reordered(numbers.get(key, place), place), place, key) for key, place in stood)
-            self._reorder([key for *_, key in keys])
+            order = [key for *_, key in keys]
+            reorder(self.model._default_manager.filter(pk__in=order), order)
 
     def in_order(self, response: HttpResponse) -> bool:
         """Return whether a list shows rows of one owner in their order, so that they can be moved in it."""
@@ -344,8 +333,6 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
 class PartInline[M: Model = Any, Owner: Model = Any](
     Fields[M], ScopedInline[M, Owner], admin.TabularInline[M, Owner]
 ):
-    """Inlines of the form's row."""
-
     form = PartForm
     formset = PartFormSet
     extra = 0
@@ -356,7 +343,6 @@ class PartInline[M: Model = Any, Owner: Model = Any](
         return super().get_queryset(request).select_related(*self.list_select_related, self.owner())
 
     def owner(self) -> str:
-        """Return the name of the foreign key to the form's row."""
         keys = [
             f for f in self.model._meta.fields if f.remote_field and f.remote_field.model is self.parent_model
         ]

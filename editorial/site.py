@@ -83,7 +83,6 @@ class DeskSite(AccountPages):
         }
 
     def may_see(self, request: HttpRequest, model: type[Model], edition: Edition) -> bool:
-        """Return whether the user may see all rows of this model in an edition."""
         return access_of(request.user).may_all("view", model, edition)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
@@ -129,5 +128,4 @@ class DeskSite(AccountPages):
         return sorted(groups, key=lambda group: (rank.get(group["app_label"], len(GROUPS)), group["name"]))
 
     def place(self, line: Any) -> tuple[int, str]:
-        """Return the sort key of a line in its group."""
         return getattr(self.get_model_admin(line["model"]), "desk_order", 50), line["name"]

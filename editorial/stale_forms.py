@@ -16,19 +16,22 @@ from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from content.three_way_merge import (
+from content.timeline import RowLabels, field_label, shown_value, target_of, word_diff
+from content.versions import (
     CHOICE,
     MINE,
     THEIRS,
     Difference,
     Form,
     FormSet,
+    Seen,
     differences,
+    marks,
     merged,
+    read,
     shown_fields,
+    signed,
 )
-from content.timeline import RowLabels, field_label, shown_value, target_of, word_diff
-from content.versions import Seen, marks, read, signed
 from editorial.current_edition import edition_of
 
 SEEN, SHOWN = "_seen", "_shown"
@@ -50,20 +53,10 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         made = super()._create_formsets(request, obj, change)  # type: ignore[misc] # the stubs leave it out
         return made
 
-    def render_change_form(
-        self,
-        request: HttpRequest,
-        context: dict[str, object],
-        add: bool = False,
-        change: bool = False,
-        form_url: str = "",
-        obj: M | None = None,
-    ) -> HttpResponse:
-        """Let the form carry what it shows; one with errors still carries what it showed first."""
-        if obj is not None and self.has_change_permission(request, obj):
-            known = request.POST.get(SEEN) or vars(request).get("marks")
-            context["seen"] = known or signed(self.shown(request, obj))
-        return super().render_change_form(request, context, add, change, form_url, obj)
+    def carried_marks(self, request: HttpRequest, row: M) -> str:
+        """Return the marks of what the form shows; one with errors still carries what it showed first."""
+        known: str | None = request.POST.get(SEEN) or vars(request).get("marks")
+        return known or signed(self.shown(request, row))
 
     def shown(self, request: HttpRequest, row: M) -> Seen:
         """Return the marks of what a form of this row shows now. One query for each kind of rows on it."""
@@ -119,15 +112,12 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
 
     def refused_list(self, request: HttpRequest) -> HttpResponse | None:
         """Do the same for the columns that a list lets edit."""
-        formset_class = self.get_changelist_formset(request) if self.list_editable else None
-        prefix = formset_class.get_default_prefix() if formset_class else ""
+        if not self.list_editable or "_save" not in request.POST or not self.has_change_permission(request):
+            return None
+        formset_class = self.get_changelist_formset(request)
+        prefix = formset_class.get_default_prefix()
         token = request.POST.get(f"{prefix}-{SEEN}")
-        if (
-            not formset_class
-            or not token
-            or "_save" not in request.POST
-            or not self.has_change_permission(request)
-        ):
+        if not token:
             return None
         keys = self._get_edited_object_pks(request, prefix)
         # Rows that the user does not see are as good as gone.
@@ -135,9 +125,8 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         rows = list(self.model._base_manager.select_for_update().filter(pk__in=seen_here).order_by("pk"))
         now = seen_rows(formset_class, rows, prefix)
         seen = read(token) or {}
-        if all(seen.get(prefix, {}).get(key) == mark for key, mark in now[prefix].items()) and len(
-            rows
-        ) == len(keys):
+        is_as_seen = all(seen.get(prefix, {}).get(key) == mark for key, mark in now[prefix].items())
+        if is_as_seen and len(rows) == len(keys):
             return None
         here = self.get_queryset(request).filter(pk__in=keys)
         formset = formset_class(request.POST, request.FILES, queryset=here)
@@ -221,7 +210,6 @@ class SeenFormSet(BaseModelFormSet[Any, Form]):
 
 
 def seen_rows(formset: type[FormSet], rows: Iterable[Model], prefix: str) -> Seen:
-    """Return the marks of the rows of a list."""
     names = shown_fields(formset.form)
     return {prefix: {str(row.pk): marks(row, names) for row in rows}}
 
@@ -239,7 +227,7 @@ def difference_rows(found: list[Difference], row: Model | None, sent: QueryDict)
     ]
     names = RowLabels(pairs)
     words = {"kept": _("kept"), "deleted": _("deleted")}
-    told = []
+    shown = []
     for one in found:
         label = one.model._meta.label_lower
         if one.field:
@@ -247,7 +235,7 @@ def difference_rows(found: list[Difference], row: Model | None, sent: QueryDict)
             marked: list[str] = [*word_diff(*sides)]
         else:
             marked = [words[str(one.theirs)], words[str(one.mine)]]
-        told.append(
+        shown.append(
             {
                 "name": f"{CHOICE}{one.name}",
                 "row": f"{one.model._meta.verbose_name} “{one.label}”",
@@ -258,4 +246,4 @@ def difference_rows(found: list[Difference], row: Model | None, sent: QueryDict)
                 "is_conflict": not one.preset,
             }
         )
-    return told
+    return shown

@@ -12,13 +12,12 @@ from django.forms.renderers import BaseRenderer
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 import markup
-from content.three_way_merge import Form, FormSet
+from content.versions import Form, FormSet
 from markup.advice import advice
 
 BLOCK, LINE = "block", "line"
@@ -83,19 +82,9 @@ def with_help(field: forms.Field, db_field: models.Field[object, object]) -> Non
 class TextHelpAdmin[M: models.Model = models.Model](admin.ModelAdmin[M]):
     """Forms that help with texts, and say after saving what is worth a look."""
 
-    def render_change_form(
-        self,
-        request: HttpRequest,
-        context: dict[str, object],
-        add: bool = False,
-        change: bool = False,
-        form_url: str = "",
-        obj: M | None = None,
-    ) -> HttpResponse:
+    def has_texts(self) -> bool:
         parts = [self.model, *(inline.model for inline in self.inlines)]
-        if any(kind_of(field) for model in parts for field in model._meta.concrete_fields):
-            context["text_help_url"] = reverse("admin:text_help")
-        return super().render_change_form(request, context, add, change, form_url, obj)
+        return any(kind_of(field) for model in parts for field in model._meta.concrete_fields)
 
     def save_related(self, request: HttpRequest, form: Form, formsets: list[FormSet], change: bool) -> None:
         super().save_related(request, form, formsets, change)
@@ -122,7 +111,6 @@ def problem_texts(form: Form) -> Iterator[tuple[str, str]]:
 
 
 def rendered(source: str, kind: str) -> SafeString:
-    """Return a text as the site sets it."""
     return markup.inline(source) if kind == LINE else markup.block(source)
 
 
@@ -158,5 +146,4 @@ def read(request: HttpRequest, sent: str) -> dict[str, object] | None:
 
 
 def too_long() -> str:
-    """Return why a text is not shown."""
     return _("Longer than %(most)s characters: not shown here.") % {"most": f"{MAX_TEXT_CHARS:,}"}

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from conference.models import Edition
 from content import recording, revision
-from content.file_fields import file_fields
+from content.fields import file_fields
 from content.history import ChangeSet, RowChange
 from content.models import Content, Ordered
 from content.ordering import close_gaps

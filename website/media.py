@@ -11,7 +11,7 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
-from content.file_fields import file_fields
+from content.fields import file_fields
 from editorial.access import access_for
 
 # What a browser shows without running anything; not SVG, which may contain scripts.

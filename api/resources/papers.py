@@ -91,7 +91,7 @@ PAPERS = Resource(
         "pages": string("pages", _("In the proceedings, such as 12-25.")),
         "status": status(),
     },
-    ones={"edition": EDITION, "topic": One("topics", "topic", _("The topic it stands under."))},
+    ones={"edition": EDITION, "topic": One("topics", "topic", _("The topic it belongs to."))},
     manys={
         "authors": Many(AUTHORS, "paper", _("The authors in order."), ("position",)),
         "awards": Many(AWARDS_WON, "paper", _("What it won."), ("award__position", "award", "position")),
@@ -118,7 +118,7 @@ TOPICS = Resource(
     fields={
         "name": string("name", _("The name.")),
         "position": number("position", _("Its place among the topics of its edition.")),
-        "paper_count": number("paper_count", _("How many published papers stand in it and below it.")),
+        "paper_count": number("paper_count", _("How many published papers are in it and below it.")),
     },
     ones={"edition": EDITION, "parent": One("topics", "parent", _("The topic above it."))},
     lists={"papers": "topic", "topics": "parent"},

@@ -240,7 +240,7 @@ PRESENTATIONS = Resource(
     ones={
         "edition": EDITION,
         "paper": One("papers", "paper", _("The paper that is presented; null for a talk of its own.")),
-        "session": One("sessions", "session", _("The session it stands in; null while it is not scheduled.")),
+        "session": One("sessions", "session", _("The session it is in; null while it is not scheduled.")),
         "room": One("rooms", "place", _("Where it is."), key="place_slug", edition="edition__slug"),
     },
     manys={

@@ -16,10 +16,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from rest_framework import serializers
 
-from api.errors import InvalidBodyError, shown
+from api.errors import InvalidBodyError
 from api.reader import Reader
 from api.shapes import RESOURCES, VERSION, Resource, Shape
 from content.fields import LinesField
+from content.pagination import printable
 from schedule.session_kinds import KindField
 
 # A body as its serializer read it.
@@ -41,9 +42,10 @@ class StrictSerializer(serializers.Serializer[Any]):
             unknown = [name for name in data if name not in self.fields]
             if unknown:
                 known = ", ".join(self.fields)
-                said = _("This cannot be written here. What can: %(names)s.") % {"names": known}
+                message = _("This cannot be written here. What can: %(names)s.") % {"names": known}
+                upload = _("Files are uploaded in the admin.")
                 raise serializers.ValidationError({
-                    shown(str(name)): [_("Files are uploaded in the admin.")] * (name in FILES) + [said]
+                    printable(str(name)): [upload, message] if name in FILES else [message]
                     for name in unknown
                 })  # fmt: skip
         return super().to_internal_value(data)
@@ -54,8 +56,8 @@ class AwareDateTimeField(serializers.DateTimeField):
 
     def enforce_timezone(self, value: datetime) -> datetime:
         if value.tzinfo is None:
-            said = _("A time needs an offset, such as 2027-05-04T09:00:00-07:00, or Z for UTC.")
-            raise serializers.ValidationError(said)
+            message = _("A time needs an offset, such as 2027-05-04T09:00:00-07:00, or Z for UTC.")
+            raise serializers.ValidationError(message)
         if value.year not in YEARS:
             raise serializers.ValidationError(_("The year must be between 1900 and 2200."))
         return super().enforce_timezone(value)
@@ -118,7 +120,6 @@ def serializer_field(column: Column) -> BodyField:
 
 
 def serializer_fields(shape: Shape) -> dict[str, BodyField]:
-    """Return fields for the writable columns and references."""
     fields: dict[str, BodyField] = {}
     for name, target in shape.references.items():
         is_null = column_of(shape.model, name).null
@@ -133,7 +134,6 @@ def serializer_fields(shape: Shape) -> dict[str, BodyField]:
 
 
 def part_serializer(name: str, shape: Shape) -> type[StrictSerializer]:
-    """Return the serializer of one row of a part."""
     fields = serializer_fields(shape)
     for column, target in shape.lists_of_references.items():
         child = ReferenceField(target)
@@ -145,7 +145,6 @@ def part_serializer(name: str, shape: Shape) -> type[StrictSerializer]:
 
 @cache
 def body_serializer(resource: Resource) -> type[StrictSerializer]:
-    """Return the serializer of what is written of a resource."""
     fields: dict[str, BodyField] = {}
     if resource.key != "pk":
         column = column_of(resource.model, resource.key)
@@ -177,7 +176,6 @@ type ReferencePlace = tuple[Any, Any, str, str]
 
 
 def references_in(shape: Shape, body: Body, path: str = "") -> Iterator[ReferencePlace]:
-    """Yield the references in a body and in its parts."""
     for column, target in shape.references.items():
         if body.get(column) is not None:
             yield body, column, f"{path}{column}", target
@@ -204,7 +202,7 @@ def resolve_references(resource: Resource, body: Body, reader: Reader, edition: 
         for holder, spot, path, _target in found:
             row = known.get(full_reference(target, holder[spot], edition))
             if row is None:
-                name = shown("/".join(part for part in holder[spot] if part))
+                name = printable("/".join(part for part in holder[spot] if part))
                 errors[path] = [_("There is no “%(name)s” among %(kind)s.") % {"name": name, "kind": target}]
             holder[spot] = row
     if errors:

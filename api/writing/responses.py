@@ -102,7 +102,7 @@ def etag_of(resource: Resource, row: Content, body: Answer) -> str:
     return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
 
 
-RESOURCE_OF_SUBJECT = {
+SUBJECT_NAMES = {
     "session": "sessions",
     "presentation": "presentations",
     "room": "rooms",
@@ -125,7 +125,7 @@ def warnings(row: Content) -> list[Answer]:
 def clash_warning(clash: Clash, edition: str) -> Answer:
     rows = []
     for subject in clash.subjects:
-        resource = RESOURCES[RESOURCE_OF_SUBJECT[subject.model]]
+        resource = RESOURCES[SUBJECT_NAMES[subject.model]]
         url = resource.url(edition if resource.edition else None, subject.uid)
         rows.append({"kind": resource.name, "id": subject.uid, "url": url, "name": str(subject)})
     return {

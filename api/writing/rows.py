@@ -14,14 +14,14 @@ from django.db.models.deletion import Collector, ProtectedError
 from django.utils.translation import gettext as _
 
 from api.errors import InvalidBodyError, conflict, forbidden, model_errors, permission_text
-from api.permissions import Asker
+from api.permissions import Caller
 from api.reader import Reader
 from api.shapes import Many, Resource
 from api.writing.bodies import Body
 from api.writing.responses import rows_of_part, summary_of
 from conference.models import Edition
 from content.models import Content, Ordered
-from content.ordering import reorder
+from content.ordering import put_at, reorder
 from content.row_values import is_recorded
 
 POSITION = "position"
@@ -34,26 +34,25 @@ def columns(resource: Resource, body: Body) -> Body:
     return {names[name]: value for name, value in body.items() if name in names and name != POSITION}
 
 
-def create(resource: Resource, body: Body, edition: Edition | None, asker: Asker) -> Content:
-    """Create a row with its parts."""
+def create(resource: Resource, body: Body, edition: Edition | None, caller: Caller) -> Content:
     values = columns(resource, body)
     identity = {"edition": edition} if resource.has_edition else {}
     if "id" in body:
         identity[resource.key] = body["id"]
         if resource.model._base_manager.filter(**identity).exists():
-            said = _("There is a “%(id)s” already; what was deleted or merged keeps its id too.")
-            raise conflict(said % {"id": body["id"]}, errors={"id": [_("This is taken.")]})
+            message = _("There is a “%(id)s” already; what was deleted or merged keeps its id too.")
+            raise conflict(message % {"id": body["id"]}, errors={"id": [_("This is taken.")]})
     row = resource.model(**values, **identity)
     validate(resource, row)
-    check_permissions(asker, row, "add")
+    check_permissions(caller, row, "add")
     row.save()
-    save_parts_and_position(resource, row, body, asker)
+    save_parts_and_position(resource, row, body, caller)
     return row
 
 
-def change(resource: Resource, row: Content, body: Body, asker: Asker) -> None:
+def change(resource: Resource, row: Content, body: Body, caller: Caller) -> None:
     """Change what the body names, and leave the rest as it is."""
-    check_fields(resource, row, body, asker)
+    check_fields(resource, row, body, caller)
     before = owner_key(row)
     values = columns(resource, body)
     for column, value in values.items():
@@ -62,10 +61,10 @@ def change(resource: Resource, row: Content, body: Body, asker: Asker) -> None:
         # A new row goes to the end, unless the body has a position.
         row.position = 0
     validate(resource, row)
-    check_permissions(asker, row, "change")
+    check_permissions(caller, row, "change")
     if values:
         row.save()
-    save_parts_and_position(resource, row, body, asker)
+    save_parts_and_position(resource, row, body, caller)
 
 
 def owner_key(row: Model) -> object:
@@ -73,17 +72,17 @@ def owner_key(row: Model) -> object:
     return getattr(row, f"{row.siblings_of}_id") if isinstance(row, Ordered) else None
 
 
-def check_permissions(asker: Asker, row: Content, action: str) -> None:
+def check_permissions(caller: Caller, row: Content, action: str) -> None:
     """Refuse rows of editions that are not the token's, or in which no role allows this."""
-    if not asker.reaches(row, action):
+    if not caller.reaches(row, action):
         raise forbidden(_("This token is for another edition."))
-    if not asker.may_with(row, action):
+    if not caller.may_with(row, action):
         raise forbidden(permission_text(action, type(row)))
 
 
-def check_fields(resource: Resource, row: Content, body: Body, asker: Asker) -> None:
+def check_fields(resource: Resource, row: Content, body: Body, caller: Caller) -> None:
     """Refuse what goes beyond the fields that a session chair keeps."""
-    allowed = asker.fields(row)
+    allowed = caller.fields(row)
     if allowed is None:
         return
     values = columns(resource, body) | ({POSITION: body[POSITION]} if POSITION in body else {})
@@ -103,21 +102,13 @@ def validate(resource: Resource, row: Content) -> None:
         raise InvalidBodyError(model_errors(error, {**resource.renamed, resource.key: "id"})) from None
 
 
-def save_parts_and_position(resource: Resource, row: Content, body: Body, asker: Asker) -> None:
+def save_parts_and_position(resource: Resource, row: Content, body: Body, caller: Caller) -> None:
     """Write the parts of a row, and move it to its position."""
     for name, part in resource.parts.items():
         if name in body:
-            write_part(part, name, row, body[name], asker)
+            write_part(part, name, row, body[name], caller)
     if isinstance(row, Ordered) and body.get(POSITION):
-        move(row, body[POSITION])
-
-
-def move(row: Ordered, place: int) -> None:
-    """Put a row in a place among its siblings; the others make room."""
-    others = row.siblings().exclude(pk=row.pk).order_by(POSITION, "pk")
-    keys = list(others.values_list("pk", flat=True))
-    keys.insert(place - 1, row.pk)
-    reorder(type(row)._default_manager.filter(pk__in=keys), keys)
+        put_at(row, body[POSITION])
 
 
 def delete(row: Content, reader: Reader) -> None:
@@ -125,7 +116,7 @@ def delete(row: Content, reader: Reader) -> None:
     try:
         going = Collector(using=row._state.db or DEFAULT_DB_ALIAS, origin=row)
         going.collect([row])
-        check_delete_permissions(going, reader.asker)
+        check_delete_permissions(going, reader.caller)
         row.delete()
     except ProtectedError as error:
         held = {owner_of(one) for one in error.protected_objects}
@@ -135,19 +126,19 @@ def delete(row: Content, reader: Reader) -> None:
         ) from None
 
 
-def check_delete_permissions(going: Collector, asker: Asker) -> None:
+def check_delete_permissions(going: Collector, caller: Caller) -> None:
     """Refuse if the deletion cascades to rows that the user may not delete."""
     # Cascading rows may belong to another edition, such as an award of an old paper.
     collected: Mapping[type[Model], Iterable[Any]] = going.data
     refused = {
         model
         for model, rows in collected.items()
-        if is_recorded(model) and not all(asker.may_with(row, "delete") for row in rows)
+        if is_recorded(model) and not all(caller.may_with(row, "delete") for row in rows)
     }
     refused |= {
         rows.model
         for rows in going.fast_deletes
-        if is_recorded(rows.model) and not asker.may_with_all(rows, "delete")
+        if is_recorded(rows.model) and not caller.may_with_all(rows, "delete")
     }
     for model in sorted(refused, key=lambda one: one._meta.label):
         raise forbidden(permission_text("delete", model))
@@ -160,21 +151,20 @@ def owner_of(row: Model) -> Model:
 
 
 def summaries_of(rows: set[Model], reader: Reader) -> list[dict[str, str]]:
-    """Return the rows as answers name them, as far as the reader may see them."""
+    """Return the rows as responses name them, as far as the reader may see them."""
     by_model: dict[type[Model], list[int]] = {}
     for row in rows:
         by_model.setdefault(type(row), []).append(row.pk)
     found: list[dict[str, str]] = []
     for model, keys in by_model.items():
-        seen = reader.rows(model).filter(pk__in=keys)
-        found += [summary_of(row) for row in seen]
+        found += [summary_of(row) for row in reader.rows(model).filter(pk__in=keys)]
     return sorted(found, key=lambda one: (one["kind"], one["name"], one["url"]))
 
 
 type Errors = dict[str, list[str]]
 
 
-def write_part(part: Many, name: str, owner: Content, body: list[Body], asker: Asker) -> None:
+def write_part(part: Many, name: str, owner: Content, body: list[Body], caller: Caller) -> None:
     """Make the owner's rows what the list says. Few queries, however long it is."""
     shape = part.resource
     stored = rows_of_part(part, owner)
@@ -195,7 +185,7 @@ def write_part(part: Many, name: str, owner: Content, body: list[Body], asker: A
     relinked = [row for row, _column, _rows in links if row.pk is not None]
     done = {"add": new, "change": [*changed, *relinked], "delete": removed}
     for action, affected in done.items():
-        if affected and not asker.may_part(action, shape.model, owner):
+        if affected and not caller.may_part(action, shape.model, owner):
             raise forbidden(permission_text(action, shape.model))
     save_part(part, owner, stored, rows, changed, removed)
     for row, column, far_rows in links:
@@ -219,7 +209,7 @@ def match_rows(
         if missing:
             errors |= {f"{name}.{index}.{column}": [_("This is needed.")] for column in missing}
         elif key in seen:
-            errors[f"{name}.{index}"] = [_("This stands in the list twice.")]
+            errors[f"{name}.{index}"] = [_("This is in the list twice.")]
         else:
             seen.add(key)
             rows.append(unmatched.pop(key) if key in unmatched else model(**{part.owner: owner}))

@@ -11,15 +11,8 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.errors import (
-    InvalidBodyError,
-    WriteError,
-    conflict,
-    flat_errors,
-    forbidden,
-    permission_text,
-)
-from api.permissions import Asker
+from api.errors import InvalidBodyError, WriteError, conflict, flat_errors, forbidden, permission_text
+from api.permissions import Caller
 from api.reader import Selection
 from api.shapes import Rows
 from api.views import ReadOnlyViewSet, refuse_unknown
@@ -42,8 +35,8 @@ class ResourceViewSet(ReadOnlyViewSet):
     def retrieve(self, request: Request, id: str, edition: str | None = None) -> Response:
         """Answer as to everybody; to staff with all that can be written, and its version.
 
-        The version is read first: of a change in between the answer tells more than its version stands for,
-        and who builds on it is refused. The other way round the change would be lost.
+        The version is read before the content: a change in between is newer than the ETag, so a write based
+        on it is refused. The other way round the change would be lost.
         """
         row = self.stored(id, edition)
         response = super().retrieve(request, id, edition)
@@ -52,81 +45,81 @@ class ResourceViewSet(ReadOnlyViewSet):
         return self.with_version(request, response, row)
 
     def stored(self, id: str, edition: str | None) -> Content | None:
-        """Return the row with all that can be written, if the asker may read that."""
-        if not self.resource.writable or not self.reader.asker.may("view", self.resource.model):
+        """Return the row with all that can be written, if the user may read that."""
+        if not self.resource.writable or not self.reader.caller.may("view", self.resource.model):
             return None
         row = with_references(self.resource, self.addressed(id, edition)).first()
-        return row if row is not None and self.reader.asker.reads_all(row) else None
+        return row if row is not None and self.reader.caller.reads_all(row) else None
 
     def create(self, request: Request) -> Response:
-        asker, selection = self.writer(request, "add"), self.selection(request)
+        caller, selection = self.writer(request, "add"), self.selection(request)
         body = self.body(request, partial=False)
-        with self.act(asker):
+        with self.act(caller):
             edition = self.edition(body)
             resolve_references(self.resource, body, self.reader, edition.slug if edition else "")
-            row = rows.create(self.resource, body, edition, asker)
+            row = rows.create(self.resource, body, edition, caller)
             response = self.answer(request, row, selection, status.HTTP_201_CREATED)
         response["Location"] = summary_of(row)["url"]
         return response
 
     def partial_update(self, request: Request, id: str, edition: str | None = None) -> Response:
-        asker, selection = self.writer(request, "change", id, edition), self.selection(request)
+        caller, selection = self.writer(request, "change", id, edition), self.selection(request)
         self.seen(request)
         body = self.body(request, partial=True)
-        with self.act(asker):
+        with self.act(caller):
             row = self.locked(request, id, edition, "change")
             self.check_identity(body, row)
             own = edition_of(row)
             resolve_references(self.resource, body, self.reader, own.slug if own else "")
-            rows.change(self.resource, row, body, asker)
+            rows.change(self.resource, row, body, caller)
             return self.answer(request, row, selection, status.HTTP_200_OK)
 
     def destroy(self, request: Request, id: str, edition: str | None = None) -> Response:
-        asker = self.writer(request, "delete", id, edition)
+        caller = self.writer(request, "delete", id, edition)
         self.selection(request)
         self.seen(request)
-        with self.act(asker):
+        with self.act(caller):
             rows.delete(self.locked(request, id, edition, "delete"), self.reader)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     # Who, and in what state
 
-    def writer(self, request: Request, action: str, id: str = "", edition: str | None = None) -> Asker:
+    def writer(self, request: Request, action: str, id: str = "", edition: str | None = None) -> Caller:
         """Return who writes; refuse those who may not."""
         refuse_unknown(request, ("fields", "expand"))
         if not request.user.is_authenticated:
             raise NotAuthenticated
-        asker = self.reader.asker
+        caller = self.reader.caller
         if id and not self.addressed(id, edition).exists():
             raise Http404
-        if not asker.writes:
+        if not caller.writes:
             raise forbidden(_("This token is for reading."))
-        if not asker.may(action, self.resource.model):
+        if not caller.may(action, self.resource.model):
             raise forbidden(permission_text(action, self.resource.model))
-        return asker
+        return caller
 
     @contextmanager
-    def act(self, asker: Asker) -> Iterator[None]:
-        """Make what happens inside one act of this asker: all of it, or nothing."""
-        token = asker.token.name if asker.token else ""
+    def act(self, caller: Caller) -> Iterator[None]:
+        """Record what is written inside as one change set of this user, in one transaction."""
+        token = caller.token.name if caller.token else ""
         try:
-            with recording(Origin.API, asker.user, token), revision.lock():
+            with recording(Origin.API, caller.user, token), revision.lock():
                 yield
         except IntegrityError:
             raise conflict(_("Somebody else wrote the same at this moment. Read it again.")) from None
 
     @staticmethod
     def seen(request: Request) -> set[str]:
-        """Return the versions that the asker has seen; refuse who says none."""
-        told = request.headers.get("If-Match", "").strip()
-        if told in ("", "*"):
-            said = _("Say in If-Match which version you change: the ETag with which you read it.")
-            raise WriteError(status.HTTP_428_PRECONDITION_REQUIRED, said)
+        """Return the versions that the client names in If-Match; refuse a request that names none."""
+        header = request.headers.get("If-Match", "").strip()
+        if header in ("", "*"):
+            message = _("Send the ETag with which you read this as If-Match.")
+            raise WriteError(status.HTTP_428_PRECONDITION_REQUIRED, message)
         # A proxy that compresses makes tags weak; they identify the same version.
-        return {tag.strip().removeprefix("W/") for tag in told.split(",")}
+        return {tag.strip().removeprefix("W/") for tag in header.split(",")}
 
     def locked(self, request: Request, id: str, edition: str | None, action: str) -> Content:
-        """Return the row, locked to the end of the act, if it is still what the asker has seen."""
+        """Return the row, locked to the end of the transaction, if it has not changed since it was read."""
         key = self.addressed(id, edition).values_list("pk", flat=True).first()
         rows_of: Rows = self.resource.model._base_manager.all()
         # First lock, then read: a statement that waits for a lock may have read old values.
@@ -134,18 +127,17 @@ class ResourceViewSet(ReadOnlyViewSet):
         if held.first() is None:
             raise Http404
         row: Content = with_references(self.resource, rows_of).get(pk=key)
-        rows.check_permissions(self.reader.asker, row, action)
+        rows.check_permissions(self.reader.caller, row, action)
         if etag_of(self.resource, row, writable_body(self.resource, row)) not in self.seen(request):
             code = status.HTTP_412_PRECONDITION_FAILED
             response = self.answer(request, row, Selection(), code, clash=False)
-            said = _("Somebody changed this meanwhile: “current” is the current version.")
-            raise WriteError(code, said, current=response.data)
+            message = _("This was changed since you read it: “current” is the current version.")
+            raise WriteError(code, message, current=response.data)
         return row
 
     # Bodies
 
     def body(self, request: Request, *, partial: bool) -> Body:
-        """Return the body as its serializer reads it."""
         serializer = body_serializer(self.resource)(data=request.data, partial=partial)
         if not serializer.is_valid():
             raise InvalidBodyError(dict(flat_errors(serializer.errors)))
@@ -165,10 +157,10 @@ class ResourceViewSet(ReadOnlyViewSet):
         """Refuse another id or edition than it has: both are fixed for life."""
         own = edition_of(row)
         fixed = {"id": getattr(row, "uid", getattr(row, "slug", None)), "edition": own.slug if own else None}
-        said = {**fixed, **({"id": body["id"]} if "id" in body else {})}
+        sent = {**fixed, **({"id": body["id"]} if "id" in body else {})}
         if "edition" in body:
-            said["edition"] = (body["edition"] or (None, None))[1]
-        errors = {name: [_("This is fixed for life.")] for name in fixed if said[name] != fixed[name]}
+            sent["edition"] = (body["edition"] or (None, None))[1]
+        errors = {name: [_("This is fixed for life.")] for name in fixed if sent[name] != fixed[name]}
         if errors:
             raise InvalidBodyError(errors)
 

@@ -19,6 +19,7 @@ from django.utils.translation import gettext, ngettext, ngettext_lazy, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from content.models import Content
+from content.ordering import put_at
 from content.timeline import word_diff
 from content.versions import mark
 from editorial.access import ScopedAdmin
@@ -252,8 +253,8 @@ class ConflictAdmin(ReadOnlyAdmin):
                 return [gettext("The edited value cannot be saved: see below.")]
             form.save()
             if conflict.field == POSITION:
-                desk: Any = self.admin_site.get_model_admin(type(row))
-                desk.put_at(row, form.cleaned_data[POSITION] or 0)
+                ordered: Any = row
+                put_at(ordered, form.cleaned_data[POSITION] or 0)
             settle([conflict], Decision.EDITED, signed_in(request))
             return []
         if choice not in (Decision.OURS, Decision.THEIRS):

@@ -12,7 +12,7 @@ from conference.models import MenuItem
 from content import recording, revision
 from content.models import Content
 from content.ordering import PARKED
-from content.relations import linking
+from content.recording import linking
 from exchange.imports.compare import Plan, Progress, RowPlan
 from exchange.imports.kinds import (
     AUTHORS,

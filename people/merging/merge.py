@@ -17,8 +17,7 @@ from content import revision
 from content.history import Origin
 from content.models import Ordered
 from content.ordering import reorder
-from content.recording import recording, row_editions
-from content.relations import linking
+from content.recording import linking, recording, row_editions
 from content.row_values import is_recorded, recorded_fields
 from people import names
 from people.duplicates import storage

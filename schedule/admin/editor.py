@@ -20,9 +20,8 @@ from content import revision
 from content.actor import acting
 from content.history import ChangeSet, Origin
 from content.recording import Log, together
-from content.three_way_merge import CHOICE, MINE, THEIRS
 from content.timeline import change_set_rows
-from content.versions import Seen, read, signed
+from content.versions import CHOICE, MINE, THEIRS, Seen, read, signed
 from editorial.access import access_for
 from editorial.current_edition import working_on
 from editorial.history_views import AFTERWARDS
@@ -109,7 +108,7 @@ def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, object] |
     where = set(rows.order_by().values_list("model", "edition_key").distinct())
     if not where or not where <= {(model, edition.pk) for model in MODELS}:
         return None
-    found = change_set_rows([change_set], rows[:MAX_LISTED_CHANGES], edition)[0].rows
+    found = change_set_rows([change_set], rows[:MAX_LISTED_CHANGES], edition)[0]["rows"]
     more = max(0, rows.count() - MAX_LISTED_CHANGES)
     undo = reverse("admin:take_back", args=[change_set.pk])
     return {"change_set": change_set, "rows": found, "more": more, "undo": undo}

@@ -16,8 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from content.ordering import reorder, reordered
 from content.row_values import plain
-from content.three_way_merge import CHOICE, MINE, THEIRS
-from content.versions import Seen, mark
+from content.versions import CHOICE, MINE, THEIRS, Seen, mark
 from editorial.model_admin import ContentAdmin
 from schedule import clashes
 from schedule.admin.editor import SessionPage, clash_context, decide, difference, may

@@ -65,7 +65,7 @@ def test_changes_on_the_page_are_what_the_demo_takes(client: Client) -> None:
 
 def test_page_says_what_can_be_written_and_what_refusals_mean(client: Client) -> None:
     page = read(client, "/api/docs/")
-    written = {chapter.name: {line.name for line in chapter.written} for chapter in chapters()}
+    written = {chapter["name"]: {line["name"] for line in chapter["written"]} for chapter in chapters()}
 
     assert {"title", "authors", "status"} <= written["papers"]
     assert sorted(name for name in written if not written[name]) == ["conferences", "editions", "releases"]
@@ -75,7 +75,7 @@ def test_page_says_what_can_be_written_and_what_refusals_mean(client: Client) ->
 def test_every_resource_is_on_the_page_and_in_the_docs(client: Client) -> None:
     page = read(client, "/api/docs/")
 
-    assert sorted(RESOURCES) == [chapter.name for chapter in chapters()]
+    assert sorted(RESOURCES) == [chapter["name"] for chapter in chapters()]
     assert {f"2 {name}" for name in RESOURCES} <= set(page.outline)
     assert [name for name in RESOURCES if f"| `{name}` |" not in TEXT] == []
 
@@ -84,8 +84,10 @@ def test_page_names_every_parameter_and_field(client: Client) -> None:
     names = {code.text for code in read(client, "/api/docs/").all("code")}
 
     for chapter in chapters():
-        assert {line.name for line in (*chapter.parameters, *chapter.fields)} <= names
-        assert len(chapter.addresses) == (3 if chapter.name == "pages" else 2)
-    papers = next(chapter for chapter in chapters() if chapter.name == "papers")
-    assert {line.name: line.values for line in papers.parameters}["kind"].startswith("oral, spotlight")
-    assert [name for name, _lines in papers.parts] == ["authors", "awards"]
+        assert {line["name"] for line in (*chapter["parameters"], *chapter["fields"])} <= names
+        assert len(chapter["addresses"]) == (3 if chapter["name"] == "pages" else 2)
+    papers = next(chapter for chapter in chapters() if chapter["name"] == "papers")
+    assert {line["name"]: line["values"] for line in papers["parameters"]}["kind"].startswith(
+        "oral, spotlight"
+    )
+    assert [name for name, _lines in papers["parts"]] == ["authors", "awards"]

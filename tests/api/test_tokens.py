@@ -10,7 +10,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from api.models import Token
-from api.permissions import Asker
+from api.permissions import Caller
 from conference.models import Edition
 from pagecache.middleware import PageCache
 from papers.models import Authorship, Paper
@@ -243,11 +243,11 @@ def test_token_for_an_edition_deletes_nothing_along_in_another(edition: Edition)
 def test_what_goes_along_is_judged_in_one_query(
     role: str, allowed: bool, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    asker = Asker(add_member("asker", edition, role))
+    caller = Caller(add_member("asker", edition, role))
     paper = make.make_paper(edition, ["Ada", "Bob", "Mia"])
     authors = Authorship.objects.filter(paper=paper)
     # The memberships are read once.
-    asker.may("view", Paper)
+    caller.may("view", Paper)
 
     with django_assert_num_queries(1):
-        assert asker.may_with_all(authors, "delete") is allowed
+        assert caller.may_with_all(authors, "delete") is allowed

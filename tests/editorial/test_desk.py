@@ -216,7 +216,7 @@ def test_desk_shows_a_role_only_the_lists_it_may_open(client: Client) -> None:
     after = client.get("/admin/")
 
     assert before.context["desk"] is None
-    assert {line.area for line in after.context["desk"].waiting} == {"Program"}
+    assert {line.area for line in after.context["desk"]["waiting"]} == {"Program"}
     assert "Add an edition" not in before.text
 
 
@@ -258,10 +258,10 @@ def test_desk_follows_every_change(admin_client: Client) -> None:
         lambda: rename(person, "NameError"),
         lambda: make_conflict(paper.edition),
     ]
-    seen = [[line.words for line in admin_client.get("/admin/").context["desk"].waiting]]
+    seen = [[line.words for line in admin_client.get("/admin/").context["desk"]["waiting"]]]
     for change in changes:
         change()
-        seen.append([line.words for line in admin_client.get("/admin/").context["desk"].waiting])
+        seen.append([line.words for line in admin_client.get("/admin/").context["desk"]["waiting"]])
 
     lines = ["paper without authors", "paper without PDF", "doubtful name", "import conflict to decide"]
     assert seen == [[], lines[:1], lines[:2], lines[:3], lines]
