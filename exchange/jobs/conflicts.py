@@ -8,6 +8,7 @@ writes it, by a plan of one row.
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Never
 
 from django.core.exceptions import ValidationError
@@ -159,11 +160,7 @@ def take(kind: Kind, row: Content, values: Values, edition: Edition) -> None:
         with recording.together(), revision.lock():
             set_taken(step, finder, findings)
             findings.settle()
-            if not step.merge.taken.keys().isdisjoint((*kind.plain, *kind.references)):
-                row.full_clean()
-            for part in (part for parts in step.parts.values() for part in parts):
-                # The database checks positions and repeated people.
-                part.row.clean_in_memory()
+            _validate(step)
             update_rows(kind, [step])
             write_lists(kind, [step])
     except ValidationError as error:
@@ -173,6 +170,19 @@ def take(kind: Kind, row: Content, values: Values, edition: Edition) -> None:
     except (IntegrityError, DataError) as error:
         said = gettext("The database refuses it: something else here has the same place or identifier.")
         raise CannotTakeError(said) from error
+
+
+def _validate(step: RowPlan) -> None:
+    """Raise `ValidationError` for what the rules of forms refuse."""
+    row, taken = step.row, step.merge.taken
+    if not taken.keys().isdisjoint((*step.kind.plain, *step.kind.references)):
+        row.full_clean()
+    for part in chain.from_iterable(step.parts.values()):
+        # The database checks positions and repeated people.
+        part.row.clean_in_memory()
+    if isinstance(row, Person) and "other_names" in taken:
+        for name in set(taken["other_names"]) - set(step.old["other_names"]):
+            PersonName(person=row, name=name).full_clean()
 
 
 def _without_hidden(value: list[Values], finder: Finder) -> list[Values]:

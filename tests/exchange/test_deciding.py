@@ -240,6 +240,26 @@ def test_names_of_people_are_taken(admin_client: Client) -> None:
     assert sorted(row.names.values_list("name", flat=True)) == ["A. King", "A. L."]
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"), [("A" * 201, "at most 200 characters"), ("Countess", "already exists")]
+)
+def test_name_that_is_too_long_or_hidden_by_now_is_refused(
+    admin_client: Client, name: str, reason: str
+) -> None:
+    make.make_edition()
+    ref = PersonRef(name="Ada King", uid="ada")
+    bring(people=(person(ref, other_names=("A. King",)),))
+    row = Person.objects.get()
+    row.names.all().delete()
+    assert bring(people=(person(ref, other_names=("A. King", name)),)) == 1
+    row.names.create(name="Countess", hidden=True)
+    response = choose(admin_client, "theirs")
+
+    assert reason in response.text
+    assert list(row.names.values_list("name", flat=True)) == ["Countess"]
+    assert Conflict.objects.undecided().count() == 1
+
+
 def test_value_that_breaks_a_rule_by_now_is_refused_with_the_reason(admin_client: Client) -> None:
     make.make_edition()
     bring(sessions=(session("s1"),))
