@@ -9,7 +9,7 @@ from pytest_django import Settings
 
 from conference.models import Edition
 from exchange.imports.load import load
-from exchange.jobs import tasks
+from exchange.jobs import private_files, tasks
 from exchange.models import Conflict, ImportJob
 from papers.models import Paper
 from tests.browser.axe import DESK_LOOKS, hindrances
@@ -85,7 +85,11 @@ def test_page_follows_the_worker(
     sent(page, "New")
     expect(page.locator("progress")).to_be_visible()
     expect(page.locator("#stage")).to_have_text("Waiting for the worker")
-    tasks.preview.call(ImportJob.objects.get().pk)
+    job = ImportJob.objects.get()
+    private_files.ProgressWriter(job.pk)("papers", 3, 10)
+    expect(page.locator("#stage")).to_have_text("Comparing: papers: 3 of 10")
+    expect(page.locator("progress")).to_have_js_property("position", 0.3)
+    tasks.preview.call(job.pk)
 
     expect(page.get_by_role("button", name="Drop the import")).to_be_visible(timeout=10_000)
 
