@@ -7,6 +7,7 @@ import pytest
 from exchange.files import Source
 from exchange.formats import readable
 from exchange.jobs.upload_form import detected
+from exchange.reading.archives import packed
 from tests.exchange.samples import sample
 from tests.exchange.test_hostile_files import hostile
 
@@ -57,6 +58,11 @@ def test_mapping_file_may_stand_beside_a_spreadsheet() -> None:
     table = Source("x.csv", b"Nummer,Titel,Authors\n1,A,B\n")
 
     assert found(table, Source("map.toml", b'title = "Titel"')) == "spreadsheet"
+
+
+@pytest.mark.parametrize(("member", "expected"), [("papers.csv", "tables"), ("papers.xlsx", "")])
+def test_zip_is_told_by_the_names_of_text_files_in_it(member: str, expected: str) -> None:
+    assert found(Source("program.zip", packed([(member, b"uid,title")]))) == expected
 
 
 def test_hostile_files_break_nothing() -> None:

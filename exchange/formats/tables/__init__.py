@@ -32,7 +32,8 @@ from exchange.reading.sheets import Sheet, columns, read_csv, read_workbook, wri
 from exchange.reading.values import UnfitError, checked, key_of, zone_called, zone_of
 from exchange.records import EditionRecord, MenuRecord, Program, Record, is_stated
 
-EXTENSIONS = ("zip", "csv", "tsv", "txt", "xlsx")
+TEXTS = ("csv", "tsv", "txt")
+EXTENSIONS = ("zip", *TEXTS, "xlsx")
 MAX_MENU_DEPTH = 20
 
 
@@ -54,18 +55,20 @@ def recognizes(sources: Sequence[Source]) -> bool:
     """Whether all files are tables of ours, by their names and columns, or a ZIP of such names."""
     for source in sources:
         if names := member_names(source):
-            if not all(table_named(name) for name in names if not name.startswith(RESOURCE_FORKS)):
+            if not all(table_named(name, TEXTS) for name in names if not name.startswith(RESOURCE_FORKS)):
                 return False
-        elif not (name := table_named(source.name)) or columns(source) - {*TABLES[name].headings, AUTHORS}:
+            continue
+        name = table_named(source.name, TEXTS)
+        if not name or columns(source) - {*TABLES[name].headings, AUTHORS}:
             return False
     return True
 
 
-def table_named(file: str) -> str:
+def table_named(file: str, endings: Sequence[str]) -> str:
     """Return the table that `papers.csv` or `2026-papers.csv` holds by its name; nothing if it is none."""
     path = PurePath(file)
     name = path.stem.casefold().rpartition("-")[2]
-    return name if name in TABLES and path.suffix[1:].casefold() in EXTENSIONS[1:] else ""
+    return name if name in TABLES and path.suffix[1:].casefold() in endings else ""
 
 
 def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
@@ -87,7 +90,7 @@ def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
 
 def _new_table(file: str, place: str, found: Iterable[str], findings: Findings) -> str:
     """Return which table a file is by its name; report one that is none or is among those found."""
-    name = table_named(file)
+    name = table_named(file, (*TEXTS, "xlsx"))
     if not name:
         known = [f"{table}.csv" for table in TABLES]
         listed = gettext("Known are: %(tables)s") % {"tables": ", ".join(known)}
