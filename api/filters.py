@@ -1,5 +1,4 @@
-"""The filters of each resource and how parameters are read. Related rows come from the reader, so
-drafts filter nothing for the public."""
+"""The filters of each resource. Related rows come from the reader, so drafts never filter for the public."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -73,9 +72,8 @@ class RelatedFilter(PathFilter):
     def filter(self, rows: Rows, value: str) -> Rows:
         if not value:
             return rows
-        return rows.filter(
-            self.parent.related(self.related_model, self.path, named(value, self.key, self.edition))
-        )
+        condition = named(value, self.key, self.edition)
+        return rows.filter(self.parent.related(self.related_model, self.path, condition))
 
 
 class StrictBooleanField(forms.CharField):
@@ -130,9 +128,8 @@ EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 12, 31, tzin
 def program_day(help: Text) -> DateFilter:
     """Rows of a day, by the method `on_day`."""
     bounds = [MinValueValidator(EARLIEST.date()), MaxValueValidator(LATEST.date())]
-    return DateFilter(
-        method="on_day", validators=bounds, help_text=format_lazy("{}, {}.", help, _("such as 2021-04-06"))
-    )
+    text = format_lazy("{}, {}.", help, _("such as 2021-04-06"))
+    return DateFilter(method="on_day", validators=bounds, help_text=text)
 
 
 class ResourceFilter(FilterSet):  # type: ignore[misc]

@@ -168,9 +168,8 @@ def parts_of(shape: Shape) -> Iterator[Shape]:
 
 def shape_schema(shape: Shape, more: Mapping[str, object] | None = None) -> JsonSchema:
     """Return the schema of a response. Only `id` is always there: `?fields=` can leave out the others."""
-    properties: dict[str, object] = {
-        name: described(field.schema, field.help) for name, field in shape.fields.items()
-    }
+    fields = shape.fields.items()
+    properties: dict[str, object] = {name: described(one.schema, one.help) for name, one in fields}
     for name, one in shape.ones.items():
         either = [ref("Reference"), ref(one.resource.title), {"type": "null"}]
         properties[name] = described({"anyOf": either}, one.help)

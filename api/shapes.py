@@ -58,10 +58,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class One:
-    """A row that this one points at: a reference, or with `?expand=` the whole resource.
-
-    `path` leads to it; `key` and `edition` are the columns with its identity, where they are not plain.
-    """
+    """A row at which `path` points; `key` and `edition` are the columns of its identity, where not plain."""
 
     target: str
     path: str
@@ -87,10 +84,7 @@ class One:
 
 @dataclass(frozen=True, slots=True)
 class Many:
-    """Rows that point at this one through `owner`.
-
-    Shapes without an address are part of the response; resources come with `?expand=` only.
-    """
+    """Rows that point here through `owner`: parts of the response, or resources that `?expand=` adds."""
 
     shape: "Shape | str"
     owner: str
@@ -112,7 +106,6 @@ class Shape:
     """What is shown and written of a row.
 
     `prepare` adds the annotations that its fields need, as of a moment.
-
     `writable` names columns. With any, the rows that `ones` and parts of `manys` refer to can be written too.
     `part_key`: the columns that identify a row of a part within its owner.
     """

@@ -1,7 +1,4 @@
-"""How much one may ask: per token, or per address without one. What the page cache answers does not count.
-
-Whose address it is: `accounts.client_address`.
-"""
+"""How much one may ask: per token, or per address without one. What the page cache answers does not count."""
 
 import time
 from hashlib import blake2b

@@ -30,10 +30,7 @@ type Values = dict[str, Any]
 
 @dataclass(slots=True)
 class BulkChange:
-    """The planned change of one row: new field values, or a new row that depends on it.
-
-    `says` tells it to people; rows of which the same is said are shown together.
-    """
+    """The planned change of one row: new values, or a new row. Rows with equal `says` are shown together."""
 
     row: Any
     says: str

@@ -38,10 +38,7 @@ def delete(
     using: str | None = None,
     keep_parents: bool = False,
 ) -> tuple[int, dict[str, int]]:
-    """Delete rows (a list or a queryset) as Django does, and record all effects in the log.
-
-    Siblings after them in an order move up, and the revisions of their editions advance.
-    """
+    """Delete rows as Django does, close the gaps in orders, advance revisions, and record all in the log."""
     model = rows.model if isinstance(rows, models.QuerySet) else type(rows[0])
     collector = Collector(using=using or router.db_for_write(model), origin=origin)
     collector.collect(rows, keep_parents=keep_parents)

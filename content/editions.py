@@ -1,7 +1,4 @@
-"""The edition model, named by a setting, for packages below the conference app.
-
-It works as `django.contrib.auth.get_user_model()` does, so that lower packages import no app above them.
-"""
+"""The edition model, named by a setting as Django's user model is, for packages below the conference app."""
 
 from typing import TYPE_CHECKING
 

@@ -69,13 +69,12 @@ def title_tag(uid: str) -> str:
 
 def record(edition_key: int, revision: int, at: datetime, tags: Iterable[str]) -> list[str]:
     """Store the tags that a change invalidates, and return them."""
-    rows = [
-        Invalidation(edition_key=edition_key, revision=revision, tag=tag, at=at) for tag in sorted({*tags})
-    ]
+    wanted = sorted({*tags})
+    rows = [Invalidation(edition_key=edition_key, revision=revision, tag=tag, at=at) for tag in wanted]
     Invalidation.objects.bulk_create(rows, batch_size=BATCH_ROWS)
     if revision % PRUNE_EVERY == 0:
         prune(at)
-    return [row.tag for row in rows]
+    return wanted
 
 
 def prune(now: datetime) -> None:

@@ -156,10 +156,7 @@ class Content(models.Model):
         super().clean_fields(exclude=exclude)
 
     def clean_in_memory(self) -> None:
-        """Check fields and rules without a query: for imports, which check references and uniqueness in bulk.
-
-        Raises `ValidationError` like `full_clean`.
-        """
+        """Check fields and rules without a query, for imports. Raises `ValidationError` like `full_clean`."""
         relations = {field.name for field in self._meta.concrete_fields if field.is_relation}
         self.clean_fields(exclude=relations)
         self.clean()

@@ -1,7 +1,4 @@
-"""Positions among siblings: 1 to n after every insert, deletion or revert.
-
-`siblings_of` of a model names the foreign key below which its rows have an order (`bases.Ordered`).
-"""
+"""Positions from 1 to n among the rows of one owner, to which `siblings_of` of a model leads."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import batched

@@ -33,9 +33,8 @@ def page_of[T](request: HttpRequest, rows: Sequence[T] | QuerySet[Model, T], siz
     paginator = Paginator(rows, size)
     wanted = request.GET.get("page", "1")
     if not NUMBER.fullmatch(wanted) or int(wanted) > paginator.num_pages:
-        raise BadParameter(
-            "page", wanted, gettext("The last page is %(number)d.") % {"number": paginator.num_pages}
-        )
+        hint = gettext("The last page is %(number)d.") % {"number": paginator.num_pages}
+        raise BadParameter("page", wanted, hint)
     return paginator.page(int(wanted))
 
 

@@ -220,10 +220,7 @@ def row_editions(model: type[models.Model], keys: Iterable[int]) -> dict[int, in
 
 
 def advance_for_links(model: type[models.Model], name: str, far: Iterable[int]) -> None:
-    """Advance the revisions of rows on the other side of a many-to-many field that they define.
-
-    Authors define their institutions: a change made from an institution advances its authors' editions.
-    """
+    """Advance the editions of authors whose institutions changed from the other side, and the like."""
     owner = links(model)[name].model
     if owner is not model and (keys := list(far)):
         revision.advance(row_editions(owner, keys).values())

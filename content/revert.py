@@ -401,10 +401,7 @@ def _goes(model: "type[Content]", row: Sequence[int | None], going: RowKeys) -> 
 def undo(
     change_set: ChangeSet, user: User = None, permitted: Permitted | None = None, *, by_row: bool = False
 ) -> tuple[RevertPlan, ChangeSet | None]:
-    """Take a change set back. Return what was done, and the change set that did it.
-
-    Raises `CannotRevertError` with every reason why not.
-    """
+    """Take a change set back. Raises `CannotRevertError` with every reason why not."""
     with recording(Origin.UNDO, user, change_set.detail), revision.lock():
         plan = undo_plan(change_set, permitted, by_row=by_row)
         return plan, revert(plan.steps, Origin.UNDO, user, change_set.detail)

@@ -95,9 +95,8 @@ def _advance_editions(keys: Collection[int], now: datetime, changed: Collection[
     rows = get_edition_model()._base_manager.filter(Q(pk__in=keys) | showing(keys))
     rows.update(**later(now))
     recorded: list[str] = []
-    for key, slug, revision, changed_at in rows.order_by("pk").values_list(
-        "pk", "slug", "revision", "changed_at"
-    ):
+    columns = ("pk", "slug", "revision", "changed_at")
+    for key, slug, revision, changed_at in rows.order_by("pk").values_list(*columns):
         tags = [invalidation.edition_tag(slug)]
         if changed and len(changed) <= MAX_TAGS_PER_CHANGE:
             tags = [*changed, invalidation.papers_tag(slug)]

@@ -246,10 +246,8 @@ def field_words(row: "Content", name: str, value: object) -> str:
 
 def change_words(row: "Content", news: Mapping[str, object]) -> str:
     """Return "Draft → Published" of the fields that change."""
-    pairs = ((name, getattr(row, name), value) for name, value in news.items())
-    return ", ".join(
-        f"{field_words(row, name, old)} → {field_words(row, name, new)}" for name, old, new in pairs
-    )
+    old = {name: field_words(row, name, getattr(row, name)) for name in news}
+    return ", ".join(f"{old[name]} → {field_words(row, name, value)}" for name, value in news.items())
 
 
 class SetField(BulkAction):

@@ -1,7 +1,4 @@
-"""The edition that a chair's form works on: its zone for every time, its own rows for every choice.
-
-Who may see which edition is `access`.
-"""
+"""The edition that a chair's form works on: its zone for every time, its own rows for every choice."""
 
 from __future__ import annotations
 
@@ -59,10 +56,7 @@ def editions_for(request: HttpRequest) -> QuerySet[Edition]:
 
 
 def asked_edition(request: HttpRequest) -> Edition | None:
-    """Return the edition of an add form: the one submitted, the one in the URL, else the newest.
-
-    It is one in which the user has something to do.
-    """
+    """Return the edition of an add form: the one submitted, the one in the URL, else the user's newest."""
     editions = editions_for(request)
     list_filters = parse_qs(request.GET.get("_changelist_filters", ""))
     named = [request.POST.get("edition"), request.GET.get("edition"), *list_filters.get(LIST_FILTER, [])]

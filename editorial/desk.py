@@ -97,10 +97,7 @@ CHECKS: list[DeskLine] = []
 
 @dataclass(frozen=True, slots=True)
 class AddLink:
-    """A page on which rows of a model are made for the edition of the desk.
-
-    What tells visitors something, such as a release, `publishes`.
-    """
+    """A page on which rows are made for the edition of the desk; visitors see those that it `publishes`."""
 
     model: type[Model]
     words: Text
@@ -209,10 +206,7 @@ def waiting_of(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list
 
 
 def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> dict[str, object]:
-    """Return what the desk of an edition shows, with the lines whose lists somebody may see.
-
-    One or two queries a line after a change; then the counts of content are cached in the process.
-    """
+    """Return what the desk shows of the lists that somebody may see. Counts of content are cached."""
     known = content_counts(edition, revision.current(edition.pk))
     tallies, duties = (lines_of(lines, edition, known, may_see) for lines in (ROW_COUNTS, CHECKS))
     return {

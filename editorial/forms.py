@@ -159,9 +159,8 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         return tuple(str(getattr(values[name], "pk", values[name]) or "") for name in names)
 
     def save(self, commit: bool = True) -> list[models.Model]:
-        gone = [
-            form.instance for form in self.deleted_forms if form.instance.pk and form in self.initial_forms
-        ]
+        deleted = (form.instance for form in self.deleted_forms if form in self.initial_forms)
+        gone = [row for row in deleted if row.pk]
         with transaction.atomic(), revision.lock():
             if commit and gone:
                 # First of all, so that others can take the names and numbers that become free.
@@ -187,10 +186,10 @@ class OrderedFormSet(PartFormSet):
         kept = [form for form in self.initial_forms if form.instance.pk]
         kept += [form for form in self.extra_forms if form.has_changed()]
         gone = {*map(id, self.deleted_forms)}
-        return sorted((form for form in kept if id(form) not in gone), key=self._place)
-
-    def _place(self, form: forms.BaseForm) -> tuple[int, int]:
-        return reordered(form.cleaned_data.get("position"), form.initial.get("position"))
+        return sorted(
+            (form for form in kept if id(form) not in gone),
+            key=lambda form: reordered(form.cleaned_data.get("position"), form.initial.get("position")),
+        )
 
     def save(self, commit: bool = True) -> list[models.Model]:
         order = self.wanted_order()

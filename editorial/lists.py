@@ -145,10 +145,8 @@ class RelatedPartFilter(EditionPartFilter):
     """The edition's own rows behind a foreign key, such as its topics."""
 
     def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
-        rows = related_model(model_admin.model, str(self.parameter_name))._default_manager.filter(
-            edition=edition
-        )
-        return [(row.pk, str(row)) for row in rows]
+        related = related_model(model_admin.model, str(self.parameter_name))
+        return [(row.pk, str(row)) for row in related._default_manager.filter(edition=edition)]
 
 
 def related_part(name: str, title: "StrPromise | str") -> type[RelatedPartFilter]:
@@ -162,10 +160,8 @@ class TrackFilter(EditionPartFilter):
 
     def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
         rows = model_admin.model._default_manager.filter(edition=edition).order_by("track")
-        return [
-            (track, track or gettext("Main track"))
-            for track in rows.values_list("track", flat=True).distinct()
-        ]
+        tracks = rows.values_list("track", flat=True).distinct()
+        return [(track, track or gettext("Main track")) for track in tracks]
 
 
 @dataclass(frozen=True, slots=True)

@@ -343,10 +343,8 @@ class PartInline[M: Model = Any, Owner: Model = Any](
         return super().get_queryset(request).select_related(*self.list_select_related, self.owner())
 
     def owner(self) -> str:
-        keys = [
-            f for f in self.model._meta.fields if f.remote_field and f.remote_field.model is self.parent_model
-        ]
-        return self.fk_name or keys[0].name
+        relations = (f for f in self.model._meta.fields if f.remote_field)
+        return self.fk_name or next(f.name for f in relations if f.remote_field.model is self.parent_model)
 
 
 class OrderedInline[M: Model = Any, Owner: Model = Any](PartInline[M, Owner]):

@@ -60,9 +60,8 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
 
     def shown(self, request: HttpRequest, row: M) -> Seen:
         """Return the marks of what a form of this row shows now. One query for each kind of rows on it."""
-        form = self.get_form(
-            request, row, change=True, fields=flatten_fieldsets(self.get_fieldsets(request, row))
-        )
+        fields = flatten_fieldsets(self.get_fieldsets(request, row))
+        form = self.get_form(request, row, change=True, fields=fields)
         seen: Seen = {"": {"": marks(row, shown_fields(form))}}
         for prefix, formset, rows in self.inline_rows(request, row):
             names = shown_fields(formset.form)
@@ -89,18 +88,18 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         """
         if request.method != "POST" or SEEN not in request.POST:
             return None
-        if self.get_object(request, unquote(object_id)) is None:
+        key = unquote(object_id)
+        if self.get_object(request, key) is None:
             return None
-        self.model._base_manager.select_for_update().order_by("pk").filter(pk=unquote(object_id)).first()
-        row = self.get_object(request, unquote(object_id))
+        self.model._base_manager.select_for_update().order_by("pk").filter(pk=key).first()
+        row = self.get_object(request, key)
         if row is None or not self.has_change_permission(request, row):
             return None
         seen, now = read(request.POST[SEEN]), self.shown(request, row)
         if seen == now:
             return None
-        form_class = self.get_form(
-            request, row, change=True, fields=flatten_fieldsets(self.get_fieldsets(request, row))
-        )
+        fields = flatten_fieldsets(self.get_fieldsets(request, row))
+        form_class = self.get_form(request, row, change=True, fields=fields)
         form = form_class(request.POST, request.FILES, instance=row)
         formsets, _inlines = self._create_formsets(request, row, change=True)
         return self.settled(request, row, form, formsets, seen or {}, now)

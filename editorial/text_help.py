@@ -1,7 +1,4 @@
-"""Help with texts in the admin: a preview next to the field, and warnings.
-
-What is worth a look is decided in `markup.advice`; nothing here keeps a text from being saved.
-"""
+"""Help with texts in the admin: a preview next to the field, and warnings, which prevent nothing."""
 
 from collections.abc import Iterator
 
@@ -93,9 +90,8 @@ class TextHelpAdmin[M: models.Model = models.Model](admin.ModelAdmin[M]):
         if found:
             lines = format_html_join(" ", "{}: {}", found[:MAX_LISTED_PROBLEMS])
             more = _("And more of this kind.") if len(found) > MAX_LISTED_PROBLEMS else ""
-            self.message_user(
-                request, format_html("{} {} {}", _("Worth a look:"), lines, more), messages.WARNING
-            )
+            message = format_html("{} {} {}", _("Worth a look:"), lines, more)
+            self.message_user(request, message, messages.WARNING)
 
 
 def problem_texts(form: Form) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,4 @@
-"""Request bodies: serializers check types, names and what is required; references become rows.
-
-The rules of the models are checked when rows are written.
-"""
+"""Request bodies: serializers check types and names, references become rows. Models check rules later."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -64,10 +61,7 @@ class AwareDateTimeField(serializers.DateTimeField):
 
 
 class ReferenceField(serializers.Field[Any, Any, Any, Any]):
-    """Something else: `<edition>/<id>` or its id, or an object with its `url` or `id` as answers have it.
-
-    What comes out is the pair of edition (or nothing) and id.
-    """
+    """`<edition>/<id>`, an id, or an object with `url` or `id`; read as a pair of edition (or "") and id."""
 
     default_error_messages = {
         "form": gettext_lazy("Write <edition>/<id>, or the id alone, or an object with the “url” or “id”.")
@@ -113,9 +107,8 @@ def serializer_field(column: Column) -> BodyField:
     if isinstance(column, models.IntegerField):
         return serializers.IntegerField(min_value=0, max_value=2**31 - 1, allow_null=column.null, **arguments)
     if isinstance(column, LinesField):
-        return serializers.ListField(
-            child=serializers.CharField(max_length=500), max_length=MAX_ROWS, **arguments
-        )
+        line = serializers.CharField(max_length=500)
+        return serializers.ListField(child=line, max_length=MAX_ROWS, **arguments)
     return serializers.CharField(allow_blank=column.blank, max_length=column.max_length, **arguments)
 
 
@@ -196,9 +189,8 @@ def resolve_references(resource: Resource, body: Body, reader: Reader, edition: 
         by_target[place[3]].append(place)
     errors: dict[str, list[str]] = {}
     for target, found in by_target.items():
-        known = rows_by_reference(
-            target, [holder[spot] for holder, spot, _path, _target in found], reader, edition
-        )
+        names = [holder[spot] for holder, spot, _path, _target in found]
+        known = rows_by_reference(target, names, reader, edition)
         for holder, spot, path, _target in found:
             row = known.get(full_reference(target, holder[spot], edition))
             if row is None:

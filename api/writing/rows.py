@@ -224,11 +224,7 @@ def comparable(value: object) -> object:
 
 
 def validate_part(part: Many, rows: Mapping[str, Content]) -> None:
-    """Apply the model's rules to rows, by path, as `full_clean()` does.
-
-    Referenced rows were just read, and uniqueness within the owner follows from the keys: neither is
-    queried again for each row.
-    """
+    """Apply the model's rules to rows, by path, without the queries of `full_clean()` for each row."""
     errors: Errors = {}
     model = part.resource.model
     rules = [
