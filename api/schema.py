@@ -16,7 +16,7 @@ from api.files import FILES, MEDIA_TYPES
 from api.filters import NAMED, NAMED_FORM, KindFilter, ResourceFilter
 from api.pagination import MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE
 from api.resources import RESOURCES
-from api.shapes import STRING, STRINGS, URL, VERSION, JsonSchema, Many, Resource, Shape, Text, kind_schema
+from api.shapes import STRING, STRINGS, URL, VERSION, JsonSchema, Resource, Shape, Text, kind_schema
 from api.writing.bodies import BodyField, ReferenceField, body_serializer, part_serializer
 from people.models import Institution, Person
 
@@ -174,14 +174,11 @@ def shape_schema(shape: Shape, more: Mapping[str, object] | None = None) -> Json
         either = [ref("Reference"), ref(one.resource.title), {"type": "null"}]
         properties[name] = described({"anyOf": either}, one.help)
     for name, many in shape.manys.items():
-        properties[name] = described(list_of(many.resource.title), many_help(name, many))
+        expanding = format_lazy(_("With expand={name}."), name=name)
+        help = many.help if many.is_part else format_lazy("{} {}", many.help, expanding)
+        properties[name] = described(list_of(many.resource.title), help)
     help = shape.help if isinstance(shape, Resource) else shape.title
     return object_schema({**properties, **(more or {})}, {"id"} & properties.keys(), help)
-
-
-def many_help(name: str, many: Many) -> Text:
-    expanding = format_lazy(_("With expand={name}."), name=name)
-    return many.help if many.is_part else format_lazy("{} {}", many.help, expanding)
 
 
 def body_schema(body: "serializers.Serializer[object]", *, is_partial: bool = False) -> JsonSchema:
@@ -242,7 +239,14 @@ def filter_schema(one: Filter) -> JsonSchema:
 
 def paths() -> Iterator[tuple[str, JsonSchema]]:
     """Walk the addresses of resources with what can be done there."""
-    yield f"/api/{VERSION}/", {"get": root_operation()}
+    reading = {
+        "operationId": "root",
+        "summary": "Where the list of each resource is.",
+        "tags": ["api"],
+        "security": [{}],
+        "responses": {"200": content("", ref("Root")), **errors("Error", 400, 401, 429)},
+    }
+    yield f"/api/{VERSION}/", {"get": reading}
     for resource in RESOURCES.values():
         name, is_written = resource.name, bool(resource.writable)
         root = f"/api/{VERSION}/{name}/"
@@ -252,16 +256,6 @@ def paths() -> Iterator[tuple[str, JsonSchema]]:
         if not resource.edition or resource.edition_optional:
             where = "_of_site" if resource.edition_optional else ""
             yield f"{root}{{id}}/", single_operations(resource, ["id"], where)
-
-
-def root_operation() -> JsonSchema:
-    return {
-        "operationId": "root",
-        "summary": "Where the list of each resource is.",
-        "tags": ["api"],
-        "security": [{}],
-        "responses": {"200": content("", ref("Root")), **errors("Error", 400, 401, 429)},
-    }
 
 
 def list_operation(resource: Resource) -> JsonSchema:
@@ -286,7 +280,9 @@ def creation(resource: Resource) -> JsonSchema:
 def single_operations(resource: Resource, path: list[str], where: str = "") -> JsonSchema:
     title, is_written = resource.title, bool(resource.writable)
     shown = ref(f"{title}InFull" if is_written else title)
-    parameters = [*path_parameters(path), *selection_parameters(resource)]
+    help = {"id": _("The id of the thing."), "edition": _("The slug of its edition, such as 2021.")}
+    parameters = [parameter(name, help[name], STRING, place="path") for name in path]
+    parameters += selection_parameters(resource)
     moved = {"301": {"description": MOVED}} if resource.model in (Person, Institution) else {}
     responses = {"200": content("", shown), **moved, **errors("Error", 400, 401, 404, 429)}
     summary = format_lazy(_("One of them: {title}."), title=title)
@@ -344,11 +340,6 @@ def errors(schema: str, *codes: int) -> dict[str, JsonSchema]:
 def parameter(name: str, help: Text, schema: JsonSchema, place: str = "query") -> JsonSchema:
     required = {"required": True} if place == "path" else {}
     return {"name": name, "in": place, "description": help, "schema": schema, **required}
-
-
-def path_parameters(names: Iterable[str]) -> Iterator[JsonSchema]:
-    help = {"id": _("The id of the thing."), "edition": _("The slug of its edition, such as 2021.")}
-    return (parameter(name, help[name], STRING, place="path") for name in names)
 
 
 def selection_parameters(resource: Resource) -> Iterator[JsonSchema]:

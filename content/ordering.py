@@ -84,10 +84,8 @@ def close_gaps(touched: "Mapping[type[Ordered], Iterable[int]]") -> None:
                 found.setdefault(owner, []).append((place, key))
         for owner, taken in found.items():
             if sorted(place for place, _ in taken) != list(range(1, len(taken) + 1)):
-                keys = [key for _, key in sorted(taken, key=_returned)]
+                keys = [
+                    key
+                    for _, key in sorted(taken, key=lambda row: (row[0] % PARKED, row[0] < PARKED, row[1]))
+                ]
                 reorder(model._default_manager.filter(**{model.siblings_of: owner}), keys)
-
-
-def _returned(row: tuple[int, int]) -> tuple[int, bool, int]:
-    place, key = row
-    return place % PARKED, place < PARKED, key

@@ -60,11 +60,10 @@ def asked_edition(request: HttpRequest) -> Edition | None:
     editions = editions_for(request)
     list_filters = parse_qs(request.GET.get("_changelist_filters", ""))
     named = [request.POST.get("edition"), request.GET.get("edition"), *list_filters.get(LIST_FILTER, [])]
-    chosen: Edition | None = None
     for key in named:
-        if key and key.isdecimal() and chosen is None:
-            chosen = editions.filter(pk=key).first()
-    return chosen or editions.first()
+        if key and key.isdecimal() and (chosen := editions.filter(pk=key).first()):
+            return chosen
+    return editions.first()
 
 
 # How a list's filter names the edition in the address.

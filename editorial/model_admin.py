@@ -343,8 +343,9 @@ class PartInline[M: Model = Any, Owner: Model = Any](
         return super().get_queryset(request).select_related(*self.list_select_related, self.owner())
 
     def owner(self) -> str:
-        relations = (f for f in self.model._meta.fields if f.remote_field)
-        return self.fk_name or next(f.name for f in relations if f.remote_field.model is self.parent_model)
+        fields, owner = self.model._meta.fields, self.parent_model
+        keys = (f.name for f in fields if f.remote_field and f.remote_field.model is owner)
+        return self.fk_name or next(keys)
 
 
 class OrderedInline[M: Model = Any, Owner: Model = Any](PartInline[M, Owner]):

@@ -155,15 +155,9 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
             data[SEEN] = signed(now)
             vars(request)["_post"] = data
             return None
-        return self.both_versions(request, row, found, now)
-
-    def both_versions(
-        self, request: HttpRequest, row: M | None, found: list[Difference], now: Seen
-    ) -> HttpResponse:
-        """Show the present values and those that were sent, with a choice for each difference."""
         shown = [one for one in found if one.field or row is not None]
-        told = difference_rows(shown, row, request.POST)
-        return versions_page(self, request, told, now, object=row, has_files=bool(request.FILES)).render()
+        rows = difference_rows(shown, row, request.POST)
+        return versions_page(self, request, rows, now, object=row, has_files=bool(request.FILES)).render()
 
 
 def versions_page[M: Model](

@@ -1,4 +1,4 @@
-"""Help with texts in the admin: a preview next to the field, and warnings, which prevent nothing."""
+"""Help with texts in the admin: a preview next to the field, and warnings, which never prevent saving."""
 
 from collections.abc import Iterator
 

@@ -102,12 +102,7 @@ def etag_of(resource: Resource, row: Content, body: Answer) -> str:
     return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
 
 
-SUBJECT_NAMES = {
-    "session": "sessions",
-    "presentation": "presentations",
-    "room": "rooms",
-    "person": "people",
-}
+SUBJECT_NAMES = {"session": "sessions", "presentation": "presentations", "room": "rooms", "person": "people"}
 
 
 def warnings(row: Content) -> list[Answer]:

@@ -119,7 +119,11 @@ def delete(row: Content, reader: Reader) -> None:
         check_delete_permissions(going, reader.caller)
         row.delete()
     except ProtectedError as error:
-        held = {owner_of(one) for one in error.protected_objects}
+        # Of a part, such as an authorship, its owner.
+        held: set[Model] = {
+            getattr(one, one.siblings_of) if isinstance(one, Ordered) else one
+            for one in error.protected_objects
+        }
         raise conflict(
             _("This is not deleted: %(number)d things hold it.") % {"number": len(held)},
             rows=summaries_of(held, reader),
@@ -142,12 +146,6 @@ def check_delete_permissions(going: Collector, caller: Caller) -> None:
     }
     for model in sorted(refused, key=lambda one: one._meta.label):
         raise forbidden(permission_text("delete", model))
-
-
-def owner_of(row: Model) -> Model:
-    """Return the thing that a row is a part of: of an authorship the paper."""
-    found: Model = getattr(row, row.siblings_of) if isinstance(row, Ordered) else row
-    return found
 
 
 def summaries_of(rows: set[Model], reader: Reader) -> list[dict[str, str]]:
