@@ -22,7 +22,6 @@ DEMO_URL = "http://127.0.0.1:8000"
 
 @cache
 def chapters() -> list[Json]:
-    """Return a chapter for each resource, in the order of their names."""
     return [chapter(schema(), resource) for _name, resource in sorted(RESOURCES.items())]
 
 

@@ -77,8 +77,6 @@ class RelatedFilter(PathFilter):
 
 
 class StrictBooleanField(forms.CharField):
-    """true or false, and nothing else."""
-
     def to_python(self, value: object) -> bool | None:  # type: ignore[override]
         if value in (None, ""):
             return None
@@ -110,8 +108,6 @@ class KindFilter(CharFilter):  # type: ignore[misc]
 
 
 class WholeNumberFilter(NumberFilter):  # type: ignore[misc]
-    """A whole number that a database can hold."""
-
     field_class = forms.IntegerField
 
     def __init__(self, **kwargs: object) -> None:
@@ -236,8 +232,6 @@ class Searched(ResourceFilter):
 
 
 class EditionPart(ResourceFilter):
-    """Of whatever belongs to an edition."""
-
     edition = PathFilter("edition__slug", help_text=_("Of this edition, such as 2021."))
     conference = PathFilter("edition__conference__slug", help_text=_("Of all editions of this conference."))
 

@@ -134,16 +134,12 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
 
 
 class Root(ConditionalView):
-    """Where the list of each resource is."""
-
     def get(self, request: Request) -> Response:
         refuse_unknown(request, ())
         return Response({name: list_url(name) for name in RESOURCES})
 
 
 class Schema(ConditionalView):
-    """The description of the API in OpenAPI 3.1."""
-
     def get(self, request: Request) -> Response:
         refuse_unknown(request, ())
         return Response(schema())

@@ -105,7 +105,6 @@ class LinesField(models.JSONField):
 
 
 def validate_accent(value: str) -> None:
-    """Raise `ValidationError` unless the value is a color such as #0b6b62."""
     if not re.fullmatch(r"#[0-9a-f]{6}", value):
         raise ValidationError(
             _("Write the color as # and six lower-case hexadecimal digits, such as #0b6b62.")
@@ -133,7 +132,6 @@ def validate_edition_slug(value: str) -> None:
 
 
 def validate_timezone(value: str) -> None:
-    """Raise `ValidationError` unless the value is a name of the IANA time zone database."""
     if value not in available_timezones():
         raise ValidationError(
             _(

@@ -54,7 +54,6 @@ def has_places(model: type[models.Model]) -> "TypeGuard[type[Ordered]]":
 
 
 def owners_below(model: "type[Ordered]", keys: Iterable[int]) -> set[int]:
-    """Return the keys of the owners that these rows are ordered under."""
     found: set[int] = set()
     for batch in batched(keys, BATCH_ROWS, strict=False):
         rows = model._base_manager.filter(pk__in=batch)
@@ -84,8 +83,6 @@ def close_gaps(touched: "Mapping[type[Ordered], Iterable[int]]") -> None:
                 found.setdefault(owner, []).append((place, key))
         for owner, taken in found.items():
             if sorted(place for place, _ in taken) != list(range(1, len(taken) + 1)):
-                keys = [
-                    key
-                    for _, key in sorted(taken, key=lambda row: (row[0] % PARKED, row[0] < PARKED, row[1]))
-                ]
-                reorder(model._default_manager.filter(**{model.siblings_of: owner}), keys)
+                taken.sort(key=lambda row: (row[0] % PARKED, row[0] < PARKED, row[1]))
+                siblings = model._default_manager.filter(**{model.siblings_of: owner})
+                reorder(siblings, [key for _, key in taken])

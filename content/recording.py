@@ -90,11 +90,8 @@ class Log:
         if name in self.made or not (news or known):
             return
         if known is not None and known.kind == Kind.CHANGED:
-            news = {
-                **known.values,
-                **{f: [known.values.get(f, pair)[0], pair[1]] for f, pair in news.items()},
-            }
-            news = {field: pair for field, pair in news.items() if pair[0] != pair[1]}
+            merged = {name: [known.values.get(name, pair)[0], pair[1]] for name, pair in news.items()}
+            news = {field: pair for field, pair in (known.values | merged).items() if pair[0] != pair[1]}
         now = owners(model, {**before, **after})
         if known is not None and known.kind == Kind.CHANGED:
             before = {**before, **known.before()}

@@ -45,8 +45,6 @@ Kind = RowChange.Kind
 
 
 class CannotRevertError(Exception):
-    """Why rows cannot be reverted, in sentences."""
-
     def __init__(self, reasons: list[str]) -> None:
         super().__init__("; ".join(reasons))
         self.reasons = reasons
@@ -100,7 +98,6 @@ class RevertPlan:
 
     @property
     def removed(self) -> RowKeys:
-        """The rows that go, by model."""
         return keys_by_model(step for step in self.steps if step.kind == "remove")
 
 

@@ -33,7 +33,6 @@ def working_on(edition: Edition | None) -> Iterator[None]:
 
 
 def edition_in_hand() -> Edition | None:
-    """Return the edition of the form that is being read or drawn."""
     return _in_hand.get()
 
 

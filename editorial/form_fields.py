@@ -41,7 +41,6 @@ class ZonedWidget(AdminSplitDateTime):
 
 
 def to_the_minute(moment: datetime) -> datetime:
-    """Return the moment as the form shows it."""
     return moment.replace(second=0, microsecond=0)
 
 

@@ -182,7 +182,6 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         return gone.filter(Q(edition_key__in=access.editions("add", self.model)) | own)
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
-        """List what was deleted, the latest first."""
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
         page = Paginator(self.deleted_rows(request), PAGE).get_page(request.GET.get("p"))

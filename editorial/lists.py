@@ -183,8 +183,6 @@ def files_of(model: type[Model]) -> list[ListFile]:
 
 
 class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
-    """A list that can be taken along."""
-
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.export_view)
         name = f"{self.opts.app_label}_{self.opts.model_name}_export"

@@ -33,8 +33,6 @@ GROUPS = ["conference", "papers", "people", "schedule", "exchange", "api", "auth
 
 
 class ChoicesView(AutocompleteJsonView):
-    """What an input that searches while one types offers."""
-
     def serialize_result(self, obj: Model, to_field_name: str) -> dict[str, str]:
         label = getattr(self.model_admin, "choice_label", str)
         return {**super().serialize_result(obj, to_field_name), "text": label(obj)}
@@ -53,8 +51,6 @@ class ChoicesView(AutocompleteJsonView):
 
 
 class DeskSite(AccountPages):
-    """The admin of a program site."""
-
     site_header = settings.SITE_NAME
     site_title = settings.SITE_NAME
     index_title = _("The program")

@@ -87,7 +87,6 @@ def writable_values(shape: Shape, row: Content, zone: str, renamed: Mapping[str,
 
 
 def rows_of_part(part: Many, row: Content) -> list[Content]:
-    """Return the stored rows of a part in order."""
     shape = part.resource
     rows: Rows = shape.model._default_manager.filter(**{part.owner: row}).order_by(*part.order)
     if shape.references:
@@ -97,7 +96,6 @@ def rows_of_part(part: Many, row: Content) -> list[Content]:
 
 
 def etag_of(resource: Resource, row: Content, body: Answer) -> str:
-    """Return the ETag of the writable body of a row."""
     text = json.dumps([resource.name, row.pk, body], sort_keys=True, ensure_ascii=False)
     return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
 
