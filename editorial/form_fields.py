@@ -9,12 +9,9 @@ from django.contrib.admin.widgets import AdminSplitDateTime, AutocompleteSelect,
 from django.core.exceptions import ValidationError
 from django.db.models import Model
 from django.utils import dateformat, timezone
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from content.page_paths import path_of
 from editorial.current_edition import edition_in_hand
 
 SKIPPED = _(
@@ -130,19 +127,8 @@ class EditionSelect(AutocompleteSelect):
         return [(None, options, 0)]
 
 
-# Placeholders for a row's own words in shared markup: characters that no label or address contains.
-STAND_INS = {"name": "\ue000name\ue001", "rendered_widget": "\ue000widget\ue001"}
-
-
 class EditionWrapper(RelatedFieldWidgetWrapper):
-    """A choice with the ways to change and to add a row; a new one is of the edition in hand.
-
-    The rows of a formset share what a form's class holds: the ways are drawn once, and named for each row.
-    """
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._drawn: dict[tuple[str, bool], str] = {}
+    """A choice with links to change and to add a row; a new one is of the edition in hand."""
 
     @classmethod
     def around(cls, wrapper: RelatedFieldWidgetWrapper) -> "EditionWrapper":
@@ -155,20 +141,9 @@ class EditionWrapper(RelatedFieldWidgetWrapper):
             can_change_related=wrapper.can_change_related,
         )
 
-    def get_related_url(self, info: tuple[str, str], action: str, *args: str) -> str:
-        return path_of(f"{self.admin_site.name}:{'_'.join((*info, action))}", *args)
-
     def get_context(self, name: str, value: object, attrs: dict[str, object] | None) -> dict[str, object]:
         context: dict[str, Any] = super().get_context(name, value, attrs)
         edition = edition_in_hand()
         if edition and edition.pk and getattr(self.widget, "limited", False):
             context["url_params"] += f"&edition={edition.pk}"
         return context
-
-    def _render(self, template_name: str, context: Any, renderer: object = None) -> SafeString:
-        key = (context["url_params"], context["is_hidden"])
-        if key not in self._drawn:
-            drawn = super()._render(template_name, {**context, **STAND_INS}, renderer)  # type: ignore[misc]
-            self._drawn[key] = str(drawn)
-        named = self._drawn[key].replace(STAND_INS["name"], escape(context["name"]))
-        return mark_safe(named.replace(STAND_INS["rendered_widget"], context["rendered_widget"]))

@@ -44,17 +44,6 @@ class ContentForm(forms.ModelForm[Any]):
 class PartForm(ContentForm):
     """One row of a formset. An unchanged row is not validated again."""
 
-    # What the rows of one formset load, found for the first of them: it is alike for all.
-    shared_media: list[forms.Media] | None = None
-
-    @property
-    def media(self) -> forms.Media:
-        if self.shared_media is None:
-            return super().media
-        if not self.shared_media:
-            self.shared_media.append(super().media)
-        return self.shared_media[0]
-
     def _post_clean(self) -> None:
         if self.instance._state.adding or self.has_changed():
             super()._post_clean()  # type: ignore[misc]
@@ -79,7 +68,6 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         self._known: dict[str, Mapping[str, models.Model]] = {}
-        self._media: list[forms.Media] = []
         super().__init__(*args, **kwargs)
 
     def _construct_form(self, i: int, **kwargs: object) -> PartForm:
@@ -92,7 +80,6 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
 
     def add_fields(self, form: PartForm, index: int | None) -> None:
         super().add_fields(form, index)
-        form.shared_media = self._media
         key = self.model._meta.pk.name
         known = form.fields[key]
         if isinstance(known, ModelChoiceField):
