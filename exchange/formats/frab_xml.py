@@ -5,7 +5,8 @@ The same objects as `schedule.json`, spelled as elements. No DTD, no entities; d
 
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 from xml.etree.ElementTree import Element, ParseError
 from xml.sax.saxutils import escape, quoteattr
 
@@ -16,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.frab.reading import read_one, site_of
-from exchange.formats.frab.schedule import EventObject, LinkObject, ScheduleObject, schedule_of
+from exchange.formats.frab.schedule import EventObject, schedule_of
 from exchange.problems import Findings, Where, short
 from exchange.reading.textfiles import head
 from exchange.records import Program
@@ -136,19 +137,11 @@ def _pieces(program: Program, context: Context) -> Iterator[bytes]:
     yield b"</schedule>\n"
 
 
-def _head(schedule: ScheduleObject) -> str:
+def _head(schedule: dict[str, Any]) -> str:
     conference, base = schedule["conference"], schedule["base_url"]
-    fields = {
-        "title": conference["title"],
-        "acronym": conference["acronym"],
-        "start": conference["start"],
-        "end": conference["end"],
-        "days": str(conference["daysCount"]),
-        "timeslot_duration": conference["timeslot_duration"],
-        "base_url": base,
-        "url": base,
-        "time_zone_name": conference["time_zone_name"],
-    }
+    fields = {name: conference[name] for name in ("title", "acronym", "start", "end")}
+    fields |= {"days": str(conference["daysCount"]), "timeslot_duration": conference["timeslot_duration"]}
+    fields |= {"base_url": base, "url": base, "time_zone_name": conference["time_zone_name"]}
     color = f"<color{_attributes(**conference['colors'])}/>\n" if conference["colors"] else ""
     tracks = "".join(f"<track{_attributes(**track)}/>\n" for track in conference["tracks"])
     return (
@@ -158,8 +151,7 @@ def _head(schedule: ScheduleObject) -> str:
 
 
 def _written(event: EventObject) -> str:
-    values: Mapping[str, object] = event
-    fields = {name: str(values[name]) for name in ELEMENTS}
+    fields = {name: str(event[name]) for name in ELEMENTS}
     if len(event["duration"]) > len(LONGEST):
         fields["duration"] = LONGEST
     persons = "".join(
@@ -175,7 +167,7 @@ def _written(event: EventObject) -> str:
     )
 
 
-def _link(name: str, link: LinkObject) -> str:
+def _link(name: str, link: dict[str, str]) -> str:
     return f"<{name}{_attributes(href=link['url'], type=link['type'])}>{escape(link['title'])}</{name}>"
 
 

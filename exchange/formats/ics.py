@@ -19,9 +19,8 @@ from django.utils.translation import gettext_lazy as _
 from icalendar import Calendar, Component, Event, Timezone, vText
 
 from exchange.files import Context, Format, OutputFile
-from exchange.formats.lookup import Lookup, is_cancelled, reason_of
 from exchange.reading.values import zone_of
-from exchange.records import PersonRef, PresentationRecord, Program, SessionRecord, stated
+from exchange.records import PaperRecord, PersonRef, PresentationRecord, Program, SessionRecord, stated
 
 # A description begins with so much of the abstract, in whole words.
 LEAD = 400
@@ -53,11 +52,49 @@ def lead(text: str) -> str:
     return f"{text[: LEAD + 1].rpartition(' ')[0] or text.partition(' ')[0]} \u2026"
 
 
+class Lookup:
+    """The records of a program by their keys, and what an appearance takes from its paper and its sessions.
+
+    What has no record is None or empty.
+    """
+
+    def __init__(self, program: Program, context: Context) -> None:
+        self.program, self.context, self.zone = program, context, zone_of(program, context)
+        self.sessions = {session.uid: session for session in program.sessions}
+        self.papers = {paper.uid: paper for paper in program.papers}
+        self.rooms = {room.slug: room for room in program.rooms}
+
+    def paper(self, shown: PresentationRecord | None) -> PaperRecord | None:
+        return self.papers.get(stated(shown.paper, None) or "") if shown else None
+
+    def session(self, shown: PresentationRecord) -> SessionRecord | None:
+        return self.sessions.get(stated(shown.session, None) or "")
+
+    def parent(self, session: SessionRecord | None) -> SessionRecord | None:
+        return self.sessions.get(stated(session.parent, None) or "") if session else None
+
+    def title(self, shown: PresentationRecord) -> str:
+        paper = self.paper(shown)
+        return stated(shown.title, "") or (stated(paper.title, "") if paper else "")
+
+    def abstract(self, shown: PresentationRecord) -> str:
+        paper = self.paper(shown)
+        return stated(shown.abstract, "") or (stated(paper.abstract, "") if paper else "")
+
+
+def is_cancelled(*rows: SessionRecord | PresentationRecord | None) -> bool:
+    return any(row.status == "cancelled" for row in rows if row)
+
+
+def reason_of(*rows: SessionRecord | PresentationRecord | None) -> str:
+    """Return the words of the smallest part that was called off and says why."""
+    said = (stated(row.cancellation_reason, "") for row in rows if row and row.status == "cancelled")
+    return next(filter(None, said), "")
+
+
 class _Events(Lookup):
     def __init__(self, program: Program, context: Context) -> None:
-        super().__init__(program)
-        self.program, self.context = program, context
-        self.zone = zone_of(program, context)
+        super().__init__(program, context)
         self.site = context.site_url.rstrip("/")
         self.host = urlsplit(context.site_url).hostname or "plenary.invalid"
         self.venue = stated(program.edition.venue, "") if program.edition else ""

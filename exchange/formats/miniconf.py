@@ -184,16 +184,11 @@ class SessionReader:
             if self.papers.has_table and paper not in self.papers.papers:
                 self.unknown.append(paper)
             elif session:
-                self.presentations.append(
-                    PresentationRecord(
-                        where=row.where,
-                        uid=uid_of(f"{session.uid}.{paper}"),
-                        kind=PRESENTED.get(str(session.kind), "oral"),
-                        paper=paper,
-                        session=session.uid,
-                        status="published",
-                    )
+                uid, shown = uid_of(f"{session.uid}.{paper}"), PRESENTED.get(kind, "oral")
+                presentation = PresentationRecord(
+                    where=row.where, uid=uid, kind=shown, paper=paper, session=session.uid, status="published"
                 )
+                self.presentations.append(presentation)
 
     def _add_event(self, row: YamlRow) -> None:
         """Add a plenary, tutorial or workshop with its times, or a talk without any."""

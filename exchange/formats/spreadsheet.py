@@ -93,14 +93,8 @@ def read_mapping(source: Source, findings: Findings) -> dict[str, str]:
             mapping[folded(name)] = column
             continue
         message = gettext("There is no such column: “%(column)s”. %(hint)s Known are: %(known)s.")
-        findings.problem(
-            where,
-            f"columns.{short(name)}",
-            message,
-            column=short(str(column)),
-            hint=nearest(str(column), NAMES).strip(),
-            known=", ".join(NAMES),
-        )
+        values = {"column": short(str(column)), "hint": nearest(str(column), NAMES).strip()}
+        findings.problem(where, f"columns.{short(name)}", message, **values, known=", ".join(NAMES))
     return mapping
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from exchange.files import Source
 from exchange.problems import Findings, Where, short
-from exchange.reading.values import noted_text, tidy
+from exchange.reading.values import UnfitError, noted_text, tidy
 
 JSON_ADVICE = gettext("Save it as JSON in the encoding UTF-8.")
 YAML_ADVICE = "Save it as YAML in the encoding UTF-8."
@@ -97,22 +97,18 @@ def outer_names(text: str) -> set[str]:
 # JSON
 
 
-class RefusedError(ValueError):
-    """Something that Python's parser takes and JSON, or our files, must not hold."""
-
-
 def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = short(next(name for name in names if names.count(name) > 1))
         message = gettext('The name "%(twice)s" is listed twice in one object. Keep one of them.')
-        raise RefusedError(message % {"twice": twice})
+        raise UnfitError(message, twice=twice)
     return found
 
 
 def _constant(name: str) -> object:
-    raise RefusedError(gettext("%(name)s is not JSON. Leave the field out instead.") % {"name": name})
+    raise UnfitError(gettext("%(name)s is not JSON. Leave the field out instead."), name=name)
 
 
 def only_one(sources: Sequence[Source], findings: Findings) -> Source | None:
@@ -229,7 +225,7 @@ def read_json(source: Source, findings: Findings) -> object:
         message = gettext("This is not JSON: %(msg)s (line %(lineno)s, column %(colno)s).") % vars(error)
     except RecursionError:
         message = gettext("Lists and objects are nested too deeply here for a conference program.")
-    except RefusedError as error:
+    except UnfitError as error:
         message = str(error)
     except ValueError:
         message = gettext("A number in this file is far too long.")

@@ -233,17 +233,10 @@ class EventReader:
                 where=raw.where,
             )
             self.papers.append(paper)
-            self.presentations.append(
-                PresentationRecord(
-                    uid=uid,
-                    kind=shown,
-                    paper=uid,
-                    session=uid,
-                    position=1,
-                    status="published",
-                    where=raw.where,
-                )
+            presentation = PresentationRecord(
+                uid=uid, kind=shown, paper=uid, session=uid, position=1, status="published", where=raw.where
             )
+            self.presentations.append(presentation)
 
     def _topic(self, track: str) -> str | None:
         if track and track not in self.topics:

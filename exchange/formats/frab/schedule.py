@@ -7,7 +7,7 @@ is none itself, and one that holds a single presentation of the same title is th
 import re
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
-from typing import NotRequired, TypedDict
+from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from exchange.files import Context
@@ -26,8 +26,8 @@ from exchange.formats.frab.reading import (
     prose,
     site_of,
 )
-from exchange.formats.lookup import Lookup, is_cancelled, reason_of
-from exchange.reading.values import slug, zone_of
+from exchange.formats.ics import Lookup, is_cancelled, reason_of
+from exchange.reading.values import slug
 from exchange.records import (
     EditionRecord,
     PaperRecord,
@@ -52,85 +52,15 @@ DAWN = 4
 MAX_DAYS = 60
 
 
-# Type, one of the words that the format allows, url and title.
-type LinkObject = dict[str, str]
-
-
-class PersonObject(TypedDict):
-    id: int
-    guid: str
-    name: str
-    url: NotRequired[str]
-
-
-class EventObject(TypedDict):
-    """One event. `abstract` is the first paragraph of the text, `description` the rest, both Markdown."""
-
-    guid: str
-    id: int
-    date: str
-    start: str
-    end: str
-    duration: str
-    room: str
-    slug: str
-    url: str
-    title: str
-    subtitle: str
-    track: str
-    type: str
-    language: str
-    abstract: str
-    description: str
-    persons: list[PersonObject]
-    links: list[LinkObject]
-    attachments: list[LinkObject]
-
-
-class DayObject(TypedDict):
-    """A day of the program: it may end after midnight. `rooms` holds all rooms in order."""
-
-    index: int
-    date: str
-    day_start: str
-    day_end: str
-    rooms: dict[str, list[EventObject]]
-
-
-class RoomObject(TypedDict):
-    name: str
-    guid: str
-    capacity: int | None
-    slug: NotRequired[str]
-
-
-class ConferenceObject(TypedDict):
-    acronym: str
-    title: str
-    start: str
-    end: str
-    daysCount: int
-    timeslot_duration: str
-    time_zone_name: str
-    url: str
-    colors: dict[str, str]
-    tracks: list[dict[str, str]]
-    rooms: list[RoomObject]
-    days: list[DayObject]
-
-
-class ScheduleObject(TypedDict):
-    version: str
-    base_url: str
-    conference: ConferenceObject
-
-
-# A link, and whether it is an attachment.
-type Link = tuple[LinkObject, bool]
+# One event as the format has it. `abstract` is the first paragraph of the text, `description` the rest, both
+# Markdown.
+type EventObject = dict[str, Any]
+# A link (its type, one of the words that the format allows, url and title), and whether it is an attachment.
+type Link = tuple[dict[str, str], bool]
 type DatedEvent = tuple[datetime, EventObject]
 
 
-def schedule_of(program: Program, context: Context) -> ScheduleObject:
+def schedule_of(program: Program, context: Context) -> dict[str, Any]:
     """Return the schedule object of a program. There is at least one day."""
     edition = program.edition or EditionRecord(slug=context.edition)
     acronym = acronym_of(stated(edition.conference, ""), context)
@@ -165,22 +95,23 @@ def schedule_of(program: Program, context: Context) -> ScheduleObject:
     }
 
 
-def _rooms(program: Program, address: str) -> list[RoomObject]:
+def _rooms(program: Program, address: str) -> list[dict[str, Any]]:
     """Return the rooms, of two with one name the first: apps know them by their names."""
     named: dict[str, RoomRecord] = {}
     for room in program.rooms:
         named.setdefault(line(stated(room.name, "")) or room.slug, room)
-    found: list[RoomObject] = []
+    found = []
     for name, room in named.items():
         guid = uuid_of(f"{address}/rooms/{name}")
-        made: RoomObject = {"name": name, "guid": guid, "capacity": stated(room.capacity, None)}
+        made = {"name": name, "guid": guid, "capacity": stated(room.capacity, None)}
         found.append({**made, "slug": room.slug} if ROOM_SLUG.match(room.slug) else made)
     return found
 
 
 def _days(
     edition: EditionRecord, context: Context, found: "Events", events: list[DatedEvent], rooms: list[str]
-) -> list[DayObject]:
+) -> list[dict[str, Any]]:
+    """Return the days of the program: one may end after midnight. Each holds all rooms in order."""
     hour = max(0, min(23, stated(edition.day_start_hour, DAWN)))
     by_day: dict[date, list[EventObject]] = {}
     first, last = stated(edition.start_date, None), stated(edition.end_date, None)
@@ -193,7 +124,7 @@ def _days(
         by_day.setdefault(day, []).append(event)
     if not by_day:
         by_day[first or date(context.year or 2000, 1, 1)] = []
-    days: list[DayObject] = []
+    days = []
     for index, (day, own) in enumerate(sorted(by_day.items()), 1):
         begin, end = (
             found.moment(datetime(d.year, d.month, d.day, hour, tzinfo=found.zone).astimezone(UTC))
@@ -204,24 +135,15 @@ def _days(
         by_room: dict[str, list[EventObject]] = {name: [] for name in names}
         for event in own:
             by_room.setdefault(event["room"], []).append(event)
-        days.append(
-            {
-                "index": index,
-                "date": day.isoformat(),
-                "day_start": begin.isoformat(),
-                "day_end": end.isoformat(),
-                "rooms": by_room,
-            }
-        )
+        times = {"day_start": begin.isoformat(), "day_end": end.isoformat()}
+        days.append({"index": index, "date": day.isoformat(), **times, "rooms": by_room})
     return days
 
 
 class Events(Lookup):
     def __init__(self, program: Program, context: Context, acronym: str) -> None:
-        super().__init__(program)
-        self.program, self.context, self.acronym = program, context, acronym
-        self.zone = zone_of(program, context)
-        self.site = site_of(context)
+        super().__init__(program, context)
+        self.acronym, self.site = acronym, site_of(context)
         self.host = host_of(self.site)
         self.address = f"{self.site}/{context.edition}"
         self.room_names = {room.slug: line(stated(room.name, "")) or room.slug for room in program.rooms}
@@ -376,12 +298,12 @@ class Events(Lookup):
             "attachments": [link for link, is_attachment in links if is_attachment],
         }
 
-    def _person(self, ref: PersonRef) -> PersonObject:
+    def _person(self, ref: PersonRef) -> dict[str, Any]:
         ids = dict(self.ids.get(ref.uid, ()) or ref.ids)
         guid = uuid_of(f"{self.site}/people/{ref.uid or ref.name}")
         own = ids.get(self.host, "")
         number = int(own) if own.isascii() and own.isdecimal() and len(own) < 11 else 0
-        person: PersonObject = {"id": number or number_of(guid), "guid": guid, "name": line(ref.name)}
+        person = {"id": number or number_of(guid), "guid": guid, "name": line(ref.name)}
         if ref.uid:
             person["url"] = f"{self.site}/people/{ref.uid}/"
         return person

@@ -272,13 +272,6 @@ def sorted_links(materials: Iterable[MaterialRecord], site_url: str) -> dict[str
         if slot and fields[slot] is None:
             fields[slot] = url
         else:
-            media.append(
-                {
-                    "type": TYPES[kind],
-                    "name": encoded(label or TYPES[kind]),
-                    "uri": url,
-                    "visible": True,
-                    "sortkey": len(media),
-                }
-            )
+            medium = {"type": TYPES[kind], "name": encoded(label or TYPES[kind]), "uri": url}
+            media.append({**medium, "visible": True, "sortkey": len(media)})
     return {**fields, "eventmedia": media}
