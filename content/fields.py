@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from zoneinfo import available_timezones
 
-import orjson
 from django import forms
 from django.apps import apps
 from django.core.exceptions import ValidationError
@@ -15,8 +14,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
-    from django.db.backends.base.base import BaseDatabaseWrapper
-    from django.db.models import Expression
+    pass
 
 # No letters that are mistaken for digits; 10 of 31 characters make collisions within an edition a non-event.
 UID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
@@ -81,15 +79,6 @@ class LinesField(models.JSONField):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"default": list, "blank": True, **kwargs})
-
-    def from_db_value(
-        self, value: str | None, expression: "Expression", connection: "BaseDatabaseWrapper"
-    ) -> object:
-        """Read with orjson: pages hold such lists by the hundred, exports by the hundred thousand."""
-        try:
-            return orjson.loads(value or "")
-        except (TypeError, ValueError):
-            return super().from_db_value(value, expression, connection)
 
     def formfield(self, **kwargs: Any) -> forms.Field:
         options = {"required": False, "help_text": self.help_text, "label": self.verbose_name, **kwargs}

@@ -71,10 +71,7 @@ def owners_left(going: "Mapping[type[Content], Iterable[int]]") -> "dict[type[Or
 
 
 def close_gaps(touched: "Mapping[type[Ordered], Iterable[int]]") -> None:
-    """Renumber the rows of these owners 1 to n.
-
-    A row that comes back beyond `PARKED` takes the place it had before the one that has it now.
-    """
+    """Renumber the rows of these owners 1 to n; those that return beyond `PARKED` take their old place."""
     for model, owners in touched.items():
         found: dict[int, list[tuple[int, int]]] = {}
         for batch in batched(owners, BATCH_ROWS, strict=False):

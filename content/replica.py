@@ -19,15 +19,6 @@ REPLICA = "replica"
 _reading: ContextVar[bool] = ContextVar("reading_from_replica", default=False)
 
 
-def begin(allowed: bool) -> None:
-    """Set whether the current request may read from a replica, until `end`."""
-    _reading.set(allowed)
-
-
-def end() -> None:
-    _reading.set(False)
-
-
 @contextmanager
 def reading(allowed: bool = True) -> Iterator[None]:
     """Let what is read inside come from the copy, if there is one; `False` takes that back."""

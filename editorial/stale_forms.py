@@ -43,10 +43,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
     def _create_formsets(
         self, request: HttpRequest, obj: M, change: bool
     ) -> tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]:
-        """Read the marks before the rows of the form are read: of a change in between the form shows more.
-
-        The other way round that change would be lost.
-        """
+        """Read the marks before the rows: a change in between is shown, and refused once, but never lost."""
         if change and request.method != "POST" and self.has_change_permission(request, obj):
             vars(request)["marks"] = signed(self.shown(request, obj))
         made: tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]

@@ -38,14 +38,13 @@ class MonitoringLayer:
             named = [*headers, ("X-Request-ID", note.request)]
             return start_response(status, named, exc_info) if exc_info else start_response(status, named)
 
-        replica.begin(is_anonymous_read(environ))
         try:
-            return self.application(environ, start)
+            with replica.reading(is_anonymous_read(environ)):
+                return self.application(environ, start)
         except Exception:
             shown = "500"
             raise
         finally:
-            replica.end()
             note.cache = environ.get(STATUS, "")
             conclude(note, environ["REQUEST_METHOD"], shown, began)
             request_log.end()
