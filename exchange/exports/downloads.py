@@ -97,26 +97,31 @@ class DownloadFile:
 
 def groups(edition: Edition) -> dict[str, list[DownloadFile]]:
     """Return the files by what they hold; nothing for what is not public."""
+
+    def offered(fmt: Format, address: str, *rest: str) -> DownloadFile:
+        label = f"{fmt.label}: {rest[-1]}" if rest else str(fmt.label)
+        url = reverse(f"exchange:{address}", args=[edition.slug, *rest])
+        return DownloadFile(label, str(fmt.description), url)
+
     has_schedule, has_papers = edition.sessions.published().exists(), edition.papers.published().exists()
-    apps = [(writable()[name], f"schedule_{ending}") for ending, name in APPS.items()]
-    references = [(fmt, f"edition_{name_of(ending)}") for ending, (fmt, _) in FORMATS.items()]
-    wanted = {
-        gettext("Calendar"): [(ics.FORMAT, "edition_calendar")] if has_schedule else [],
-        gettext("Conference apps"): apps if has_schedule else [],
-        gettext("References"): references if has_papers else [],
-    }
-    found = {
-        title: [
-            DownloadFile(
-                str(fmt.label), str(fmt.description), reverse(f"exchange:{name}", args=[edition.slug])
-            )
-            for fmt, name in files
-        ]
-        for title, files in wanted.items()
-    }
+    formats, found = writable(), dict[str, list[DownloadFile]]()
+    if has_schedule:
+        found[gettext("Calendar")] = [offered(ics.FORMAT, "edition_calendar")]
+        apps = [offered(formats[name], f"schedule_{ending}") for ending, name in APPS.items()]
+        found[gettext("Conference apps")] = apps
+    if has_papers:
+        references = [offered(fmt, f"edition_{name_of(ending)}") for ending, (fmt, _) in FORMATS.items()]
+        found[gettext("References")] = references
     if has_papers or has_schedule:
-        found[gettext("The whole program")] = _whole(edition)
-    return {title: files for title, files in found.items() if files}
+        elsewhere = {ics.FORMAT.name, *APPS.values(), *(fmt.name for fmt, _ in FORMATS.values())}
+        # All other formats: a new one is offered on its first day.
+        others = [fmt for fmt in formats.values() if fmt.name not in elsewhere]
+        found[gettext("The whole program")] = [
+            offered(fmt, "program_file", fmt.name, file)
+            for fmt in others
+            for file in file_names(fmt, edition)
+        ]
+    return found
 
 
 def schedule_url(edition: Edition) -> str:
@@ -128,21 +133,6 @@ def schedule_url(edition: Edition) -> str:
 def file_names(fmt: Format, edition: Edition) -> list[str]:
     """Return the names of the files that a format makes of an edition; they do not depend on its content."""
     return [output.name for output in fmt.outputs(Program(), writing_context(edition))]
-
-
-def _whole(edition: Edition) -> list[DownloadFile]:
-    """Return the files of all other formats: a new one is offered on its first day."""
-    elsewhere = {ics.FORMAT.name, *APPS.values(), *(fmt.name for fmt, _ in FORMATS.values())}
-    return [
-        DownloadFile(
-            f"{fmt.label}: {file}",
-            str(fmt.description),
-            reverse("exchange:program_file", args=[edition.slug, fmt.name, file]),
-        )
-        for fmt in writable().values()
-        if fmt.name not in elsewhere
-        for file in file_names(fmt, edition)
-    ]
 
 
 def name_of(ending: str) -> str:

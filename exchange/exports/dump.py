@@ -50,8 +50,6 @@ SORTED_BY = {
     "session": ("start", "end"),
     "presentation": ("session", "position"),
 }
-
-
 # The lists of a program.
 LISTS = (INSTITUTION.many, PERSON.many, *(kind.many for kind in PARTS))
 # The fields of the records in lists.
@@ -82,18 +80,12 @@ class Selection(TypedDict, total=False):
 
 
 def dump(edition: Edition, **selection: Unpack[Selection]) -> Program:
-    """Return the records of an edition that are selected; none if it is not public.
-
-    What rows point at is not taken along by itself.
-    """
+    """Return an edition's selected records, none if it is not public. What rows point at is not added."""
     return Dump(edition, **selection).whole() if _is_readable(edition, **selection) else Program()
 
 
 def stream(edition: Edition, **selection: Unpack[Selection]) -> Program:
-    """Return the same as `dump`, but each iteration over a list reads it again, in batches.
-
-    For writers that only iterate over lists and test whether they are empty.
-    """
+    """Return the same for writers that only iterate over lists: each time, these are read in batches."""
     return Dump(edition, **selection).program() if _is_readable(edition, **selection) else Program()
 
 

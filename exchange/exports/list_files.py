@@ -86,10 +86,7 @@ def selected_records(
 
 
 def _menus(keys: list[int]) -> Iterator[SelectedRecord]:
-    """Read menu lines in the order of their menus: children follow their parent.
-
-    Parents of selected lines are included.
-    """
+    """Read menu lines in the order of their menus, each after its parent, which is included."""
     lines = MenuItem._default_manager
     wanted = lines.filter(Q(pk__in=keys) | Q(pk__in=lines.filter(pk__in=keys).order_by().values("parent")))
     for edition, here in _by_edition(wanted, "edition").items():
@@ -126,8 +123,7 @@ def _by_edition(rows: QuerySet[Content], lookup: str) -> dict[Edition | None, li
 def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRecord]:
     rows = listing.model._default_manager.filter(pk__in=keys)
     owner = listing.owner
-    link = f"{owner}__{kind.key}"
-    owners = dict(rows.order_by().values_list(f"{owner}_id", link))
+    owners = dict(rows.order_by().values_list(f"{owner}_id", f"{owner}__{kind.key}"))
     found: dict[int, SelectedRecord] = {}
     for edition, here in _by_edition(rows, str(listing.model.edition_lookup)).items():
         dump, own = Dump(edition or Edition(), drafts=True), rows.filter(pk__in=here)
@@ -144,12 +140,12 @@ def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRe
 
 
 def lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[list[str]]:
-    """Yield headings, then a line for each row; with the edition where there are several."""
     table = table_of(rows.model)
     return _lines(table, selected_records(rows, {column.field for column in table.columns}), editions)
 
 
 def _lines(table: Table, found: Iterable[SelectedRecord], editions: list[Edition]) -> Iterator[list[str]]:
+    """Yield headings, then a line for each record; with the edition where there are several."""
     first = ["edition"] if len(editions) > 1 else []
     yield [*first, *(heading(column) for column in table.headings)]
     for one in found:

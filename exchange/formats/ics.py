@@ -53,10 +53,7 @@ def lead(text: str) -> str:
 
 
 class Lookup:
-    """The records of a program by their keys, and what an appearance takes from its paper and its sessions.
-
-    What has no record is None or empty.
-    """
+    """Records by key, and what an appearance takes from its paper and session; None or empty without."""
 
     def __init__(self, program: Program, context: Context) -> None:
         self.program, self.context, self.zone = program, context, zone_of(program, context)
@@ -276,10 +273,7 @@ def name_of(program: Program, context: Context) -> str:
 
 
 def calendar(parts: Iterable[CalendarScope], name: str, address: str = "") -> Iterator[bytes]:
-    """Stream one calendar. `address`: the URL to refresh it from.
-
-    A large edition may be split into parts: only the events of each are held.
-    """
+    """Stream one calendar of parts, of which only the events are held. `address`: where to refresh it."""
     # Read at once: what fails does so before the first byte is sent.
     found = _found(parts)
     return chain(

@@ -274,12 +274,9 @@ class ObjectShape:
         found: dict[str, object] = {}
         for name, shape in self.shapes.items():
             part = getattr(value, name)
-            if part is UNSTATED or part == self.defaults[name]:
-                continue
-            if name == FLAT and isinstance(shape, ObjectShape):
-                found |= shape.write(part, zone)
-            else:
-                found[name] = shape.write(part, zone)
+            if part is not UNSTATED and part != self.defaults[name]:
+                written = shape.write(part, zone)
+                found |= written if name == FLAT and isinstance(written, dict) else {name: written}
         return found
 
     def line(self, value: object, zone: tzinfo) -> str:
@@ -295,8 +292,6 @@ SCALARS: dict[object, Shape] = {
     date: ScalarShape(str, TEXT.words, day),
     datetime: ScalarShape(str, TEXT.words, moment),
 }
-
-
 FIELDS: dict[type[Record], ObjectShape] = {}
 
 

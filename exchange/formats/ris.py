@@ -37,7 +37,7 @@ def _fields(citation: Citation, context: Context) -> Iterator[tuple[str, str]]:
 
 def _name(author: Author) -> str:
     """Return "Family, Given, Suffix"; a comma inside a part would begin the next."""
-    parts = (author.family, author.given, author.suffix) if author.suffix else (author.family, author.given)
+    parts = (author.family, author.given, author.suffix)
     return ", ".join(part.replace(",", " ") for part in parts if part)
 
 

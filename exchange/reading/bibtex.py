@@ -59,11 +59,7 @@ class IncompleteError(ValueError):
 
 
 def decoded(tex: str) -> str:
-    """Return the text of TeX.
-
-    Raises `IncompleteError` where a command lacks what belongs to it, `ValueError` where braces nest too
-    deeply.
-    """
+    """Return the text of TeX. Raises `IncompleteError`, or `ValueError` where braces nest too deeply."""
     tex, depth = PRIVATE.sub("", tex), 0
     for sign in re.findall(r"(?<!\\)[{}]", tex):
         depth = max(depth + (1 if sign == "{" else -1), 0)

@@ -35,10 +35,7 @@ PIECES = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
 
 
 def decode(source: Source, findings: Findings, *, utf16: bool = False, advice: str) -> str | None:
-    """Return the text of a file, or report why it is not text.
-
-    UTF-8 with or without a byte order mark; UTF-16 with one, where `utf16` allows it.
-    """
+    """Return text in UTF-8, or UTF-16 with a byte order mark if `utf16`; or report why it is none."""
     content, where = source.content, Where(source.name)
     is_utf16 = utf16 and content.startswith(UTF16_MARKS)
     codec, encoding = ("utf-16", "UTF-16") if is_utf16 else ("utf-8-sig", "UTF-8")

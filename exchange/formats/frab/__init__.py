@@ -1,4 +1,1 @@
-"""What `schedule.json` and `schedule.xml` of conference apps share: contents and reading.
-
-`formats.frab_json` and `formats.frab_xml` handle the syntax of each.
-"""
+"""What `schedule.json` and `schedule.xml` share; `formats.frab_json` and `frab_xml` handle the syntax."""

@@ -348,10 +348,7 @@ def number_of(guid: str) -> int:
 
 
 def numbered(guids: Iterable[str], *, odd: bool = False) -> dict[str, int]:
-    """Give each guid a unique even or odd number.
-
-    A guid whose number is taken gets the next free one, so later guids never change earlier numbers.
-    """
+    """Give each guid an even or odd number, the next one if taken: later guids never change earlier ones."""
     taken: set[int] = set()
     found: dict[str, int] = {}
     for guid in dict.fromkeys(guids):

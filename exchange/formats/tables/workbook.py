@@ -86,15 +86,12 @@ def workbook(sheets: Iterable[tuple[str, Iterable[Sequence[str]]]]) -> Iterator[
     with zipfile.ZipFile(outlet, "w") as archive:  # type: ignore[call-overload]  # needs no more
         for name, rows in sheets:
             names.append(name)
-            yield from _member(
-                archive, outlet, f"xl/worksheets/sheet{len(names)}.xml", _sheet(name, rows, notes)
-            )
+            path = f"xl/worksheets/sheet{len(names)}.xml"
+            yield from _member(archive, outlet, path, _sheet(name, rows, notes))
         if notes.rows:
             names.append(NOTES)
-            rows = [NOTE_HEADINGS, *notes.rows]
-            yield from _member(
-                archive, outlet, f"xl/worksheets/sheet{len(names)}.xml", _sheet(NOTES, rows, None)
-            )
+            path = f"xl/worksheets/sheet{len(names)}.xml"
+            yield from _member(archive, outlet, path, _sheet(NOTES, [NOTE_HEADINGS, *notes.rows], None))
         for path, content in _frame(names).items():
             yield from _member(archive, outlet, path, [HEAD + content])
     yield outlet.fetched()
