@@ -54,9 +54,6 @@ class HttpURLField(models.URLField[str, str]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"max_length": 500, **kwargs})
 
-    def formfield(self, **kwargs: Any) -> forms.Field | None:
-        return super().formfield(**{"assume_scheme": "https", **kwargs})
-
 
 class LinesFormField(forms.CharField):
     """A list as text, one entry a line."""

@@ -140,16 +140,10 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     ) -> dict[str, Action | None]:
         """Offer what the user may do with whole rows: a session chair changes some fields, on forms."""
         actions = super().get_actions(request, action_location)
-        access = access_for(request)
-        return {
-            name: narrowed(action)
-            for name, action in actions.items()
-            if action
-            and all(
-                access.everywhere(one, self.model) or access.editions(one, self.model)
-                for one in needed_by(action)
-            )
-        }
+        access, model = access_for(request), self.model
+        allowed = {one for one in ALL if access.everywhere(one, model) or access.editions(one, model)}
+        offered = ((name, action) for name, action in actions.items() if action)
+        return {name: narrowed(action) for name, action in offered if allowed.issuperset(needed_by(action))}
 
     def run_action(
         self, request: HttpRequest, action: Action, chosen: QuerySet[M]

@@ -150,11 +150,9 @@ def check_delete_permissions(going: Collector, caller: Caller) -> None:
 
 def summaries_of(rows: set[Model], reader: Reader) -> list[dict[str, str]]:
     """Return the rows as responses name them, as far as the reader may see them."""
-    by_model: dict[type[Model], list[int]] = {}
-    for row in rows:
-        by_model.setdefault(type(row), []).append(row.pk)
     found: list[dict[str, str]] = []
-    for model, keys in by_model.items():
+    for model in {type(row) for row in rows}:
+        keys = [row.pk for row in rows if type(row) is model]
         found += [summary_of(row) for row in reader.rows(model).filter(pk__in=keys)]
     return sorted(found, key=lambda one: (one["kind"], one["name"], one["url"]))
 
