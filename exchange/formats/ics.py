@@ -263,9 +263,8 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one calendar with all sessions, and the talks that have a time of their own."""
-    yield OutputFile(
-        f"{context.edition}.ics", calendar([CalendarScope(program, context)], name_of(program, context))
-    )
+    pieces = calendar([CalendarScope(program, context)], name_of(program, context))
+    yield OutputFile(f"{context.edition}.ics", pieces)
 
 
 def name_of(program: Program, context: Context) -> str:
