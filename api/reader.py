@@ -17,7 +17,7 @@ from api.errors import BadValue
 from api.permissions import NOBODY, Caller, visible
 from api.shapes import Many, One, Row, Rows, Shape
 from conference.models import Edition
-from content.array_lookup import Among
+from content.array_lookup import AnyOf
 from search.hits import MAX_HITS, find
 from search.query import parse
 
@@ -158,7 +158,7 @@ class Reader:
                 columns.update(shape.fields[name].columns)
             elif name in shape.ones:
                 columns.update(shape.ones[name].columns())
-        rows = shape.prepare(self.rows(shape.model), self.at).filter(Among(owner, keys))
+        rows = shape.prepare(self.rows(shape.model), self.at).filter(AnyOf(owner, keys))
         return list(rows.order_by(*order).values(*sorted(columns)))
 
 

@@ -37,8 +37,8 @@ class KeysField(Field[Iterable[int | str], object]):
 KEYS = KeysField()
 
 
-class Among(Lookup):
-    """Whether a column, such as "paper_id", holds one of these keys: `rows.filter(Among("pk", keys))`."""
+class AnyOf(Lookup):
+    """Whether a column, such as "paper_id", holds one of these keys: `rows.filter(AnyOf("pk", keys))`."""
 
     prepare_rhs = False
 

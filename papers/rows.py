@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce
 
 import markup
 from conference.models import EditionSummary
-from content.array_lookup import Among, Keys
+from content.array_lookup import AnyOf, Keys
 from content.page_paths import path_of
 from content.querysets import moment, published_rows
 from people.querysets import with_shown_names
@@ -188,7 +188,7 @@ def awards(papers: Any, keys: Collection[int], at: datetime | None = None) -> Ro
 
 def paper_rows(papers: Any, keys: Collection[int], at: datetime | None = None) -> dict[int, PaperRow]:
     """Return the published papers that have these keys, titles alone. One query, none without keys."""
-    rows = papers.model.objects.published(moment(at)).filter(Among("pk", Keys(keys)))
+    rows = papers.model.objects.published(moment(at)).filter(AnyOf("pk", Keys(keys)))
     columns = ("pk", "uid", "title", "title_html", *EDITION_COLUMNS)
     return {
         key: PaperRow(uid, title, html, EditionSummary(*edition))
@@ -232,7 +232,7 @@ def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) 
 
 
 def _parts(papers: Any, relation: str, keys: Collection[int], at: datetime | None) -> Any:
-    return published_rows(papers.model, relation, moment(at)).filter(Among("paper_id", Keys(keys)))
+    return published_rows(papers.model, relation, moment(at)).filter(AnyOf("paper_id", Keys(keys)))
 
 
 def labels_of(papers: Any, relation: str) -> dict[str, str]:

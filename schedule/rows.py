@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models.functions import Coalesce
 
 from conference.models import EditionSummary
-from content.array_lookup import Among, Keys
+from content.array_lookup import AnyOf, Keys
 from content.querysets import moment
 from papers.models import Paper
 from papers.rows import (
@@ -115,6 +115,6 @@ def fill(
 def speakers(talks: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
     """Return the speakers of these talks in order, as printed. One query, none without talks."""
     named = with_shown_names(Speaker.objects.published(moment(at)))
-    rows: Any = named.filter(Among("presentation_id", Keys(talks))).order_by("position", "pk")
+    rows: Any = named.filter(AnyOf("presentation_id", Keys(talks))).order_by("position", "pk")
     columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")
     return grouped((talk, PersonLink(*who)) for talk, *who in rows.values_list(*columns))

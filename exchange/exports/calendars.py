@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from conference.models import Edition
-from content.array_lookup import Among
+from content.array_lookup import AnyOf
 from content.querysets import moment
 from exchange.exports.dump import NOTHING, Dump, dump, writing_context
 from exchange.formats.ics import CalendarScope
@@ -89,7 +89,7 @@ def of_papers(edition: Edition, papers: "PaperQuerySet") -> Iterator[CalendarSco
     keys = shown.order_by().values_list("pk", flat=True)
     # A calendar of no talks still says which zone it is in.
     for some in list(batched(keys, SLICE, strict=False)) or [()]:
-        yield part(edition, presentations=Q(Among("pk", some)), at=at)
+        yield part(edition, presentations=Q(AnyOf("pk", some)), at=at)
 
 
 def of_sessions(edition: Edition, wanted: Q) -> CalendarScope:
@@ -129,16 +129,16 @@ def part(
     columns = ("pk", "uid", "session_id", "paper_id")
     talks = list(edition.presentations.published(at).filter(presentations).order_by().values_list(*columns))
     around = {*own, *(session for _, _, session, _ in talks if session)}
-    wholes = Session.objects.filter(Among("pk", around)).order_by().values("parent")
+    wholes = Session.objects.filter(AnyOf("pk", around)).order_by().values("parent")
     # Those who ask know that the edition is public; of another, no row would be found.
     program = Dump(
         edition,
         at=at,
         only={
             "room": Q(),
-            "session": Q(Among("pk", around)) | Q(pk__in=wholes),
-            "presentation": Q(Among("pk", [key for key, *_ in talks])),
-            "paper": Q(Among("pk", {paper for *_, paper in talks if paper})),
+            "session": Q(AnyOf("pk", around)) | Q(pk__in=wholes),
+            "presentation": Q(AnyOf("pk", [key for key, *_ in talks])),
+            "paper": Q(AnyOf("pk", {paper for *_, paper in talks if paper})),
         },
         fields=FIELDS,
         people=False,
@@ -174,8 +174,8 @@ def app_program(edition: Edition) -> Program:
         at=at,
         only={
             "session": Q(),
-            "paper": Q(Among("uid", {one.paper for one in events if is_stated(one.paper) and one.paper})),
-            "presentation": Q(Among("uid", [one.uid for one in events])),
+            "paper": Q(AnyOf("uid", {one.paper for one in events if is_stated(one.paper) and one.paper})),
+            "presentation": Q(AnyOf("uid", [one.uid for one in events])),
         },
         fields={"paper": APP_PAPER, "presentation": APP_EVENT},
     )

@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 
 import markup
 from conference.models import Edition
-from content.array_lookup import Among
+from content.array_lookup import AnyOf
 from content.models import Content
 from exchange.files import Context, Format, Rows
 from exchange.imports.kinds import (
@@ -208,7 +208,7 @@ class Dump:
         ranked = sorted(rows, key=lambda row: [(one is None, "" if one is None else one) for one in row[:-1]])
         keys = [row[-1] for row in ranked]
         for batch in in_batches(keys):
-            shown = self._shown(kind.model).filter(Among("pk", batch))
+            shown = self._shown(kind.model).filter(AnyOf("pk", batch))
             found = self.records(kind, shown, wanted)
             yield from (found[key] for key in batch if key in found)
 
@@ -220,7 +220,7 @@ class Dump:
         return {
             listing.name: parts_by_owner(
                 listing,
-                self._shown(listing.model).filter(Among(f"{listing.owner}_id", owners)),
+                self._shown(listing.model).filter(AnyOf(f"{listing.owner}_id", owners)),
                 self.edition,
                 known_as="person" in listing.columns,
                 wanted=self.fields.get(listing.name),
@@ -291,7 +291,7 @@ class Dump:
         ranked: list[tuple[str, str, int]] = []
         for batch in in_batches(key for key in known if key):
             ranked += (
-                Person.objects.filter(Among("pk", batch)).order_by().values_list("sort_key", "uid", "pk")
+                Person.objects.filter(AnyOf("pk", batch)).order_by().values_list("sort_key", "uid", "pk")
             )
         for batch in in_batches(key for _, _, key in sorted(ranked)):
             yield from persons(batch)

@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext
 
 from conference.models import Edition, MenuItem
-from content.array_lookup import Among
+from content.array_lookup import AnyOf
 from content.models import Content
 from content.row_values import plain
 from exchange.imports.kinds import (
@@ -272,7 +272,7 @@ def _institutions(authorships: list[int]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = defaultdict(list)
     through = Authorship.institutions.through
     for keys in batched(authorships, MAX_KEYS_PER_QUERY, strict=False):
-        links = through._default_manager.filter(Among("authorship_id", keys)).order_by("pk")
+        links = through._default_manager.filter(AnyOf("authorship_id", keys)).order_by("pk")
         for authorship, slug in links.values_list("authorship_id", "institution__slug"):
             found[authorship].append(slug)
     return found
@@ -302,14 +302,14 @@ def _tree(lines: list[Values]) -> list[Values]:
 
 def persons(keys: list[int]) -> Iterator[PersonRecord]:
     """Read people as records, in the order of their keys; hidden names stay out."""
-    mine = Among("person_id", keys)
+    mine = AnyOf("person_id", keys)
     spellings: dict[int, list[str]] = defaultdict(list)
     for person, name in PersonName.objects.filter(mine, hidden=False).values_list("person", "name"):
         spellings[person].append(name)
     ids: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for person, *pair in PersonIdentifier.objects.filter(mine).values_list("person", "scheme", "value"):
         ids[person].append((pair[0], pair[1]))
-    rows = Person.objects.filter(Among("pk", keys)).order_by().values("pk", "uid", *PERSON.plain)
+    rows = Person.objects.filter(AnyOf("pk", keys)).order_by().values("pk", "uid", *PERSON.plain)
     found = {row.pop("pk"): row for row in rows}
     for key in (key for key in keys if key in found):
         row = found[key]

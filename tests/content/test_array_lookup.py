@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
-from content.array_lookup import Among
+from content.array_lookup import AnyOf
 from papers.models import Authorship, Paper
 from tests import factories as make
 
@@ -22,19 +22,19 @@ def papers() -> list[Paper]:
 def test_finds_the_rows_with_these_keys(papers: list[Paper]) -> None:
     keys = [papers[0].pk, papers[2].pk, 0]
 
-    assert [row.uid for row in Paper.objects.filter(Among("pk", keys)).order_by("uid")] == ["a", "c"]
-    assert [row.uid for row in Paper.objects.exclude(Among("pk", keys))] == ["b"]
-    assert not Paper.objects.filter(Among("pk", [])).exists()
+    assert [row.uid for row in Paper.objects.filter(AnyOf("pk", keys)).order_by("uid")] == ["a", "c"]
+    assert [row.uid for row in Paper.objects.exclude(AnyOf("pk", keys))] == ["b"]
+    assert not Paper.objects.filter(AnyOf("pk", [])).exists()
 
 
 def test_finds_rows_by_what_they_belong_to(papers: list[Paper]) -> None:
-    found = Authorship.objects.filter(Among("paper_id", iter([papers[1].pk])))
+    found = Authorship.objects.filter(AnyOf("paper_id", iter([papers[1].pk])))
 
     assert [row.person.name for row in found] == ["Ben"]
 
 
 def test_more_keys_than_a_database_takes_parameters_are_one(papers: list[Paper]) -> None:
     with CaptureQueriesContext(connection) as queries:
-        found = Paper.objects.filter(Among("pk", range(1_000_000, 1_100_000))).count()
+        found = Paper.objects.filter(AnyOf("pk", range(1_000_000, 1_100_000))).count()
 
     assert (found, len(queries)) == (0, 1)
