@@ -14,10 +14,14 @@ from exchange.reading.values import zone_of
 from exchange.records import Program
 
 
+def table(name: str, program: Program, context: Context) -> OutputFile:
+    pieces = sheet_pieces(table_lines(name, program, zone_of(program, context)))
+    return OutputFile(f"{context.edition}-{name}.csv", pieces)
+
+
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
-    zone = zone_of(program, context)
     for name in ALONE:
-        yield OutputFile(f"{context.edition}-{name}.csv", sheet_pieces(table_lines(name, program, zone)))
+        yield table(name, program, context)
 
 
 FORMAT = Format(

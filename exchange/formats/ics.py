@@ -263,8 +263,9 @@ CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one calendar with all sessions, and the talks that have a time of their own."""
-    pieces = calendar([CalendarScope(program, context)], name_of(program, context))
-    yield OutputFile(f"{context.edition}.ics", pieces)
+    yield OutputFile(
+        f"{context.edition}.ics", calendar([CalendarScope(program, context)], name_of(program, context))
+    )
 
 
 def name_of(program: Program, context: Context) -> str:

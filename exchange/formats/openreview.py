@@ -28,8 +28,9 @@ def page_url(url: str, offset: int) -> str:
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     limit = query.get("limit", "")
     size = min(int(limit), LIMIT) if limit.isdecimal() and len(limit) < 6 and int(limit) else LIMIT
-    query_text = urlencode({**query, "limit": size, "offset": offset})
-    return urlunsplit(parts._replace(query=query_text, fragment=""))
+    return urlunsplit(
+        parts._replace(query=urlencode({**query, "limit": size, "offset": offset}), fragment="")
+    )
 
 
 def read_page(content: bytes) -> Page:

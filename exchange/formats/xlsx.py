@@ -19,16 +19,21 @@ def recognizes(sources: Sequence[Source]) -> bool:
     return all(titles and {*titles} <= {*TABLES, NOTES} for titles in found)
 
 
+def table(name: str, program: Program, context: Context) -> OutputFile:
+    sheet = name, table_lines(name, program, zone_of(program, context))
+    return OutputFile(f"{context.edition}-{name}.xlsx", workbook([sheet]))
+
+
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write the whole program, and then each table that people ask for by itself."""
     zone = zone_of(program, context)
     single = {"conference": program.conference, "edition": program.edition}
     wanted = [name for name, table in TABLES.items() if single.get(table.parent or name, program) is not None]
-    sheets = ((name, table_lines(name, program, zone)) for name in wanted)
-    yield OutputFile(f"{context.edition}.xlsx", workbook(sheets))
+    yield OutputFile(
+        f"{context.edition}.xlsx", workbook((name, table_lines(name, program, zone)) for name in wanted)
+    )
     for name in ALONE:
-        sheet = name, table_lines(name, program, zone)
-        yield OutputFile(f"{context.edition}-{name}.xlsx", workbook([sheet]))
+        yield table(name, program, context)
 
 
 FORMAT = Format(

@@ -275,8 +275,9 @@ class RowReader:
         if any(person.values()) or (has_person and self.table.name != "grants"):
             if not person.setdefault("name", "").strip():
                 self.problem("name", gettext("The name is missing."))
-            field = "ref" if self.table.name == "people" else "person"
-            own[field] = PersonRef(where=self.row.where, **person)
+            own["ref" if self.table.name == "people" else "person"] = PersonRef(
+                where=self.row.where, **person
+            )
         if self.table.key and not own.get(self.table.key):
             own[self.table.key] = self._made_key(own)
         if self.row.cells.get(AUTHORS, "").strip() and self.table.name == "papers":
