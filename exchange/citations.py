@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+import markup
 from exchange.files import CitationWriter, Context, OutputFile, Writer
 from exchange.records import AuthorRecord, PaperRecord, PersonRecord, Program, stated
 
@@ -52,15 +53,13 @@ def citations(program: Program, context: Context) -> Iterator[Citation]:
         yield _citation(paper, people, program, context)
 
 
-def separated(entry: Callable[[Citation, Context], str], gap: str) -> CitationWriter:
+def separated(entry: Callable[[Citation], str], gap: str) -> CitationWriter:
     """Return what writes an entry for each paper, with a gap between them."""
 
     def cite(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
-        found = (
-            (citation, context) for program, context in parts for citation in citations(program, context)
-        )
-        for index, (citation, context) in enumerate(found):
-            yield f"{gap if index else ''}{entry(citation, context)}".encode()
+        found = (citation for program, context in parts for citation in citations(program, context))
+        for index, citation in enumerate(found):
+            yield f"{gap if index else ''}{entry(citation)}".encode()
 
     return cite
 
@@ -127,9 +126,9 @@ def _with_suffix(family: str, given: str) -> Author:
 MAX_AUTHORS = 20
 
 
-def apa(citation: Citation, context: Context) -> str:
+def apa(citation: Citation) -> str:
     """Return such as "Fegade, P., & Chen, T. (2021). Cortex. In Conference on Systems (pp. 1-9). https://…"."""
-    title = " ".join(context.plain(citation.title).split())
+    title = " ".join(markup.plain(citation.title).split())
     names = _joined([_name(author) for author in citation.authors])
     first, last = citation.first_and_last_page
     pages = f" (pp. {first}\u2013{last})" if last else f" (p. {first})" if first else ""

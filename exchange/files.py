@@ -30,20 +30,17 @@ def last_word_apart(name: str) -> tuple[str, str]:
 class Context:
     """What a reader or writer must know: the edition's slug, year, IANA zone, and the site's address.
 
-    Formats import no app, so knowledge of texts and names is passed as functions: `plain` and `latex`
-    turn what an author wrote into plain text and LaTeX, `name_parts` gives (given, family) of a printed name,
-    `version` names the last release of the program. `uids` names all sessions or presentations
-    of the edition, drafts too, oldest first: numbers made of uids depend on it. `own_kind`
-    takes "session" or "presentation" and a kind, and gives (name, built-in kind that it counts as); the name
-    of a built-in kind is empty. `language` is that of the site.
+    Formats import no app, so what they must know of names and rows is passed as functions: `name_parts`
+    gives (given, family) of a printed name, `version` names the last release of the program. `uids` names all
+    sessions or presentations of the edition, drafts too, oldest first: numbers made of uids depend on it.
+    `own_kind` takes "session" or "presentation" and a kind, and gives (name, built-in kind that it counts
+    as); the name of a built-in kind is empty. `language` is that of the site.
     """
 
     edition: str
     year: int
     timezone: str
     site_url: str = ""
-    plain: Callable[[str], str] = str
-    latex: Callable[[str], str] = str
     name_parts: Callable[[str], tuple[str, str]] = last_word_apart
     version: Callable[[], str] = str
     uids: Callable[[str], Iterable[str]] = lambda kind: ()

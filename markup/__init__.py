@@ -91,6 +91,19 @@ LATEX_SIGNS = str.maketrans(
     | {"<": r"\textless{}", ">": r"\textgreater{}", "…": r"\ldots{}", "\u00a0": "~", "\u2009": r"\,"}
     | {"\u2014": "---", "\u2013": "--", "“": "``", "”": "''", "\u2018": "`", "\u2019": "'"}
 )
+# What Markdown and TeX would read as markup in a text that has none.
+SIGNS = re.compile(r"[*_\]<>{}$\\~`]|--+|''+")
+ESCAPES = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "`": r"\textasciigrave{}",
+    "'": r"\textquotesingle{}",
+}  # fmt: skip
+# What Markdown alone would read, outside formulas, commands, escapes and lists.
+MARKDOWN_SIGNS = re.compile(
+    r"""(?P<kept>\$\$.+?\$\$ | \$[^$\n]+\$ | \\\[.+?\\\] | \\\(.+?\\\)
+    | \\[A-Za-z]+(?:\{[^{}]*\})* | \\. | ^\*(?=[ ]))
+    | [*_\]<] | ^[#>+]""",
+    re.DOTALL | re.MULTILINE | re.VERBOSE,
+)
 # Between two of them, which TeX would print as another sign.
 TWO_QUOTES = re.compile("(?<=[\u2019'])(?=[\u2019'”])|(?<=[\u2018`])(?=[\u2018`“])")
 
@@ -140,6 +153,21 @@ def latex(source: str) -> str:
     if len(source) > MAX_CACHED_CHARS:
         return _squeezed(_escaped(source))
     return _squeezed(_written(_tokens(source), _latex_token))
+
+
+def escaped(text: str, *, has_tex: bool = False) -> str:
+    """The source of which `plain()` and `inline()` make this text, letter by letter but for white space.
+
+    For text of formats that have no markup. With `has_tex`, formulas, commands and lists are left as they
+    are: authors write those into text that is no Markdown, such as abstracts in spreadsheets.
+    """
+    if has_tex:
+        return MARKDOWN_SIGNS.sub(lambda match: match["kept"] or f"\\{match[0]}", text)
+    return text if plain(text) == text else SIGNS.sub(_escape, text)
+
+
+def _escape(signs: re.Match[str]) -> str:
+    return "".join(ESCAPES.get(sign, f"\\{sign}") for sign in signs[0])
 
 
 @lru_cache(maxsize=20_000)

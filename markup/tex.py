@@ -72,7 +72,8 @@ LETTERS = {
 WORDS = {
     "LaTeX": "LaTeX", "TeX": "TeX", "textellipsis": "…", "item": "• ",
     "textendash": "\u2013", "textemdash": "\u2014", "textbackslash": "\\", "textasciitilde": "~",
-    "textasciicircum": "^", "textunderscore": "_", "textless": "<", "textgreater": ">", "textbar": "|",
+    "textasciicircum": "^", "textasciigrave": "`", "textunderscore": "_", "textless": "<",
+    "textgreater": ">", "textbar": "|",
     "textdegree": "°", "textmu": "µ", "texttimes": "\u00d7", "textpm": "±", "copyright": "©", "dag": "†",
     "textregistered": "®", "texttrademark": "™", "ddag": "‡", "textquotesingle": "'",
     "textquotedblleft": "“", "textquotedblright": "”", "eg": "e.g.", "ie": "i.e.", "etal": "et al.",

@@ -35,8 +35,8 @@ def citation_of(paper: Paper, edition: Edition) -> dict[str, str]:
     (citation,) = citations(program, context)
     return {
         "key": citation_key(program, context, paper.uid),
-        "bibtex": bibtex.entry(citation, context),
-        "apa": apa(citation, context),
+        "bibtex": bibtex.entry(citation),
+        "apa": apa(citation),
     }
 
 

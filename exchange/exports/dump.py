@@ -13,7 +13,6 @@ from typing import Any, TypedDict, Unpack
 from django.conf import settings
 from django.db.models import Q, QuerySet
 
-import markup
 from conference.models import Edition
 from content.array_lookup import AnyOf
 from content.models import Content
@@ -105,8 +104,6 @@ def writing_context(edition: Edition) -> Context:
         edition.year,
         edition.timezone,
         settings.SITE_URL,
-        plain=markup.plain,
-        latex=markup.latex,
         name_parts=name_parts,
         version=partial(version_of, edition),
         uids=partial(uids_of, edition),

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from django.utils.translation import gettext_lazy as _
 
+import markup
 from exchange.citations import Author, Citation, one_file, separated
 from exchange.files import Context, Format, Source
 from exchange.reading.textfiles import head
@@ -34,22 +35,21 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     return bibtex.read(sources, context)
 
 
-def entry(citation: Citation, context: Context) -> str:
+def entry(citation: Citation) -> str:
     """Return one entry, ending with a line end."""
-    latex = context.latex
     first, last = citation.first_and_last_page
     fields = {
-        "author": " and ".join(_name(author, context) for author in citation.authors),
-        "title": protect_capitals(balanced(latex(citation.title))),
-        "booktitle": latex(citation.booktitle),
-        "eventtitle": latex(citation.event),
+        "author": " and ".join(_name(author) for author in citation.authors),
+        "title": protect_capitals(balanced(markup.latex(citation.title))),
+        "booktitle": markup.latex(citation.booktitle),
+        "eventtitle": markup.latex(citation.event),
         "year": str(citation.year or ""),
-        "address": latex(citation.place),
+        "address": markup.latex(citation.place),
         "pages": "--".join(filter(None, (first, last))),
         "doi": citation.doi,
         "url": citation.url,
-        "keywords": latex(", ".join(citation.keywords)),
-        "abstract": latex(citation.abstract),
+        "keywords": markup.latex(markup.escaped(", ".join(citation.keywords))),
+        "abstract": markup.latex(citation.abstract),
     }
     lines = [f"  {name} = {{{balanced(value)}}},\n" for name, value in fields.items() if value.strip()]
     return f"@inproceedings{{{citation.key},\n{''.join(lines)}}}\n"
@@ -86,11 +86,11 @@ def protect_capitals(title: str) -> str:
     return "".join(parts)
 
 
-def _name(author: Author, context: Context) -> str:
+def _name(author: Author) -> str:
     """Return "Family, Suffix, Given". A part that BibTeX would misread is put in braces."""
     parts = []
     for part in (author.family, author.suffix, author.given):
-        text = balanced(context.latex(part))
+        text = balanced(markup.latex(markup.escaped(part)))
         is_misread = "," in text or re.search(r"(?i)(^|\s)and(\s|$)", text)
         parts.append(f"{{{text}}}" if is_misread else text)
     family, *rest = parts

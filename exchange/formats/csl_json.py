@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 from django.utils.translation import gettext_lazy as _
 
+import markup
 from exchange.citations import Citation, citations, one_file
 from exchange.files import Context, Format
 from exchange.records import Program
@@ -16,18 +17,18 @@ def cite(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
     opening = "[\n"
     for program, context in parts:
         for citation in citations(program, context):
-            yield f"{opening}{json.dumps(entry(citation, context), ensure_ascii=False)}".encode()
+            yield f"{opening}{json.dumps(entry(citation), ensure_ascii=False)}".encode()
             opening = ",\n"
     yield b"[]\n" if opening == "[\n" else b"\n]\n"
 
 
-def entry(citation: Citation, context: Context) -> dict[str, object]:
+def entry(citation: Citation) -> dict[str, object]:
     """Return one paper; what is not known is left out."""
     first, last = citation.first_and_last_page
     fields = {
         "id": citation.key,
         "type": "paper-conference",
-        "title": " ".join(context.plain(citation.title).split()),
+        "title": " ".join(markup.plain(citation.title).split()),
         "author": [
             {name: part for name, part in asdict(author).items() if part} for author in citation.authors
         ],
@@ -39,7 +40,7 @@ def entry(citation: Citation, context: Context) -> dict[str, object]:
         "DOI": citation.doi,
         "URL": citation.url,
         "keyword": ", ".join(citation.keywords),
-        "abstract": context.plain(citation.abstract),
+        "abstract": markup.plain(citation.abstract),
     }
     return {name: value for name, value in fields.items() if value}
 

@@ -18,6 +18,7 @@ from django.utils.translation import gettext, ngettext, npgettext
 from django.utils.translation import gettext_lazy as _
 from icalendar import Calendar, Component, Event, Timezone, vText
 
+import markup
 from exchange.files import Context, Format, OutputFile
 from exchange.reading.values import zone_of
 from exchange.records import PaperRecord, PersonRef, PresentationRecord, Program, SessionRecord, stated
@@ -186,7 +187,7 @@ class _Events(Lookup):
             gettext("Cancelled: %(reason)s") % {"reason": reason} if reason else "",
             "\n".join(filter(None, people)),
             self._line(within),
-            lead(self.context.plain(abstract)),
+            lead(markup.plain(abstract)),
             url,
         )
         # Slugs of editions have no dots, so this is unambiguous for any uid.
@@ -211,7 +212,7 @@ class _Events(Lookup):
         return start, end, event_key, stated_fields
 
     def _line(self, text: str) -> str:
-        return " ".join(self.context.plain(text).split())
+        return " ".join(markup.plain(text).split())
 
     def _place(self, slug: str | None) -> str:
         room = self.rooms.get(slug or "")

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from exchange.files import Context, Format, Source
 from exchange.problems import Findings, Where, short
 from exchange.reading.archives import member_names, unpacked
-from exchange.reading.papers import WEB, PaperParts, kind_of, listed, parsed, uid_of
+from exchange.reading.papers import WEB, PaperParts, as_source, kind_of, listed, parsed, uid_of
 from exchange.reading.sheets import Row, Sheet, columns, read_csv
 from exchange.reading.textfiles import ending, place_of, read_yaml, scalar
 from exchange.reading.values import UnfitError, checked, moment, slug, stated_zone, tidy
@@ -50,7 +50,7 @@ PRESENTED = {"poster": "poster", "spotlight": "spotlight"}
 
 
 def without_tags(title: str) -> str:
-    return tidy(html.unescape(TAG.sub(" ", title)))
+    return as_source(tidy(html.unescape(TAG.sub(" ", title))))
 
 
 # Papers
@@ -88,11 +88,11 @@ class PaperReader:
         return PaperRecord(
             where=row.where,
             uid=uid_of(cells["uid"]),
-            title=tidy(cells["title"]),
+            title=as_source(tidy(cells["title"])),
             status="published",
             authors=tuple(self.parts.author(name, row.where) for name in parts(cells["authors"])),
             materials=tuple(material(cells[name], kind, row) for name, kind in links) or UNSTATED,
-            abstract=cells["abstract"].strip() if "abstract" in has else UNSTATED,
+            abstract=as_source(cells["abstract"].strip()) if "abstract" in has else UNSTATED,
             keywords=tuple(dict.fromkeys(parts(cells["keywords"]))) if "keywords" in has else UNSTATED,
             topic=self.parts.topic(cells["track"], row.where) if "track" in has else UNSTATED,
             track=tidy(cells["paper_type"]) if "paper_type" in has else UNSTATED,
@@ -174,7 +174,7 @@ class SessionReader:
         return False
 
     def _add_papers(self, key: str, row: YamlRow) -> None:
-        name = tidy(row.text("long_name", "name", "title") or key)
+        name = as_source(tidy(row.text("long_name", "name", "title") or key))
         kind = kind_of(f"{row.text('name')} {key} {row.where.file}", "oral", SHOWING)
         session = self._session(row, row.where, uid=uid_of(key), title=name, kind=kind)
         papers = row.content.get("papers")

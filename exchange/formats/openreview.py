@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Page, Pages, Source
 from exchange.problems import Findings, Where
-from exchange.reading.papers import WEB, PaperParts, listed
+from exchange.reading.papers import WEB, PaperParts, as_source, listed
 from exchange.reading.textfiles import JsonObject, head, in_words, outer_names, place_of, read_list
 from exchange.reading.values import checked, noted_text, tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
@@ -109,7 +109,7 @@ class NoteReader:
         return PaperRecord(
             where=where,
             uid=paper_uid(key),
-            title=content.line("title"),
+            title=as_source(content.line("title")),
             abstract=content.text("abstract") if content.has("abstract") else UNSTATED,
             lay_summary=summary or UNSTATED,
             topic=self.parts.topic(topic, where) or UNSTATED,

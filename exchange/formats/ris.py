@@ -4,22 +4,23 @@ from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy as _
 
+import markup
 from exchange.citations import Author, Citation, one_file, separated
-from exchange.files import Context, Format
+from exchange.files import Format
 
 
-def entry(citation: Citation, context: Context) -> str:
+def entry(citation: Citation) -> str:
     # A value has no line ends, which begin the next field.
-    return "".join(f"{tag}  - {' '.join(value.split())}\r\n" for tag, value in _fields(citation, context))
+    return "".join(f"{tag}  - {' '.join(value.split())}\r\n" for tag, value in _fields(citation))
 
 
-def _fields(citation: Citation, context: Context) -> Iterator[tuple[str, str]]:
+def _fields(citation: Citation) -> Iterator[tuple[str, str]]:
     first, last = citation.first_and_last_page
     yield "TY", "CPAPER"
     yield "ID", citation.key
     yield from (("AU", _name(author)) for author in citation.authors)
     optional = (
-        ("TI", context.plain(citation.title)),
+        ("TI", markup.plain(citation.title)),
         ("T2", citation.booktitle),
         ("C3", citation.event),
         ("PY", str(citation.year or "")),
@@ -29,7 +30,7 @@ def _fields(citation: Citation, context: Context) -> Iterator[tuple[str, str]]:
         ("DO", citation.doi),
         ("UR", citation.url),
         *(("KW", keyword) for keyword in citation.keywords),
-        ("AB", context.plain(citation.abstract)),
+        ("AB", markup.plain(citation.abstract)),
     )
     yield from ((tag, value) for tag, value in optional if value.strip())
     yield "ER", ""

@@ -17,11 +17,11 @@ from django.utils.translation import gettext_lazy as _
 from exchange.files import Context, Format, Source
 from exchange.problems import Findings, Where, nearest, short
 from exchange.reading.archives import ZIP
-from exchange.reading.papers import ACCEPTED, DECLINED, WEB, PaperParts, listed, parsed, uid_of
+from exchange.reading.papers import ACCEPTED, DECLINED, WEB, PaperParts, as_source, listed, parsed, uid_of
 from exchange.reading.sheets import Row, Sheet, columns, heading, read_csv, read_workbook, sheet_names
 from exchange.reading.textfiles import decode, ending
 from exchange.reading.values import checked, tidy
-from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
+from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program, Stated
 
 ADVICE = "Write the mapping as TOML or JSON, in UTF-8."
 NOT_IN_NAMES = re.compile(r"[^0-9a-z#]+")
@@ -161,7 +161,7 @@ class PaperReader:
     def _paper(self, uid: str, title: str, cells: dict[str, str], where: Where) -> PaperRecord:
         text = {
             name: self.parts.text(cells[name], where, name)
-            for name in ("abstract", "lay_summary", "track", "decision", "doi", "pages")
+            for name in ("track", "decision", "doi", "pages")
             if name in cells
         }
         is_accepted = bool(ACCEPTED.search(cells.get("decision", "")))
@@ -177,7 +177,9 @@ class PaperReader:
         return PaperRecord(
             where=where,
             uid=uid,
-            title=title,
+            title=as_source(title),
+            abstract=self._source(cells, "abstract", where),
+            lay_summary=self._source(cells, "lay_summary", where),
             **text,
             topic=self.parts.topic(topics[0], where) if topics else UNSTATED,
             keywords=tuple(dict.fromkeys(cleaned)) if "keywords" in cells or more else UNSTATED,
@@ -185,6 +187,9 @@ class PaperReader:
             authors=self._authors(byline, where) if byline else UNSTATED,
             materials=tuple(self._materials(cells, where)) or UNSTATED,
         )
+
+    def _source(self, cells: dict[str, str], name: str, where: Where) -> Stated[str]:
+        return as_source(self.parts.text(cells[name], where, name)) if name in cells else UNSTATED
 
     def _authors(self, cell: str, where: Where) -> tuple[AuthorRecord, ...]:
         names = parsed(self.parts.text(cell, where, "authors"))
@@ -239,7 +244,7 @@ class PaperReader:
                 message = gettext("There is no paper “%(uid)s” in these files.")
                 self.findings.problem(where, "uid", message, uid=uid)
                 continue
-            self.papers[uid] = PaperRecord(where=where, uid=uid, title=title or UNSTATED)
+            self.papers[uid] = PaperRecord(where=where, uid=uid, title=as_source(title) or UNSTATED)
             if title:
                 self.undecided.append(uid)
         for uid, rows in self.authors.items():

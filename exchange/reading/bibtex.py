@@ -6,7 +6,7 @@ authors of the program.
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bibtexparser.entrypoint import parse_string
 from bibtexparser.middlewares.names import (
@@ -14,7 +14,7 @@ from bibtexparser.middlewares.names import (
     parse_single_name_into_parts,
     split_multiple_persons_names,
 )
-from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, Entry, ParsingFailedBlock
+from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, ParsingFailedBlock
 from django.utils.translation import gettext
 from pylatexenc.latex2text import (  # type: ignore[import-untyped]
     LatexNodes2Text,
@@ -22,6 +22,7 @@ from pylatexenc.latex2text import (  # type: ignore[import-untyped]
     get_default_latex_context_db,
 )
 
+import markup
 from exchange.files import Context, Source
 from exchange.problems import Findings, Where, short
 from exchange.reading.papers import WEB, PaperParts, listed, uid_of
@@ -31,6 +32,10 @@ from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord
 
 FORMULA = re.compile(r"(?<!\\)\$[^$]*\$|\\\[.*?\\\]|\\\(.*?\\\)", re.DOTALL)
 EMPHASIS = re.compile(r"\\(?:emph|textit|textsl)\s*\{([^{}]*)\}|\{\\(?:em|it)\s+([^{}]*)\}")
+# A link reads as its text, an address as itself.
+LINK = re.compile(r"\\href\s*\{[^{}]*\}\s*(?=\{)|\\url\s*(?=\{)")
+# An accent over nothing is the sign itself.
+ALONE, ALONE_NAMES = re.compile(r"\\([\^~])\{\}"), {"^": "circum", "~": "tilde"}
 STRONG = re.compile(r"\\textbf\s*\{([^{}]*)\}|\{\\bf\s+([^{}]*)\}")
 # What makes text TeX at all; text without it need not be taken apart.
 TEX = re.compile(r"[\\{}~]|--|``|''")
@@ -49,7 +54,13 @@ BRACES = {r"$\lbrace$": "{", r"$\rbrace$": "}"}
 HEAD = ("author", "date", "maketitle", "title")
 commands = get_default_latex_context_db()
 commands.add_context_category(
-    "head", prepend=True, macros=[MacroTextSpec(name, discard=False) for name in HEAD]
+    "head",
+    prepend=True,
+    macros=[
+        *(MacroTextSpec(name, discard=False) for name in HEAD),
+        # It makes a sign of its own of it, that looks alike.
+        MacroTextSpec("textasciicircum", simplify_repl="^"),
+    ],
 )
 decoder = LatexNodes2Text(commands, math_mode="verbatim", keep_comments=True)
 
@@ -58,8 +69,11 @@ class IncompleteError(ValueError):
     """A command lacks what belongs to it, such as a title that ends with a footnote without a text."""
 
 
-def decoded(tex: str) -> str:
-    """Return the text of TeX. Raises `IncompleteError`, or `ValueError` where braces nest too deeply."""
+def decoded(tex: str, *, is_plain: bool = False) -> str:
+    """Return the text of TeX as Markdown, or as plain text, which names and keywords are.
+
+    Raises `IncompleteError`, or `ValueError` where braces nest too deeply.
+    """
     tex, depth = PRIVATE.sub("", tex), 0
     for sign in re.findall(r"(?<!\\)[{}]", tex):
         depth = max(depth + (1 if sign == "{" else -1), 0)
@@ -71,7 +85,8 @@ def decoded(tex: str) -> str:
         formulas.append(BRACES.get(found[0], found[0]))
         return MARK.format(len(formulas) - 1)
 
-    text = FORMULA.sub(kept, tex)
+    text = LINK.sub("", FORMULA.sub(kept, tex))
+    text = ALONE.sub(lambda found: rf"\textascii{ALONE_NAMES[found[1]]}{{}}", text)
     text = EMPHASIS.sub(rf"{EMPHASIS_MARK}\1\2{EMPHASIS_MARK}", text)
     text = STRONG.sub(rf"{STRONG_MARK}\1\2{STRONG_MARK}", text)
     if TEX.search(text):
@@ -82,7 +97,13 @@ def decoded(tex: str) -> str:
             raise IncompleteError(tex) from error
         text = text.replace("\u00a0", " ")
     text = QUOTED.sub(r"‘\1’", text)
-    text = MARKUP.sub(r"\\\g<0>", text).replace(EMPHASIS_MARK, "*").replace(STRONG_MARK, "**")
+    if is_plain:
+        text = text.replace(EMPHASIS_MARK, "").replace(STRONG_MARK, "")
+    elif EMPHASIS_MARK in text or STRONG_MARK in text:
+        # The text's own stars must not meet those of emphasis.
+        text = MARKUP.sub(r"\\\g<0>", text).replace(EMPHASIS_MARK, "*").replace(STRONG_MARK, "**")
+    else:
+        text = markup.escaped(text)
     return MARKS.sub(lambda found: formulas[int(found[1])], text)
 
 
@@ -96,6 +117,24 @@ DOI = re.compile(r"10\.\d{4,9}/\S+")
 MAX_AUTHORS = 5_000
 # The parser logs every entry that fails; the import reports them as problems.
 logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
+
+
+def value_of(raw: str, strings: Mapping[str, str]) -> str:
+    """Return what a value says: its parts joined (`#`), without delimiters, names of @string resolved."""
+    parts, depth, is_quoted = [""], 0, False
+    for piece in re.findall(r"\\.|[{}\"#]|[^\\{}\"#]+|\\", raw, re.DOTALL):
+        depth += {"{": 1, "}": -1}.get(piece, 0)
+        is_quoted ^= piece == '"' and not depth
+        if piece == "#" and not depth and not is_quoted:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return "".join(_without_delimiters(part.strip(), strings) for part in parts)
+
+
+def _without_delimiters(part: str, strings: Mapping[str, str]) -> str:
+    is_delimited = len(part) > 1 and part[0] + part[-1] in ('""', "{}")
+    return part[1:-1] if is_delimited else strings.get(part.lower(), part)
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -123,14 +162,18 @@ class EntryReader:
         text = decode(source, self.findings, advice=ADVICE)
         if text is None:
             return
-        library = parse_string(text)
+        library = parse_string(text, parse_stack=[])
+        strings: dict[str, str] = {}
+        for string in library.strings:
+            strings[string.key.lower()] = value_of(string.value, strings)
         for block in library.failed_blocks:
             self._report(block, source.name)
         for entry in library.entries:
             if entry.entry_type.lower() in BOOKS:
                 self.books.append(short(entry.key))
             else:
-                yield self._paper(entry, Where(source.name, _place(entry.start_line, entry.key)))
+                fields = {field.key.lower(): value_of(str(field.value), strings) for field in entry.fields}
+                yield self._paper(entry.key, fields, Where(source.name, _place(entry.start_line, entry.key)))
 
     def _report(self, block: ParsingFailedBlock, file: str) -> None:
         inner = getattr(block, "ignore_error_block", None)
@@ -146,19 +189,16 @@ class EntryReader:
             message = gettext("This entry cannot be read: %(reason)s") % {"reason": short(str(reason), 160)}
         self.findings.problem(Where(file, _place(block.start_line, key)), "", message)
 
-    def _paper(self, entry: Entry, where: Where) -> PaperRecord:
-        fields = {field.key.lower(): str(field.value) for field in entry.fields}
+    def _paper(self, key: str, fields: dict[str, str], where: Where) -> PaperRecord:
         abstract, keywords, pages = fields.get("abstract"), fields.get("keywords"), fields.get("pages")
-        text = self._text(keywords or "", where, "keywords")
+        text = self._text(keywords or "", where, "keywords", is_plain=True)
         words = text.split(";" if ";" in text else ",")
         # Of a key as we write it, `mlsys2021.17`, the uid in it.
-        ours = re.match(
-            rf"[a-z][a-z0-9-]*{re.escape(self.context.edition)}\.(?=[A-Za-z0-9])(.+)\Z", entry.key
-        )
+        ours = re.match(rf"[a-z][a-z0-9-]*{re.escape(self.context.edition)}\.(?=[A-Za-z0-9])(.+)\Z", key)
         doi = DOI.search(fields.get("doi", "").replace("\\", ""))
         return PaperRecord(
             where=where,
-            uid=uid_of(ours[1] if ours else entry.key),
+            uid=uid_of(ours[1] if ours else key),
             title=tidy(self._text(fields.get("title", ""), where, "title")),
             status="published",
             abstract=UNSTATED if abstract is None else self._text(abstract, where, "abstract").strip(),
@@ -169,9 +209,9 @@ class EntryReader:
             materials=tuple(self._links(fields, where)) or UNSTATED,
         )
 
-    def _text(self, tex: str, where: Where, name: str) -> str:
+    def _text(self, tex: str, where: Where, name: str, *, is_plain: bool = False) -> str:
         try:
-            text = decoded(tex)
+            text = decoded(tex, is_plain=is_plain)
         except IncompleteError:
             message = gettext(
                 "A command of TeX lacks what belongs to it in %(field)s: the text stays as it is."
@@ -197,7 +237,8 @@ class EntryReader:
                 self.findings.problem(where, "author", message, name=short(name))
                 continue
             words = [*parts.first, *parts.von, *parts.last, *parts.jr]
-            found.append(self.parts.author(self._text(" ".join(words), where, "author"), where))
+            printed = self._text(" ".join(words), where, "author", is_plain=True)
+            found.append(self.parts.author(printed, where))
         return tuple(found)
 
     def _links(self, fields: dict[str, str], where: Where) -> Iterable[MaterialRecord]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from django.utils.translation import gettext
 
+import markup
 from exchange.problems import Findings, Where
 from exchange.reading.values import UID, noted_text, slug, tidy
 from exchange.records import AuthorRecord, InstitutionRecord, PaperRecord, PersonRef, Program, TopicRecord
@@ -47,6 +48,11 @@ def uid_of(text: str) -> str:
     """Return the key of a source as a uid: as it is where it can be one, else made of it."""
     text = text.strip()
     return text if not text or UID.match(text) else slug(text)
+
+
+def as_source(text: str) -> str:
+    """Return a text that is no Markdown, but may hold TeX, as Markdown."""
+    return markup.escaped(text, has_tex=True)
 
 
 def listed(keys: Iterable[str]) -> str:

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 
+import markup
 from exchange.files import Context, Source
 from exchange.problems import Findings, Where, closest, short
 from exchange.reading.textfiles import JsonObject, is_too_large, only_one
@@ -197,7 +198,7 @@ class EventReader:
             raw.problem("guid", message, place=self.sessions[uid].where.place)
             return
         is_cancelled = title.startswith(CANCELLED)
-        title = title.removeprefix(CANCELLED)
+        title = markup.escaped(title.removeprefix(CANCELLED))
         texts = (LINE_END.sub("\n", raw.text(name)).strip() for name in ("abstract", "description"))
         text, reason = joined(*texts), ""
         first, rest = parted(text)

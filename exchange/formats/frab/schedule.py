@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+import markup
 from exchange.files import Context
 from exchange.formats.frab.reading import (
     CANCELLED,
@@ -217,7 +218,7 @@ class Events(Lookup):
 
     def _list_item(self, shown: PresentationRecord) -> str:
         """Return what a session holds and has no time of its own, such as a poster, in Markdown."""
-        title = line(self.context.plain(self.title(shown)))
+        title = line(markup.plain(self.title(shown)))
         if paper := self.paper(shown):
             escaped = title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
             title = f"[{escaped}]({self.address}/papers/{paper.uid}/)"
@@ -231,7 +232,7 @@ class Events(Lookup):
         page = f"papers/{paper.uid}/" if paper else f"sessions/{session.uid}/" if session else "schedule/"
         texts = [self.abstract(shown)]
         if session:
-            texts.append(f"Session: {line(self.context.plain(stated(session.title, '')))}")
+            texts.append(f"Session: {line(markup.plain(stated(session.title, '')))}")
             texts.append(self._chairs(session))
         end = stated(shown.end, None) or (stated(session.end, None) if session else None) or start
         return self._event(
@@ -264,7 +265,7 @@ class Events(Lookup):
         rows: list[SessionRecord | PresentationRecord],
     ) -> DatedEvent:
         """Return an event with its start, its texts cleaned. `rows`: it is called off if one of them is."""
-        title, text = line(self.context.plain(title)) or NO_TITLE, joined(*map(prose, texts))
+        title, text = line(markup.plain(title)) or NO_TITLE, joined(*map(prose, texts))
         if is_cancelled(*rows):
             reason = line(reason_of(*rows))
             title = f"{CANCELLED}{title}"

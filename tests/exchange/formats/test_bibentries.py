@@ -2,7 +2,6 @@
 
 import pytest
 
-import markup
 from exchange.files import Context, Source
 from exchange.formats import bibtex
 from exchange.problems import ProgramError
@@ -10,7 +9,7 @@ from exchange.reading.bibtex import decoded
 from exchange.records import MaterialRecord, Program, stated
 from tests.exchange.programs import author, paper, program
 
-CONTEXT = Context("2021", 2021, "UTC", latex=markup.latex, plain=markup.plain)
+CONTEXT = Context("2021", 2021, "UTC")
 FILE = r"""
 @string{of = "chaos; stars"}
 @comment{nothing}
@@ -66,6 +65,10 @@ def test_volumes_and_incomplete_authors_are_said() -> None:
         (r"\'e \`{a} \^o \H{o} \k{a} \r a \c{c} \v s {\ss} \o \AE", "é à ô ő ą å ç š ß øÆ"),
         (r"$\alpha_{1}$ and \(x\) and $\lbrace$", r"$\alpha_{1}$ and \(x\) and {"),
         (r"{\em a} \textbf{b} \_c\_ a\_b 2*3", r"*a* **b** \_c\_ a_b 2\*3"),
+        (r"\_c\_ a*b 2*3 a*", r"\_c\_ a\*b 2\*3 a\*"),
+        (r"x\textasciicircum{}2, \^{} and \~{}", r"x^2, ^ and ~"),
+        (r"See \href{https://example.org/x_y}{our {\'E}tude}", "See our Étude"),
+        (r"At \url{https://example.org/}", "At https://example.org/"),
         ("100% of a -- b", "100% of a – b"),
         ("plain, it's", "plain, it's"),
         (r"Of \title{a} and \author", "Of a and "),
@@ -74,6 +77,24 @@ def test_volumes_and_incomplete_authors_are_said() -> None:
 )
 def test_tex_becomes_text(tex: str, plain: str) -> None:
     assert decoded(tex) == plain
+
+
+def test_names_and_keywords_are_plain_text() -> None:
+    (found,) = read(
+        r"@misc{a, title={A}, author={Zed, \emph{Mia} trans*}, keywords={\_\_init\_\_, a*b*}}"
+    ).papers
+
+    assert [one.person.name for one in stated(found.authors, ())] == ["Mia trans* Zed"]
+    assert found.keywords == ("__init__", "a*b*")
+
+
+def test_parts_of_a_value_are_joined() -> None:
+    (found,) = read(
+        '@string{gpu = {GPU}}\n@string{gpus = gpu # "s"}\n'
+        '@misc{a, title = "On " # GPUs # { and {#}} # " more", abstract = "a # b", keywords = {x} # ", y"}'
+    ).papers
+
+    assert (found.title, found.abstract, found.keywords) == ("On GPUs and # more", "a # b", ("x", "y"))
 
 
 @pytest.mark.parametrize("command", ["footnote", "href", "sqrt", "verb"])

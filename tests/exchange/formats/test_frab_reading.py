@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import markup
 from exchange.files import Context, Source
 from exchange.formats import frab_json, frab_xml
 from exchange.problems import ProgramError
@@ -71,6 +72,20 @@ def test_event_becomes_a_session_with_its_speakers() -> None:
     )
     assert session.roles == (RoleRecord(person=ref, role="speaker"),)
     assert not read().papers
+
+
+@pytest.mark.parametrize("fmt", [frab_json, frab_xml])
+@pytest.mark.parametrize(
+    "title", ["trans*Gesundheit / trans* activism", "__init__ and a*b*c", r"C:\temp ``x'' --"]
+)
+def test_titles_go_in_and_out_letter_by_letter(title: str, fmt: Any) -> None:
+    made = read(title=title, track="Health")
+
+    titles = [*(one.title for one in made.sessions), *(one.title for one in made.papers)]
+    assert [markup.plain(stated(one, "")) for one in titles] == [title, title]
+    (event,) = json.loads(text(made, frab_json))["schedule"]["conference"]["days"][0]["rooms"]["Curie"]
+    assert event["title"] == title
+    assert again(made, fmt).papers == again(made, frab_json).papers
 
 
 def test_event_with_a_track_holds_a_paper() -> None:

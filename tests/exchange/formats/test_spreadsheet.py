@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from openpyxl import Workbook
 
+import markup
 from exchange.files import Context, Source
 from exchange.formats import spreadsheet
 from exchange.problems import ProgramError
@@ -99,6 +100,15 @@ def test_cmt_table() -> None:
     )
     assert people(first) == [("Mia Zed", ("NTNU",), True), ("Ann Abe", ("Tokyo Tech",), False)]
     assert (first.status, is_stated(second.status)) == ("published", False)
+
+
+def test_text_of_cells_is_shown_letter_by_letter() -> None:
+    table = "ID,Title,Authors,Abstract\n1,__init__ and a*b*c,M*a*x Zed,We use $a*b_c$ and __all__.\n"
+    (paper,) = read(table).papers
+
+    assert markup.plain(stated(paper.title, "")) == "__init__ and a*b*c"
+    assert [name for name, _, _ in people(paper)] == ["M*a*x Zed"]
+    assert stated(paper.abstract, "") == r"We use $a*b_c$ and \_\_all\_\_."
 
 
 def test_hotcrp_table_of_authors_makes_papers() -> None:

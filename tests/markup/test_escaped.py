@@ -1,0 +1,64 @@
+"""Text of formats that have no markup is shown letter by letter."""
+
+import html
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import markup
+
+ALPHABET = st.sampled_from([*"ab 1*_[]<>{}()$\\~`'\"-:/.,!#+=|&^%@é—"])
+
+
+def shown(source: str) -> str:
+    return html.unescape(re.sub(r"<[^>]*>", "", markup.inline(source)))
+
+
+@given(st.text(ALPHABET, max_size=30))
+def test_a_title_is_shown_letter_by_letter(text: str) -> None:
+    source = markup.escaped(text)
+
+    assert markup.plain(source).split() == text.split()
+    assert shown(source).split() == text.split()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "trans*Gesundheit / trans* activism",
+        "__init__ considered harmful",
+        "a*b*c and a_b_c",
+        r"C:\temp\new",
+        "``quoted'' -- or --- not",
+        "$5 or $6",
+        "[link](https://example.org)",
+        "<b>bold</b> {x}",
+        "https://example.org/a_b*c",
+    ],
+)
+def test_well_known_traps(text: str) -> None:
+    assert (markup.plain(markup.escaped(text)), shown(markup.escaped(text))) == (text, text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Attention Is All You Need", "A title: with, marks; (and) more!", "5 - 3 = 2"]
+)
+def test_text_without_signs_stays_as_it_is(text: str) -> None:
+    assert markup.escaped(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("We use $a*b_c$ and a*b*c.", r"We use $a*b_c$ and a\*b\*c."),
+        (r"In \emph{this} paper, __init__", r"In \emph{this} paper, \_\_init\_\_"),
+        (r"$$x_1$$ then \(y_2\) then \[z*\]", r"$$x_1$$ then \(y_2\) then \[z*\]"),
+        (r"already \_escaped\_", r"already \_escaped\_"),
+        ("* one\n* two", "* one\n* two"),
+        ("# no heading\n> no quotation", "\\# no heading\n\\> no quotation"),
+    ],
+)
+def test_authors_tex_is_kept_in_abstracts(text: str, source: str) -> None:
+    assert markup.escaped(text, has_tex=True) == source
