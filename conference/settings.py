@@ -115,6 +115,16 @@ if CACHE_URL:
         "KEY_PREFIX": "plenary",
     }
 
+# How far imports are: the worker says it, pages read it. Processes of one machine share the folder.
+CACHES["progress"] = (
+    CACHES["default"]
+    if CACHE_URL
+    else {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": str(VAR_DIR / "progress"),
+    }
+)
+
 # The page cache (docs/caching.md): for so many seconds after a change readers may get the old page, while the
 # new one is rendered; caches in front of the site may keep a page for so many.
 PAGE_CACHE_STALE_SECONDS: float = env.float("PAGE_CACHE_STALE_SECONDS", 10.0)
@@ -178,7 +188,6 @@ TASK_BACKENDS = {
 TASK_BACKEND: str = env.str("TASKS", "immediate")
 TASKS = {"default": {"BACKEND": TASK_BACKENDS.get(TASK_BACKEND, "")}}
 # Private files, such as uploads that wait to be imported. Never inside the media.
-PRIVATE_ROOT = VAR_DIR / "private"
 IMPORT_MEGABYTES: int = env.int("IMPORT_MEGABYTES", 100)
 
 # Django's permissions hold everywhere, those of a role in its edition (`accounts.access_scope`).

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from conference.models import Edition
-from exchange.jobs import private_files
+from exchange.jobs.progress import Progress, progress
 
 # What is older is of no use: the program has gone on.
 RETENTION = timedelta(days=1)
@@ -53,7 +53,7 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
 class ImportJob(models.Model):
     """An import from upload to end. Without an edition the file brings a new one."""
 
-    personal_fields: ClassVar[tuple[str, ...]] = ("notes", "problems", "files", "url")
+    personal_fields: ClassVar[tuple[str, ...]] = ("notes", "problems", "files", "url", "token")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("format", "state", "digest", "counts")
     edition_lookup: ClassVar[str] = "edition"
 
@@ -93,6 +93,9 @@ class ImportJob(models.Model):
     created_at = models.DateTimeField(_("uploaded at"), default=timezone.now)
     changed_at = models.DateTimeField(_("changed at"), default=timezone.now)
     has_files = models.BooleanField(_("has files"), default=True)
+    token = models.CharField(
+        _("token"), max_length=500, blank=True, editable=False, help_text=_("Removed when it has been used.")
+    )
     # Of the plan that was shown: what is written is exactly that.
     digest = models.CharField(_("digest"), max_length=64, blank=True)
     is_again = models.BooleanField(_("planned again"), default=False)
@@ -124,9 +127,9 @@ class ImportJob(models.Model):
         return self.state in self.WORKING
 
     @cached_property
-    def progress(self) -> private_files.Progress | None:
+    def progress(self) -> Progress | None:
         """How far the worker is; nothing while none has begun."""
-        return private_files.progress(self.pk) if self.is_working else None
+        return progress(self.pk) if self.is_working else None
 
     def is_lost(self, at: datetime | None = None) -> bool:
         """Whether its worker has died: it says every few seconds that it is alive."""
@@ -147,6 +150,24 @@ class ImportJob(models.Model):
             setattr(self, name, value)
         self.__dict__.pop("progress", None)
         return True
+
+
+class UploadPart(models.Model):
+    """A part of an uploaded file, until the import is over. Parts are in the order of their keys."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("content",)
+    impersonal_fields: ClassVar[tuple[str, ...]] = ()
+
+    job = models.ForeignKey(ImportJob, models.CASCADE, verbose_name=_("upload"), related_name="upload_parts")
+    file = models.PositiveSmallIntegerField(_("number of the file"))
+    content = models.BinaryField(_("content"))
+
+    class Meta:
+        verbose_name = _("part of an upload")
+        verbose_name_plural = _("parts of uploads")
+
+    def __str__(self) -> str:
+        return f"{self.job}, {self.file}"
 
 
 class PlannedRowQuerySet(models.QuerySet["PlannedRow"]):

@@ -136,7 +136,8 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.STATIC_ROOT = tmp_path
-    settings.PRIVATE_ROOT = tmp_path / "private"
+    memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": str(tmp_path)}
+    settings.CACHES = {**settings.CACHES, "progress": memory}
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from editorial.current_edition import asked_edition, editions_for
 from editorial.model_admin import page_urls
 from exchange.formats import formats, readable
 from exchange.imports.kinds import KINDS
-from exchange.jobs import private_files, tasks
+from exchange.jobs import progress, tasks, uploads
 from exchange.jobs.import_permissions import may_import_all, permit_undo
 from exchange.jobs.preview import kind_name, shown
 from exchange.jobs.undo import plan, summary, undo
@@ -160,15 +160,14 @@ class ImportJobAdmin(ScopedAdmin):
         return TemplateResponse(request, "admin/exchange/importjob/upload.html", context)
 
     def begun(self, request: HttpRequest, data: dict[str, Any]) -> ImportJob:
-        uploads = data["uploads"]
-        names = [file_name(one) for one in uploads]
+        files = data["uploads"]
+        names = [file_name(one) for one in files]
         job = ImportJob(edition=data["edition"], format=data["format"], files=names, url=data["url"])
+        job.token = data["token"] if data["url"] else ""
         job.user = request.user  # type: ignore[assignment]  # login required
         with transaction.atomic():
             job.save()
-            private_files.store(job.pk, (one.chunks() for one in uploads))
-            if data["url"] and data["token"]:
-                private_files.hide_token(job.pk, data["token"])
+            uploads.store(job, (one.chunks() for one in files))
         tasks.preview.enqueue(job.pk)
         return job
 
@@ -228,7 +227,7 @@ class ImportJobAdmin(ScopedAdmin):
             and is_over
             and job.pass_to(State.READING, before=job.state, problems=[], **theirs)
         ):
-            private_files.start_anew(job.pk)
+            progress.forget(job.pk)
             tasks.preview.enqueue(job.pk)
         elif wanted == "drop" and (is_over or job.state == State.READY):
             if job.pass_to(State.DROPPED, before=job.state):

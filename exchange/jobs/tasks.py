@@ -17,10 +17,11 @@ from exchange.files import Context, Source
 from exchange.formats import readable
 from exchange.imports.compare import Plan
 from exchange.imports.load import Report, load
-from exchange.jobs import private_files
+from exchange.jobs import uploads
 from exchange.jobs.fetch import Policy, fetch
 from exchange.jobs.import_permissions import concealed, permit, protected
 from exchange.jobs.preview import digest, store
+from exchange.jobs.progress import ProgressWriter, reporting
 from exchange.models import ImportJob, PlannedRow
 from exchange.problems import ProgramError, refused
 from exchange.records import Program
@@ -32,6 +33,10 @@ State = ImportJob.State
 
 class ChangedError(Exception):
     """The program is not any more what it was when the plan was shown."""
+
+
+class FilesLostError(Exception):
+    """The files of the job are not there any more."""
 
 
 class OvertakenError(Exception):
@@ -50,13 +55,13 @@ def write(job: int) -> None:
     _worked(job, State.WRITING, _written)
 
 
-def _worked(key: int, state: str, work: Callable[[ImportJob, private_files.ProgressWriter], None]) -> None:
+def _worked(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], None]) -> None:
     """Do the work of a job that is still to be done; whatever happens, the job says so."""
     sweep()
     job = ImportJob.objects.select_related("edition", "user").filter(pk=key, state=state).first()
     if job is None:
         return
-    with private_files.reporting(key) as progress:
+    with reporting(key) as progress:
         try:
             work(job, progress)
         except ProgramError as error:
@@ -64,14 +69,18 @@ def _worked(key: int, state: str, work: Callable[[ImportJob, private_files.Progr
             _stop(job, state, State.REFUSED, problems)
         except OvertakenError:
             logger.warning("The import %s was dropped or begun again while it was worked on", key)
-        except Exception:
+        except Exception as error:
             logger.exception("The import %s failed", key)
-            _stop(job, state, State.FAILED, [])
+            is_lost = isinstance(error, FilesLostError)
+            problems = [["", "", str(error)]] if is_lost else []
+            _stop(job, state, State.FAILED, problems, has_files=not is_lost)
+            # For whoever watches the queue: the task has failed too.
+            raise
 
 
-def _stop(job: ImportJob, begun: str, end: str, problems: list[list[str]]) -> None:
+def _stop(job: ImportJob, begun: str, end: str, problems: list[list[str]], **values: object) -> None:
     """Say that it ends here: as it began, or while it was planned again."""
-    job.pass_to(end, before=State.READING if job.is_again else begun, problems=problems)
+    job.pass_to(end, before=State.READING if job.is_again else begun, problems=problems, **values)
 
 
 def _pass(job: ImportJob, state: str, *, before: str, **values: object) -> None:
@@ -80,7 +89,7 @@ def _pass(job: ImportJob, state: str, *, before: str, **values: object) -> None:
         raise OvertakenError
 
 
-def _previewed(job: ImportJob, progress: private_files.ProgressWriter) -> None:
+def _previewed(job: ImportJob, progress: ProgressWriter) -> None:
     plans: list[Plan] = []
 
     def look(plan: Plan) -> None:
@@ -102,7 +111,7 @@ def _previewed(job: ImportJob, progress: private_files.ProgressWriter) -> None:
         )
 
 
-def _written(job: ImportJob, progress: private_files.ProgressWriter) -> None:
+def _written(job: ImportJob, progress: ProgressWriter) -> None:
     def look(plan: Plan) -> None:
         permit(plan, job.user)
         if digest(plan) != job.digest:
@@ -118,12 +127,12 @@ def _written(job: ImportJob, progress: private_files.ProgressWriter) -> None:
         _previewed(job, progress)
         return
     PlannedRow.objects.filter(job=job).delete()
-    private_files.forget(job.pk)
+    uploads.forget(job)
 
 
 def _loaded(
     job: ImportJob,
-    progress: private_files.ProgressWriter,
+    progress: ProgressWriter,
     look: Callable[[Plan], None],
     *,
     dry_run: bool = False,
@@ -143,7 +152,7 @@ def _loaded(
     )
 
 
-def _read(job: ImportJob, progress: private_files.ProgressWriter) -> Program:
+def _read(job: ImportJob, progress: ProgressWriter) -> Program:
     fmt = readable()[job.format]
     progress("reading", 0, 0)
     sources = _sources(job, progress)
@@ -154,21 +163,29 @@ def _read(job: ImportJob, progress: private_files.ProgressWriter) -> Program:
     return fmt.read(sources, context)
 
 
-def _sources(job: ImportJob, progress: private_files.ProgressWriter) -> list[Source]:
+def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
     """Return the files; those of another site are fetched once: what is shown is what will be written."""
     if job.url and not job.files:
         pages = readable()[job.format].pages
         if pages is None:
             raise refused(gettext("This format cannot be fetched. Upload the file."))
-        token = private_files.take_token(job.pk) or os.environ.get(pages.token, "")
+        token = job.token or os.environ.get(pages.token, "")
+        _forget_token(job)
         found = fetch(job.url, pages, Policy(frozenset(settings.IMPORT_HOSTS), token=token), progress)
-        private_files.store(job.pk, ([source.content] for source in found))
+        uploads.store(job, ([source.content] for source in found))
         job.files = [source.name for source in found]
         job.save(update_fields=["files"])
     try:
-        return private_files.sources(job.pk, job.files)
+        return uploads.sources(job, job.files)
     except FileNotFoundError:
-        raise refused(gettext("The uploaded files were removed meanwhile. Upload them again.")) from None
+        raise FilesLostError(
+            gettext("The uploaded files were removed meanwhile. Upload them again.")
+        ) from None
+
+
+def _forget_token(job: ImportJob) -> None:
+    ImportJob.objects.filter(pk=job.pk).update(token="")
+    job.token = ""
 
 
 def _new_slug(program: Program) -> str:
@@ -188,7 +205,7 @@ def sweep(at: datetime | None = None) -> int:
     """Remove the files of jobs that are over or a day old, and what they would have done. Return how many."""
     old = list(ImportJob.objects.outlived(at))
     for job in old:
-        private_files.forget(job.pk)
+        uploads.forget(job)
         PlannedRow.objects.filter(job=job).delete()
     ImportJob.objects.filter(pk__in=[job.pk for job in old]).update(has_files=False)
     for job in old:

@@ -122,6 +122,16 @@ class Migration(migrations.Migration):
                     models.DateTimeField(default=django.utils.timezone.now, verbose_name="changed at"),
                 ),
                 ("has_files", models.BooleanField(default=True, verbose_name="has files")),
+                (
+                    "token",
+                    models.CharField(
+                        blank=True,
+                        editable=False,
+                        help_text="Removed when it has been used.",
+                        max_length=500,
+                        verbose_name="token",
+                    ),
+                ),
                 ("digest", models.CharField(blank=True, max_length=64, verbose_name="digest")),
                 ("is_again", models.BooleanField(default=False, verbose_name="planned again")),
                 ("counts", models.JSONField(blank=True, default=dict, verbose_name="counts")),
@@ -304,6 +314,32 @@ class Migration(migrations.Migration):
                 "verbose_name": "conflict",
                 "verbose_name_plural": "conflicts",
                 "ordering": ["-created_at", "-pk"],
+            },
+        ),
+        migrations.CreateModel(
+            name="UploadPart",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("file", models.PositiveSmallIntegerField(verbose_name="number of the file")),
+                ("content", models.BinaryField(verbose_name="content")),
+                (
+                    "job",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="upload_parts",
+                        to="exchange.importjob",
+                        verbose_name="upload",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "part of an upload",
+                "verbose_name_plural": "parts of uploads",
             },
         ),
         migrations.CreateModel(

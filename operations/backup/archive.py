@@ -145,9 +145,9 @@ def copied(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[int, st
     return size, digest.hexdigest()
 
 
-# The index is rebuilt, everybody signs in again, and no task runs twice.
+# The index is rebuilt, everybody signs in again, no task runs twice, and uploads live for a day at most.
 LEFT_OUT = frozenset(("django_tasks_database", "search", "sessions"))
-SESSIONS = "accounts.accountsession"
+TABLES_LEFT_OUT = frozenset(("accounts.accountsession", "exchange.uploadpart"))
 
 
 def tables(apps: "Apps | StateApps") -> "Iterator[type[Model]]":
@@ -155,7 +155,7 @@ def tables(apps: "Apps | StateApps") -> "Iterator[type[Model]]":
     for model in apps.get_models(include_auto_created=True):
         about = model._meta
         is_stored = about.managed and not about.proxy and not about.swapped
-        if is_stored and about.app_label not in LEFT_OUT and about.label_lower != SESSIONS:
+        if is_stored and about.app_label not in LEFT_OUT and about.label_lower not in TABLES_LEFT_OUT:
             yield model
 
 

@@ -13,7 +13,7 @@ from api.files import FILES
 from api.shapes import RESOURCES
 from editorial.lists import files_of
 from exchange.exports.agenda_files import KINDS
-from exchange.models import ImportJob, PlannedRow
+from exchange.models import ImportJob, PlannedRow, UploadPart
 from people.models import Invitation, PersonName
 from schedule.releases import announce
 from tests import factories as make
@@ -42,6 +42,7 @@ def attacked_world(number: int) -> World:
     rows["exchange.importjob"].delete()
     rows["exchange.importjob"] = job = ImportJob.objects.create(edition=world.edition, state="ready")
     rows["exchange.plannedrow"] = PlannedRow.objects.create(job=job, kind="paper", label="x", is_new=True)
+    UploadPart.objects.create(job=job, file=0, content=b"x")
     rows["auth.group"] = Group.objects.create(name="x")
     rows["auth.user"] = user = world.users["superuser"]
     rows["admin.logentry"] = LogEntry.objects.create(user=user, object_repr="x", action_flag=CHANGE)

@@ -9,7 +9,8 @@ from pytest_django import Settings
 
 from conference.models import Edition
 from exchange.imports.load import load
-from exchange.jobs import private_files, tasks
+from exchange.jobs import tasks
+from exchange.jobs.progress import ProgressWriter
 from exchange.models import Conflict, ImportJob
 from papers.models import Paper
 from tests.browser.axe import DESK_LOOKS, hindrances
@@ -86,7 +87,7 @@ def test_page_follows_the_worker(
     expect(page.locator("progress")).to_be_visible()
     expect(page.locator("#stage")).to_have_text("Waiting for the worker")
     job = ImportJob.objects.get()
-    private_files.ProgressWriter(job.pk)("papers", 3, 10)
+    ProgressWriter(job.pk)("papers", 3, 10)
     expect(page.locator("#stage")).to_have_text("Comparing: papers: 3 of 10")
     expect(page.locator("progress")).to_have_js_property("position", 0.3)
     tasks.preview.call(job.pk)

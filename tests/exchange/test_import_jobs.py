@@ -1,24 +1,26 @@
 """An import in the admin from upload to end: what was shown is what is written, once, or nothing."""
 
-import os
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.cache import caches
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
 from pytest_django import Settings
 
 from conference.models import Edition
 from content.history import ChangeSet
 from exchange.files import Source
 from exchange.imports.load import load
-from exchange.jobs import private_files, tasks
-from exchange.models import Conflict, ImportJob, ImportRun, PlannedRow
+from exchange.jobs import tasks
+from exchange.jobs.progress import Progress, key_of
+from exchange.jobs.uploads import PART_BYTES, sources
+from exchange.models import Conflict, ImportJob, ImportRun, PlannedRow, UploadPart
 from exchange.records import EditionRecord
 from papers.models import Paper
 from tests import factories as make
@@ -60,15 +62,14 @@ def test_upload_is_previewed_and_writes_nothing(admin_client: Client, here: Edit
 
 def test_confirmed_import_is_written_once(admin_client: Client, here: Edition) -> None:
     job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1", "Ada")))))
-    folder = private_files.folder(job.pk)
-    assert folder.exists()
+    assert UploadPart.objects.filter(job=job).exists()
     job = press(admin_client, job, "confirm")
     press(admin_client, job, "confirm")
 
     run = ImportRun.objects.get()
     assert (job.state, job.run, run.files, str(run.user)) == ("done", run, ["p.json"], "admin")
     assert ChangeSet.objects.filter(reference=f"exchange.importrun:{run.pk}", user=run.user).count() == 1
-    assert (folder.exists(), PlannedRow.objects.count(), job.has_files) == (False, 0, False)
+    assert (UploadPart.objects.exists(), PlannedRow.objects.count(), job.has_files) == (False, 0, False)
     page = admin_client.get(page_of(job)).text
     assert "2 new and 0 changed rows" in page
     assert f"/admin/exchange/importrun/{run.pk}/undo/" in page
@@ -160,7 +161,7 @@ def test_problems_are_listed_with_place_and_field(admin_client: Client, here: Ed
     assert [problem[:2] for problem in job.problems] == [["papers.csv, row 2", "topic"]]
     assert "There is no topic “nowhere” in this file or in edition 2021." in page
     assert press(admin_client, job, "drop").state == "dropped"
-    assert not private_files.folder(job.pk).exists()
+    assert not UploadPart.objects.exists()
 
 
 def test_file_brings_a_new_edition(admin_client: Client) -> None:
@@ -209,19 +210,20 @@ def test_program_is_fetched_once_with_a_token_that_is_not_kept(
     monkeypatch.setattr("exchange.jobs.tasks.fetch", fetched)
     url = "https://api2.openreview.net/notes?content.venueid=MLSys.org/2021/Conference"
     job = upload(admin_client, here, url=url, token="secret-token")
-    kept = b"".join(file.read_bytes() for file in private_files.folder(job.pk).iterdir())
+    kept = b"".join(bytes(part.content) for part in UploadPart.objects.all())
+    stored_token = job.token
     job = press(admin_client, job, "confirm")
 
     assert asked == [(url, "secret-token")]
-    assert (b"secret-token" in kept, job.state, Paper.objects.get().title) == (False, "done", "On n bodies")
+    assert (b"secret-token" in kept, stored_token) == (False, "")
+    assert (job.state, Paper.objects.get().title) == ("done", "On n bodies")
 
 
 def test_token_beside_files_is_not_kept(admin_client: Client, here: Edition) -> None:
     file = ("p.json", only_papers(program(paper("p1"))))
     job = upload(admin_client, here, file, token="secret-token")
 
-    assert job.state == "ready"
-    assert [one.name for one in private_files.folder(job.pk).iterdir()] == ["0"]
+    assert (job.state, job.token) == ("ready", "")
 
 
 @pytest.mark.parametrize(
@@ -279,11 +281,20 @@ def test_worker_does_what_the_request_does_not(admin_client: Client) -> None:
     assert Paper.objects.count() == 1
 
 
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.usefixtures("queued")
+def test_task_of_a_failed_import_has_failed(admin_client: Client) -> None:
+    upload(admin_client, make.make_edition(), ("p.json", only_papers(program(paper("p1", "Ada")))))
+    UploadPart.objects.all().delete()
+    work()
+
+    assert (ImportJob.objects.get().state, DBTaskResult.objects.get().status) == ("failed", "FAILED")
+
+
 def stopped(job: ImportJob, seconds: int) -> None:
     """Leave the traces of a worker that was last seen so long ago."""
-    private_files.ProgressWriter(job.pk)("papers", 3, 10)
-    then = (timezone.now() - timedelta(seconds=seconds)).timestamp()
-    os.utime(private_files.folder(job.pk) / private_files.PROGRESS, (then, then))
+    seen_at = timezone.now() - timedelta(seconds=seconds)
+    caches["progress"].set(key_of(job.pk), Progress("papers", 3, 10, seen_at))
 
 
 @pytest.mark.usefixtures("queued")
@@ -336,7 +347,7 @@ def test_files_are_removed_after_a_day(admin_client: Client, here: Edition) -> N
     ImportJob.objects.filter(pk=old.pk).update(changed_at=timezone.now() - timedelta(hours=25))
     call_command("sweep_imports", verbosity=0)
 
-    assert [private_files.folder(job.pk).exists() for job in (old, young)] == [False, True]
+    assert {part.job for part in UploadPart.objects.all()} == {young}
     assert [job.state for job in ImportJob.objects.order_by("pk")] == ["dropped", "ready"]
     assert {row.job for row in PlannedRow.objects.all()} == {young}
     assert "waited for more than a day" in admin_client.get(page_of(old)).text
@@ -344,25 +355,23 @@ def test_files_are_removed_after_a_day(admin_client: Client, here: Edition) -> N
 
 def test_files_that_are_gone_are_asked_for(admin_client: Client, here: Edition) -> None:
     job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
-    (private_files.folder(job.pk) / "0").unlink()
+    UploadPart.objects.all().delete()
     job = press(admin_client, job, "confirm")
+    page = admin_client.get(page_of(job)).text
 
-    assert (job.state, job.problems[0][2]) == (
-        "refused",
-        "The uploaded files were removed meanwhile. Upload them again.",
-    )
+    assert job.state == "failed"
+    assert "Nothing was written. The uploaded files were removed meanwhile. Upload them again." in page
+    assert "Start again" not in page
 
 
-def test_uploads_lie_outside_of_the_media_under_numbers(
-    admin_client: Client, here: Edition, settings: Settings
-) -> None:
-    job = upload(admin_client, here, ("../../evil.json", only_papers(program(paper("p1")))))
-    folder = private_files.folder(job.pk)
+def test_large_file_is_stored_in_parts(admin_client: Client, here: Edition) -> None:
+    content = only_papers(program(paper("p1"))) + b" " * (2 * PART_BYTES)
+    files = [("../../evil.json", content), ("b.json", only_papers(program(paper("p2"))))]
+    job = upload(admin_client, here, *files, format="program_json")
 
-    assert sorted(file.name for file in folder.iterdir()) == ["0"]
-    assert Path(settings.MEDIA_ROOT) not in folder.parents
-    assert folder.stat().st_mode & 0o077 == 0
-    assert job.files == ["evil.json"]
+    assert job.files == ["evil.json", "b.json"]
+    assert [one.content for one in sources(job, job.files)] == [content for _, content in files]
+    assert max(len(part.content) for part in UploadPart.objects.all()) == PART_BYTES
 
 
 # Who may

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from bench.generate import fill
 from conference.models import Edition
-from exchange.jobs import private_files, tasks
+from exchange.jobs import tasks, uploads
 from exchange.models import ImportJob
 from operations.backup.archive import Archive, write
 from papers.models import Paper
@@ -64,7 +64,7 @@ def importing_a_file(number: int) -> Job:
     job = ImportJob.objects.create(
         edition=edition, format="program_json", files=["p.json"], user=User.objects.get()
     )
-    private_files.store(job.pk, [[program(number)]])
+    uploads.store(job, [[program(number)]])
     tasks.preview.func(job.pk)
     job.pass_to("writing", before="ready")
 
