@@ -5,19 +5,23 @@ What its chair left alone is not planned: whatever somebody else made of it mean
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
+from itertools import pairwise
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db import models
 from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from content import times
 from content.ordering import reorder, reordered
 from content.row_values import plain
 from content.versions import CHOICE, MINE, THEIRS, Seen, mark
 from editorial.model_admin import ContentAdmin
+from papers.rows import running_order
 from schedule import clashes
 from schedule.admin.editor import SessionPage, clash_context, decide, difference, may
 from schedule.editing import (
@@ -28,6 +32,7 @@ from schedule.editing import (
     TooShortError,
     clock_field,
     end_after,
+    later,
     moment_on,
     runs_over,
     spread,
@@ -41,6 +46,14 @@ type Times = tuple[datetime | None, datetime | None]
 
 MAX_TALK_MINUTES = 24 * 60
 TIMES, ORDER = "times", "order"
+
+
+class Moving(models.TextChoices):
+    """What a presentation that gets another place does to the times."""
+
+    SHIFT = "shift", _("Shift the times of those in between")
+    SWAP = "swap", _("Swap times with the one in that place")
+    ORDER_ONLY = "order", _("Change the order only")
 
 
 class TalkForm(forms.Form):
@@ -75,6 +88,8 @@ class LineupRow(PlannedTalk[Times]):
     session: Session
     place: int
     pause: int = 0
+    # The marks of the times that its chair was shown.
+    seen: str = ""
     sent: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -107,6 +122,25 @@ class LineupRow(PlannedTalk[Times]):
     def was(self) -> str:
         return self.in_words(self.before)
 
+    # As `running_order()` sorts presentations for visitors.
+
+    @property
+    def starts(self) -> datetime:
+        return self.after[0] or self.session.start
+
+    @property
+    def board(self) -> str:
+        return self.talk.board
+
+    @property
+    def position(self) -> int:
+        return self.place
+
+    @property
+    def clock(self) -> str:
+        """The time that visitors will see; empty without one of its own."""
+        return self.in_words(self.after) if any(self.after) else ""
+
     def in_words(self, times: Times) -> str:
         return " – ".join(value or "…" for value in self.clocks(times).values()) if any(times) else "–"
 
@@ -116,7 +150,7 @@ class LineupRow(PlannedTalk[Times]):
         if not form.is_valid():
             self.errors = [str(line) for found in form.errors.values() for line in found]
             return self.place
-        self.pause = form.cleaned_data["pause"] or 0
+        self.pause, self.seen = form.cleaned_data["pause"] or 0, seen
         try:
             self.plan(self.moments(form.cleaned_data), seen)
         except ValidationError as error:
@@ -153,32 +187,56 @@ class Lineup(PlannedRows[LineupRow]):
     # The keys as they stand here, and whether somebody else changed the order that is changed here too.
     stored: list[int] = field(init=False)
     is_stale: bool = False
+    moving: str = Moving.SHIFT
+    # The order that the times of the page belong to, and the one that is planned.
+    fitted: list[int] = field(init=False)
+    planned: list[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.stored = [row.pk for row in self.rows]
+        self.stored = self.fitted = self.planned = self.order
 
     def read(self, data: QueryDict, seen: Seen) -> None:
         shown, order = seen.get(TIMES, {}), [int(key) for key in seen.get(ORDER, {})]
         sent = [row for row in self.rows if f"t{row.pk}-place" in data]
         places = {row.pk: row.read(data, shown.get(str(row.pk), "")) for row in sent}
         known = [key for key in order if key in places] or [*places]
-        mine = in_order(known, places)
+        named = {str(key): key for key in known}
+        fitted = [named[key] for key in dict.fromkeys(data.get("fitted", "").split(",")) if key in named]
+        self.fitted = fitted if len(fitted) == len(known) else known
+        self.moving = data.get("moving", "") if data.get("moving") in Moving.values else Moving.SHIFT
+        self.planned = in_order(self.fitted, places)
+        if self.moving == Moving.SWAP:
+            self.planned = swapped(self.fitted, self.planned)
         now = [key for key in self.stored if key in known]
-        if mine != known:
-            self.is_stale = known != now != mine
-            self.put([*mine, *(key for key in self.stored if key not in known)])
+        if self.planned != known:
+            self.is_stale = known != now != self.planned
+            self.put([*self.planned, *(key for key in self.stored if key not in known)])
 
     def put(self, keys: Sequence[int]) -> None:
         by_key = {row.pk: row for row in self.rows}
         self.rows = [by_key[key] for key in keys]
+        for place, row in enumerate(self.rows, start=1):
+            row.place = place
+
+    def fit_times(self) -> None:
+        """Give what changed places its times, unless the order alone was to change or a row is wrong."""
+        if self.wrong:
+            return
+        by_key = {row.pk: row for row in self.rows}
+        before, after = ([by_key[key] for key in keys] for keys in (self.fitted, self.planned))
+        if before != after and self.moving != Moving.ORDER_ONLY:
+            change = swapped_times if self.moving == Moving.SWAP else shifted_times
+            for row, wanted in change(before, after):
+                row.after, row.is_stale = row.before, False
+                row.plan(wanted, row.seen)
+        self.fitted = self.planned
 
     def spread(self, start: datetime, end: datetime, minutes: int | None, gap: int) -> None:
         """Give those that take place times one after another. Raises `TooShortError`."""
         rows = [row for row in self.rows if row.takes_time]
-        for row, times in zip(
-            rows, spread(start, end, [row.pause for row in rows], minutes, gap), strict=True
-        ):
-            row.after, row.errors = times, []
+        spans = spread(start, end, [row.pause for row in rows], minutes, gap)
+        for row, span in zip(rows, spans, strict=True):
+            row.after, row.errors = span, []
 
     def clear(self) -> None:
         for row in self.rows:
@@ -194,8 +252,8 @@ class Lineup(PlannedRows[LineupRow]):
 
     def now(self) -> Seen:
         """Return the marks of what is here, for the page to carry."""
-        times = {str(row.pk): row.mark(row.before) for row in self.rows}
-        return {TIMES: times, ORDER: {str(key): "" for key in self.stored}}
+        marks = {str(row.pk): row.mark(row.before) for row in self.rows}
+        return {TIMES: marks, ORDER: {str(key): "" for key in self.stored}}
 
     def save(self) -> None:
         """Store the times and the order; errors go to `errors`, and nothing is stored."""
@@ -207,6 +265,49 @@ def in_order(keys: Sequence[int], entered: dict[int, int]) -> list[int]:
     """Return the keys as the numbers beside them say."""
     ranked = sorted((*reordered(entered[key], place), key) for place, key in enumerate(keys, start=1))
     return [key for *_rank, key in ranked]
+
+
+def swapped(before: list[int], after: list[int]) -> list[int]:
+    """Return the order in which a key that was moved changes places with the one whose place it takes.
+
+    What is no move of one key stays as it is.
+    """
+    changed = [place for place, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
+    if not changed:
+        return after
+    first, last = changed[0], changed[-1]
+    old, new = before[first : last + 1], after[first : last + 1]
+    if new not in ([old[-1], *old[:-1]], [*old[1:], old[0]]):
+        return after
+    return [*before[:first], old[-1], *old[1:-1], old[0], *before[last + 1 :]]
+
+
+type NewTimes = list[tuple[LineupRow, Times]]
+
+
+def swapped_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
+    """Return the times of each place for the row that goes there."""
+    return [(new, old.after) for old, new in zip(before, after, strict=True) if old is not new]
+
+
+def shifted_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
+    """Return times for the rows from the first to the last that moved: each keeps its length.
+
+    The pauses between them keep their places. Rows without a start stay without one.
+    """
+    changed = [place for place, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new]
+    rows = [(row, *row.after) for row in after[changed[0] : changed[-1] + 1]]
+    timed = [(row, instant(start), instant(end or start), end) for row, start, end in rows if start]
+    spans = sorted((start, until) for _row, start, until, _end in timed)
+    pauses = [start - until for (_, until), (start, _) in pairwise(spans)]
+    if not timed:
+        return []
+    at = spans[0][0]
+    found: NewTimes = []
+    for (row, start, until, end), pause in zip(timed, [*pauses, timedelta()], strict=True):
+        found.append((row, (at, later(at, until - start) if end else None)))
+        at = later(at, until - start + pause)
+    return found
 
 
 class TalksPage(SessionPage):
@@ -229,6 +330,7 @@ class TalksPage(SessionPage):
         self.form = SpreadForm(self.sent or None, initial=initial)
 
     def act(self) -> None:
+        self.plan.fit_times()
         if "_clear" in self.sent:
             self.plan.clear()
         if "_spread" in self.sent and self.form.is_valid():
@@ -246,10 +348,12 @@ class TalksPage(SessionPage):
 
     def settle(self, is_current: bool) -> bool:
         plan = self.plan
-        decide(self.sent, "t", plan.stale if is_current else [])
         choice = self.sent.get(f"{CHOICE}order") if is_current else None
         if plan.is_stale and choice == THEIRS:
             plan.put(plan.stored)
+        else:
+            plan.fit_times()
+        decide(self.sent, "t", plan.stale if is_current else [])
         plan.is_stale = plan.is_stale and choice not in (MINE, THEIRS)
         return not (plan.stale or plan.is_stale)
 
@@ -272,8 +376,21 @@ class TalksPage(SessionPage):
         found = clashes.difference(self.edition, clashes.PlannedEdit(talks=plans))
         here = [clash for clash in found.all if self.session.pk in found.sessions(clash)]
         is_planned = bool(self.plan.moved) or self.plan.is_reordered
-        return {"is_planned": is_planned, **clash_context(found, here, found.solved)}
+        return {
+            "is_planned": is_planned,
+            "visible": running_order(self.plan.rows) if is_planned else [],
+            "zone": times.zone_label(self.session.start, self.edition.zone),
+            "moving": self.plan.moving,
+            "moving_choices": Moving.choices,
+            "fitted": ",".join(str(key) for key in self.plan.fitted),
+            **clash_context(found, here, found.solved),
+        }
 
     def save(self) -> str:
+        before = [talk.pk for talk in running_order(row.talk for row in self.plan.rows)]
+        after = [row.pk for row in running_order(self.plan.rows)]
         self.plan.save()
-        return gettext("Order and times of “%(session)s” were saved.") % {"session": self.session}
+        said = gettext("Order and times of “%(session)s” were saved.") % {"session": self.session}
+        if self.plan.is_reordered and before == after:
+            said += " " + gettext("For visitors nothing moved: they see presentations by their times.")
+        return said

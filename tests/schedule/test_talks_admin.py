@@ -1,5 +1,6 @@
 """The page on which the presentations of a session are put in order and spread over its time."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from content.history import ChangeSet
 from schedule.models import Presentation, Session
 from tests.factories import MORNING, make_edition, make_paper, make_presentation, make_session
+from tests.schedule.reading import read
 from tests.schedule.sittings import fields_of
 
 pytestmark = pytest.mark.django_db
@@ -116,6 +118,90 @@ def test_reordered_talks_are_spread_in_their_new_order(admin_client: Client, ses
     page = sent(admin_client, session, data, "spread")
     sent(admin_client, session, fields_of(page, "talks"), "save")
     assert stored(session)[:2] == [("C", "08:00 08:20"), ("A", "08:20 08:40")]
+
+
+@pytest.fixture
+def timed(session: Session) -> Session:
+    """Talks of 20, 10 and 25 minutes, with five minutes after the first."""
+    for title, since, until in (("A", 0, 20), ("B", 25, 35), ("C", 35, 60)):
+        times = {"start": MORNING + since * MINUTE, "end": MORNING + until * MINUTE}
+        session.presentations.filter(title=title).update(**times)
+    return session
+
+
+SWAPPED = [("C", "08:00 08:20"), ("B", "08:25 08:35"), ("A", "08:35 09:00")]
+
+
+@pytest.mark.parametrize(
+    ("moving", "places", "expected"),
+    [
+        ("shift", {"C": 1}, [("C", "08:00 08:25"), ("A", "08:30 08:50"), ("B", "08:50 09:00")]),
+        ("shift", {"A": 2, "B": 1}, [("B", "08:00 08:10"), ("A", "08:15 08:35"), ("C", "08:35 09:00")]),
+        ("swap", {"A": 3, "C": 1}, SWAPPED),
+        ("swap", {"C": 1}, SWAPPED),
+        ("swap", {"A": 3}, SWAPPED),
+        ("swap", {"C": 1, "A": 2, "B": 3}, SWAPPED),
+        ("order", {"A": 3, "C": 1}, [("C", "08:35 09:00"), ("B", "08:25 08:35"), ("A", "08:00 08:20")]),
+        ("nonsense", {"A": 2, "B": 1}, [("B", "08:00 08:10"), ("A", "08:15 08:35"), ("C", "08:35 09:00")]),
+    ],
+)
+@pytest.mark.parametrize("is_checked_first", [False, True])
+def test_moved_talk_gets_the_time_that_is_asked_for(
+    admin_client: Client,
+    timed: Session,
+    moving: str,
+    places: dict[str, int],
+    expected: list[tuple[str, str]],
+    is_checked_first: bool,
+) -> None:
+    data = shown(admin_client, timed) | {"moving": moving}
+    data |= {field(timed, title, "place"): str(place) for title, place in places.items()}
+    if is_checked_first:
+        data = fields_of(sent(admin_client, timed, data, "check"), "talks")
+    sent(admin_client, timed, data, "save")
+    assert stored(timed)[:3] == expected
+
+
+def test_preview_and_public_page_show_the_same_times(
+    admin_client: Client, client: Client, timed: Session
+) -> None:
+    data = shown(admin_client, timed) | {field(timed, "C", "place"): "1"}
+    page = sent(admin_client, timed, data, "check")
+    seen = [(row.talk.title, row.clock) for row in page.context["visible"] if row.clock]
+    assert seen == [
+        ("C", "08:00 – 08:25"),
+        ("A", "08:30 – 08:50"),
+        ("B", "08:50 – 09:00"),
+    ]
+    sent(admin_client, timed, fields_of(page, "talks"), "save")
+    public = re.findall(r"([0-9:]{5}) to ([0-9:]{5}) PDT ([A-C])\b", read(client, timed.get_absolute_url()))
+    assert [(title, f"{since} – {until}") for since, until, title in public] == seen
+
+
+def test_order_that_visitors_do_not_see_is_said(admin_client: Client, timed: Session) -> None:
+    data = shown(admin_client, timed) | {field(timed, "C", "place"): "1", "moving": "order"}
+    page = sent(admin_client, timed, data, "save")
+    assert "For visitors nothing moved: they see presentations by their times." in page.text
+
+
+def test_moved_time_meets_the_time_that_somebody_else_gave(admin_client: Client, timed: Session) -> None:
+    data = shown(admin_client, timed) | {field(timed, "A", "place"): "2", field(timed, "B", "place"): "1"}
+    Presentation.objects.filter(title="B").update(start=MORNING + 30 * MINUTE)
+    page = sent(admin_client, timed, data, "save")
+    assert page.status_code == 409
+    assert [(one["theirs"], one["mine"]) for one in page.context["differences"]] == [
+        ("08:30 – 08:35", "08:00 – 08:05")
+    ]
+
+
+def test_order_of_the_other_chair_keeps_the_times(admin_client: Client, timed: Session) -> None:
+    mine = shown(admin_client, timed) | {field(timed, "C", "place"): "1"}
+    theirs = shown(admin_client, timed) | {field(timed, "B", "place"): "1", "moving": "order"}
+    sent(admin_client, timed, theirs, "save")
+    page = sent(admin_client, timed, mine, "save")
+    carried = dict(page.context["carried"]) | {"_shown": page.context["shown"]}
+    admin_client.post(address(timed), {**carried, "_choose-order": "theirs"})
+    assert stored(timed)[:3] == [("B", "08:25 08:35"), ("A", "08:00 08:20"), ("C", "08:35 09:00")]
 
 
 def test_times_are_cleared(admin_client: Client, session: Session) -> None:
