@@ -15,7 +15,7 @@ from editorial.actions import SAME, ActionForm, BulkAction, ChosenField, SetFiel
 from schedule.admin.kinds import offer_kinds
 from schedule.editing import refusals
 from schedule.models import Presentation, Room, Session
-from schedule.session_kinds import AppliesTo, kind_label
+from schedule.session_kinds import AppliesTo, built_in_kinds, kind_label
 
 if TYPE_CHECKING:
     from content.models import Content
@@ -80,10 +80,12 @@ def last_places(session: Session | None) -> dict[int, int]:
 
 class ScheduleForm(ActionForm):
     session = ChosenField(None, label=_("session"))
-    kind = forms.ChoiceField(label=_("kind"))
+    kind = forms.ChoiceField(label=_("kind"), required=False)
 
     def prepare(self) -> None:
         offer_kinds(self, Presentation)
+        field: Any = self.fields["kind"]
+        field.choices = [("", _("As the session")), *field.choices]
         self.fields["session"].offer(self, Session)  # type: ignore[attr-defined]
 
 
@@ -93,7 +95,8 @@ class PutInSession(BulkAction):
     form_class = ScheduleForm
 
     def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
-        session, kind = values["session"], values["kind"]
+        session = values["session"]
+        kind = values["kind"] or kind_in(session)
         presented = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
         shown = presented.select_related("edition", "room")
         there = {*shown.filter(session=session).values_list("paper", flat=True)}
@@ -124,6 +127,12 @@ class PutInSession(BulkAction):
     def write(self, lines: list[BulkChange]) -> None:
         moved = [BulkChange(line.row.waits, line.says, line.values) for line in lines if line.values]
         super().write([*(line for line in lines if line.made is not None), *moved])
+
+
+def kind_in(session: Session) -> str:
+    """Return the kind of presentation that a session is for: posters in a poster session."""
+    has_same = session.counts_as in built_in_kinds(AppliesTo.PRESENTATION)
+    return session.counts_as if has_same else Presentation.Kind.ORAL
 
 
 def scheduled(paper: Any, session: Session, kind: str, waits: Any, access: Access) -> BulkChange | str:

@@ -146,6 +146,28 @@ def test_papers_are_put_into_a_session_by_what_waits_or_anew(admin_client: Clien
     assert list(Presentation.objects.filter(session=None)) == [waiting]
 
 
+@pytest.mark.parametrize(
+    ("of_session", "of_paper"),
+    [
+        ("poster", "poster"),
+        ("spotlight", "spotlight"),
+        ("oral", "oral"),
+        ("workshop", "oral"),
+        ("eve", "poster"),
+    ],
+)
+def test_papers_are_presented_as_their_session_says(
+    admin_client: Client, edition: Edition, of_session: str, of_paper: str
+) -> None:
+    make.make_session_kind(edition.conference, slug="eve", counts_as="poster")
+    session, paper = make.make_session(edition, kind=of_session), make.make_paper(edition)
+    page = acted(admin_client, "put_in_session", [paper])
+    assert '<option value="" selected>As the session</option>' in page
+    act(admin_client, "put_in_session", [paper], session=session.pk, kind="")
+
+    assert [row.kind for row in session.presentations.all()] == [of_paper]
+
+
 def test_page_says_which_papers_bring_a_presentation_that_waits(
     admin_client: Client, edition: Edition
 ) -> None:
