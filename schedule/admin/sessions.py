@@ -3,11 +3,13 @@
 It also puts a paper's appearances and an edition's rooms on the forms of the floors below.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html
@@ -161,6 +163,22 @@ def number_in(session: Any) -> int:
     return int(session.number_in_form)
 
 
+def left_behind(sessions: Iterable[Session]) -> list[str]:
+    """Return what is said of presentations that lose their session, in kinds: "Poster (12), Demo (1)"."""
+    keys = [session.pk for session in sessions]
+    rows = Presentation.objects.filter(Q(session__in=keys) | Q(session__parent__in=keys))
+    kinds = Counter(row.kind_words() for row in rows.only("kind", "kind_name"))
+    if not kinds:
+        return []
+    words = ngettext(
+        "%(number)d presentation stays, without a session: %(kinds)s",
+        "%(number)d presentations stay, without a session: %(kinds)s",
+        kinds.total(),
+    )
+    named = ", ".join(f"{kind} ({number:,})" for kind, number in kinds.most_common())
+    return [words % {"number": kinds.total(), "kinds": named}]
+
+
 @admin.register(Session)
 class SessionAdmin(KindChoices[Session], ClashAdmin[Session], ContentAdmin[Session]):
     desk_order = 10
@@ -215,6 +233,11 @@ class SessionAdmin(KindChoices[Session], ClashAdmin[Session], ContentAdmin[Sessi
         if obj is not None and access_for(request).may_all("view", Session, obj.edition):
             context["tools"] = session_tools(obj)
         return super().render_change_form(request, context, *args, **kwargs)
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Say first what stays in the program without these sessions and their parts."""
+        deleted, *others = super().get_deleted_objects(objs, request)
+        return [*left_behind(objs), *deleted], *others
 
     def get_inlines(self, request: HttpRequest, obj: Session | None) -> Any:
         inlines = super().get_inlines(request, obj)

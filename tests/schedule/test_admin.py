@@ -271,3 +271,28 @@ def test_actions_publish_cancel_and_take_back(admin_client: Client) -> None:
         said.append(re.findall(r'class="success">([^<]+) <a', page))
 
     assert said == [["1 session published."], ["1 session cancelled."], ["1 session put back to draft."]]
+
+
+@pytest.mark.parametrize("way", ["form", "list"])
+def test_page_that_deletes_a_session_says_what_loses_it(admin_client: Client, way: str) -> None:
+    edition = make.make_edition()
+    workshop = make.make_session(edition, kind="workshop", title="Workshop")
+    hall = make.make_session(edition, kind="poster", title="Posters", parent=workshop)
+    other = make.make_session(edition, kind="poster")
+    for _ in range(12):
+        make.make_presentation(hall, kind="poster")
+    make.make_presentation(workshop, kind="talk")
+    make.make_presentation(other, kind="demo")
+    if way == "form":
+        page = admin_client.get(address(workshop, "delete")).text
+    else:
+        chosen = {"action": "delete_selected", "_selected_action": [workshop.pk, hall.pk]}
+        page = admin_client.post(LIST, chosen).text
+
+    assert "13 presentations stay, without a session: Poster (12), Talk (1)" in page
+
+
+def test_page_that_deletes_an_empty_session_speaks_of_no_presentations(admin_client: Client) -> None:
+    page = admin_client.get(address(make.make_session(make.make_edition()), "delete")).text
+
+    assert "without a session" not in page
