@@ -3,6 +3,7 @@
 Pure: knows no models and no clock. What is public was decided before.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -11,10 +12,14 @@ from itertools import groupby, islice, pairwise
 from math import ceil
 from typing import Any, Protocol
 
+from papers.rows import natural
+
 # An edition with more days than this (a slip in its dates) shows only the days that have sessions.
 MAX_STRIP_DAYS = 31
 # Rows of the grid grow with their length in steps of five minutes, up to two hours.
 STEP_MINUTES, MAX_STEPS = 5, 24
+# What stands before the number of a session, or before its letter after a word: "Session 1A", "Track B".
+NUMBERED = re.compile(r"(\D{0,40}?)(?:[0-9]|(?<=\w\s)[A-Z]\b)")
 
 # A moment, and whether what takes no time at it has happened.
 type Edge = tuple[datetime, int]
@@ -54,14 +59,31 @@ def instant(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
 
 
+def in_series[T](sessions: Iterable[T]) -> list[T]:
+    """Put those that are numbered in one series, "Session 1A", "Session 1B", "Session 10", in its order.
+
+    They share the places that they have; whatever else is given stays at its place.
+    """
+    found = list(sessions)
+    series: dict[str, list[int]] = {}
+    for place, session in enumerate(found):
+        if match := NUMBERED.match(str(session)):
+            series.setdefault(match[1].casefold(), []).append(place)
+    for places in series.values():
+        rows = sorted((found[place] for place in places), key=lambda session: natural(str(session)))
+        for place, session in zip(places, rows, strict=True):
+            found[place] = session
+    return found
+
+
 def blocks[T: Timed](sessions: Iterable[T]) -> list[Block[T]]:
-    """Gather what begins at the same moment, by time; within a block the given order stays."""
+    """Gather what begins at the same moment, by time; within a block the given order stays, but in series."""
 
     def begin(session: T) -> datetime:
         return instant(session.start)
 
     groups = [list(group) for _, group in groupby(sorted(sessions, key=begin), key=begin)]
-    return [Block(group[0].start, group) for group in groups]
+    return [Block(group[0].start, in_series(group)) for group in groups]
 
 
 def days[T: Timed](sessions: Iterable[T], day_of: Callable[[datetime], date]) -> list[ProgramDay[T]]:
@@ -302,5 +324,6 @@ def room_statuses(sessions: Iterable[Any], at: datetime) -> list[RoomStatus]:
         there.sort(key=begin)
         now = [session for session in there if session.start <= at < session.end]
         ahead = [session for session in there if session.start > at]
-        found.append(RoomStatus(column.room, now, [one for one in ahead if begin(one) == begin(ahead[0])]))
+        following = [session for session in ahead if begin(session) == begin(ahead[0])]
+        found.append(RoomStatus(column.room, in_series(now), in_series(following)))
     return found

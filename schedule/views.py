@@ -22,7 +22,7 @@ from papers.models import Material, Paper
 from schedule import timetable
 from schedule.models import Presentation, Room, Session
 from schedule.page_metadata import card_text, session_head
-from schedule.querysets import LIGHT
+from schedule.querysets import LIGHT, SessionQuerySet
 from schedule.releases import mark_moved, moved_times, release_view
 from schedule.rows import TALKS_SHOWN, fill
 from schedule.schedule_filters import NORMAL_ZOOM, ZOOMS, ScheduleFilter, one_of, read_choice, used_days
@@ -88,8 +88,7 @@ def one_day(
     shown = mark_moved(chosen.for_timetable(at, choice.topic), moved, at)
     context = {**frame(edition, used, at, choice, view), "date": date}
     if date == context["today"]:
-        context["running"] = sessions.running(at).in_order().with_place()
-        context["upcoming"] = sessions.next_after(at).in_order().with_place()
+        context |= now_and_next(sessions, at)
     if view == "grid":
         context |= {"grid": timetable.grid(timetable.nest(shown, beside=True)), "face": edition.face}
         context |= {"zoom": one_of(request, "zoom", ZOOMS, NORMAL_ZOOM), "zooms": ZOOMS}
@@ -99,6 +98,12 @@ def one_day(
     fill(shown, talks, at, most=LIGHT, moves=moved, abstracts=abstracts)
     context |= {"blocks": timetable.blocks(timetable.nest(shown)), "abstracts": abstracts}
     return render(request, "schedule/day.html", context)
+
+
+def now_and_next(sessions: SessionQuerySet, at: datetime) -> dict[str, Any]:
+    """Return what runs and what begins next, as the top of a page lists it."""
+    rows = {"running": sessions.running(at), "upcoming": sessions.next_after(at)}
+    return {name: timetable.in_series(found.in_order().with_place()) for name, found in rows.items()}
 
 
 def frame(
@@ -146,6 +151,7 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
     fill(together, edition.presentations.published(at), at, most=LIGHT, **options)
     date = edition.day_of(shown.start)
     beside = sessions.starting_between(*edition.day_bounds(date)).beside(shown.pk, shown.parent_id)
+    row = [one for block in timetable.blocks(beside) for one in block.sessions]
     day_crumb = short_day(date), reverse("schedule:day", args=[edition.slug, date.isoformat()])
     picture = Card(reverse("schedule:card", args=[edition.slug, uid]), card_text(shown))
     context = {
@@ -157,7 +163,7 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         "face": edition.face,
         "abstracts": abstracts,
         "parts": timetable.blocks(parts),
-        "neighbors": timetable.neighbors(beside, shown),
+        "neighbors": timetable.neighbors(row, shown),
     }
     return render(request, "schedule/session.html", context)
 

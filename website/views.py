@@ -15,6 +15,7 @@ from conference.cards import Picture, card
 from conference.models import Edition
 from conference.request_edition import current_edition, edition_page, published_editions, show_edition
 from content.pagination import BadParameter
+from schedule.views import now_and_next
 from website.context_processors import home_head
 from website.menu import counts, program_links
 
@@ -43,8 +44,7 @@ def edition_home(request: HttpRequest, edition: Edition) -> HttpResponse:
     sessions = edition.sessions.published(at)
     context = {
         "head": home_head(edition),
-        "running": sessions.running(at).in_order().with_place(),
-        "upcoming": sessions.next_after(at).in_order().with_place(),
+        **now_and_next(sessions, at),
         "today": edition.day_of(at),
         "strip": sorted(sessions.program_days(edition.day_of)),
         "announcements": edition.announcements.published(at),

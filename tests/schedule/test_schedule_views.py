@@ -1,5 +1,6 @@
 """The views of the schedule: grid, days at a glance, now and next; and what of it an address chooses."""
 
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -225,10 +226,44 @@ def test_strip_stands_on_home_and_today_only(client: Client) -> None:
     assert strip not in text(at(moment, client, "/2021/schedule/2021-04-07/"))
 
 
-def test_strip_of_many_rooms_shows_the_first_and_leads_to_all(client: Client, edition: Edition) -> None:
-    for number in range(7):
-        make.make_session(edition, title=f"Parallel {number}", room=make.make_room(edition))
-    page = Page(at(make.MORNING, client, "/2021/"))
+SERIES = ["Session 1A", "Industry Talks", "Session 1B", "Session 1C", "Session 1D", "Session 2", "Session 10"]
 
-    assert page.main.count("Parallel") == 6
+
+@pytest.fixture
+def parallel(edition: Edition) -> Edition:
+    """Seven sessions at once, in halls whose order is none of theirs."""
+    halls = [make.make_room(edition, f"Hall {number}", position=number) for number in range(1, 8)]
+    titles = [SERIES[place] for place in (6, 1, 4, 0, 5, 3, 2)]
+    for hall, title in zip(halls, titles, strict=True):
+        make.make_session(edition, title=title, room=hall)
+    return edition
+
+
+@pytest.mark.parametrize("path", ["/2021/", "/2021/schedule/", DAY])
+@pytest.mark.parametrize("minutes", [-30, 30], ids=["before", "during"])
+@pytest.mark.usefixtures("parallel")
+def test_strip_shows_all_that_is_parallel_in_the_order_of_its_series(
+    client: Client, path: str, minutes: int
+) -> None:
+    page = Page(at(make.MORNING + minutes * HOUR / 60, client, path))
+    strip = page.main.split("Now and next in all rooms")[0]
+
+    assert sorted(SERIES, key=strip.index) == SERIES
     assert page.links()["Now and next in all rooms"] == NOW
+
+
+@pytest.mark.usefixtures("parallel")
+def test_days_and_neighbors_follow_the_series(client: Client, edition: Edition) -> None:
+    day = fetch(client, "/2021/schedule/2021-04-06/")
+    words = read(client, edition.sessions.get(title="Session 1B").get_absolute_url())
+
+    assert [words for level, words in headings(day) if words in SERIES] == SERIES
+    beside = re.findall(r"(?:Before|After): 08:00 PDT, ([A-Z][A-Za-z0-9 ]+?) ?(?=After|$)", words)
+    assert beside == ["Industry Talks", "Session 1C"]
+
+
+@pytest.mark.usefixtures("parallel")
+def test_lobby_shows_all_that_is_parallel(client: Client) -> None:
+    words = text(at(make.MORNING, client))
+
+    assert [title for title in SERIES if f"Now until 09:00 PDT {title}" in words] == SERIES

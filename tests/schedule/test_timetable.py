@@ -33,6 +33,9 @@ class Slot:
     end: datetime
     name: str = ""
 
+    def __str__(self) -> str:
+        return self.name
+
 
 @dataclass(frozen=True)
 class Board:
@@ -102,7 +105,7 @@ def test_strip_has_every_used_day_once_in_order(first: date, length: int, used: 
 
 def test_blocks_keep_the_order_given_within_one_time() -> None:
     nine, ten = (datetime(2021, 4, 6, hour, tzinfo=UTC) for hour in (9, 10))
-    late, second, first = slot(ten, name="late"), slot(nine, name="hall B"), slot(nine, name="hall A")
+    late, second, first = slot(ten, name="late"), slot(nine, name="second"), slot(nine, name="first")
 
     assert [b.sessions for b in timetable.blocks([late, second, first])] == [[second, first], [late]]
 
@@ -113,6 +116,20 @@ def test_block_names_an_end_only_where_it_is_shared() -> None:
     assert timetable.blocks([slot(nine), slot(nine)])[0].end == nine + timedelta(hours=1)
     assert timetable.blocks([slot(nine), slot(nine, 30)])[0].end is None
     assert timetable.blocks([slot(nine, 0)])[0].end == nine
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("10|2|1B|1A", "1A|1B|2|10"),
+        ("Session 2: Zoo|Keynote|session 1: Ant", "session 1: Ant|Keynote|Session 2: Zoo"),
+        ("Track C|Track A|A talk|A banquet", "Track A|Track C|A talk|A banquet"),
+        ("Oral 2|Poster 1|Oral 1|Poster 0", "Oral 1|Poster 0|Oral 2|Poster 1"),
+        ("|Zoo|Ant", "|Zoo|Ant"),
+    ],
+)
+def test_series_stands_in_its_order_at_its_places(given: str, expected: str) -> None:
+    assert timetable.in_series(given.split("|")) == expected.split("|")
 
 
 def test_equal_wall_times_while_clocks_go_back_are_two_blocks() -> None:
