@@ -6,10 +6,11 @@ have, a track, links or files, is a session that holds one presentation of a pap
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import count
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
@@ -18,12 +19,23 @@ import markup
 from exchange.files import Context, Source
 from exchange.problems import Findings, Where, closest, short
 from exchange.reading.textfiles import JsonObject, is_too_large, only_one
-from exchange.reading.values import UnfitError, checked, day, moment, slug, stated_zone, tidy, zone_called
+from exchange.reading.values import (
+    UnfitError,
+    checked,
+    day,
+    moment,
+    noted_text,
+    slug,
+    stated_zone,
+    tidy,
+    zone_called,
+)
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
     MaterialRecord,
     PaperRecord,
+    PersonRecord,
     PersonRef,
     PresentationRecord,
     Program,
@@ -93,6 +105,8 @@ OWN_LINKS = {
     ("Chat", "related"): "chat_url",
 }
 NAMED = {"pdf": "Paper", "other": "Link", "review": "Reviews"}
+# Links to the same event, or to its form for feedback, on the site that the file comes from.
+SOURCE_LINKS = frozenset(("origin", "feedback"))
 
 type Loading = Callable[[Source, Findings], dict[str, object] | None]
 
@@ -122,12 +136,13 @@ def _program(schedule: JsonObject, context: Context) -> Program:
         message = gettext("The times of the file are those of %(theirs)s, the edition has the zone %(ours)s.")
         findings.note("warning", conference.where, message, theirs=zone, ours=ours)
     address, acronym = schedule.line("base_url") or conference.line("url"), conference.line("acronym")
-    reader = EventReader(findings, zone, host_of(address) or slug(acronym or "frab"))
+    reader = EventReader(findings, zone, host_of(address) or slug(acronym or "frab"), address)
     for room in conference.objects("rooms"):
         reader.add_room(room.line("name"), room.number("capacity"))
     for one in conference.objects("days", is_place=True):
         for name, event, own, begin in _events(one, zone):
             reader.add(event, name, own, begin)
+    reader.note_answers(conference.where)
     return reader.program()
 
 
@@ -157,10 +172,13 @@ def _events(one: JsonObject, zone: ZoneInfo) -> Iterator[tuple[str, JsonObject, 
 
 
 class EventReader:
-    """What was read so far. `host`: the namespace of the numbers of people."""
+    """What was read so far. `host`: the namespace of the numbers of people; `base_url`: of relative links."""
 
-    def __init__(self, findings: Findings, zone: tzinfo, host: str) -> None:
-        self.findings, self.zone, self.host = findings, zone, host
+    def __init__(self, findings: Findings, zone: tzinfo, host: str, base_url: str = "") -> None:
+        self.findings, self.zone, self.host, self.base_url = findings, zone, host, base_url
+        # What the file says of people, by their identifiers, else by their names.
+        self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
+        self.unread_answers = 0
         self.rooms: dict[str, RoomRecord] = {}
         self.topics: dict[str, TopicRecord] = {}
         self.papers: list[PaperRecord] = []
@@ -169,6 +187,7 @@ class EventReader:
 
     def program(self) -> Program:
         return Program(
+            people=tuple(self.people.values()),
             rooms=tuple(self.rooms.values()),
             topics=tuple(self.topics.values()),
             papers=tuple(self.papers),
@@ -199,8 +218,7 @@ class EventReader:
             return
         is_cancelled = title.startswith(CANCELLED)
         title = markup.escaped(title.removeprefix(CANCELLED))
-        texts = (LINE_END.sub("\n", raw.text(name)).strip() for name in ("abstract", "description"))
-        text, reason = joined(*texts), ""
+        text, reason = joined(*_texts(raw, "abstract", "description"), *self._answers(raw)), ""
         first, rest = parted(text)
         if is_cancelled and first.startswith(CANCELLED):
             text, reason = rest, first.removeprefix(CANCELLED)
@@ -250,7 +268,61 @@ class EventReader:
             name, number = one.line("name") or one.line("public_name"), one.number("id")
             key = str(number) if number else one.line("code")
             if name:
-                yield PersonRef(name=name, ids=((self.host, key),) if key else (), where=one.where)
+                ref = PersonRef(name=name, ids=((self.host, key),) if key else (), where=one.where)
+                self._describe(one, ref)
+                yield ref
+
+    def _describe(self, one: JsonObject, ref: PersonRef) -> None:
+        """Add what the file says of a person, who may be in several events; nothing changes nothing."""
+        texts = _texts(one, "biography") or _texts(one, "abstract", "description")
+        answers = self._answers(one, is_personal=True)
+        pages = (self._address(link) for link in one.objects("links"))
+        homepage = next(filter(is_web, pages), "")
+        if texts or answers or homepage:
+            biography = joined(*texts, *answers)
+            key = ref.ids or ref.name
+            known = self.people.get(key, PersonRecord(ref=ref, where=one.where))
+            self.people[key] = replace(
+                known,
+                biography=known.biography or biography or UNSTATED,
+                homepage=known.homepage or homepage or UNSTATED,
+            )
+
+    def _answers(self, raw: JsonObject, *, is_personal: bool = False) -> list[str]:
+        """Return answers to questions of the call, which organizers export, that may be shown.
+
+        The question must be there in words. Those about people are shown only if the file calls them public.
+        """
+        found = []
+        for one in raw.objects("answers"):
+            asked = one.content.get("question")
+            inner = asked if isinstance(asked, dict) else {}
+            flags = {inner.get("is_public"), one.content.get("is_public")} - {None}
+            is_public = flags == {True} or not (flags or is_personal)
+            question = in_one_language(inner.get("question") if inner else asked)
+            answer = in_one_language(one.content.get("answer"))
+            if is_public and question and answer and not inner.get("contains_personal_data"):
+                sign = "" if question.endswith(("?", ":")) else ":"
+                found.append(noted_text(f"{question}{sign} {answer}", raw.where, "answers", self.findings))
+            elif answer:
+                self.unread_answers += 1
+        return found
+
+    def note_answers(self, where: Where) -> None:
+        if self.unread_answers:
+            message = gettext(
+                "%(count)s answers were left out: the file does not say what was asked, "
+                "or that they are public."
+            )
+            self.findings.note("warning", where, message, count=self.unread_answers)
+
+    def _address(self, link: JsonObject) -> str:
+        """Return where a link leads; files of the same site are named without its host."""
+        address = link.line("url")
+        try:
+            return urljoin(self.base_url, address) if address else ""
+        except ValueError:
+            return address
 
     def _start(self, raw: JsonObject, day: date | None, day_start: time) -> datetime | None:
         """Return when the event begins: its date, or its time on the day that lists it."""
@@ -312,8 +384,10 @@ class EventReader:
         materials: list[MaterialRecord] = []
         for field in ("links", "attachments"):
             for link in raw.objects(field, is_place=True):
-                title, kind = link.line("title"), link.line("type")
-                address = link.line("url")
+                title, kind = link.line("title"), link.line("type").lower()
+                address = self._address(link)
+                if kind in SOURCE_LINKS:
+                    continue
                 name = OWN_LINKS.get((title, kind)) if field == "links" and not materials else None
                 if not is_web(address):
                     message = gettext("The link %(url)s is left out: it is no web address.")
@@ -327,6 +401,18 @@ class EventReader:
                     found, label = material_of(kind, title, is_attachment)
                     materials.append(MaterialRecord(kind=found, url=address, label=label))
         return own, materials
+
+
+def _texts(one: JsonObject, *names: str) -> list[str]:
+    return [text for name in names if (text := LINE_END.sub("\n", one.text(name)).strip())]
+
+
+def in_one_language(value: object) -> str:
+    """Return a text, of one in several languages the English one, else the first."""
+    if isinstance(value, dict):
+        texts = {name: text for name, text in value.items() if isinstance(text, str) and text.strip()}
+        value = texts.get("en") or next(iter(texts.values()), "")
+    return value.strip() if isinstance(value, str) else ""
 
 
 def _free(key: str, taken: set[str]) -> str:

@@ -149,7 +149,7 @@ class Events(Lookup):
         self.address = f"{self.site}/{context.edition}"
         self.room_names = {room.slug: line(stated(room.name, "")) or room.slug for room in program.rooms}
         self.topics = {topic.slug: line(stated(topic.name, "") or topic.slug) for topic in program.topics}
-        self.ids = {person.ref.uid: person.ref.ids for person in program.people if person.ref.uid}
+        self.people = {person.ref.uid: person for person in program.people if person.ref.uid}
         self.inside: dict[str, list[PresentationRecord]] = {}
         for shown in program.presentations:
             self.inside.setdefault(stated(shown.session, None) or "", []).append(shown)
@@ -300,13 +300,18 @@ class Events(Lookup):
         }
 
     def _person(self, ref: PersonRef) -> dict[str, Any]:
-        ids = dict(self.ids.get(ref.uid, ()) or ref.ids)
+        known = self.people.get(ref.uid)
+        ids = dict((known.ref.ids if known else ()) or ref.ids)
         guid = uuid_of(f"{self.site}/people/{ref.uid or ref.name}")
         own = ids.get(self.host, "")
         number = int(own) if own.isascii() and own.isdecimal() and len(own) < 11 else 0
         person = {"id": number or number_of(guid), "guid": guid, "name": line(ref.name)}
         if ref.uid:
             person["url"] = f"{self.site}/people/{ref.uid}/"
+        if known and (biography := prose(stated(known.biography, ""))):
+            person["biography"] = biography
+        if known and is_web(homepage := line(stated(known.homepage, ""))):
+            person["links"] = [{"type": "web", "url": homepage, "title": "Homepage"}]
         return person
 
     def _people(self, shown: PresentationRecord) -> list[PersonRef]:

@@ -13,7 +13,7 @@ import markup
 from exchange.files import Context, Source
 from exchange.formats import frab_json, frab_xml
 from exchange.problems import ProgramError
-from exchange.records import AuthorRecord, PersonRef, Program, RoleRecord, stated
+from exchange.records import AuthorRecord, PersonRecord, PersonRef, Program, RoleRecord, stated
 from tests.exchange.formats.test_frab import CONTEXT, SHARED, talks, text
 from tests.exchange.programs import odd
 from tests.exchange.strategies import programs
@@ -109,6 +109,85 @@ def test_pretalx_names_people_by_code_and_says_when_it_ends() -> None:
         RoleRecord(person=PersonRef(name="Mia Zed", ids=(("camp.test", "ABC123"),)), role="speaker"),
     )
     assert session.end == datetime.fromisoformat("2019-08-21T12:15:00+02:00")
+
+
+PERSON: dict[str, Any] = {
+    "code": "ABC123",
+    "name": "Mia Zed",
+    "biography": " She\r\nbuilds. ",
+    "links": [{"url": "mailto:mia@zed.test"}, {"url": "https://zed.test/", "service": "MASTODON"}],
+}
+REF = PersonRef(name="Mia Zed", ids=(("camp.test", "ABC123"),))
+
+
+def test_biography_and_homepage_of_a_person_are_taken_once() -> None:
+    again = {**PERSON, "biography": "", "links": []}
+    rooms: dict[str, Any] = {"A": [{**EVENT, "persons": [PERSON, PERSON]}]}
+    silent = {"code": "X", "name": "Bo Li", "biography": None}
+    late = {**EVENT, "id": 8, "guid": None, "persons": [again, silent]}
+    rooms["B"] = [late]
+    conference = {"days": [{"date": "2019-08-21", "rooms": rooms}], "url": "https://camp.test/"}
+    file = Source("f", json.dumps({"schedule": {"conference": conference}}).encode())
+
+    assert frab_json.read([file], CAMP).people == (
+        PersonRecord(ref=REF, biography="She\nbuilds.", homepage="https://zed.test/"),
+    )
+
+
+def test_biography_goes_out_again() -> None:
+    known = PersonRecord(
+        ref=PersonRef(name="M. Zed", uid="mia"), biography="A.\n\n*B*", homepage="https://z.test/"
+    )
+    (found,) = again(replace(talks(), people=(known,)), frab_json).people
+
+    assert (found.ref.name, found.biography, found.homepage) == ("Mia Zed", "A.\n\n*B*", "https://z.test/")
+
+
+def test_answers_that_are_public_are_taken_and_others_counted() -> None:
+    answers: list[dict[str, Any]] = [
+        {"question": "Which level?", "answer": "Beginner"},
+        {"question": {"question": {"de": "Stufe", "en": "Level"}, "is_public": True}, "answer": "2"},
+        {"question": {"question": {"en": "Fee"}, "is_public": False}, "answer": "None"},
+        {"question": 12, "answer": "Yes", "options": []},
+        {"question": "Empty", "answer": ""},
+    ]
+    asked = [{"question": {"question": "Motto", "is_public": True}, "answer": "Go"}]
+    private = [{"question": "Diet", "answer": "Vegan"}]
+    found = read(answers=answers, persons=[{**PERSON, "answers": [*asked, *private]}])
+
+    assert stated(found.sessions[0].abstract, "").split("\n\n")[2:] == ["Which level? Beginner", "Level: 2"]
+    assert stated(found.people[0].biography, "") == "She\nbuilds.\n\nMotto: Go"
+    assert [note.message for note in found.notes] == [
+        "3 answers were left out: the file does not say what was asked, or that they are public."
+    ]
+
+
+def test_links_within_the_site_are_completed_and_those_to_the_source_left_out() -> None:
+    links = [
+        {"type": "FEEDBACK", "url": "https://camp.test/feedback/"},
+        {"type": "ORIGIN", "url": "https://camp.test/talk/"},
+        {"type": "web", "url": "https://mia.test/", "title": "Hers"},
+    ]
+    found = read(links=links, attachments=[{"url": "/media/a.pdf?1", "type": "SLIDES"}])
+
+    assert [(one.kind, one.url) for one in stated(found.papers[0].materials, ())] == [
+        ("project", "https://mia.test/"),
+        ("slides", "https://camp.test/media/a.pdf?1"),
+    ]
+
+
+@pytest.mark.shared
+def test_real_pretalx_file_is_read_with_its_biographies() -> None:
+    content = (SHARED / "pretalx-democon.json").read_bytes()
+    found = frab_json.read([Source("p.json", content)], Context("2020", 2020, "UTC"))
+    days = json.loads(content)["schedule"]["conference"]["days"]
+    events = [event for day in days for room in day["rooms"].values() for event in room]
+    people = {one["id"]: one["biography"] for event in events for one in event["persons"]}
+
+    assert len(found.sessions) == len(events) == 36
+    assert {one.ref.ids[0][1]: one.biography for one in found.people} == {
+        str(key): text.strip() for key, text in people.items()
+    }
 
 
 def test_time_without_offset_is_in_the_zone_and_after_midnight_on_the_next_day() -> None:
