@@ -81,8 +81,11 @@ def built_in_kinds(applies_to: str) -> frozenset[str]:
 
 
 def kind_label(applies_to: str, slug: str, name: str) -> str:
-    """Return a kind in words; `name` is that of a kind of the conference's own, else empty."""
-    return name or str(dict(BUILT_IN[applies_to].choices).get(slug, slug))
+    """Return a kind in words; `name` is that of a kind of the conference's own, else empty.
+
+    Files may spell names in lower case; they stay so for other files.
+    """
+    return f"{name[:1].upper()}{name[1:]}" or str(dict(BUILT_IN[applies_to].choices).get(slug, slug))
 
 
 class SessionKindQuerySet(ContentQuerySet[Any]):

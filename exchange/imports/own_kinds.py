@@ -56,7 +56,7 @@ def _described(program: Program, edition: Edition, findings: Findings) -> list[S
             slug=record.slug,
             name=stated(record.name, "") or named(record.slug),
             counts_as=stated(record.counts_as, "") or guessed(applies_to, record.slug),
-            color=stated(record.color, ""),
+            color=stated(record.color, here.color if here else ""),
         )
         if here is None:
             _report_errors(kind, record, findings)

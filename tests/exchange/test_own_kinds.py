@@ -190,7 +190,7 @@ def written(shown: Presentation, name: str) -> str:
 def test_apps_get_the_kind(shown: Presentation) -> None:
     found = written(shown, "frab_xml")
 
-    assert "<type>flash</type>" in found
+    assert "<type>Flash talk!</type>" in found
 
 
 def test_events_count_as_what_the_format_knows(shown: Presentation) -> None:
@@ -217,6 +217,21 @@ def test_type_that_apps_do_not_know_is_an_own_kind() -> None:
     load(program, "2021")
 
     assert kinds() == {("session", "hacker-jeopardy", "Hacker Jeopardy", "other")}
+
+
+def test_color_that_chairs_gave_a_kind_is_no_difference() -> None:
+    program = programs.program(session_kinds=(KindRecord(slug="lecture", name="lecture", counts_as="oral"),))
+    load(program, "2021")
+    SessionKind.objects.update(color="#0b6b62")
+
+    assert load(program, "2021").notes == ()
+
+
+def test_name_in_lower_case_is_shown_with_a_capital() -> None:
+    edition = make.make_edition()
+    make.make_session_kind(edition.conference, "lecture", slug="lecture", counts_as="oral")
+
+    assert make.make_session(edition, kind="lecture").kind_words() == "Lecture"
 
 
 def test_api_reads_and_filters_an_own_kind(shown: Presentation, client: Client) -> None:

@@ -17,7 +17,8 @@ from django.utils.translation import gettext
 
 import markup
 from exchange.files import Context, Source
-from exchange.problems import Findings, Where, closest, short
+from exchange.problems import Findings, Where, short
+from exchange.reading.papers import kind_of
 from exchange.reading.textfiles import JsonObject, is_too_large, only_one
 from exchange.reading.values import (
     UnfitError,
@@ -33,6 +34,7 @@ from exchange.reading.values import (
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
+    KindRecord,
     MaterialRecord,
     PaperRecord,
     PersonRecord,
@@ -59,32 +61,38 @@ MAX_BYTES = 100_000_000
 # What names no moment of a day: it begins at midnight.
 MIDNIGHT = time()
 
-# Kinds that apps call as we do.
-SAME = (
-    *("opening", "panel", "tutorial", "workshop", "social", "break", "meal"),
-    *("registration", "town_hall", "award_ceremony", "other"),
-)
-# What apps call an event -> kind of the session and, where it is a talk, of the presentation in it.
-KINDS = {
-    "lecture": ("invited_talk", "talk"),
-    "talk": ("invited_talk", "talk"),
-    "invited_talk": ("invited_talk", "talk"),
-    "keynote": ("invited_talk", "talk"),
-    "oral": ("oral", "oral"),
-    "spotlight": ("spotlight", "spotlight"),
-    "lightning_talk": ("spotlight", "spotlight"),
-    "lightning": ("spotlight", "spotlight"),
-    "poster": ("poster", "poster"),
-    "demo": ("other", "demo"),
-    "podium": ("panel", "talk"),
-    "discussion": ("panel", "talk"),
-    "lunch": ("meal", "talk"),
-    "concert": ("social", "talk"),
-    "djset": ("social", "talk"),
-    "performance": ("social", "talk"),
-    "party": ("social", "talk"),
-    **{kind: (kind, "talk") for kind in SAME},
+# Types of events that are kinds of sessions here, and the kind of the presentation in such a session.
+BUILT_IN = {
+    "oral": "oral",
+    "spotlight": "spotlight",
+    "poster": "poster",
+    **dict.fromkeys(
+        (
+            *("opening", "invited_talk", "panel", "tutorial", "workshop", "social", "break", "meal"),
+            *("registration", "town_hall", "award_ceremony", "other"),
+        ),
+        "talk",
+    ),
 }
+# What other types count as. They are words of longer types too, such as "Talk 30 min + 10 min Q&A".
+COUNTS_AS = {
+    **{name.replace("_", " "): name for name in BUILT_IN},
+    **dict.fromkeys(("lecture", "talk", "vortrag", "presentation"), "oral"),
+    **dict.fromkeys(("keynote", "invited lecture", "plenary"), "invited_talk"),
+    **dict.fromkeys(("lightning", "lightning talk"), "spotlight"),
+    **dict.fromkeys(("hands on", "hackathon", "sprint"), "workshop"),
+    **dict.fromkeys(("training", "course"), "tutorial"),
+    **dict.fromkeys(("podium", "discussion", "debate", "round table", "fishbowl"), "panel"),
+    **dict.fromkeys(("lunch", "dinner", "breakfast"), "meal"),
+    **dict.fromkeys(("pause", "coffee"), "break"),
+    **dict.fromkeys(("concert", "djset", "performance", "party", "game", "film"), "social"),
+}
+# The longest first: a lightning talk is no plain talk.
+TYPE_WORDS = sorted(COUNTS_AS, key=len, reverse=True)
+DEMO = "demo"
+# A file with more types than this uses them for something else.
+MAX_TYPES = 20
+MAX_TYPE_CHARS, MAX_KEY_CHARS = 60, 40
 
 # Type of a link, whether it is an attachment -> kind of the material.
 MATERIALS = {
@@ -142,6 +150,7 @@ def _program(schedule: JsonObject, context: Context) -> Program:
     for one in conference.objects("days", is_place=True):
         for name, event, own, begin in _events(one, zone):
             reader.add(event, name, own, begin)
+    reader.note_types(conference.where)
     reader.note_answers(conference.where)
     return reader.program()
 
@@ -179,6 +188,7 @@ class EventReader:
         # What the file says of people, by their identifiers, else by their names.
         self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
         self.unread_answers = 0
+        self.kinds: dict[str, KindRecord] = {}
         self.rooms: dict[str, RoomRecord] = {}
         self.topics: dict[str, TopicRecord] = {}
         self.papers: list[PaperRecord] = []
@@ -188,6 +198,7 @@ class EventReader:
     def program(self) -> Program:
         return Program(
             people=tuple(self.people.values()),
+            session_kinds=tuple(self.kinds.values()),
             rooms=tuple(self.rooms.values()),
             topics=tuple(self.topics.values()),
             papers=tuple(self.papers),
@@ -225,7 +236,7 @@ class EventReader:
         own, materials = self._links(raw)
         people = list(self._people(raw))
         kind, shown = self._kinds(raw)
-        is_talk = bool(raw.line("track") or materials or shown == "demo")
+        is_talk = bool(raw.line("track") or materials or shown == DEMO)
         self.sessions[uid] = SessionRecord(
             uid=uid,
             kind=kind,
@@ -308,6 +319,15 @@ class EventReader:
                 self.unread_answers += 1
         return found
 
+    def note_types(self, where: Where) -> None:
+        """Say what the types of events count as that are no kinds here."""
+        if self.kinds:
+            counted = ", ".join(f"{one.name} ({one.counts_as})" for one in self.kinds.values())
+            message = gettext(
+                "Types of events that become kinds of sessions, and what they count as: %(types)s."
+            )
+            self.findings.note("doubt", where, message, types=counted)
+
     def note_answers(self, where: Where) -> None:
         if self.unread_answers:
             message = gettext(
@@ -369,14 +389,21 @@ class EventReader:
         return uid
 
     def _kinds(self, raw: JsonObject) -> tuple[str, str]:
-        name = raw.line("type").lower().replace(" ", "_").replace("-", "_")
-        if name and name not in KINDS:
-            if not closest(name, KINDS):
-                # A kind of the conference's own.
-                return raw.line("type"), "talk"
-            message = gettext("Events of type %(type)s are taken as of another kind.")
-            self.findings.note("warning", Where(raw.where.file), message, type=short(name))
-        return KINDS.get(name, KINDS["other"])
+        """Return the kind of the session that an event is, and of a presentation in it.
+
+        A type that is no kind here becomes one of the conference's own, so that it goes out again as it came.
+        """
+        name = raw.line("type")[:MAX_TYPE_CHARS]
+        key = slug(name, MAX_KEY_CHARS)
+        built_in = key.replace("-", "_")
+        if not name or built_in in BUILT_IN:
+            return (built_in, BUILT_IN[built_in]) if name else ("other", "talk")
+        if key == DEMO:
+            return "other", DEMO
+        if key not in self.kinds and len(self.kinds) < MAX_TYPES:
+            self.kinds[key] = KindRecord(slug=key, name=name, counts_as=counts_as(key), where=raw.where)
+        counted = counts_as(key)
+        return key if key in self.kinds else counted, "talk" if counted == "oral" else BUILT_IN[counted]
 
     def _links(self, raw: JsonObject) -> tuple[dict[str, Any], list[MaterialRecord]]:
         """Return the addresses that are fields of the session, and what is material."""
@@ -401,6 +428,15 @@ class EventReader:
                     found, label = material_of(kind, title, is_attachment)
                     materials.append(MaterialRecord(kind=found, url=address, label=label))
         return own, materials
+
+
+def counts_as(key: str) -> str:
+    """Return the built-in kind of sessions that a type, given as a slug, sounds like."""
+    words = key.replace("-", " ")
+    return next(
+        (COUNTS_AS[word] for word in TYPE_WORDS if re.search(rf"\b{word}s?\b", words)),
+        kind_of(words, "other"),
+    )
 
 
 def _texts(one: JsonObject, *names: str) -> list[str]:

@@ -14,6 +14,7 @@ import markup
 from exchange.files import Context
 from exchange.formats.frab.reading import (
     CANCELLED,
+    DEMO,
     GUID,
     MATERIALS,
     NAMED,
@@ -150,6 +151,12 @@ class Events(Lookup):
         self.room_names = {room.slug: line(stated(room.name, "")) or room.slug for room in program.rooms}
         self.topics = {topic.slug: line(stated(topic.name, "") or topic.slug) for topic in program.topics}
         self.people = {person.ref.uid: person for person in program.people if person.ref.uid}
+        # Kinds of the conference's own are types by their names.
+        kinds = {"session": program.session_kinds, "presentation": program.presentation_kinds}
+        self.types = {
+            what: {kind.slug: stated(kind.name, "") or kind.slug for kind in own}
+            for what, own in kinds.items()
+        }
         self.inside: dict[str, list[PresentationRecord]] = {}
         for shown in program.presentations:
             self.inside.setdefault(stated(shown.session, None) or "", []).append(shown)
@@ -189,10 +196,11 @@ class Events(Lookup):
         texts.append(self.abstract(single) if single else "\n".join(map(self._list_item, untimed)))
         roles = [role.person for role in stated(session.roles, ()) if role.role != "chair"]
         kind = str(session.kind or "other")
-        if kind == "invited_talk":
-            kind = "talk"
-        elif kind == "other" and single and single.kind == "demo":
-            kind = "demo"
+        kind = (
+            DEMO
+            if kind == "other" and single and single.kind == DEMO
+            else self.types["session"].get(kind, kind)
+        )
         links: list[Link] = []
         for (title, link_type), field in OWN_LINKS.items():
             url = stated(getattr(session, field), "")
@@ -241,7 +249,7 @@ class Events(Lookup):
             (start, end),
             room=stated(shown.room, None) or (stated(session.room, None) if session else None),
             title=self.title(shown),
-            kind=stated(shown.kind, "") or "talk",
+            kind=self.types["presentation"].get(str(shown.kind), stated(shown.kind, "") or "talk"),
             paper=paper,
             texts=texts,
             people=self._people(shown),

@@ -63,7 +63,7 @@ def test_event_becomes_a_session_with_its_speakers() -> None:
 
     assert (session.uid, session.kind, session.room) == (
         "2f1c0f4e-8d0b-5a43-9d0a-0f7c0d1f2a3b",
-        "invited_talk",
+        "lecture",
         "curie",
     )
     assert (session.start, session.abstract) == (
@@ -157,9 +157,53 @@ def test_answers_that_are_public_are_taken_and_others_counted() -> None:
 
     assert stated(found.sessions[0].abstract, "").split("\n\n")[2:] == ["Which level? Beginner", "Level: 2"]
     assert stated(found.people[0].biography, "") == "She\nbuilds.\n\nMotto: Go"
-    assert [note.message for note in found.notes] == [
+    assert [note.message for note in found.notes if note.kind == "warning"] == [
         "3 answers were left out: the file does not say what was asked, or that they are public."
     ]
+
+
+@pytest.mark.parametrize(
+    ("word", "counts_as", "shown"),
+    [
+        ("lecture", "oral", "talk"),
+        ("Talk", "oral", "talk"),
+        ("Talk 30 min + 10 min Q&A", "oral", "talk"),
+        ("Lightning Talks (5 minutes)", "spotlight", "spotlight"),
+        ("Keynote Talk", "invited_talk", "talk"),
+        ("Hands-on", "workshop", "talk"),
+        ("Panel discussion (60 min)", "panel", "talk"),
+        ("90-minute Workshop", "workshop", "talk"),
+        ("djset", "social", "talk"),
+        ("Assembly", "other", "talk"),
+    ],
+)
+def test_type_is_a_kind_of_its_own_and_goes_out_as_it_came(word: str, counts_as: str, shown: str) -> None:
+    found = read(type=word, track="Chaos")
+    (kind,) = found.session_kinds
+
+    assert (kind.name, kind.counts_as, found.sessions[0].kind) == (word, counts_as, kind.slug)
+    assert found.presentations[0].kind == shown
+    for fmt in (frab_json, frab_xml):
+        assert again(found, fmt).session_kinds == (kind,)
+    assert found.notes[-1].message.endswith(f"what they count as: {word} ({counts_as}).")
+
+
+@pytest.mark.parametrize("word", ["Workshop", "invited talk", "TOWN_HALL", ""])
+def test_type_that_is_a_kind_here_adds_none(word: str) -> None:
+    found = read(type=word)
+
+    assert found.session_kinds == ()
+    assert found.sessions[0].kind == (word.lower().replace(" ", "_") or "other")
+
+
+def test_more_types_than_a_conference_has_are_no_kinds() -> None:
+    events = [{**EVENT, "id": n, "guid": None, "type": f"Talk {n}"} for n in range(1, 30)]
+    days = [{"date": "2019-08-21", "rooms": {"A": events}}]
+    file = Source("f", json.dumps({"schedule": {"conference": {"days": days}}}).encode())
+    found = frab_json.read([file], CAMP)
+
+    assert len(found.session_kinds) == 20
+    assert [one.kind for one in found.sessions[20:]] == ["oral"] * 9
 
 
 def test_links_within_the_site_are_completed_and_those_to_the_source_left_out() -> None:
@@ -249,7 +293,11 @@ def test_real_camp_is_read() -> None:
 
     assert len(found.sessions) == len(found.papers) == len(found.presentations) == 79
     assert len(found.topics) == 7
-    assert {session.kind for session in found.sessions} == {"invited_talk", "social"}
+    assert {session.kind for session in found.sessions} == {"lecture", "performance"}
+    assert {(one.slug, one.counts_as) for one in found.session_kinds} == {
+        ("lecture", "oral"),
+        ("performance", "social"),
+    }
     starts = [start for one in found.sessions if (start := stated(one.start, None))]
     assert {start.utcoffset() for start in starts} == {timedelta(hours=2)}
 
