@@ -25,6 +25,9 @@ validate_uid = RegexValidator(
     r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z",
     _("Use 1 to 64 letters, digits, dots, hyphens or underscores, beginning with a letter or digit."),
 )
+validate_language = RegexValidator(
+    r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z", _("Write the language as its tag, such as en, de or pt-BR.")
+)
 validate_http_url = URLValidator(schemes=["http", "https"])
 
 

@@ -34,7 +34,7 @@ class Context:
     gives (given, family) of a printed name, `version` names the last release of the program. `uids` names all
     sessions or presentations of the edition, drafts too, oldest first: numbers made of uids depend on it.
     `own_kind` takes "session" or "presentation" and a kind, and gives (name, built-in kind that it counts
-    as); the name of a built-in kind is empty. `language` is that of the site.
+    as); the name of a built-in kind is empty.
     """
 
     edition: str
@@ -45,7 +45,6 @@ class Context:
     version: Callable[[], str] = str
     uids: Callable[[str], Iterable[str]] = lambda kind: ()
     own_kind: Callable[[str, str], tuple[str, str]] = lambda applies_to, kind: ("", kind)
-    language: str = "en"
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,6 +266,7 @@ class SessionRecord(Record):
     stream_url: Stated[str] = UNSTATED
     recording_url: Stated[str] = UNSTATED
     chat_url: Stated[str] = UNSTATED
+    language: Stated[str] = UNSTATED
     rescheduled_at: Stated[datetime] = UNSTATED
     roles: Stated[tuple[RoleRecord, ...]] = UNSTATED
 

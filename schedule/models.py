@@ -6,12 +6,12 @@ from typing import ClassVar, Self
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import get_language_info, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 import markup
 from conference.models import Edition
-from content.fields import HttpURLField, SlugKey, UidField
+from content.fields import HttpURLField, SlugKey, UidField, validate_language
 from content.models import Content, Ordered, ends_before_start
 from content.page_paths import path_of
 from papers.models import Paper
@@ -125,6 +125,13 @@ class Session(HasKind, TimetableEntry, Content):
     stream_url = HttpURLField(_("stream"), blank=True)
     recording_url = HttpURLField(_("recording"), blank=True)
     chat_url = HttpURLField(_("chat"), blank=True)
+    language = models.CharField(
+        _("language"),
+        max_length=35,
+        blank=True,
+        validators=[validate_language],
+        help_text=_("In which it is held, such as en or pt-BR. Empty: not known."),
+    )
 
     objects = SessionQuerySet.as_manager()
 
@@ -178,6 +185,15 @@ class Session(HasKind, TimetableEntry, Content):
             groups[person.role].append(person)
         labels = dict(SessionRole.Role.choices)
         return [(f"{labels[role]}{'s'[: len(group) > 1]}", group) for role, group in groups.items() if group]
+
+    @property
+    def language_name(self) -> str:
+        """The language in words where Django knows it, else its tag."""
+        try:
+            name: str = get_language_info(self.language.lower())["name_translated"]
+        except KeyError:
+            return self.language
+        return name
 
     @property
     def speakers(self) -> "list[SessionRole]":

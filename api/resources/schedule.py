@@ -115,7 +115,7 @@ ROLES = Shape(
 
 SESSION_COLUMNS = (
     "kind", "title", "abstract", "start", "end", "status", "cancellation_reason", "stream_url",
-    "recording_url", "chat_url",
+    "recording_url", "chat_url", "language",
 )  # fmt: skip
 
 SESSIONS = Resource(
@@ -139,6 +139,7 @@ SESSIONS = Resource(
         "stream_url": string("stream_url", _("The stream.")),
         "recording_url": string("recording_url", _("The recording.")),
         "chat_url": string("chat_url", _("The chat.")),
+        "language": string("language", _("The tag of the language in which it is held, such as en.")),
         "status": status(),
     },
     ones={

@@ -108,7 +108,6 @@ def writing_context(edition: Edition) -> Context:
         version=partial(version_of, edition),
         uids=partial(uids_of, edition),
         own_kind=partial(own_kind, edition),
-        language=settings.LANGUAGE_CODE,
     )
 
 

@@ -151,7 +151,7 @@ def _head(schedule: dict[str, Any]) -> str:
 
 
 def _written(event: EventObject) -> str:
-    fields = {name: str(event[name]) for name in ELEMENTS}
+    fields = {name: str(event[name] or "") for name in ELEMENTS}
     if len(event["duration"]) > len(LONGEST):
         fields["duration"] = LONGEST
     persons = "".join(

@@ -194,7 +194,7 @@ class SessionAdmin(KindChoices[Session], ClashAdmin[Session], ContentAdmin[Sessi
     fieldsets = [
         (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "title"]}),
         (_("When and where"), {"fields": [("start", "end"), "room", "parent"]}),
-        (_("Text"), {"fields": ["abstract"]}),
+        (_("Text"), {"fields": ["abstract", "language"]}),
         (_("Links"), {"fields": ["stream_url", "chat_url", "recording_url"], "classes": ["collapse"]}),
         (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
     ]

@@ -306,6 +306,21 @@ class Migration(migrations.Migration):
                 ),
                 ("chat_url", content.fields.HttpURLField(blank=True, max_length=500, verbose_name="chat")),
                 (
+                    "language",
+                    models.CharField(
+                        blank=True,
+                        help_text="In which it is held, such as en or pt-BR. Empty: not known.",
+                        max_length=35,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\\Z",
+                                "Write the language as its tag, such as en, de or pt-BR.",
+                            )
+                        ],
+                        verbose_name="language",
+                    ),
+                ),
+                (
                     "edition",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,

@@ -252,6 +252,7 @@ def odd_session(uid: str, kind: str, role: PersonRef | None = None, **fields: An
         "stream_url": "",
         "recording_url": "https://r.test/",
         "chat_url": "",
+        "language": "pt-BR",
         "rescheduled_at": START - HOUR,
         "roles": (RoleRecord(person=role, role="speaker", affiliation="London"),) if role else (),
     }

@@ -21,6 +21,15 @@ def test_head_names_kind_title_time_place_and_people(client: Client, edition: Ed
     assert read(client, session.get_absolute_url()).startswith(f"Schedule Tue 6 Apr {words}")
 
 
+@pytest.mark.parametrize(
+    ("tag", "words"), [("de", "In German"), ("pt-BR", "In Brazilian Portuguese"), ("tlh", "In tlh")]
+)
+def test_language_is_named_where_it_is_known(client: Client, edition: Edition, tag: str, words: str) -> None:
+    session = make.make_session(edition, title="ML Compilers", language=tag)
+
+    assert f"08:00 to 09:00 PDT {words} " in read(client, session.get_absolute_url())
+
+
 def test_missing_links_are_said_plainly(client: Client, edition: Edition) -> None:
     session = make.make_session(edition)
 

@@ -57,6 +57,7 @@ GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 NOWHERE = "https://plenary.invalid"
 DURATION = re.compile(r"(\d{1,5}):(\d\d)(?::(\d\d))?\Z")
 CLOCK = re.compile(r"(\d\d):(\d\d)(?::\d\d)?\Z")
+LANGUAGE = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z")
 MAX_BYTES = 100_000_000
 # What names no moment of a day: it begins at midnight.
 MIDNIGHT = time()
@@ -247,6 +248,7 @@ class EventReader:
             room=self.add_room(raw.line("room") or room),
             status="cancelled" if is_cancelled else "published",
             cancellation_reason=reason,
+            language=self._language(raw),
             roles=() if is_talk else tuple(RoleRecord(person=person, role="speaker") for person in people),
             where=raw.where,
             **own,
@@ -267,6 +269,14 @@ class EventReader:
                 uid=uid, kind=shown, paper=uid, session=uid, position=1, status="published", where=raw.where
             )
             self.presentations.append(presentation)
+
+    def _language(self, raw: JsonObject) -> str:
+        tag = raw.line("language").replace("_", "-")
+        if not tag or LANGUAGE.match(tag):
+            return tag
+        message = gettext("The language “%(tag)s” is left out: it is no tag such as en or pt-BR.")
+        self.findings.note("warning", raw.where, message, tag=short(tag))
+        return ""
 
     def _topic(self, track: str) -> str | None:
         if track and track not in self.topics:

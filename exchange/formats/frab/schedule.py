@@ -299,7 +299,9 @@ class Events(Lookup):
             "subtitle": "",
             "track": track,
             "type": line(kind),
-            "language": self.context.language,
+            "language": next(
+                (row.language for row in rows if isinstance(row, SessionRecord) and row.language), None
+            ),
             "abstract": abstract,
             "description": description,
             "persons": [person for person in map(self._person, people) if person["name"]],

@@ -149,7 +149,7 @@ def test_oral_session_gives_its_talks_and_poster_session_is_one_event() -> None:
         "room": "Hall A",
         "track": "Learning",
         "type": "oral",
-        "language": "en",
+        "language": None,
     }
     assert [person["name"] for person in first["persons"]] == ["Mia Zed"]
     assert first["abstract"] == "First."
@@ -159,6 +159,15 @@ def test_oral_session_gives_its_talks_and_poster_session_is_one_event() -> None:
         "- #7 [On n](https://conf.example/2021/papers/p1/)",
         "- [Two](https://conf.example/2021/papers/p2/)",
     ]
+
+
+def test_language_is_that_of_the_session_where_it_is_known() -> None:
+    made = talks()
+    german = replace(made, sessions=tuple(replace(one, language="de") for one in made.sessions))
+
+    assert {one["language"] for one in events(german)} == {"de"}
+    assert {one.findtext("language") for one in xml(german).iter("event")} == {"de"}
+    assert {one.findtext("language") for one in xml(made).iter("event")} == {""}
 
 
 def test_head_names_zone_rooms_tracks_and_days() -> None:

@@ -196,6 +196,21 @@ def test_type_that_is_a_kind_here_adds_none(word: str) -> None:
     assert found.sessions[0].kind == (word.lower().replace(" ", "_") or "other")
 
 
+@pytest.mark.parametrize("tag", ["de", "pt-BR", "de-formal", ""])
+def test_language_of_an_event_is_kept(tag: str) -> None:
+    found = read(language=tag)
+
+    assert found.sessions[0].language == tag
+    assert again(found, frab_json).sessions[0].language == again(found, frab_xml).sessions[0].language == tag
+
+
+def test_what_is_no_language_is_left_out_with_a_note() -> None:
+    found = read(language="de, en")
+
+    assert found.sessions[0].language == ""
+    assert "The language “de, en” is left out" in found.notes[0].message
+
+
 def test_more_types_than_a_conference_has_are_no_kinds() -> None:
     events = [{**EVENT, "id": n, "guid": None, "type": f"Talk {n}"} for n in range(1, 30)]
     days = [{"date": "2019-08-21", "rooms": {"A": events}}]
