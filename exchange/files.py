@@ -30,6 +30,8 @@ def last_word_apart(name: str) -> tuple[str, str]:
 class Context:
     """What a reader or writer must know: the edition's slug, year, IANA zone, and the site's address.
 
+    `day_start_hour` is the hour at which its program days begin; nothing for an edition that is not here yet.
+
     Formats import no app, so what they must know of names and rows is passed as functions: `name_parts`
     gives (given, family) of a printed name, `version` names the last release of the program. `uids` names all
     sessions or presentations of the edition, drafts too, oldest first: numbers made of uids depend on it.
@@ -43,6 +45,7 @@ class Context:
     site_url: str = ""
     name_parts: Callable[[str], tuple[str, str]] = last_word_apart
     version: Callable[[], str] = str
+    day_start_hour: int | None = None
     uids: Callable[[str], Iterable[str]] = lambda kind: ()
     own_kind: Callable[[str, str], tuple[str, str]] = lambda applies_to, kind: ("", kind)
 

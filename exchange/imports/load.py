@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from conference.models import Conference, Edition
 from content import recording, revision
 from content.history import Origin
+from exchange.files import Context
 from exchange.imports.compare import Plan, Progress, Tally, compare
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PARTS, PERSON
 from exchange.imports.match_people import People
@@ -167,6 +168,13 @@ def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
 
 
 # Which edition an import is for
+
+
+def reading_context(edition: Edition | None, slug: str = "") -> Context:
+    """Return what a reader must know of an edition; one that is not here yet brings its own zone."""
+    if edition is None:
+        return Context(slug, 0, "UTC")
+    return Context(edition.slug, edition.year, edition.timezone, day_start_hour=edition.day_start_hour)
 
 
 def edition_for(program: Program, slug: str) -> Edition:

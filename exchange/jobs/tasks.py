@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conference.models import Edition
-from exchange.files import Context, Source
+from exchange.files import Source
 from exchange.formats import readable
 from exchange.imports.compare import Plan
-from exchange.imports.load import Report, load
+from exchange.imports.load import Report, load, reading_context
 from exchange.jobs import uploads
 from exchange.jobs.fetch import Policy, fetch
 from exchange.jobs.import_permissions import concealed, permit, protected
@@ -156,8 +156,7 @@ def _read(job: ImportJob, progress: ProgressWriter) -> Program:
     fmt = readable()[job.format]
     progress("reading", 0, 0)
     sources = _sources(job, progress)
-    edition = job.edition
-    context = Context(edition.slug, edition.year, edition.timezone) if edition else Context("", 0, "UTC")
+    context = reading_context(job.edition)
     if fmt.read is None:
         raise LookupError(job.format)
     return fmt.read(sources, context)

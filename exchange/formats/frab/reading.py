@@ -5,6 +5,7 @@ have, a track, links or files, is a session that holds one presentation of a pap
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -34,6 +35,7 @@ from exchange.reading.values import (
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
+    EditionRecord,
     KindRecord,
     MaterialRecord,
     PaperRecord,
@@ -61,6 +63,8 @@ LANGUAGE = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z")
 MAX_BYTES = 100_000_000
 # What names no moment of a day: it begins at midnight.
 MIDNIGHT = time()
+# The hours at which a day may begin, for a program that goes on after midnight.
+HOURS = range(13)
 
 # Types of events that are kinds of sessions here, and the kind of the presentation in such a session.
 BUILT_IN = {
@@ -152,8 +156,9 @@ def _program(schedule: JsonObject, context: Context) -> Program:
         for name, event, own, begin in _events(one, zone):
             reader.add(event, name, own, begin)
     reader.note_types(conference.where)
+    edition = reader.with_day_start(conference.where, context)
     reader.note_answers(conference.where)
-    return reader.program()
+    return replace(reader.program(), edition=edition)
 
 
 def _events(one: JsonObject, zone: ZoneInfo) -> Iterator[tuple[str, JsonObject, date | None, time]]:
@@ -189,6 +194,8 @@ class EventReader:
         # What the file says of people, by their identifiers, else by their names.
         self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
         self.unread_answers = 0
+        # When events begin, the day that lists them, and the hour at which the file says that it begins.
+        self.listed: list[tuple[datetime, date, int]] = []
         self.kinds: dict[str, KindRecord] = {}
         self.rooms: dict[str, RoomRecord] = {}
         self.topics: dict[str, TopicRecord] = {}
@@ -228,6 +235,8 @@ class EventReader:
             message = gettext("Another event has this guid or id: %(place)s.")
             raw.problem("guid", message, place=self.sessions[uid].where.place)
             return
+        if day:
+            self.listed.append((start.astimezone(self.zone), day, day_start.hour))
         is_cancelled = title.startswith(CANCELLED)
         title = markup.escaped(title.removeprefix(CANCELLED))
         text, reason = joined(*_texts(raw, "abstract", "description"), *self._answers(raw)), ""
@@ -328,6 +337,29 @@ class EventReader:
             elif answer:
                 self.unread_answers += 1
         return found
+
+    def with_day_start(self, where: Where, context: Context) -> EditionRecord | None:
+        """Return the edition with the hour at which the file's days begin, if it matters to an event."""
+        ours = context.day_start_hour
+        if ours is None or not self._misplaced(ours):
+            return None
+        said = Counter(hour for _, _, hour in self.listed)
+        best = min(HOURS, key=lambda hour: (self._misplaced(hour), -said[hour], abs(hour - ours)))
+        count = self._misplaced(ours) - self._misplaced(best)
+        if not count:
+            return None
+        message = gettext(
+            "Days of the file begin at %(theirs)02d:00, those of the edition at %(ours)02d:00. "
+            "Events that this puts on another day: %(count)s."
+        )
+        self.findings.note("warning", where, message, theirs=best, ours=ours, count=count)
+        return EditionRecord(slug=context.edition, day_start_hour=best, where=where)
+
+    def _misplaced(self, hour: int) -> int:
+        """Return how many events are on another day than the file's if days begin at this hour."""
+        night = timedelta(days=1)
+        days = ((start.date() - night * (start.hour < hour), day) for start, day, _ in self.listed)
+        return sum(found != day for found, day in days)
 
     def note_types(self, where: Where) -> None:
         """Say what the types of events count as that are no kinds here."""

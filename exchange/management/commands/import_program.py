@@ -13,11 +13,11 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
-from exchange.files import MAX_BYTES, MEGABYTE, Context, Format, Source
+from exchange.files import MAX_BYTES, MEGABYTE, Format, Source
 from exchange.formats import readable
 from exchange.imports.compare import WORDS
 from exchange.imports.kinds import KINDS
-from exchange.imports.load import Report, load
+from exchange.imports.load import Report, load, reading_context
 from exchange.jobs.fetch import Policy, fetch
 from exchange.problems import ProgramError, refused, short
 
@@ -120,10 +120,11 @@ class Command(BaseCommand):
                 f"There is no format “{options['format']}” to read. There are: {', '.join(readable())}."
             )
         sources = _sources(fmt, options)
-        program = fmt.read(sources, context_of(options["edition"]))
+        slug = options["edition"]
+        context = reading_context(Edition.objects.filter(slug=slug).first(), slug)
         return load(
-            program,
-            options["edition"],
+            fmt.read(sources, context),
+            slug,
             dry_run=options["dry_run"],
             format_name=fmt.name,
             files=[Path(source.name).name for source in sources],
@@ -183,9 +184,3 @@ def _token(variable: str, file: str | None) -> str:
     if not token.strip().isascii() or len(token.split()) > 1:
         raise refused("This does not look like a token: it must be one word.", file or variable)
     return token.strip()
-
-
-def context_of(slug: str) -> Context:
-    """Return what a reader must know of an edition; one that is not here yet brings its own zone."""
-    edition = Edition.objects.filter(slug=slug).first()
-    return Context(slug, edition.year if edition else 0, edition.timezone if edition else "UTC")

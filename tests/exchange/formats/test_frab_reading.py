@@ -13,7 +13,7 @@ import markup
 from exchange.files import Context, Source
 from exchange.formats import frab_json, frab_xml
 from exchange.problems import ProgramError
-from exchange.records import AuthorRecord, PersonRecord, PersonRef, Program, RoleRecord, stated
+from exchange.records import AuthorRecord, EditionRecord, PersonRecord, PersonRef, Program, RoleRecord, stated
 from tests.exchange.formats.test_frab import CONTEXT, SHARED, talks, text
 from tests.exchange.programs import odd
 from tests.exchange.strategies import programs
@@ -194,6 +194,26 @@ def test_type_that_is_a_kind_here_adds_none(word: str) -> None:
 
     assert found.session_kinds == ()
     assert found.sessions[0].kind == (word.lower().replace(" ", "_") or "other")
+
+
+@pytest.mark.parametrize(
+    ("ours", "start", "hour"),
+    [(0, "01:30", 6), (4, "04:30", 6), (6, "04:30", None), (4, "01:30", None), (None, "04:30", None)],
+)
+def test_day_of_the_file_is_taken_where_it_matters(ours: int | None, start: str, hour: int | None) -> None:
+    times = {"date": f"2019-08-22T{start}:00+02:00"}
+    day = {
+        "date": "2019-08-21",
+        "day_start": "2019-08-21T06:00:00+02:00",
+        "rooms": {"A": [{**EVENT, **times}]},
+    }
+    file = Source("f", json.dumps({"schedule": {"conference": {"days": [day]}}}).encode())
+    found = frab_json.read([file], replace(CAMP, day_start_hour=ours))
+    said = [note.message for note in found.notes if note.kind == "warning"]
+
+    assert found.edition == (EditionRecord(slug="2019", day_start_hour=hour) if hour else None)
+    begins = f"Days of the file begin at 06:00, those of the edition at 0{ours}:00."
+    assert said == ([f"{begins} Events that this puts on another day: 1."] if hour else [])
 
 
 @pytest.mark.parametrize("tag", ["de", "pt-BR", "de-formal", ""])
