@@ -8,8 +8,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.formats.frab.reading import read_one, site_of
+from exchange.formats.frab.reading import read_one
 from exchange.formats.frab.schedule import schedule_of
+from exchange.formats.frab.words import site_of
 from exchange.problems import Findings, Where
 from exchange.reading.textfiles import head, outer_names, read_object
 from exchange.records import Program

@@ -16,8 +16,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.formats.frab.reading import read_one, site_of
+from exchange.formats.frab.reading import read_one
 from exchange.formats.frab.schedule import EventObject, schedule_of
+from exchange.formats.frab.words import site_of
 from exchange.problems import Findings, Where, short
 from exchange.reading.textfiles import head
 from exchange.records import Program

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile
-from exchange.formats.frab.reading import prose
+from exchange.formats.frab.words import prose
 from exchange.formats.ics import CalendarScope, components, name_of
 from exchange.records import Program
 

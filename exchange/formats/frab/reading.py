@@ -9,17 +9,33 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from itertools import count
+from itertools import chain, count
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 
 import markup
 from exchange.files import Context, Source
+from exchange.formats.frab import schedule2
+from exchange.formats.frab.words import (
+    BUILT_IN,
+    CANCELLED,
+    DEMO,
+    GUID,
+    LINE_END,
+    NO_ROOM,
+    OWN_LINKS,
+    counts_as,
+    host_of,
+    in_one_language,
+    is_web,
+    joined,
+    material_of,
+    parted,
+)
 from exchange.problems import Findings, Where, short
-from exchange.reading.papers import kind_of
 from exchange.reading.textfiles import JsonObject, is_too_large, only_one
 from exchange.reading.values import (
     UnfitError,
@@ -49,14 +65,6 @@ from exchange.records import (
     TopicRecord,
 )
 
-# Everything that XML 1.0 cannot hold, and invisible control characters.
-UNFIT = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
-LINE_END = re.compile(r"\r\n?")
-CANCELLED = "Cancelled: "
-NO_ROOM = "No room"
-GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
-NOWHERE = "https://plenary.invalid"
 DURATION = re.compile(r"(\d{1,5}):(\d\d)(?::(\d\d))?\Z")
 CLOCK = re.compile(r"(\d\d):(\d\d)(?::\d\d)?\Z")
 LANGUAGE = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z")
@@ -65,61 +73,20 @@ MAX_BYTES = 100_000_000
 MIDNIGHT = time()
 # The hours at which a day may begin, for a program that goes on after midnight.
 HOURS = range(13)
-
-# Types of events that are kinds of sessions here, and the kind of the presentation in such a session.
-BUILT_IN = {
-    "oral": "oral",
-    "spotlight": "spotlight",
-    "poster": "poster",
-    **dict.fromkeys(
-        (
-            *("opening", "invited_talk", "panel", "tutorial", "workshop", "social", "break", "meal"),
-            *("registration", "town_hall", "award_ceremony", "other"),
-        ),
-        "talk",
-    ),
-}
-# What other types count as. They are words of longer types too, such as "Talk 30 min + 10 min Q&A".
-COUNTS_AS = {
-    **{name.replace("_", " "): name for name in BUILT_IN},
-    **dict.fromkeys(("lecture", "talk", "vortrag", "presentation"), "oral"),
-    **dict.fromkeys(("keynote", "invited lecture", "plenary"), "invited_talk"),
-    **dict.fromkeys(("lightning", "lightning talk"), "spotlight"),
-    **dict.fromkeys(("hands on", "hackathon", "sprint"), "workshop"),
-    **dict.fromkeys(("training", "course"), "tutorial"),
-    **dict.fromkeys(("podium", "discussion", "debate", "round table", "fishbowl"), "panel"),
-    **dict.fromkeys(("lunch", "dinner", "breakfast"), "meal"),
-    **dict.fromkeys(("pause", "coffee"), "break"),
-    **dict.fromkeys(("concert", "djset", "performance", "party", "game", "film"), "social"),
-}
-# The longest first: a lightning talk is no plain talk.
-TYPE_WORDS = sorted(COUNTS_AS, key=len, reverse=True)
-DEMO = "demo"
 # A file with more types than this uses them for something else.
 MAX_TYPES = 20
 MAX_TYPE_CHARS, MAX_KEY_CHARS = 60, 40
-
-# Type of a link, whether it is an attachment -> kind of the material.
-MATERIALS = {
-    "pdf": ("paper", True),
-    "slides": ("slides", True),
-    "poster": ("media", True),
-    "video": ("media", False),
-    "code": ("related", False),
-    "data": ("related", False),
-    "review": ("related", False),
-    "project": ("web", False),
-    "other": ("related", False),
-}
-# Links of a session that are none of its paper, in the order in which they are written.
-OWN_LINKS = {
-    ("Stream", "media"): "stream_url",
-    ("Recording", "media"): "recording_url",
-    ("Chat", "related"): "chat_url",
-}
-NAMED = {"pdf": "Paper", "other": "Link", "review": "Reviews"}
 # Links to the same event, or to its form for feedback, on the site that the file comes from.
 SOURCE_LINKS = frozenset(("origin", "feedback"))
+# Types of rooms that are nowhere.
+VIRTUAL = frozenset(("VIRTUAL", "online", "bbb"))
+# The state of an event: what takes place if nothing is said, and what is no part of the program.
+STATUS = {
+    **dict.fromkeys(("canceled", "cancelled"), "cancelled"),
+    **dict.fromkeys(("draft", "submitted", "accepted"), "draft"),
+}
+LEFT_OUT = frozenset(("rejected", "withdrawn", "deleted"))
+MODERATORS = frozenset(("moderator", "host"))
 
 type Loading = Callable[[Source, Findings], dict[str, object] | None]
 
@@ -151,10 +118,15 @@ def _program(schedule: JsonObject, context: Context) -> Program:
     address, acronym = schedule.line("base_url") or conference.line("url"), conference.line("acronym")
     reader = EventReader(findings, zone, host_of(address) or slug(acronym or "frab"), address)
     for room in conference.objects("rooms"):
-        reader.add_room(room.line("name"), room.number("capacity"))
-    for one in conference.objects("days", is_place=True):
-        for name, event, own, begin in _events(one, zone):
-            reader.add(event, name, own, begin)
+        reader.add_room(room.line("name"), room.number("capacity"), is_virtual=room.line("type") in VIRTUAL)
+    if schedule2.is_schedule2(schedule):
+        found = schedule2.events(schedule, conference, zone)
+    else:
+        days = conference.objects("days", is_place=True)
+        found = chain.from_iterable(_events(one, zone) for one in days)
+    for name, event, own, begins in found:
+        reader.add(event, name, own, begins)
+    reader.note_left_out(conference.where)
     reader.note_types(conference.where)
     edition = reader.with_day_start(conference.where, context)
     reader.note_answers(conference.where)
@@ -193,7 +165,7 @@ class EventReader:
         self.findings, self.zone, self.host, self.base_url = findings, zone, host, base_url
         # What the file says of people, by their identifiers, else by their names.
         self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
-        self.unread_answers = 0
+        self.unread_answers = self.left_out = 0
         # When events begin, the day that lists them, and the hour at which the file says that it begins.
         self.listed: list[tuple[datetime, date, int]] = []
         self.kinds: dict[str, KindRecord] = {}
@@ -214,7 +186,7 @@ class EventReader:
             presentations=tuple(self.presentations),
         )
 
-    def add_room(self, name: str, capacity: int | None = None) -> str | None:
+    def add_room(self, name: str, capacity: int | None = None, *, is_virtual: bool = False) -> str | None:
         """Return the key of a room; nothing for the place of what has none."""
         name = tidy(name)
         if name in ("", NO_ROOM):
@@ -222,13 +194,22 @@ class EventReader:
         if name not in self.rooms:
             key = _free(slug(name), {room.slug for room in self.rooms.values()})
             position, size = len(self.rooms) + 1, UNSTATED if capacity is None else capacity
-            self.rooms[name] = RoomRecord(slug=key, name=name, position=position, capacity=size)
+            virtual = True if is_virtual else UNSTATED
+            self.rooms[name] = RoomRecord(
+                slug=key, name=name, position=position, capacity=size, virtual=virtual
+            )
         return self.rooms[name].slug
 
     def add(self, raw: JsonObject, room: str, day: date | None, day_start: time) -> None:
         """Read one event, listed under a room and a day."""
+        state = raw.line("state").lower()
+        if state in LEFT_OUT:
+            self.left_out += 1
+            return
         uid, start = self._uid(raw), self._start(raw, day, day_start)
-        title = ": ".join(filter(None, (raw.line("title"), raw.line("subtitle"))))
+        title, subtitle = raw.line("title"), raw.line("subtitle")
+        if subtitle:
+            title = f"{title.removesuffix(':')}: {subtitle}" if title else subtitle
         if start is None or not uid:
             return
         if uid in self.sessions:
@@ -244,7 +225,9 @@ class EventReader:
         if is_cancelled and first.startswith(CANCELLED):
             text, reason = rest, first.removeprefix(CANCELLED)
         own, materials = self._links(raw)
+        status = "cancelled" if is_cancelled else STATUS.get(state, "published")
         people = list(self._people(raw))
+        authors = [person for person, role in people if role == "speaker"]
         kind, shown = self._kinds(raw)
         is_talk = bool(raw.line("track") or materials or shown == DEMO)
         self.sessions[uid] = SessionRecord(
@@ -255,10 +238,14 @@ class EventReader:
             start=start,
             end=self._end(raw, start),
             room=self.add_room(raw.line("room") or room),
-            status="cancelled" if is_cancelled else "published",
+            status=status,
             cancellation_reason=reason,
             language=self._language(raw),
-            roles=() if is_talk else tuple(RoleRecord(person=person, role="speaker") for person in people),
+            roles=tuple(
+                RoleRecord(person=person, role=role)
+                for person, role in people
+                if not (is_talk and role == "speaker")
+            ),
             where=raw.where,
             **own,
         )
@@ -268,14 +255,20 @@ class EventReader:
                 title=title,
                 abstract=text,
                 topic=self._topic(raw.line("track")),
-                status="published",
-                authors=tuple(AuthorRecord(person=person) for person in people),
+                status="draft" if status == "draft" else "published",
+                authors=tuple(AuthorRecord(person=person) for person in authors),
                 materials=tuple(materials),
                 where=raw.where,
             )
             self.papers.append(paper)
             presentation = PresentationRecord(
-                uid=uid, kind=shown, paper=uid, session=uid, position=1, status="published", where=raw.where
+                uid=uid,
+                kind=shown,
+                paper=uid,
+                session=uid,
+                position=1,
+                status=paper.status,
+                where=raw.where,
             )
             self.presentations.append(presentation)
 
@@ -293,14 +286,16 @@ class EventReader:
             self.topics[track] = TopicRecord(slug=key, name=track, parent=None, position=len(self.topics) + 1)
         return self.topics[track].slug if track else None
 
-    def _people(self, raw: JsonObject) -> Iterator[PersonRef]:
+    def _people(self, raw: JsonObject) -> Iterator[tuple[PersonRef, str]]:
+        """Yield who takes part, and as what."""
         for one in raw.objects("persons", is_place=True):
             name, number = one.line("name") or one.line("public_name"), one.number("id")
             key = str(number) if number else one.line("code")
             if name:
                 ref = PersonRef(name=name, ids=((self.host, key),) if key else (), where=one.where)
                 self._describe(one, ref)
-                yield ref
+                is_moderator = one.line("role").lower() in MODERATORS
+                yield ref, "moderator" if is_moderator else "speaker"
 
     def _describe(self, one: JsonObject, ref: PersonRef) -> None:
         """Add what the file says of a person, who may be in several events; nothing changes nothing."""
@@ -369,6 +364,11 @@ class EventReader:
                 "Types of events that become kinds of sessions, and what they count as: %(types)s."
             )
             self.findings.note("doubt", where, message, types=counted)
+
+    def note_left_out(self, where: Where) -> None:
+        if self.left_out:
+            message = gettext("Events left out as rejected, withdrawn or deleted: %(count)s.")
+            self.findings.note("warning", where, message, count=self.left_out)
 
     def note_answers(self, where: Where) -> None:
         if self.unread_answers:
@@ -472,25 +472,8 @@ class EventReader:
         return own, materials
 
 
-def counts_as(key: str) -> str:
-    """Return the built-in kind of sessions that a type, given as a slug, sounds like."""
-    words = key.replace("-", " ")
-    return next(
-        (COUNTS_AS[word] for word in TYPE_WORDS if re.search(rf"\b{word}s?\b", words)),
-        kind_of(words, "other"),
-    )
-
-
 def _texts(one: JsonObject, *names: str) -> list[str]:
     return [text for name in names if (text := LINE_END.sub("\n", one.text(name)).strip())]
-
-
-def in_one_language(value: object) -> str:
-    """Return a text, of one in several languages the English one, else the first."""
-    if isinstance(value, dict):
-        texts = {name: text for name, text in value.items() if isinstance(text, str) and text.strip()}
-        value = texts.get("en") or next(iter(texts.values()), "")
-    return value.strip() if isinstance(value, str) else ""
 
 
 def _free(key: str, taken: set[str]) -> str:
@@ -498,54 +481,3 @@ def _free(key: str, taken: set[str]) -> str:
     if key not in taken:
         return key
     return next(name for number in count(2) if (name := f"{key}-{number}") not in taken)
-
-
-# Words and keys of the format
-
-
-def line(text: str) -> str:
-    """Return a text on one line, without what no file may hold."""
-    return " ".join(UNFIT.sub("", text).split())
-
-
-def prose(text: str) -> str:
-    """Return a text of several lines, without what no file may hold."""
-    return LINE_END.sub("\n", UNFIT.sub("", text)).strip()
-
-
-def parted(text: str) -> tuple[str, str]:
-    """Part a text into its first paragraph and the rest: an event's abstract and its description."""
-    first, *rest = BLANK_LINE.split(text, maxsplit=1)
-    return first, rest[0] if rest else ""
-
-
-def joined(*texts: str) -> str:
-    return "\n\n".join(filter(None, texts))
-
-
-def material_of(kind: str, title: str, is_attachment: bool) -> tuple[str, str]:
-    """Return kind and label of the material that a link of this type and title is."""
-    for name, spelled in MATERIALS.items():
-        if spelled == (kind, is_attachment) and title == NAMED.get(name, name.capitalize()):
-            return name, ""
-    alike = {"media": "video", "web": "project"}
-    if is_attachment:
-        alike = {"paper": "pdf", "slides": "slides", "media": "poster"}
-    return alike.get(kind, "other"), title
-
-
-def site_of(context: Context) -> str:
-    """Return the site's address without a slash at its end."""
-    return context.site_url.rstrip("/") or NOWHERE
-
-
-def host_of(address: str) -> str:
-    """Return the host of an address, the namespace of the numbers of its people."""
-    try:
-        return urlsplit(address).hostname or ""
-    except ValueError:
-        return ""
-
-
-def is_web(address: str) -> bool:
-    return address.startswith(("https://", "http://"))

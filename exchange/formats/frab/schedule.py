@@ -12,7 +12,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 import markup
 from exchange.files import Context
-from exchange.formats.frab.reading import (
+from exchange.formats.frab.words import (
     CANCELLED,
     DEMO,
     GUID,

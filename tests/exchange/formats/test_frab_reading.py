@@ -13,7 +13,16 @@ import markup
 from exchange.files import Context, Source
 from exchange.formats import frab_json, frab_xml
 from exchange.problems import ProgramError
-from exchange.records import AuthorRecord, EditionRecord, PersonRecord, PersonRef, Program, RoleRecord, stated
+from exchange.records import (
+    UNSTATED,
+    AuthorRecord,
+    EditionRecord,
+    PersonRecord,
+    PersonRef,
+    Program,
+    RoleRecord,
+    stated,
+)
 from tests.exchange.formats.test_frab import CONTEXT, SHARED, talks, text
 from tests.exchange.programs import odd
 from tests.exchange.strategies import programs
@@ -355,6 +364,138 @@ def test_duration_counts_hours_that_pass_in_a_night_of_25() -> None:
 
     assert found.end == datetime.fromisoformat("2012-11-04T19:00:00-08:00")
     assert '"duration": "24:00"' in json.dumps(written)
+
+
+# The newer layout
+
+
+def newer(*events: dict[str, Any], **more: Any) -> Program:
+    days = [
+        {
+            "index": 1,
+            "date": "2019-08-21",
+            "start": "2019-08-21T10:00:00+02:00",
+            "end": "2019-08-22T06:00:00+02:00",
+        },
+        {
+            "index": 2,
+            "date": "2019-08-22",
+            "start": "2019-08-22T06:00:00+02:00",
+            "end": "2019-08-22T20:00:00+02:00",
+        },
+    ]
+    conference = {
+        "acronym": "camp",
+        "days": days,
+        "rooms": [
+            {"name": "Hall", "guid": "r1", "capacity": 9},
+            {"name": "Web", "guid": "r2", "type": "VIRTUAL"},
+        ],
+        "tracks": [{"name": "Art & Beauty", "slug": "art"}],
+    }
+    schedule = {"version": "1", "base_url": "https://camp.test/", "conference": conference}
+    file = Source("f", json.dumps({"schedule": {**schedule, "events": events, **more}}).encode())
+    return frab_json.read([file], replace(CAMP, day_start_hour=0))
+
+
+NEWER: dict[str, Any] = {
+    "guid": EVENT["guid"],
+    "type": "LIGHTNING_TALK",
+    "start": "2019-08-22T00:15:00+02:00",
+    "end": "2019-08-22T00:45:00+02:00",
+    "room": {"guid": "r1"},
+    "title": "Speed:",
+    "subtitle": "A race",
+    "language": "de",
+    "track": {"slug": "art"},
+    "abstract": {"de": "Erstens.", "en": "First."},
+    "description": None,
+    "participants": [
+        {"guid": "g1", "name": "Mia Zed", "role": "SPEAKER"},
+        {"guid": "g2", "name": "Abe Li", "role": "HOST"},
+    ],
+    "links": [{"type": "ORIGIN", "url": "https://camp.test/talk/"}],
+    "attachments": [{"type": "SLIDES", "url": "/s.pdf"}],
+}
+
+
+def test_event_of_the_newer_layout_finds_room_track_persons_and_day() -> None:
+    persons = [{"guid": "g1", "name": "Mia Zed", "biography": {"en": "She builds."}}]
+    found = newer(NEWER, persons=persons)
+    (session,), (paper,), (shown,) = found.sessions, found.papers, found.presentations
+
+    assert (session.title, session.kind, session.language, session.room) == (
+        "Speed: A race",
+        "lightning-talk",
+        "de",
+        "hall",
+    )
+    assert (str(session.start), str(session.end)) == (
+        "2019-08-22 00:15:00+02:00",
+        "2019-08-22 00:45:00+02:00",
+    )
+    assert session.roles == (RoleRecord(person=PersonRef(name="Abe Li"), role="moderator"),)
+    assert (paper.abstract, paper.authors) == ("First.", (AuthorRecord(person=PersonRef(name="Mia Zed")),))
+    assert [(one.kind, one.url) for one in stated(paper.materials, ())] == [
+        ("slides", "https://camp.test/s.pdf")
+    ]
+    assert (shown.kind, shown.session) == ("spotlight", session.uid)
+    assert [(one.slug, one.name, one.counts_as) for one in found.session_kinds] == [
+        ("lightning-talk", "Lightning talk", "spotlight")
+    ]
+    assert [(one.name, one.capacity, one.virtual) for one in found.rooms] == [
+        ("Hall", 9, UNSTATED),
+        ("Web", UNSTATED, True),
+    ]
+    assert [one.name for one in found.topics] == ["Art & Beauty"]
+    assert found.people == (PersonRecord(ref=PersonRef(name="Mia Zed"), biography="She builds."),)
+    assert found.edition == EditionRecord(slug="2019", day_start_hour=6)
+
+
+def test_states_of_the_newer_layout() -> None:
+    states = ["CONFIRMED", "DELAYED", "CANCELED", "DRAFT", "REJECTED", "DELETED"]
+    found = newer(*({**NEWER, "guid": None, "code": f"C{n}", "state": one} for n, one in enumerate(states)))
+
+    assert [one.status for one in found.sessions] == ["published", "published", "cancelled", "draft"]
+    assert [one.status for one in found.papers] == ["published", "published", "published", "draft"]
+    assert "Events left out as rejected, withdrawn or deleted: 2." in [note.message for note in found.notes]
+
+
+def test_break_of_the_newer_layout_has_no_guid() -> None:
+    lunch = {"type": "BREAK", "title": "Lunch", "start": NEWER["start"], "end": NEWER["end"]}
+    (session,) = newer(lunch).sessions
+
+    assert (session.uid, session.kind, session.room) == ("lunch-2019-08-22t00-15-00-02-00", "break", None)
+
+
+def test_two_persons_of_one_name_are_pointed_out() -> None:
+    other = {**NEWER, "guid": None, "code": "X", "participants": [{"guid": "g9", "name": "Mia Zed"}]}
+    said = [note.message for note in newer(NEWER, other).notes]
+
+    assert "Names of more than one person in the file, who are one here: Mia Zed." in said
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("start", "soon"), ("end", "late"), ("title", 5), ("abstract", 5), ("guid", "x")]
+)
+def test_problem_of_the_newer_layout_names_its_place(field: str, value: object) -> None:
+    with pytest.raises(ProgramError) as error:
+        newer({**NEWER, field: value})
+    (first, *_) = error.value.problems
+
+    assert first.where.place.startswith("schedule.events[0]")
+    assert first.field == ("date" if field == "start" else field)
+
+
+@pytest.mark.shared
+def test_real_file_of_the_hub_is_read() -> None:
+    content = (SHARED / "hub-schedule2.json").read_bytes()
+    found = frab_json.read([Source("h.json", content)], Context("38c3", 2024, "Europe/Berlin"))
+    schedule = json.loads(content)["schedule"]
+
+    assert len(found.sessions) == len(found.papers) == len(schedule["events"]) == 2
+    assert [one.ref.name for one in found.people] == [one["name"] for one in schedule["persons"]]
+    assert [one.name for one in found.rooms] == [one["name"] for one in schedule["conference"]["rooms"]]
 
 
 # Both ways

@@ -1,0 +1,111 @@
+"""The newer layout `schedule2`: events in one list, which name rooms, tracks and persons by their keys.
+
+Each event is brought into the shape that it has in `schedule.json`, which `formats.frab.reading` reads.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import date, datetime, time, tzinfo
+
+from django.utils.translation import gettext
+
+from exchange.formats.frab.words import in_one_language
+from exchange.problems import Where, short
+from exchange.reading.papers import listed
+from exchange.reading.textfiles import JsonObject
+from exchange.reading.values import UnfitError, day, moment, slug
+
+TEXTS = ("title", "subtitle", "abstract", "description", "biography")
+type Content = dict[str, object]
+
+
+def is_schedule2(schedule: JsonObject) -> bool:
+    return isinstance(schedule.content.get("events"), list)
+
+
+def events(
+    schedule: JsonObject, conference: JsonObject, zone: tzinfo
+) -> Iterator[tuple[str, JsonObject, date | None, time]]:
+    """Yield for each event: its room, the event, the day that it belongs to, and the start of days."""
+    rooms = {key: room for room in _objects(conference, "rooms") for key in _keys(room)}
+    tracks = {key: track for track in _objects(conference, "tracks") for key in _keys(track)}
+    persons = {key: _in_words(person) for person in _objects(schedule, "persons") for key in _keys(person)}
+    days = list(_days(conference, zone))
+    # The first day may begin later, and the last one end earlier.
+    turns = Counter(moment.time() for _, *ends in days for moment in ends)
+    begins = turns.most_common(1)[0][0] if turns else time()
+    guids: dict[str, set[object]] = {}
+    for event in schedule.objects("events", is_place=True):
+        content = _in_words(event.content)
+        room, track = _named(content.get("room"), rooms), _named(content.get("track"), tracks)
+        content |= {"date": content.get("start"), "room": room, "track": track}
+        if isinstance(kind := content.get("type"), str):
+            # They are constants, such as LIGHTNING_TALK.
+            content["type"] = kind.replace("_", " ").capitalize()
+        participants = event.items("participants")
+        content["persons"] = [
+            {**persons.get(str(one.get("guid")), {}), **one} if isinstance(one, dict) else one
+            for one in participants
+        ]
+        for one in participants:
+            if isinstance(one, dict) and isinstance(one.get("name"), str) and one.get("guid"):
+                guids.setdefault(one["name"], set()).add(one["guid"])
+        title = content.get("title")
+        if not content.get("guid"):
+            # Breaks need none.
+            content["code"] = content.get("code") or slug(f"{title} {content['date']}")
+        called = f" ({short(title)})" if isinstance(title, str) and title else ""
+        where = Where(event.where.file, f"{event.where.place}{called}")
+        start = _moment(content["date"], zone)
+        own = next((day for day, first, last in days if start and first <= start < last), None)
+        yield room, JsonObject(content, where, event.findings), own, begins
+    _note_namesakes(guids, schedule)
+
+
+def _note_namesakes(guids: dict[str, set[object]], schedule: JsonObject) -> None:
+    """Say who is one person here: guids are made of e-mail addresses, and not stored."""
+    namesakes = sorted(name for name, found in guids.items() if len(found) > 1)
+    if namesakes:
+        message = gettext("Names of more than one person in the file, who are one here: %(names)s.")
+        schedule.findings.note("doubt", schedule.where, message, names=listed(namesakes))
+
+
+def _objects(parent: JsonObject, name: str) -> list[Content]:
+    return [one for one in parent.items(name) if isinstance(one, dict)]
+
+
+def _keys(content: Content) -> list[str]:
+    return [key for name in ("guid", "slug") if isinstance(key := content.get(name), str) and key]
+
+
+def _named(reference: object, known: dict[str, Content]) -> str:
+    """Return the name of what a reference leads to: an object with guid, slug or name, or a name."""
+    if not isinstance(reference, dict):
+        return reference if isinstance(reference, str) else ""
+    found = next((known[key] for key in _keys(reference) if key in known), reference)
+    return in_one_language(found.get("name") or found.get("slug"))
+
+
+def _in_words(content: "Content | object") -> Content:
+    """Return an object with its texts in one language."""
+    found: Content = dict(content) if isinstance(content, dict) else {}
+    return found | {name: in_one_language(found[name]) for name in TEXTS if isinstance(found.get(name), dict)}
+
+
+def _days(conference: JsonObject, zone: tzinfo) -> Iterator[tuple[date, datetime, datetime]]:
+    for one in conference.objects("days", is_place=True):
+        start, end = _moment(one.content.get("start"), zone), _moment(one.content.get("end"), zone)
+        try:
+            own = day(one.line("date"))
+        except UnfitError as error:
+            one.problem("date", str(error))
+            continue
+        if start and end:
+            yield own, start, end
+
+
+def _moment(value: object, zone: tzinfo) -> datetime | None:
+    try:
+        return moment(value, zone).astimezone(zone) if isinstance(value, str) else None
+    except UnfitError:
+        return None

@@ -1,0 +1,131 @@
+"""The words of frab's schedules, and what their texts may hold: for what reads and what writes them."""
+
+import re
+from urllib.parse import urlsplit
+
+from exchange.files import Context
+from exchange.reading.papers import kind_of
+
+# Everything that XML 1.0 cannot hold, and invisible control characters.
+UNFIT = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
+LINE_END = re.compile(r"\r\n?")
+CANCELLED = "Cancelled: "
+NO_ROOM = "No room"
+GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
+NOWHERE = "https://plenary.invalid"
+
+# Types of events that are kinds of sessions here, and the kind of the presentation in such a session.
+BUILT_IN = {
+    "oral": "oral",
+    "spotlight": "spotlight",
+    "poster": "poster",
+    **dict.fromkeys(
+        (
+            *("opening", "invited_talk", "panel", "tutorial", "workshop", "social", "break", "meal"),
+            *("registration", "town_hall", "award_ceremony", "other"),
+        ),
+        "talk",
+    ),
+}
+# What other types count as. They are words of longer types too, such as "Talk 30 min + 10 min Q&A".
+COUNTS_AS = {
+    **{name.replace("_", " "): name for name in BUILT_IN},
+    **dict.fromkeys(("lecture", "talk", "vortrag", "presentation"), "oral"),
+    **dict.fromkeys(("keynote", "invited lecture", "plenary"), "invited_talk"),
+    **dict.fromkeys(("lightning", "lightning talk"), "spotlight"),
+    **dict.fromkeys(("hands on", "hackathon", "sprint"), "workshop"),
+    **dict.fromkeys(("training", "course"), "tutorial"),
+    **dict.fromkeys(("podium", "discussion", "debate", "round table", "fishbowl"), "panel"),
+    **dict.fromkeys(("lunch", "dinner", "breakfast"), "meal"),
+    **dict.fromkeys(("pause", "coffee"), "break"),
+    **dict.fromkeys(("concert", "djset", "performance", "party", "game", "film"), "social"),
+}
+# The longest first: a lightning talk is no plain talk.
+TYPE_WORDS = sorted(COUNTS_AS, key=len, reverse=True)
+DEMO = "demo"
+
+# Type of a link, whether it is an attachment -> kind of the material.
+MATERIALS = {
+    "pdf": ("paper", True),
+    "slides": ("slides", True),
+    "poster": ("media", True),
+    "video": ("media", False),
+    "code": ("related", False),
+    "data": ("related", False),
+    "review": ("related", False),
+    "project": ("web", False),
+    "other": ("related", False),
+}
+# Links of a session that are none of its paper, in the order in which they are written.
+OWN_LINKS = {
+    ("Stream", "media"): "stream_url",
+    ("Recording", "media"): "recording_url",
+    ("Chat", "related"): "chat_url",
+}
+NAMED = {"pdf": "Paper", "other": "Link", "review": "Reviews"}
+
+
+def counts_as(key: str) -> str:
+    """Return the built-in kind of sessions that a type, given as a slug, sounds like."""
+    words = key.replace("-", " ")
+    return next(
+        (COUNTS_AS[word] for word in TYPE_WORDS if re.search(rf"\b{word}s?\b", words)),
+        kind_of(words, "other"),
+    )
+
+
+def in_one_language(value: object) -> str:
+    """Return a text, of one in several languages the English one, else the first."""
+    if isinstance(value, dict):
+        texts = {name: text for name, text in value.items() if isinstance(text, str) and text.strip()}
+        value = texts.get("en") or next(iter(texts.values()), "")
+    return value.strip() if isinstance(value, str) else ""
+
+
+def line(text: str) -> str:
+    """Return a text on one line, without what no file may hold."""
+    return " ".join(UNFIT.sub("", text).split())
+
+
+def prose(text: str) -> str:
+    """Return a text of several lines, without what no file may hold."""
+    return LINE_END.sub("\n", UNFIT.sub("", text)).strip()
+
+
+def parted(text: str) -> tuple[str, str]:
+    """Part a text into its first paragraph and the rest: an event's abstract and its description."""
+    first, *rest = BLANK_LINE.split(text, maxsplit=1)
+    return first, rest[0] if rest else ""
+
+
+def joined(*texts: str) -> str:
+    return "\n\n".join(filter(None, texts))
+
+
+def material_of(kind: str, title: str, is_attachment: bool) -> tuple[str, str]:
+    """Return kind and label of the material that a link of this type and title is."""
+    for name, spelled in MATERIALS.items():
+        if spelled == (kind, is_attachment) and title == NAMED.get(name, name.capitalize()):
+            return name, ""
+    alike = {"media": "video", "web": "project"}
+    if is_attachment:
+        alike = {"paper": "pdf", "slides": "slides", "media": "poster"}
+    return alike.get(kind, "other"), title
+
+
+def site_of(context: Context) -> str:
+    """Return the site's address without a slash at its end."""
+    return context.site_url.rstrip("/") or NOWHERE
+
+
+def host_of(address: str) -> str:
+    """Return the host of an address, the namespace of the numbers of its people."""
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def is_web(address: str) -> bool:
+    return address.startswith(("https://", "http://"))
