@@ -1,6 +1,8 @@
 """Mini-Conf site data: its usual files in small, a real conference in full, and hostile YAML."""
 
+import csv
 import io
+import json
 import zipfile
 from collections import Counter
 from datetime import UTC, datetime
@@ -13,7 +15,9 @@ from exchange.formats import miniconf
 from exchange.problems import ProgramError
 from exchange.records import UNSTATED, CommitteeRecord, MaterialRecord, PersonRef, Program, stated
 
-SHARED = Path(__file__).parents[4] / "shared" / "data" / "miniconf-emnlp2020"
+DATA = Path(__file__).parents[4] / "shared" / "data"
+SHARED = DATA / "miniconf-emnlp2020"
+SAMPLE = DATA / "miniconf-iclr2020"
 
 PAPERS = """UID,title,authors,abstract,keywords,sessions,track,pdf_url
 B.1,On  n bodies,Mia Zed|Ann Abe,Done.,chaos|stars,P1,Mechanics,https://example.org/1.pdf
@@ -126,6 +130,141 @@ def test_what_was_assumed_or_left_out_is_said() -> None:
         ("poster_schedule.yml", "1 times name no zone; they were taken as times in Europe/Oslo."),
         ("", "Left out because no table holds the paper: 1 appearances (B.9)."),
     ]
+
+
+SPEAKERS = """UID,title,institution,speaker,abstract,bio
+1,Minds,MIT,Prof. Ann Abe,About it.,She *thinks*.
+2,Hands,,Bo Li,,
+"""
+WORKSHOPS = "UID,title,authors,abstract\na,Minds at work,Mia Zed|Bo Li,About work.\n"
+JSON_CALENDAR: list[dict[str, str | None]] = [
+    {
+        "title": "Live Q&A: Ann Abe",
+        "start": "2020-04-27T14:00:00+00:00",
+        "link": "https://x.test/speaker_1.html",
+    },
+    {"title": "Posters 1", "start": "2020-04-27T09:00:00+00:00", "link": "papers.html?session=Mon+1&x=y"},
+    {"title": "Town", "start": "2020-04-27T08:00:00+00:00", "link": None},
+]
+SAMPLE_YEAR = {
+    "papers.csv": "UID,title,authors,sessions\np,On n bodies,Mia Zed,Mon 1|Tue 1\n",
+    "speakers.csv": SPEAKERS,
+    "workshops.csv": WORKSHOPS,
+    "main_calendar.json": json.dumps([{**one, "end": "2020-04-27T15:00:00Z"} for one in JSON_CALENDAR]),
+    "papers_projection.json": '[{"id": "p", "pos": [1.5, 2]}]',
+    "config.yml": "{name: X, tagline: All <br> of it.}",
+}
+
+
+def test_calendar_in_json_places_talks_and_papers() -> None:
+    program = read(SAMPLE_YEAR)
+    published = [one for one in program.sessions if one.status == "published"]
+
+    assert [paper.uid for paper in program.papers] == ["p"]
+    assert [(one.title, one.kind, one.start) for one in published] == [
+        ("Live Q&A: Ann Abe", "invited_talk", moment(27, 14)),
+        ("Posters 1", "poster", moment(27, 9)),
+        ("Town", "other", moment(27, 8)),
+    ]
+    questions, posters = published[0].uid, published[1].uid
+    assert [(one.uid, one.kind, one.title, one.session) for one in program.presentations] == [
+        ("1", "talk", "Minds", questions),
+        ("2", "talk", "Hands", UNSTATED),
+        (f"{posters}.p", "poster", UNSTATED, posters),
+    ]
+    assert [one.person.name for one in stated(published[0].roles, ())] == ["Ann Abe"]
+    assert [(one.ref.name, one.biography) for one in program.people] == [("Ann Abe", "She *thinks*.")]
+    assert program.edition
+    assert program.edition.description == "All of it."
+
+
+def test_workshop_without_times_is_a_draft_session() -> None:
+    (draft,) = [one for one in read(SAMPLE_YEAR).sessions if one.status == "draft"]
+
+    assert (draft.uid, draft.kind, draft.title, draft.abstract) == (
+        "a",
+        "workshop",
+        "Minds at work",
+        "About work.",
+    )
+    assert (draft.start, draft.end) == (moment(27, 8), moment(27, 8))
+    assert [(one.person.name, one.role) for one in stated(draft.roles, ())] == [
+        ("Mia Zed", "organizer"),
+        ("Bo Li", "organizer"),
+    ]
+
+
+def test_each_file_that_is_left_out_has_a_line_with_the_reason() -> None:
+    files = {
+        **SAMPLE_YEAR,
+        "README.md": "Hi",
+        "faq.yml": "FAQ: []",
+        "odd.json": '{"a": 1}',
+        "x.csv": "a,b\n1,2\n",
+    }
+
+    assert [(one.where.file, one.message) for one in read(files).notes if "eft out" in one.message] == [
+        (
+            "papers_projection.json",
+            "Left out. It holds the map of papers and the papers alike, which are computed here.",
+        ),
+        ("", "Left out, as they are no tables, YAML or JSON: README.md."),
+        ("faq.yml", "Left out. It holds texts and sponsors of the site: enter them in the admin."),
+        ("x.csv", "Left out. This is no file of Mini-Conf that is known here."),
+        ("odd.json", "Left out. This is no file of Mini-Conf that is known here."),
+    ]
+    notes = [one.message for one in read(SAMPLE_YEAR).notes]
+    assert "Papers name sessions that no file has; they are not scheduled: Tue 1." in notes
+
+
+def test_run_that_would_leave_out_most_of_a_folder_is_refused() -> None:
+    odd = {f"odd{n}.json": "{}" for n in range(6)}
+
+    (said,) = problems({**SAMPLE_YEAR, **odd})
+    assert said.startswith("Most of the files would be left out: odd0.json, odd1.json")
+
+
+def test_keys_of_two_files_may_be_the_same() -> None:
+    tutorials = "UID,title,organizers\n1,How to think,Bo Li\n"
+
+    assert {one.uid for one in read({**SAMPLE_YEAR, "tutorials.csv": tutorials}).sessions} >= {
+        "a",
+        "tutorials.1",
+    }
+
+
+def test_talks_of_a_workshop_are_in_its_session() -> None:
+    files = {
+        "workshops.yml": "- {UID: W3, title: Work, start: 2020-04-27T09:00:00Z, end: 2020-04-27T17:00:00Z}",
+        "w3_papers.csv": "UID,title,speakers,presentation_id\nW3.1,Tools,Bo Li|Mia Zed,9\n",
+    }
+    (talk,) = read(files).presentations
+
+    assert (talk.uid, talk.kind, talk.title, talk.session) == ("W3.1", "talk", "Tools", "W3")
+    assert [one.person.name for one in stated(talk.speakers, ())] == ["Bo Li", "Mia Zed"]
+
+
+@pytest.mark.shared
+def test_sample_year_is_read_whole() -> None:
+    program = miniconf.read(
+        [Source(path.name, path.read_bytes()) for path in sorted(SAMPLE.iterdir())],
+        Context("2020", 2020, "UTC"),
+    )
+    tables = {path.stem: [*csv.DictReader(path.open(newline=""))] for path in SAMPLE.glob("*.csv")}
+    calendar = json.loads((SAMPLE / "main_calendar.json").read_text())
+    published = [one for one in program.sessions if one.status == "published"]
+
+    assert [paper.uid for paper in program.papers] == [row["UID"] for row in tables["papers"]]
+    assert sum(len(stated(paper.authors, ())) for paper in program.papers) == sum(
+        len(row["authors"].split("|")) for row in tables["papers"]
+    )
+    assert sorted(str(one.title) for one in published) == sorted(row["title"] for row in calendar)
+    assert [one.title for one in program.sessions[len(published) :]] == [
+        row["title"] for row in tables["workshops"]
+    ]
+    places = sum(len(row["sessions"].split("|")) for row in tables["papers"] if row["sessions"])
+    assert len(program.presentations) == places + len(tables["speakers"]) == 4
+    assert len(program.people) == len(tables["speakers"])
 
 
 def test_zone_of_the_config_is_taken() -> None:

@@ -1,0 +1,214 @@
+"""Mini-Conf site data: papers, sessions, speakers, workshops and calendars of its folder `sitedata`.
+
+Read only; from the files (CSV, YAML, JSON), or one ZIP of the folder. Files are recognized by their shape.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from exchange.files import Context, Format, Source
+from exchange.formats.miniconf.papers import NEEDED, PaperReader
+from exchange.formats.miniconf.rows import SiteRow, Times, read_json_texts, without_tags
+from exchange.formats.miniconf.sessions import SessionReader
+from exchange.problems import Findings, Where
+from exchange.reading.archives import member_names, unpacked
+from exchange.reading.papers import listed
+from exchange.reading.sheets import Sheet, columns, read_csv
+from exchange.reading.textfiles import ending, read_yaml
+from exchange.reading.values import checked, stated_zone, tidy
+from exchange.records import (
+    UNSTATED,
+    CommitteeRecord,
+    EditionRecord,
+    PersonRef,
+    Program,
+    Stated,
+    is_stated,
+)
+
+# What the file about the site holds.
+CONFIG = {"tagline", "site_title", "proceedings_title"}
+TABLES = (".csv", ".tsv")
+YAMLS = (".yml", ".yaml")
+JSONS = (".json",)
+# Tables of events, whose columns may be those of papers.
+EVENTS = re.compile(
+    r"(workshops?|tutorials?|(invited_?)?(speakers?|talks?)|socials?|keynotes?|panels?|plenar\w*)\Z",
+    re.IGNORECASE,
+)
+# Files that hold nothing of a program, by their names, and why they are left out.
+MEETINGS = _("It holds links to meetings and players, which are not public.")
+COMPUTED = _("It holds the map of papers and the papers alike, which are computed here.")
+SITE = _("It holds texts and sponsors of the site: enter them in the admin.")
+LEFT_OUT = (
+    (re.compile(r"_(zoom_links|slideslive_ids|video_links)\Z", re.IGNORECASE), MEETINGS),
+    (re.compile(r"projection|_recs?\b|similar", re.IGNORECASE), COMPUTED),
+    (re.compile(r"faq|code_of_conduct|sponsor|instructions|\Aabout", re.IGNORECASE), SITE),
+)
+
+
+def is_ours(name: str) -> bool:
+    return PurePath(name).suffix.casefold() in (*TABLES, *YAMLS, *JSONS) and not name.startswith(".")
+
+
+def recognizes(sources: Sequence[Source]) -> bool:
+    """Whether there are YAML files, or tables of papers as these sites have them."""
+    names = [name for source in sources for name in (member_names(source) or [source.name])]
+    has_yaml = any(PurePath(name).suffix.casefold() in YAMLS for name in names)
+    tables = [source for source in sources if ending(source) in ("csv", "tsv")]
+    has_papers = any(columns(table) >= NEEDED for table in tables)
+    bare = (PurePath(name).name for name in names if not name.endswith("/"))
+    return (has_yaml or has_papers) and all(map(is_ours, bare))
+
+
+class SiteReader:
+    """Reads the files of a site, and keeps account of those that are left out."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings, self.papers = findings, PaperReader(findings)
+        # Tables that are none of papers, and what YAML and JSON files hold, by name.
+        self.tables: list[Sheet] = []
+        self.parts: dict[str, object] = {}
+        self.committee: Stated[tuple[CommitteeRecord, ...]] = UNSTATED
+        self.taken = 0
+        self.unknown: list[str] = []
+
+    def add(self, file: Source) -> None:
+        suffix, stem = PurePath(file.name).suffix.casefold(), PurePath(file.name).stem
+        reason = next((reason for pattern, reason in LEFT_OUT if pattern.search(stem)), None)
+        if reason:
+            self._leave(Where(file.name), str(reason))
+        elif suffix in JSONS:
+            self.parts[file.name] = read_json_texts(file, self.findings)
+        elif suffix in YAMLS:
+            self.parts[file.name] = read_yaml(file, self.findings)
+        elif sheet := read_csv(file, self.findings):
+            is_of_papers = set(sheet.columns) >= NEEDED and not EVENTS.match(stem)
+            if is_of_papers:
+                self.papers.add(sheet)
+            else:
+                self.tables.append(sheet)
+            self.taken += is_of_papers
+
+    def program(self, context: Context) -> Program:
+        """Read what is no table of papers: sessions may name papers of all tables."""
+        parts = self.parts.values()
+        config = next((part for part in parts if isinstance(part, dict) and CONFIG & set(part)), {})
+        about = SiteRow(config, Where("config.yml"))
+        zone_name = about.text("timezone", "time_zone")
+        zone = stated_zone(zone_name, context, about.where, "timezone", self.findings)
+        sessions = SessionReader(Times(zone, self.findings), self.findings, self.papers)
+        for sheet in self.tables:
+            self._add_table(sheet, sessions)
+        for name, part in self.parts.items():
+            if part is config or self._add_part(part, name, sessions):
+                self.taken += 1
+            elif part is not None:
+                # What could not be read has been reported.
+                self._leave_unknown(Where(name))
+        sessions.finish()
+        edition = EditionRecord(
+            where=about.where,
+            slug=context.edition,
+            name=tidy(about.text("name")) or UNSTATED,
+            description=without_tags(about.text("tagline")) or UNSTATED,
+            timezone=zone_name or UNSTATED,
+            committee=self.committee,
+        )
+        return replace(
+            self.papers.parts.program(self.papers.papers.values()),
+            edition=edition if config or is_stated(self.committee) else None,
+            people=tuple(sessions.people.values()),
+            rooms=tuple(sessions.rooms.values()),
+            sessions=tuple(sessions.sessions),
+            presentations=tuple(sessions.presentations),
+        )
+
+    def _add_table(self, sheet: Sheet, sessions: SessionReader) -> None:
+        has = set(sheet.columns)
+        if not has >= {"uid", "title"}:
+            self._leave_unknown(sheet.where)
+            return
+        is_of_talks = bool(has & {"speakers", "speaker"}) and not EVENTS.match(
+            PurePath(sheet.where.file).stem
+        )
+        (sessions.add_talks if is_of_talks else sessions.add_table)(sheet)
+        self.taken += 1
+
+    def _add_part(self, part: object, name: str, sessions: SessionReader) -> bool:
+        if isinstance(part, dict) and isinstance(part.get("committee"), list):
+            self.committee = tuple(_members(part["committee"], name, self.findings))
+            return True
+        return sessions.add(part, name)
+
+    def _leave(self, where: Where, reason: str) -> None:
+        self.findings.note("warning", where, gettext("Left out. %(reason)s"), reason=reason)
+
+    def _leave_unknown(self, where: Where) -> None:
+        self.unknown.append(where.file)
+        self._leave(where, gettext("This is no file of Mini-Conf that is known here."))
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read a site's data. Times without an offset are in the edition's zone, and a note says so."""
+    findings = Findings()
+    site = SiteReader(findings)
+    for source in sources:
+        for file in _files(source, findings):
+            site.add(file)
+    program = site.program(context)
+    is_empty = not (program.papers or program.sessions or program.presentations or program.edition)
+    if is_empty and not findings.has_problems:
+        message = gettext(
+            "There is nothing of Mini-Conf to read: give papers.csv, or the YAML files beside it."
+        )
+        findings.problem(Where(sources[0].name if sources else ""), "", message)
+    elif len(site.unknown) > site.taken:
+        message = gettext(
+            "Most of the files would be left out: %(names)s. "
+            "If the others are all that you want, give only them."
+        )
+        findings.problem(Where(), "", message, names=listed(site.unknown))
+    return checked(program, findings)
+
+
+def _files(source: Source, findings: Findings) -> Iterator[Source]:
+    """Yield the files of a site; what has another ending is named in a note."""
+    inside = [PurePath(name).name for name in member_names(source) if not name.endswith("/")]
+    others = [name for name in inside or [source.name] if not is_ours(name)]
+    if others:
+        message = gettext("Left out, as they are no tables, YAML or JSON: %(names)s.")
+        findings.note("warning", Where(source.name if inside else ""), message, names=listed(others))
+    if inside or is_ours(source.name):
+        yield from unpacked(source, findings, is_ours)
+
+
+def _members(rows: list[object], file: str, findings: Findings) -> Iterator[CommitteeRecord]:
+    """Read `committee.yml`: role, name, affiliation."""
+    for index, content in enumerate(rows):
+        row = SiteRow(content if isinstance(content, dict) else {}, Where(file, f"committee[{index}]"))
+        name = tidy(row.text("name"))
+        if not name or "@" in name:
+            findings.problem(row.where, "name", gettext("The name is missing."))
+        yield CommitteeRecord(
+            where=row.where,
+            person=PersonRef(where=row.where, name=name),
+            role=tidy(row.text("role")) or "Committee",
+            affiliation=tidy(row.text("aff", "affiliation")),
+        )
+
+
+FORMAT = Format(
+    name="miniconf",
+    label=_("Mini-Conf site data (CSV, YAML, JSON)"),
+    description=_("Papers, sessions, speakers, workshops and committee of a Mini-Conf site."),
+    extensions=("zip", "csv", "yml", "json"),
+    media_type="application/zip",
+    read=read,
+    recognizes=recognizes,
+)

@@ -1,0 +1,63 @@
+"""Tables of papers of a Mini-Conf site."""
+
+import re
+from collections import defaultdict
+
+from exchange.problems import Findings
+from exchange.reading.papers import WEB, PaperParts, as_source, uid_of
+from exchange.reading.sheets import Row, Sheet
+from exchange.reading.values import tidy
+from exchange.records import UNSTATED, MaterialRecord, PaperRecord
+
+NEEDED = {"uid", "title", "authors"}
+LINKS = {"pdf_url": "pdf", "pdf": "pdf", "paper_link": "pdf", "code_link": "code", "demo_url": "project"}
+
+
+class PaperReader:
+    """Takes tables of papers. `of_session`: the papers that name a session themselves."""
+
+    def __init__(self, findings: Findings) -> None:
+        self.parts = PaperParts(findings)
+        self.papers: dict[str, PaperRecord] = {}
+        self.of_session: dict[str, list[str]] = defaultdict(list)
+        self.has_table = False
+
+    def add(self, sheet: Sheet) -> None:
+        self.has_table = True
+        for row in sheet.rows:
+            paper = self._paper(row)
+            if paper.uid in self.papers and self.papers[paper.uid] == paper:
+                continue
+            key = paper.uid if paper.uid not in self.papers else f"{paper.uid} {row.where}"
+            self.papers[key] = paper
+            for session in row.cells.get("sessions", row.cells.get("session", "")).split("|"):
+                if session.strip():
+                    self.of_session[session.strip()].append(paper.uid)
+
+    def _paper(self, row: Row) -> PaperRecord:
+        cells = {name: self.parts.text(value, row.where, name) for name, value in row.cells.items()}
+        links = [(name, kind) for name, kind in LINKS.items() if WEB.match(cells.get(name, ""))]
+        has = cells.keys()
+        return PaperRecord(
+            where=row.where,
+            uid=uid_of(cells["uid"]),
+            title=as_source(tidy(cells["title"])),
+            status="published",
+            authors=tuple(self.parts.author(name, row.where) for name in parts(cells["authors"])),
+            materials=tuple(material(cells[name], kind, row) for name, kind in links) or UNSTATED,
+            abstract=as_source(cells["abstract"].strip()) if "abstract" in has else UNSTATED,
+            keywords=tuple(dict.fromkeys(parts(cells["keywords"]))) if "keywords" in has else UNSTATED,
+            topic=self.parts.topic(cells["track"], row.where) if "track" in has else UNSTATED,
+            track=tidy(cells["paper_type"]) if "paper_type" in has else UNSTATED,
+        )
+
+
+def parts(cell: str) -> list[str]:
+    return [part for part in map(tidy, cell.split("|")) if part]
+
+
+def material(url: str, kind: str, row: Row) -> MaterialRecord:
+    """Return a link; one to a page that leads to the PDF is no PDF."""
+    if kind == "pdf" and not re.search(r"\.pdf($|[?#])|/pdf", url, re.IGNORECASE):
+        return MaterialRecord(where=row.where, kind="other", url=url, label="Paper")
+    return MaterialRecord(where=row.where, kind=kind, url=url)

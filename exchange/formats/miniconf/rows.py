@@ -1,0 +1,123 @@
+"""Objects of a site's files, whatever their syntax, as texts; their times."""
+
+import html
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from django.utils.translation import gettext
+
+from exchange.files import Source
+from exchange.problems import Findings, Where
+from exchange.reading.papers import as_source
+from exchange.reading.textfiles import UNREADABLE, place_of, read_json, scalar
+from exchange.reading.values import UnfitError, moment, noted_text, tidy
+
+TAG = re.compile(r"<[^<>]*>")
+MAX_JSON_DEPTH = 40
+STARTS, ENDS = ("start_time", "start", "begin"), ("end_time", "end", "finish")
+TIMESTAMP = re.compile(
+    r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)(?P<sign>[T _])"
+    r"(?P<hour>\d\d?)(?P<rest>:\d\d(:\d\d(\.\d+)?)?) ?(?P<offset>Z|[+-]\d\d(:?\d\d)?)?\Z"
+)
+
+
+def without_tags(title: str) -> str:
+    return as_source(tidy(html.unescape(TAG.sub(" ", title))))
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRow:
+    """One object of a file of the site, its single values as text."""
+
+    content: dict[str, object]
+    where: Where
+
+    def text(self, *names: str) -> str:
+        """Return the single value that the row has by the first of these names."""
+        return next((scalar(self.content[name]) for name in names if scalar(self.content.get(name))), "")
+
+    @property
+    def start(self) -> str:
+        """When it begins. ACL 2020 calls it a date, which elsewhere may be a day in words."""
+        date = self.text("date")
+        return self.text(*STARTS) or (date if TIMESTAMP.match(date) else "")
+
+    def rows(self, name: str) -> "list[SiteRow]":
+        """Return the objects of a list, or of an object of objects."""
+        value = self.content.get(name)
+        inner = list(value.values()) if isinstance(value, dict) else value
+        return (
+            [SiteRow(one, self.where) for one in inner if isinstance(one, dict)]
+            if isinstance(inner, list)
+            else []
+        )
+
+    def texts(self, name: str) -> list[str]:
+        """Return the single values of a list."""
+        value = self.content.get(name)
+        return [scalar(one) for one in value if scalar(one)] if isinstance(value, list) else []
+
+
+def rows_in(part: object, file: str) -> list[SiteRow]:
+    rows = enumerate(part if isinstance(part, list) else [])
+    return [
+        SiteRow(row, Where(file, place_of("", index, row.get("UID"))))
+        for index, row in rows
+        if isinstance(row, dict)
+    ]
+
+
+def read_json_texts(source: Source, findings: Findings) -> object:
+    """Return lists, dicts and texts, as YAML files give them; report and return None if there are none."""
+    found = read_json(source, findings)
+    try:
+        return None if found is UNREADABLE else _as_texts(found, Where(source.name), findings)
+    except UnfitError as error:
+        findings.problem(Where(source.name), "", str(error))
+        return None
+
+
+def _as_texts(value: object, where: Where, findings: Findings, depth: int = 0) -> object:
+    if depth > MAX_JSON_DEPTH:
+        raise UnfitError(gettext("Lists and objects are nested too deeply here for a conference program."))
+    if isinstance(value, dict):
+        return {name: _as_texts(one, where, findings, depth + 1) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_as_texts(one, where, findings, depth + 1) for one in value]
+    return "" if value is None else noted_text(str(value), where, "", findings)
+
+
+@dataclass
+class Times:
+    """Reads times; those without an offset are in the zone of the site, which is counted by file."""
+
+    zone: ZoneInfo
+    findings: Findings
+    _assumed: Counter[str] = field(default_factory=Counter)
+
+    def read(self, text: str, where: Where, field: str) -> datetime | None:
+        text = text.strip()
+        found = TIMESTAMP.match(text)
+        if found:
+            day = f"{found['year']}-{found['month']:0>2}-{found['day']:0>2}"
+            # ACL 2020 writes `2020-07-06_05:00:00`, and means UTC.
+            offset = found["offset"] or ("Z" if found["sign"] == "_" else "")
+            if offset not in ("", "Z"):
+                digits = offset[1:].replace(":", "")
+                offset = f"{offset[0]}{digits[:2]}:{digits[2:] or '00'}"
+            text = f"{day}T{found['hour']:0>2}{found['rest']}{offset}"
+            if not offset:
+                self._assumed[where.file] += 1
+        try:
+            return moment(text, self.zone)
+        except UnfitError as error:
+            self.findings.problem(where, field, str(error))
+            return None
+
+    def note(self) -> None:
+        for file, count in self._assumed.items():
+            message = gettext("%(count)s times name no zone; they were taken as times in %(zone)s.")
+            self.findings.note("doubt", Where(file), message, count=count, zone=self.zone.key)

@@ -1,0 +1,362 @@
+"""Sessions, talks and their people, from the lists and objects of a Mini-Conf site.
+
+A calendar comes last: it gives times to events that have none, and sessions that no other file has.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import SplitResult, parse_qs, urlsplit
+
+from django.utils.translation import gettext
+
+from exchange.formats.miniconf.papers import PaperReader
+from exchange.formats.miniconf.rows import ENDS, SiteRow, Times, rows_in, without_tags
+from exchange.problems import Findings, Where, short
+from exchange.reading.papers import as_source, kind_of, listed, parsed, uid_of
+from exchange.reading.sheets import Sheet
+from exchange.reading.textfiles import scalar
+from exchange.reading.values import slug, tidy
+from exchange.records import (
+    UNSTATED,
+    PersonRecord,
+    PersonRef,
+    PresentationRecord,
+    RoleRecord,
+    RoomRecord,
+    SessionRecord,
+    SpeakerRecord,
+    Stated,
+)
+
+# The kinds whose sessions show papers: what such a session is called may hold any subject.
+SHOWING = frozenset(("poster", "oral", "spotlight"))
+ROLES = {"panel": "panelist", "tutorial": "organizer", "workshop": "organizer"}
+# Where the people of an event are named.
+SPEAKERS = ("presenter", "speaker", "speakers", "organizers", "authors")
+PRESENTED = {"poster": "poster", "spotlight": "spotlight"}
+# Kinds of the pages to which a calendar leads: `speaker_5.html`, `workshop_W3.html`.
+PAGES = {"speaker": "invited_talk", "tutorial": "tutorial", "workshop": "workshop"}
+QUESTIONS = re.compile(r"q ?& ?a\b|\bqa\b", re.IGNORECASE)
+# Titles before the names of speakers.
+HONORIFICS = re.compile(r"\A((Dr|Prof|Professor)\b\.? )+", re.IGNORECASE)
+HOUR = timedelta(hours=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A plenary, tutorial, workshop or talk."""
+
+    row: SiteRow
+    uid: str
+    title: str
+    kind: str
+    people: list[PersonRef]
+    abstract: str
+    affiliation: str
+
+    @property
+    def roles(self) -> tuple[RoleRecord, ...]:
+        role, where = ROLES.get(self.kind, "speaker"), self.row.where
+        return tuple(
+            RoleRecord(where=where, person=one, role=role, affiliation=self.affiliation)
+            for one in self.people
+        )
+
+
+@dataclass
+class SessionReader:
+    """What was read so far."""
+
+    times: Times
+    findings: Findings
+    papers: PaperReader
+    sessions: list[SessionRecord] = field(default_factory=list)
+    presentations: list[PresentationRecord] = field(default_factory=list)
+    people: dict[str, PersonRecord] = field(default_factory=dict)
+    rooms: dict[str, RoomRecord] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+    _calendar: list[SiteRow] = field(default_factory=list)
+    _untimed: list[Event] = field(default_factory=list)
+    # Talks of a session, by the beginning of the name of their file, such as `w3_papers.csv`.
+    _talks: list[tuple[str, SiteRow]] = field(default_factory=list)
+    # Keys of sessions by the names by which papers name them.
+    _named: dict[str, SessionRecord | None] = field(default_factory=dict)
+    _an_hour: int = 0
+    # In which file each event is: their keys are unique in a file only.
+    _files: dict[str, str] = field(default_factory=dict)
+
+    def add(self, part: object, file: str) -> bool:
+        """Read a file if its shape fits, and return whether it does."""
+        if isinstance(part, dict):
+            named = {str(key): row for key, row in part.items() if isinstance(row, dict)}
+            sessions = {key: SiteRow(row, Where(file, short(key))) for key, row in named.items()}
+            if not any(row.start for row in sessions.values()):
+                return False
+            for key, row in sessions.items():
+                self._add_papers(key, row)
+            return True
+        rows = rows_in(part, file)
+        if rows and all({"UID", "title"} <= row.content.keys() for row in rows):
+            for row in rows:
+                self._add_event(row)
+            return True
+        if rows and all("title" in row.content and row.start for row in rows):
+            self._calendar += rows
+            return True
+        return False
+
+    def add_table(self, sheet: Sheet) -> None:
+        """Read a table of events, such as `speakers.csv` or `workshops.csv`."""
+        for row in _site_rows(sheet, self.papers):
+            self._add_event(row)
+
+    def add_talks(self, sheet: Sheet) -> None:
+        """Read a table of talks with speakers, such as `w3_papers.csv` of the workshop W3."""
+        session = PurePath(sheet.where.file).stem.partition("_")[0].casefold()
+        self._talks += [(session, row) for row in _site_rows(sheet, self.papers)]
+
+    def room(self, name: str, *, virtual: bool = False) -> str | None:
+        name = tidy(name)
+        if not name:
+            return None
+        record = RoomRecord(slug=slug(name), name=name, virtual=virtual)
+        return self.rooms.setdefault(record.slug, record).slug
+
+    def _add_papers(self, key: str, row: SiteRow) -> None:
+        words = row.text("long_name", "name", "cluster_name", "title")
+        title = as_source(tidy(words or f"Session {key}"))
+        kind = kind_of(f"{row.text('name')} {key} {row.where.file}", "oral", SHOWING)
+        session = self.session(row, row.where, uid=uid_of(key), title=title, kind=kind)
+        self._named[key] = session
+        self.show(row.texts("papers") + self.papers.of_session.pop(key, []), session, row.where)
+
+    def show(self, papers: Iterable[str], session: SessionRecord | None, where: Where) -> None:
+        """Add a presentation of each paper in the session; those that no table has are counted."""
+        for paper in dict.fromkeys(map(uid_of, papers)):
+            if self.papers.has_table and paper not in self.papers.papers:
+                self.unknown.append(paper)
+            elif session:
+                uid, shown = uid_of(f"{session.uid}.{paper}"), PRESENTED.get(str(session.kind), "oral")
+                presentation = PresentationRecord(
+                    where=where, uid=uid, kind=shown, paper=paper, session=session.uid, status="published"
+                )
+                self.presentations.append(presentation)
+
+    def _add_event(self, row: SiteRow) -> None:
+        """Add a plenary, tutorial or workshop with its times; one without waits for a calendar."""
+        title, people = without_tags(row.text("title")), self._people(row)
+        uid, file = uid_of(row.text("UID")), row.where.file
+        if self._files.setdefault(uid, file) != file:
+            uid = uid_of(f"{PurePath(file).stem}.{uid}")
+        event = Event(
+            row,
+            uid=uid,
+            title=title,
+            kind=kind_of(f"{title} {row.where.file}", "invited_talk" if people else "other"),
+            people=people,
+            abstract=row.text("abstract"),
+            affiliation=tidy(row.text("institution", "affiliation")),
+        )
+        slots = [slot for slot in row.rows("sessions") or [row] if slot.start]
+        if not slots:
+            self._untimed.append(event)
+        self._add_slots(event, slots)
+
+    def _add_slots(self, event: Event, slots: list[SiteRow]) -> None:
+        taken: set[tuple[object, object]] = set()
+        for slot in slots:
+            uid = event.uid if not taken else uid_of(f"{event.uid}.{len(taken) + 1}")
+            values = {
+                "title": event.title,
+                "kind": event.kind,
+                "roles": event.roles,
+                "abstract": event.abstract,
+            }
+            session = self.session(slot, event.row.where, uid=uid, **values)
+            if session and (session.start, session.end) in taken:
+                self.sessions.pop()
+            elif session:
+                taken.add((session.start, session.end))
+
+    def _people(self, row: SiteRow) -> list[PersonRef]:
+        """Return who is named, in a list or in a text such as `A, B and C`."""
+        value = next((row.content[name] for name in SPEAKERS if row.content.get(name)), "")
+        if isinstance(value, list):
+            names = [scalar(one.get("name")) if isinstance(one, dict) else scalar(one) for one in value]
+        else:
+            names = [one.name for one in parsed(scalar(value).replace("|", ";"))]
+        unique = dict.fromkeys(filter(None, (HONORIFICS.sub("", tidy(name)) for name in names)))
+        found = [PersonRef(where=row.where, name=name) for name in unique]
+        if len(found) == 1:
+            self.describe(found[0], row.text("bio"))
+        for one in row.rows("authors"):
+            if name := tidy(one.text("name")):
+                self.describe(PersonRef(where=row.where, name=name), one.text("bio", "biography"))
+        return found
+
+    def describe(self, person: PersonRef, biography: str) -> None:
+        if biography.strip():
+            record = PersonRecord(where=person.where, ref=person, biography=biography.strip())
+            self.people.setdefault(person.name, record)
+
+    def session(self, slot: SiteRow, where: Where, **values: Any) -> SessionRecord | None:
+        """Add a session with the times of this row, if they can be read."""
+        start = self.times.read(slot.start, where, "start_time")
+        if slot.text(*ENDS):
+            end = self.times.read(slot.text(*ENDS), where, "end_time")
+        else:
+            # The sites of ACL 2020 show an hour.
+            end = start and start + HOUR
+            self._an_hour += 1
+        if start is None or end is None:
+            return None
+        session = SessionRecord(where=where, start=start, end=end, **{"status": "published", **values})
+        self.sessions.append(session)
+        return session
+
+    def finish(self) -> None:
+        """Add what only calendars hold, and report what is assumed or left out."""
+        self._read_calendar()
+        self._add_untimed()
+        self._add_named()
+        self._add_waiting_talks()
+        self.times.note()
+        if self._an_hour:
+            message = gettext("%(count)s sessions have no end; they were taken to last an hour.")
+            self.findings.note("doubt", Where(), message, count=self._an_hour)
+        if self.unknown:
+            message = gettext("Left out because no table holds the paper: %(count)s appearances (%(keys)s).")
+            count = len(self.unknown)
+            self.findings.note("warning", Where(), message, count=count, keys=listed(self.unknown))
+
+    def _read_calendar(self) -> None:
+        starts = {(slug(str(one.title)), one.start) for one in self.sessions}
+        timed = {session.uid for session in self.sessions}
+        untimed = {event.uid: event for event in self._untimed}
+        slots: dict[str, list[SiteRow]] = defaultdict(list)
+        has_days = any(row.text("view") == "day" for row in self._calendar)
+        for row in self._calendar:
+            title, page, keys = without_tags(row.text("title")), *_target(row.text("link"))
+            if timed & keys or (has_days and row.text("view") == "week"):
+                continue
+            event = next((untimed[key] for key in keys if key in untimed), None)
+            if event and not (event.kind == "invited_talk" and QUESTIONS.search(title)):
+                slots[event.uid].append(row)
+                continue
+            start = self.times.read(row.start, row.where, "start")
+            if start is None or (slug(title), start) in starts:
+                continue
+            starts.add((slug(title), start))
+            uid = slug(f"{title} {start:%Y-%m-%d %H%M}")
+            kind = PAGES.get(page) or kind_of(f"{title} {row.text('type')}", "other")
+            roles = event.roles if event else ()
+            session = self.session(row, row.where, uid=uid, title=title, kind=kind, roles=roles)
+            self._named |= dict.fromkeys(_session_names(row.text("link")), session)
+            self._named.setdefault(tidy(row.text("title")), session)
+            if event and session:
+                # Questions and answers about a talk that can be watched before.
+                self._add_talk(event, session.uid)
+                untimed.pop(event.uid)
+        for uid, rows in slots.items():
+            self._add_slots(untimed.pop(uid), rows)
+        self._untimed = list(untimed.values())
+
+    def _add_talk(self, event: Event, session: Stated[str | None]) -> None:
+        where = event.row.where
+        speakers = [
+            SpeakerRecord(where=where, person=one, affiliation=event.affiliation) for one in event.people
+        ]
+        talk = PresentationRecord(
+            where=where,
+            uid=event.uid,
+            kind="talk",
+            title=event.title,
+            abstract=event.abstract,
+            session=session,
+            status="published",
+            speakers=tuple(speakers),
+        )
+        self.presentations.append(talk)
+
+    def _add_untimed(self) -> None:
+        """Add talks that are not scheduled, and as drafts what must be a session and has no time."""
+        starts = (session.start for session in self.sessions)
+        first = min((start for start in starts if isinstance(start, datetime)), default=None)
+        drafts = []
+        for event in self._untimed:
+            if first is None or event.kind in ("invited_talk", "other"):
+                self._add_talk(event, UNSTATED)
+                continue
+            drafts.append(event.title)
+            draft = SessionRecord(
+                where=event.row.where,
+                uid=event.uid,
+                kind=event.kind,
+                title=event.title,
+                abstract=event.abstract,
+                start=first,
+                end=first,
+                status="draft",
+                roles=event.roles,
+            )
+            self.sessions.append(draft)
+        if drafts:
+            message = gettext(
+                "%(count)s sessions have no time in these files (%(titles)s). "
+                "They are drafts at the beginning of the program: give them times, then publish them."
+            )
+            self.findings.note("warning", Where(), message, count=len(drafts), titles=listed(drafts))
+
+    def _add_named(self) -> None:
+        """Place papers that name sessions of the calendar."""
+        absent = []
+        for name, papers in self.papers.of_session.items():
+            session = self._named.get(name)
+            if session:
+                self.show(papers, session, session.where)
+            else:
+                absent.append(name)
+        if absent:
+            message = gettext("Papers name sessions that no file has; they are not scheduled: %(names)s.")
+            self.findings.note("warning", Where(), message, names=listed(absent))
+
+    def _add_waiting_talks(self) -> None:
+        sessions = {session.uid.casefold(): session.uid for session in self.sessions}
+        for key, row in self._talks:
+            people = self._people(row)
+            event = Event(row, uid_of(row.text("UID")), without_tags(row.text("title")), "", people, "", "")
+            self._add_talk(event, sessions.get(key, UNSTATED))
+
+
+def _site_rows(sheet: Sheet, papers: PaperReader) -> list[SiteRow]:
+    found = []
+    for row in sheet.rows:
+        cells = {name: papers.parts.text(cell, row.where, name) for name, cell in row.cells.items()}
+        found.append(SiteRow({**cells, "UID": cells["uid"]}, row.where))
+    return found
+
+
+def _target(link: str) -> tuple[str, set[str]]:
+    """Return the kind of page that a link leads to, and the keys of what it may be: `workshop_W3.html`."""
+    stem = PurePath(_parts(link).path).stem
+    pieces = stem.split("_")
+    keys = {uid_of("_".join(pieces[place:])) for place in range(len(pieces))} | set(
+        map(uid_of, _session_names(link))
+    )
+    return pieces[0], keys - {""}
+
+
+def _session_names(link: str) -> list[str]:
+    return parse_qs(_parts(link).query).get("session", [])
+
+
+def _parts(link: str) -> SplitResult:
+    try:
+        return urlsplit(link)
+    except ValueError:
+        return urlsplit("")
