@@ -27,6 +27,8 @@ MAX_YAML_EVENTS = 2_000_000
 NOTHING = frozenset(("", "~", "null", "Null", "NULL", "None"))
 OPENING = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
 CLOSING = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
+# The key under which an object names others whose values it takes over.
+MERGE = "<<"
 UNREADABLE = object()
 # By what a format is recognized, not read.
 HEAD_BYTES = 65_536
@@ -244,7 +246,7 @@ def read_yaml(source: Source, findings: Findings) -> object:
         refusal = _refusal(text)
         if not refusal:
             loaded: object = yaml.load(text, Loader=yaml.CBaseLoader)  # noqa: S506 - makes texts, lists, dicts
-            return loaded
+            return _merged(loaded) if MERGE in text else loaded
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = short(str(getattr(error, "problem", None) or getattr(error, "reason", error)))
@@ -257,19 +259,51 @@ def read_yaml(source: Source, findings: Findings) -> object:
 
 
 def _refusal(text: str) -> str:
-    """Walk the file without building anything; say why it must not be built, or nothing."""
-    depth = 0
-    for count, event in enumerate(yaml.parse(text, Loader=yaml.CBaseLoader)):
-        depth += isinstance(event, OPENING) - isinstance(event, CLOSING)
+    """Walk the file without building anything; say why it must not be built, or nothing.
+
+    An alias counts as what it repeats: a few lines could stand for more values than memory holds.
+    """
+    # How many values each open list or object holds, how deep it is, and its anchor; the file is the first.
+    sizes, depths, anchors = [0], [0], [""]
+    known: dict[str, tuple[int, int]] = {}
+    for event in yaml.parse(text, Loader=yaml.CBaseLoader):
         line = event.start_mark.line + 1 if event.start_mark else 0
-        if isinstance(event, yaml.AliasEvent):
-            message = gettext("Line %(line)s repeats another part by an alias (*%(name)s). Write it out.")
-            return message % {"line": line, "name": short(str(event.anchor))}
-        if depth > MAX_YAML_DEPTH:
+        if isinstance(event, OPENING):
+            sizes.append(1)
+            depths.append(1)
+            anchors.append(event.anchor or "")
+            size, depth, anchor = 0, 0, ""
+        elif isinstance(event, CLOSING):
+            size, depth, anchor = sizes.pop(), depths.pop(), anchors.pop()
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor not in known:
+                message = gettext("Line %(line)s repeats a part that is not there, or itself (*%(name)s).")
+                return message % {"line": line, "name": short(str(event.anchor))}
+            (size, depth), anchor = known[event.anchor], ""
+        else:
+            size, depth, anchor = 1, 0, getattr(event, "anchor", None) or ""
+        if anchor:
+            known[anchor] = size, depth
+        sizes[-1] += size
+        depths[-1] = max(depths[-1], depth + 1)
+        if len(sizes) + depth - 1 > MAX_YAML_DEPTH:
             return gettext("Lists and objects are nested too deeply on line %(line)s.") % {"line": line}
-        if count > MAX_YAML_EVENTS:
+        if sizes[-1] > MAX_YAML_EVENTS:
             return gettext("The file holds too many values for a conference program.")
     return ""
+
+
+def _merged(value: object) -> object:
+    """Return objects with what they take over from others by `<<`, as YAML has it; their own values win."""
+    if isinstance(value, list):
+        return [_merged(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    found: dict[object, object] = {}
+    others = value.get(MERGE, [])
+    for other in reversed(others if isinstance(others, list) else [others]):
+        found |= other if isinstance(other := _merged(other), dict) else {}
+    return found | {name: _merged(one) for name, one in value.items() if name != MERGE}
 
 
 def scalar(value: object) -> str:

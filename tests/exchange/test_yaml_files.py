@@ -23,6 +23,26 @@ def refusal(text: str | bytes) -> str:
     return str(refused.value)
 
 
+def test_aliases_are_what_they_repeat() -> None:
+    text = "a: &x {b: 1, c: &y [2]}\nd: *x\ne: *y\nf: {<<: *x, b: 3}\ng: {<<: [{c: 4}, *x]}\n"
+
+    assert loaded(text) == {
+        "a": {"b": "1", "c": ["2"]},
+        "d": {"b": "1", "c": ["2"]},
+        "e": ["2"],
+        "f": {"b": "3", "c": ["2"]},
+        "g": {"b": "1", "c": "4"},
+    }
+
+
+def test_aliases_that_grow_without_end_are_refused() -> None:
+    wide = "a0: &a0 [1, 2]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 30))
+    deep = "a0: &a0 [1]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}]\n" for n in range(1, 60))
+
+    assert "The file holds too many values for a conference program." in refusal(wide)
+    assert "Lists and objects are nested too deeply on line 40." in refusal(deep)
+
+
 def test_values_stay_as_they_are_written() -> None:
     assert loaded("a: No\nb: [1.0, ~]\nc: {d: 2021-04-06}\n") == {
         "a": "No",
@@ -34,7 +54,8 @@ def test_values_stay_as_they_are_written() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a: &x [1]\nb: *x\n", "Line 2 repeats another part by an alias (*x). Write it out."),
+        ("a: &x [1, *x]\n", "Line 1 repeats a part that is not there, or itself (*x)."),
+        ("a: 1\nb: *x\n", "Line 2 repeats a part that is not there, or itself (*x)."),
         ("[" * 41 + "]" * 41, "Lists and objects are nested too deeply on line 1."),
         ("a: 1\nb: [1\n", "Line 3 is not YAML: did not find expected ',' or ']'."),
         (b"a: \xff", "The file is not UTF-8 text (byte 3). Save it as YAML in the encoding UTF-8."),

@@ -244,6 +244,52 @@ def test_talks_of_a_workshop_are_in_its_session() -> None:
     assert [one.person.name for one in stated(talk.speakers, ())] == ["Bo Li", "Mia Zed"]
 
 
+ACL_2020 = {
+    "main_papers.csv": "UID,title,authors,abstract,keywords,track,paper_type,pdf_url\n"
+    "main.1,On n bodies,Mia Zed,Done.,,Mechanics,Long,\nmain.2,Two,Bo Li,,,SRW,Short,\n",
+    "main_paper_sessions.yml": "1A:\n  date: 2020-07-06_05:00:00\n  papers: &first\n  - main.1\n  - main.2\n"
+    "2A:\n  date: 2020-07-06_08:00:00\n  papers: *first\n",
+    "plenary_sessions.yml": "- {UID: k, title: 'Keynote: Yes', date: 'Mon, July 6', presenter: Ann Abe}",
+    "tutorials.yml": "- {UID: T1, title: Tools, organizers: Bo Li|Mia Zed, session1_time: (06:00 GMT)}",
+    "overall_calendar.yml": """
+- {title: Keynote 1, type: Plenary Sessions, start: 2020-07-06T13:00:00Z, end: 2020-07-06T14:00:00Z,
+   link: plenary_session_k.html}
+- {title: T1 Tools, start: 2020-07-05T06:00:00Z, end: 2020-07-05T09:00:00Z, link: tutorial_T1.html}
+- {title: T1 Tools, start: 2020-07-05T18:00:00Z, end: 2020-07-05T21:00:00Z, link: tutorial_T1.html}
+- {title: Closing, type: Plenary Sessions, start: 2020-07-08T20:00:00Z, end: 2020-07-08T21:00:00Z}
+""",
+    "main_paper_zoom_links.csv": "UID,session_name,starttime,zoom_join_link\nmain.1,1A,2020-07-06T05:00:00Z,https://z.test/\n",
+    "paper_recs.json": '{"main.1": ["main.2"]}',
+    "config.yml": "{name: ACL 2020, tagline: x}",
+}
+
+
+def test_dialect_of_acl_2020() -> None:
+    program = read(ACL_2020, "America/Los_Angeles")
+    times = [(one.uid, one.kind, one.title, f"{one.start:%d %H:%M}") for one in program.sessions]
+
+    assert times == [
+        ("1A", "oral", "Session 1A", "06 05:00"),
+        ("2A", "oral", "Session 2A", "06 08:00"),
+        ("closing-2020-07-08-2000", "other", "Closing", "08 20:00"),
+        ("k", "invited_talk", "Keynote: Yes", "06 13:00"),
+        ("T1", "tutorial", "Tools", "05 06:00"),
+        ("T1.2", "tutorial", "Tools", "05 18:00"),
+    ]
+    assert program.sessions[0].end == datetime(2020, 7, 6, 6, tzinfo=UTC)
+    assert [one.uid for one in program.presentations] == ["1A.main.1", "1A.main.2", "2A.main.1", "2A.main.2"]
+    assert [one.message for one in program.notes if one.kind == "doubt"] == [
+        "2 sessions have no end; they were taken to last an hour."
+    ]
+
+
+def test_days_and_hours_of_one_digit_are_read() -> None:
+    session = "S: {start: 2021-2-8 9:00:00+00:00, end: 2021-2-8 13:00:00+00:00, cluster_name: Ethics}"
+    (found,) = read({"s.yml": session}).sessions
+
+    assert (found.title, found.start) == ("Ethics", datetime(2021, 2, 8, 9, tzinfo=UTC))
+
+
 @pytest.mark.shared
 def test_sample_year_is_read_whole() -> None:
     program = miniconf.read(
@@ -286,7 +332,7 @@ def test_zip_with_folders_reads_the_same() -> None:
 @pytest.mark.parametrize(
     ("files", "sentence"),
     [
-        ({"a.yml": "a: &x [1]\nb: *x"}, "a.yml: Line 2 repeats another part by an alias (*x). Write it out."),
+        ({"a.yml": "a: &x [*x]"}, "a.yml: Line 1 repeats a part that is not there, or itself (*x)."),
         ({"a.yml": "[" * 99}, "a.yml: Lists and objects are nested too deeply on line 1."),
         ({"a.yml": "a: 'x"}, "a.yml: Line 1 is not YAML: found unexpected end of stream."),
         (
