@@ -133,6 +133,7 @@ MARKS = re.compile(
 SPACES = re.compile(r"[^\S\n]{2,}")
 BETWEEN_NUMBERS = re.compile(r"(?<=\d)\s*,\s*(?=\d)")
 PARENTHESES = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+LETTER = re.compile(r"[^\W\d_]")
 SUFFIX = re.compile(r"(jr|sr)\.?$|i{2,3}$|iv$|ph\.?d\.?$|md$", re.IGNORECASE)
 AND = re.compile(r",?\s+(?:and|und|et|&)\s+", re.IGNORECASE)
 MAX_AUTHORS = 5_000
@@ -206,20 +207,32 @@ def _given_name_first(piece: str) -> str:
     if not (comma and family.strip() and given.strip()) or SUFFIX.match(given.strip()):
         return piece
     family, _, rest = piece.partition(",")
-    given, parenthesis, more = rest.partition("(")
-    return f"{given.strip()} {family.strip()} {parenthesis}{more}"
+    end = _name_end(rest)
+    return f"{rest[:end].strip()} {family.strip()} {rest[end:]}"
+
+
+def _name_end(part: str) -> int:
+    """Return where the affiliations begin. A parenthesis within the name, `Mia (Mo) Zed`, is a nickname."""
+    end = behind = len(part)
+    for inside in reversed(list(PARENTHESES.finditer(part))):
+        more = part[inside.end() : behind].strip(" ,;*")
+        if LETTER.search(more) and not SUFFIX.match(more) and part[: inside.start()].strip():
+            break
+        end = behind = inside.start()
+    return end
 
 
 def _name(part: str, numbered: dict[str, str]) -> Name:
     part = E_MAIL.sub(" ", part)
     affiliations: list[str] = []
     marked = ""
-    for inside in PARENTHESES.findall(part):
+    end = _name_end(part)
+    for inside in PARENTHESES.findall(part, end):
         if inside.strip("0123456789+ "):
             affiliations += map(tidy, inside.split(";"))
         else:
             marked += f" {inside}"
-    bare = PARENTHESES.sub(" ", part).strip()
+    bare = f"{part[:end]}{PARENTHESES.sub(' ', part[end:])}".strip()
     found = MARKS.search(bare, max(len(bare) - MAX_MARK_CHARS, 0))
     numbers = re.findall(r"\d+", f"{found[1] if found else ''}{marked}")
     signs = (found[2] if found else "") + part[-1:]

@@ -159,6 +159,23 @@ def test_affiliations_in_parentheses_or_by_number(cell: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("cell", "authors"),
+    [
+        ("Mia (Mo) Zed", [("Mia (Mo) Zed", ())]),
+        ("Mia (Mo) Zed (MIT; CMU)*", [("Mia (Mo) Zed", ("MIT", "CMU"))]),
+        ("Mia (Mo) Zed1 and Ann Abe\n1 MIT", [("Mia (Mo) Zed", ("MIT",)), ("Ann Abe", ())]),
+        ("Zed, Mia (Mo) Q. (MIT); Abe, Ann", [("Mia (Mo) Q. Zed", ("MIT",)), ("Ann Abe", ())]),
+        ("Mia Zed (MIT) (CMU), Jr., Ann Abe", [("Mia Zed Jr.", ("MIT", "CMU")), ("Ann Abe", ())]),
+        ("(MIT) Mia Zed", [("Mia Zed", ("MIT",))]),
+    ],
+)
+def test_a_parenthesis_within_a_name_is_a_nickname(
+    cell: str, authors: list[tuple[str, tuple[str, ...]]]
+) -> None:
+    assert [(one.name, one.affiliations) for one in parsed(cell)] == authors
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("map.toml", '[columns]\n"Titel!" = "title"\nIntern = ""'),
