@@ -26,10 +26,13 @@ from conference.querysets import (
 from content import times
 from content.fields import (
     HttpURLField,
+    LinesField,
     SlugKey,
     UidField,
     validate_accent,
     validate_edition_slug,
+    validate_isbn,
+    validate_issn,
     validate_slug,
     validate_timezone,
 )
@@ -119,7 +122,12 @@ class EditionSummary(EditionClock, _EditionColumns):
 class Edition(EditionClock, Content):
     """One year of a conference: dates, place, time zone, and from when its parts are public."""
 
-    personal_fields: ClassVar[tuple[str, ...]] = ()
+    personal_fields: ClassVar[tuple[str, ...]] = ("proceedings_editors",)
+    impersonal_fields: ClassVar[tuple[str, ...]] = (
+        "slug", "name", "timezone", "second_timezone", "venue", "city", "country", "description",
+        "description_html", "accent", "logo", "proceedings_title", "proceedings_series", "proceedings_volume",
+        "publisher", "publisher_place", "isbn", "issn",
+    )  # fmt: skip
     is_container: ClassVar[bool] = True
     edition_lookup: ClassVar[str] = ""
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
@@ -200,6 +208,31 @@ class Edition(EditionClock, Content):
         help_text=_("Such as #0b6b62."),
     )
     logo = models.ImageField(_("logo"), upload_to="logos/", blank=True)
+    proceedings_title = models.CharField(
+        _("title of the proceedings"),
+        max_length=300,
+        blank=True,
+        help_text=_(
+            "Such as Proceedings of the 4th Conference on Machine Learning and Systems. "
+            "Empty: citations name the conference."
+        ),
+    )
+    proceedings_series = models.CharField(
+        _("series"),
+        max_length=200,
+        blank=True,
+        help_text=_("In which they appear, such as Lecture Notes in Computer Science."),
+    )
+    proceedings_volume = models.CharField(_("volume"), max_length=50, blank=True)
+    proceedings_editors = LinesField(_("editors"), help_text=_("One a line, in order, such as Mia Zed."))
+    publisher = models.CharField(_("publisher"), max_length=200, blank=True)
+    publisher_place = models.CharField(
+        _("place of publication"), max_length=200, blank=True, help_text=_("The publisher's city.")
+    )
+    isbn = models.CharField(_("ISBN"), max_length=20, blank=True, validators=[validate_isbn])
+    issn = models.CharField(
+        _("ISSN"), max_length=9, blank=True, validators=[validate_issn], help_text=_("Of the series.")
+    )
     revision = models.PositiveBigIntegerField(default=0, editable=False)
     changed_at = models.DateTimeField(default=now, editable=False)
 

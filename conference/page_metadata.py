@@ -147,6 +147,30 @@ def organizer(edition: "Edition") -> Thing:
     }
 
 
+def publisher(edition: "Edition") -> Thing:
+    """Return who publishes the proceedings; where nobody is named, the conference."""
+    if not edition.publisher:
+        return organizer(edition)
+    return {"@type": "Organization", "name": edition.publisher, "address": edition.publisher_place}
+
+
+def proceedings(edition: "Edition") -> Thing:
+    """Return the book that the papers of an edition are in."""
+    conference = edition.conference.full_name or edition.conference.name
+    series: Thing | None = None
+    if edition.proceedings_series or edition.issn:
+        series = {"@type": "BookSeries", "name": edition.proceedings_series, "issn": edition.issn}
+    if number := edition.proceedings_volume:
+        series = {"@type": "PublicationVolume", "volumeNumber": number, "isPartOf": series}
+    return {
+        "@type": "Book",
+        "name": edition.proceedings_title or f"{conference} ({edition.name})",
+        "editor": [{"@type": "Person", "name": name} for name in edition.proceedings_editors],
+        "isbn": edition.isbn,
+        "isPartOf": series,
+    }
+
+
 def venue(edition: "Edition", room: str = "") -> Thing:
     """Return the place to go to: a room, or the venue; the city where neither is known."""
     names = [name for name in (room, edition.venue, edition.city, edition.name) if name]

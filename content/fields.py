@@ -100,6 +100,35 @@ def validate_accent(value: str) -> None:
         )
 
 
+def validate_isbn(value: str) -> None:
+    digits = re.sub(r"[- ]", "", value)
+    if re.fullmatch(r"\d{13}", digits, re.ASCII):
+        is_valid = sum(int(sign) * (1, 3)[place % 2] for place, sign in enumerate(digits)) % 10 == 0
+    else:
+        is_valid = bool(re.fullmatch(r"\d{9}[\dX]", digits, re.ASCII)) and _weighed(digits) % 11 == 0
+    if not is_valid:
+        raise ValidationError(
+            _("“%(value)s” is not an ISBN: check its 13 digits, such as 978-3-16-148410-0."),
+            params={"value": value},
+        )
+
+
+def validate_issn(value: str) -> None:
+    if not re.fullmatch(r"\d{4}-\d{3}[\dX]", value, re.ASCII) or _weighed(value.replace("-", "")) % 11:
+        raise ValidationError(
+            _("“%(value)s” is not an ISSN: check its eight digits, such as 2640-3498."),
+            params={"value": value},
+        )
+
+
+def _weighed(digits: str) -> int:
+    """Return the sum of the digits, each times its place from the end; X is ten."""
+    return sum(
+        (10 if sign == "X" else int(sign)) * place
+        for sign, place in zip(digits, range(len(digits), 0, -1), strict=True)
+    )
+
+
 # First parts of addresses that belong to the whole site, so no edition can have them.
 RESERVED_SLUGS = frozenset((
     "admin", "api", "awards", "conferences", "healthz", "institutions", "media", "metrics", "pages", "people",

@@ -4,12 +4,12 @@ Titles and abstracts stay as their authors wrote them: formats turn them into La
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import markup
 from exchange.files import CitationWriter, Context, OutputFile, Writer
-from exchange.records import AuthorRecord, PaperRecord, PersonRecord, Program, stated
+from exchange.records import AuthorRecord, EditionRecord, PaperRecord, PersonRecord, Program, stated
 
 SUFFIX = re.compile(r"(?P<family>.*\S),? (?P<suffix>(?:Jr|Sr)\.?|I{2,3}|IV)")
 
@@ -30,7 +30,7 @@ class Citation:
     key: str
     title: str
     authors: tuple[Author, ...]
-    booktitle: str
+    conference: str
     event: str
     place: str
     year: int
@@ -39,6 +39,19 @@ class Citation:
     url: str
     abstract: str
     keywords: tuple[str, ...]
+    proceedings: str
+    series: str
+    volume: str
+    editors: tuple[Author, ...]
+    publisher: str
+    publisher_place: str
+    isbn: str
+    issn: str
+
+    @property
+    def booktitle(self) -> str:
+        """The title of the proceedings; where they have none, the conference."""
+        return self.proceedings or self.conference
 
     @property
     def first_and_last_page(self) -> tuple[str, str]:
@@ -84,24 +97,33 @@ def citation_key(program: Program, context: Context, uid: str) -> str:
 def _citation(
     paper: PaperRecord, people: dict[str, PersonRecord], program: Program, context: Context
 ) -> Citation:
-    edition, conference = program.edition, program.conference
-    name = stated(edition.name, "") if edition else ""
+    conference = program.conference
+    edition = program.edition or EditionRecord(slug=context.edition)
+    name = stated(edition.name, "")
     series = stated(conference.full_name, "") or stated(conference.name, "") if conference else ""
-    where = (stated(edition.city, ""), stated(edition.country, "")) if edition else ()
+    where = (stated(edition.city, ""), stated(edition.country, ""))
     site = context.site_url.rstrip("/")
     return Citation(
         key=citation_key(program, context, paper.uid),
         title=stated(paper.title, ""),
         authors=tuple(_author(author, people, context) for author in stated(paper.authors, ())),
-        booktitle=series or name,
+        conference=series or name,
         event=name,
         place=", ".join(filter(None, where)),
-        year=(stated(edition.year, 0) if edition else 0) or context.year,
+        year=stated(edition.year, 0) or context.year,
         pages=stated(paper.pages, ""),
         doi=stated(paper.doi, ""),
         url=f"{site}/{context.edition}/papers/{paper.uid}/" if site else "",
         abstract=stated(paper.abstract, ""),
         keywords=stated(paper.keywords, ()),
+        proceedings=stated(edition.proceedings_title, ""),
+        series=stated(edition.proceedings_series, ""),
+        volume=stated(edition.proceedings_volume, ""),
+        editors=tuple(_in_parts(name, context) for name in stated(edition.proceedings_editors, ())),
+        publisher=stated(edition.publisher, ""),
+        publisher_place=stated(edition.publisher_place, ""),
+        isbn=stated(edition.isbn, ""),
+        issn=stated(edition.issn, ""),
     )
 
 
@@ -113,8 +135,12 @@ def _author(author: AuthorRecord, people: dict[str, PersonRecord], context: Cont
         return _with_suffix(family, stated(person.given, ""))
     if family and printed.casefold().endswith(f" {family.casefold()}"):
         return _with_suffix(printed[-len(family) :], printed[: -len(family)].strip())
-    given, rest = context.name_parts(printed)
-    return _with_suffix(rest, given)
+    return _in_parts(printed, context)
+
+
+def _in_parts(name: str, context: Context) -> Author:
+    given, family = context.name_parts(name)
+    return _with_suffix(family, given)
 
 
 def _with_suffix(family: str, given: str) -> Author:
@@ -127,15 +153,31 @@ MAX_AUTHORS = 20
 
 
 def apa(citation: Citation) -> str:
-    """Return such as "Fegade, P., & Chen, T. (2021). Cortex. In Conference on Systems (pp. 1-9). https://…"."""
+    """Return such as "Fegade, P., & Chen, T. (2021). Cortex. In Conference on Systems (pp. 1-9). https://…".
+
+    Proceedings have their editors before the title, series and volume before the pages, and their publisher.
+    """
     title = " ".join(markup.plain(citation.title).split())
     names = _joined([_name(author) for author in citation.authors])
     first, last = citation.first_and_last_page
-    pages = f" (pp. {first}\u2013{last})" if last else f" (p. {first})" if first else ""
+    pages = f"pp. {first}\u2013{last}" if last else f"p. {first}" if first else ""
+    volume = " ".join(filter(None, (citation.series, citation.volume and f"Vol. {citation.volume}")))
+    part = ", ".join(filter(None, (volume, pages)))
     address = f"https://doi.org/{citation.doi}" if citation.doi else citation.url
     year = f"({citation.year})."
     lead = f"{_ended(names)} {year} {_ended(title)}" if names else f"{_ended(title)} {year}"
-    return " ".join(filter(None, (lead, f"In {citation.booktitle}{pages}.", address)))
+    book = f"{citation.booktitle} ({part})" if part else citation.booktitle
+    place = f"{_editors(citation.editors)}{book}."
+    publisher = citation.publisher and _ended(citation.publisher)
+    return " ".join(filter(None, (lead, f"In {place}", publisher, address)))
+
+
+def _editors(editors: Sequence[Author]) -> str:
+    """Return such as "M. Zed & A. Abe (Eds.), ": initials come first, and two have no comma between them."""
+    names = [" ".join(filter(None, (initials(one.given), one.family, one.suffix))) for one in editors]
+    mark = "Eds." if len(names) > 1 else "Ed."
+    listed = " & ".join(names) if len(names) == 2 else _joined(names)
+    return f"{listed} ({mark}), " if names else ""
 
 
 def _name(author: Author) -> str:

@@ -99,6 +99,14 @@ class EditionRecord(Record):
     day_start_hour: Stated[int] = UNSTATED
     description: Stated[str] = UNSTATED
     accent: Stated[str] = UNSTATED
+    proceedings_title: Stated[str] = UNSTATED
+    proceedings_series: Stated[str] = UNSTATED
+    proceedings_volume: Stated[str] = UNSTATED
+    proceedings_editors: Stated[tuple[str, ...]] = UNSTATED
+    publisher: Stated[str] = UNSTATED
+    publisher_place: Stated[str] = UNSTATED
+    isbn: Stated[str] = UNSTATED
+    issn: Stated[str] = UNSTATED
     public_from: Stated[datetime | None] = UNSTATED
     papers_public_from: Stated[datetime | None] = UNSTATED
     schedule_public_from: Stated[datetime | None] = UNSTATED

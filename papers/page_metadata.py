@@ -27,7 +27,8 @@ from conference.page_metadata import (
     meta_name,
     moment,
     open_graph,
-    organizer,
+    proceedings,
+    publisher,
     where,
 )
 
@@ -85,6 +86,7 @@ def byline_words(paper: Any) -> str:
 def citation(paper: Any) -> list[HeadTag]:
     """Return what Google Scholar and Zotero read: each author followed by the author's own affiliations."""
     edition = paper.edition
+    book = edition.proceedings_title
     first, last = pages(paper.pages)
     pairs = [("citation_title", str(paper))]
     for author in paper.shown_authors:
@@ -94,8 +96,16 @@ def citation(paper: Any) -> list[HeadTag]:
             pairs.append(("citation_author_orcid", f"https://orcid.org/{author.person.orcid}"))
     pairs += [
         ("citation_publication_date", f"{edition.start_date:%Y/%m/%d}"),
-        ("citation_conference_title", edition.conference.full_name or edition.name),
+        ("citation_conference_title", book or edition.conference.full_name or edition.name),
+        # Zotero takes the title of the proceedings from this one.
+        ("citation_inbook_title", book),
         ("citation_conference", edition.name),
+        ("citation_series_title", edition.proceedings_series),
+        ("citation_volume", edition.proceedings_volume),
+        *(("citation_editor", name) for name in edition.proceedings_editors),
+        ("citation_publisher", edition.publisher),
+        ("citation_isbn", edition.isbn),
+        ("citation_issn", edition.issn),
         ("citation_firstpage", first),
         ("citation_lastpage", last),
         ("citation_doi", paper.doi),
@@ -114,13 +124,13 @@ def dublin_core(paper: Any) -> list[HeadTag]:
         *(("DC.creator", author.shown_name) for author in paper.shown_authors),
         *(("DC.subject", keyword) for keyword in paper.keywords),
         ("DC.description", lead(paper.abstract)),
-        ("DC.publisher", edition.conference.full_name or edition.conference.name),
+        ("DC.publisher", edition.publisher or edition.conference.full_name or edition.conference.name),
         ("DC.date", edition.start_date.isoformat()),
         ("DC.type", "Text"),
         ("DC.format", "text/html"),
         ("DC.identifier", absolute(paper.get_absolute_url())),
         ("DC.identifier", paper.doi and f"doi:{paper.doi}"),
-        ("DC.source", edition.name),
+        ("DC.source", edition.proceedings_title or edition.name),
         ("DC.language", LANGUAGE),
     ]
     return meta_name(pairs)
@@ -150,7 +160,6 @@ def article(paper: Any, card: Card) -> Thing:
     """Return the paper as schema.org describes it, with its appearances as events."""
     edition, url = paper.edition, absolute(paper.get_absolute_url())
     first, last = pages(paper.pages)
-    series = edition.conference.full_name or edition.conference.name
     pdf = own_pdf(paper)
     return {
         "@type": "ScholarlyArticle",
@@ -180,8 +189,8 @@ def article(paper: Any, card: Card) -> Thing:
         "pageEnd": last,
         "identifier": paper.doi and {"@type": "PropertyValue", "propertyID": "doi", "value": paper.doi},
         "sameAs": paper.doi and paper.doi_url,
-        "isPartOf": {"@type": "Book", "name": f"{series} ({edition.name})"},
-        "publisher": organizer(edition),
+        "isPartOf": proceedings(edition),
+        "publisher": publisher(edition),
         "encoding": pdf and {"@type": "MediaObject", "encodingFormat": "application/pdf", "contentUrl": pdf},
         "subjectOf": [appearance(one, paper) for one in paper.appearances if one.begins],
     }

@@ -12,7 +12,7 @@ from tests.reading import Page, read
 REQUIRED = {
     "ScholarlyArticle": {"headline", "name", "url", "datePublished", "image", "inLanguage", "publisher"},
     "Event": {"name", "startDate", "location", "eventStatus", "eventAttendanceMode", "url"},
-    "Person": {"name", "url"},
+    "Person": {"name"},
     "Organization": {"name"},
     "Place": {"name", "address"},
     "PostalAddress": set(),
@@ -22,6 +22,8 @@ REQUIRED = {
     "PropertyValue": {"propertyID", "value"},
     "MediaObject": {"contentUrl", "encodingFormat"},
     "Book": {"name"},
+    "BookSeries": {"name"},
+    "PublicationVolume": {"volumeNumber"},
     "Thing": {"name"},
     "WebPage": {"name", "url"},
 }

@@ -18,6 +18,7 @@ from api.shapes import (
     page,
     status,
     string,
+    strings,
     texts,
     timezone,
 )
@@ -88,6 +89,16 @@ EDITIONS = Resource(
         **texts("description", _("The welcome.")),
         "accent": string("accent", _("The color of its pages.")),
         "logo": file("logo", _("Its logo.")),
+        "proceedings_title": string(
+            "proceedings_title", _("The title of the proceedings; empty: citations name the conference.")
+        ),
+        "proceedings_series": string("proceedings_series", _("The series in which they appear.")),
+        "proceedings_volume": string("proceedings_volume", _("Their volume.")),
+        "proceedings_editors": strings("proceedings_editors", _("Their editors, in order.")),
+        "publisher": string("publisher", _("Who publishes them.")),
+        "publisher_place": string("publisher_place", _("The publisher's city.")),
+        "isbn": string("isbn", _("Their ISBN.")),
+        "issn": string("issn", _("The ISSN of the series.")),
     },
     ones={"conference": One("conferences", "conference", _("The series it belongs to."))},
     manys={"committee": Many(COMMITTEE, "edition", _("The committee, in order."), ("position", "pk"))},

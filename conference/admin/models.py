@@ -97,6 +97,19 @@ class EditionAdmin(ContentAdmin[Edition]):
             },
         ),
         (_("Look"), {"fields": ["description", "accent", "logo"]}),
+        (
+            _("Proceedings"),
+            {
+                "fields": [
+                    "proceedings_title",
+                    ("proceedings_series", "proceedings_volume"),
+                    "proceedings_editors",
+                    ("publisher", "publisher_place"),
+                    ("isbn", "issn"),
+                ],
+                "description": _("Citations of the papers name them."),
+            },
+        ),
     ]
 
     def get_urls(self) -> list[URLPattern]:

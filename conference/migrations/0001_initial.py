@@ -187,6 +187,63 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("logo", models.ImageField(blank=True, upload_to="logos/", verbose_name="logo")),
+                (
+                    "proceedings_title",
+                    models.CharField(
+                        blank=True,
+                        help_text="Such as Proceedings of the 4th Conference on Machine Learning and Systems. Empty: citations name the conference.",
+                        max_length=300,
+                        verbose_name="title of the proceedings",
+                    ),
+                ),
+                (
+                    "proceedings_series",
+                    models.CharField(
+                        blank=True,
+                        help_text="In which they appear, such as Lecture Notes in Computer Science.",
+                        max_length=200,
+                        verbose_name="series",
+                    ),
+                ),
+                ("proceedings_volume", models.CharField(blank=True, max_length=50, verbose_name="volume")),
+                (
+                    "proceedings_editors",
+                    content.fields.LinesField(
+                        blank=True,
+                        default=list,
+                        help_text="One a line, in order, such as Mia Zed.",
+                        verbose_name="editors",
+                    ),
+                ),
+                ("publisher", models.CharField(blank=True, max_length=200, verbose_name="publisher")),
+                (
+                    "publisher_place",
+                    models.CharField(
+                        blank=True,
+                        help_text="The publisher's city.",
+                        max_length=200,
+                        verbose_name="place of publication",
+                    ),
+                ),
+                (
+                    "isbn",
+                    models.CharField(
+                        blank=True,
+                        max_length=20,
+                        validators=[content.fields.validate_isbn],
+                        verbose_name="ISBN",
+                    ),
+                ),
+                (
+                    "issn",
+                    models.CharField(
+                        blank=True,
+                        help_text="Of the series.",
+                        max_length=9,
+                        validators=[content.fields.validate_issn],
+                        verbose_name="ISSN",
+                    ),
+                ),
                 ("revision", models.PositiveBigIntegerField(default=0, editable=False)),
                 ("changed_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 (

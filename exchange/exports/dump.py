@@ -305,7 +305,8 @@ class Dump:
 
 
 def record_of(kind: Kind, row: Content, **values: object) -> Any:
-    plain = {name: getattr(row, name) for name in (kind.key, *kind.plain)}
+    names = (kind.key, *kind.plain)
+    plain = dict(zip(names, _frozen([getattr(row, name) for name in names]), strict=True))
     return kind.record(**plain, **values)  # type: ignore[arg-type]  # the table of kinds says which it has
 
 

@@ -4,7 +4,7 @@ In UTF-8, one field a line. Braces inside a value always balance: every parser c
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.utils.translation import gettext_lazy as _
 
@@ -39,13 +39,21 @@ def entry(citation: Citation) -> str:
     """Return one entry, ending with a line end."""
     first, last = citation.first_and_last_page
     fields = {
-        "author": " and ".join(_name(author) for author in citation.authors),
+        "author": _names(citation.authors),
         "title": protect_capitals(balanced(markup.latex(citation.title))),
         "booktitle": markup.latex(citation.booktitle),
         "eventtitle": markup.latex(citation.event),
+        "editor": _names(citation.editors),
+        "series": markup.latex(citation.series),
+        "volume": markup.latex(citation.volume),
+        "publisher": markup.latex(citation.publisher),
         "year": str(citation.year or ""),
-        "address": markup.latex(citation.place),
+        # Where both places are known, BibLaTeX has a field of its own for the conference's.
+        "address": markup.latex(citation.publisher_place or citation.place),
+        "venue": markup.latex(citation.place) if citation.publisher_place else "",
         "pages": "--".join(filter(None, (first, last))),
+        "isbn": citation.isbn,
+        "issn": citation.issn,
         "doi": citation.doi,
         "url": citation.url,
         "keywords": markup.latex(markup.escaped(", ".join(citation.keywords))),
@@ -84,6 +92,10 @@ def protect_capitals(title: str) -> str:
         is_name = piece[0].isalnum() and piece[1:] != piece[1:].lower()
         parts.append(f"{{{piece}}}" if not depth and (is_formula or is_name) else piece)
     return "".join(parts)
+
+
+def _names(people: Iterable[Author]) -> str:
+    return " and ".join(_name(one) for one in people)
 
 
 def _name(author: Author) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from django.utils.translation import gettext_lazy as _
 
 import markup
-from exchange.citations import Citation, citations, one_file
+from exchange.citations import Author, Citation, citations, one_file
 from exchange.files import Context, Format
 from exchange.records import Program
 
@@ -29,20 +29,29 @@ def entry(citation: Citation) -> dict[str, object]:
         "id": citation.key,
         "type": "paper-conference",
         "title": " ".join(markup.plain(citation.title).split()),
-        "author": [
-            {name: part for name, part in asdict(author).items() if part} for author in citation.authors
-        ],
+        "author": _names(citation.authors),
         "container-title": citation.booktitle,
+        "collection-title": citation.series,
+        "volume": citation.volume,
+        "editor": _names(citation.editors),
+        "publisher": citation.publisher,
+        "publisher-place": citation.publisher_place,
         "event-title": citation.event,
         "event-place": citation.place,
         "issued": {"date-parts": [[citation.year]]} if citation.year else None,
         "page": "-".join(filter(None, (first, last))),
+        "ISBN": citation.isbn,
+        "ISSN": citation.issn,
         "DOI": citation.doi,
         "URL": citation.url,
         "keyword": ", ".join(citation.keywords),
         "abstract": markup.plain(citation.abstract),
     }
     return {name: value for name, value in fields.items() if value}
+
+
+def _names(people: Iterable[Author]) -> list[dict[str, str]]:
+    return [{name: part for name, part in asdict(one).items() if part} for one in people]
 
 
 write = one_file(cite, "csl.json")

@@ -21,12 +21,21 @@ def _fields(citation: Citation) -> Iterator[tuple[str, str]]:
     yield from (("AU", _name(author)) for author in citation.authors)
     optional = (
         ("TI", markup.plain(citation.title)),
-        ("T2", citation.booktitle),
-        ("C3", citation.event),
+        # Zotero and EndNote read conference and proceedings from T2 and C3, others the proceedings from BT.
+        ("T2", citation.conference),
+        ("C3", citation.proceedings or citation.event),
+        ("BT", citation.proceedings),
+        *(("ED", _name(editor)) for editor in citation.editors),
+        ("T3", citation.series),
+        ("VL", citation.volume),
+        ("PB", citation.publisher),
+        ("C1", citation.publisher_place),
         ("PY", str(citation.year or "")),
         ("CY", citation.place),
         ("SP", first),
         ("EP", last),
+        ("SN", citation.isbn),
+        ("SN", citation.issn),
         ("DO", citation.doi),
         ("UR", citation.url),
         *(("KW", keyword) for keyword in citation.keywords),

@@ -15,6 +15,7 @@ from people.models import Institution, Person
 from schedule.models import Presentation, Release, Room, Session
 from tests import factories as make
 from tests.api.asking import get, path_of, results
+from tests.exchange.programs import PROCEEDINGS
 
 NAMES = [
     "announcements", "awards", "conferences", "editions", "institutions", "materials", "pages", "papers",
@@ -87,6 +88,13 @@ def test_text_comes_as_source_html_and_plain(client: Client, edition: Edition) -
     assert paper["abstract_html"].strip() == "<p>It costs $5 and <em>more</em>.</p>"
     assert paper["abstract_plain"] == "It costs $5 and more."
     assert "<msub>" in paper["title_html"]
+
+
+def test_edition_describes_its_proceedings(client: Client, edition: Edition) -> None:
+    Edition.objects.update(**{**PROCEEDINGS, "proceedings_editors": ["Mia Zed"]})
+    found = get(client, f"editions/2021/?fields={','.join(PROCEEDINGS)}")
+
+    assert {name: found[name] for name in PROCEEDINGS} == {**PROCEEDINGS, "proceedings_editors": ["Mia Zed"]}
 
 
 def test_times_carry_offset_and_zone(client: Client, edition: Edition) -> None:

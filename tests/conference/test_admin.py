@@ -26,6 +26,7 @@ from people.models import (
     PersonName,
 )
 from schedule.models import Presentation, Release, Room, Session, SessionKind, SessionRole, Speaker
+from tests.exchange.programs import PROCEEDINGS
 from tests.factories import (
     add_author,
     add_role,
@@ -249,6 +250,18 @@ def test_new_edition_reads_its_times_in_the_zone_entered(admin_client: Client) -
     assert list(edition.rooms.values_list("position", "slug")) == [(1, "hall-b"), (2, "sale-a")]
     assert "Time (in the zone above):" in admin_client.get(address(Edition, "add")).text
     assert "Time (Europe/Berlin):" in admin_client.get(address(edition, "change")).text
+
+
+def test_proceedings_are_entered_in_the_form(admin_client: Client) -> None:
+    edition = make_edition(2026, timezone="Europe/Berlin")
+    entered = {**PROCEEDINGS, "proceedings_editors": "Mia Zed\nAnna van der Berg"}
+    values = edition_values(conference=edition.conference_id, **entered)
+    refused = admin_client.post(address(edition, "change"), {**values, "isbn": "978-3-16-148410-1"})
+    admin_client.post(address(edition, "change"), values)
+
+    assert "“978-3-16-148410-1” is not an ISBN" in refused.text
+    stored = Edition.objects.values(*PROCEEDINGS).get(pk=edition.pk)
+    assert stored == {**PROCEEDINGS, "proceedings_editors": ["Mia Zed", "Anna van der Berg"]}
 
 
 def test_unknown_zone_is_refused_and_a_changed_one_warns(admin_client: Client) -> None:

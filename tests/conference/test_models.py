@@ -39,6 +39,11 @@ def test_day_bounds_over_a_clock_change_hold_23_hours() -> None:
         ("slug", "admin", "is an address of the site itself"),
         ("slug", "MLSys 2021", "Use lower-case letters and digits"),
         ("accent", "red", "hexadecimal"),
+        ("isbn", "978-3-16-148410-1", "is not an ISBN"),
+        ("isbn", "0-306-40615-3", "is not an ISBN"),
+        ("isbn", "soon", "is not an ISBN"),
+        ("issn", "2640-3497", "is not an ISSN"),
+        ("issn", "26403498", "is not an ISSN"),
         ("end_date", date(2020, 1, 1), "The last day lies before the first."),
         ("day_start_hour", 24, "less than or equal to 23"),
     ],
@@ -49,6 +54,16 @@ def test_edition_refuses_with_a_sentence(field: str, value: Any, sentence: str) 
     with pytest.raises(ValidationError) as refusal:
         edition.full_clean()
     assert sentence in " ".join(refusal.value.message_dict[field])
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("isbn", "978-3-16-148410-0"), ("isbn", "0 306 40615 2"), ("isbn", "080442957X"), ("issn", "2434-561X")],
+)
+def test_edition_takes_numbers_whose_check_digit_is_right(field: str, value: str) -> None:
+    edition = factories.make_edition()
+    setattr(edition, field, value)
+    edition.full_clean()
 
 
 def broken_rows(edition: Edition) -> dict[str, Model]:

@@ -31,6 +31,16 @@ from exchange.records import (
 
 START = datetime(2021, 4, 6, 15, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)
+PROCEEDINGS: dict[str, Any] = {
+    "proceedings_title": "Proceedings of the Fourth Meeting",
+    "proceedings_series": "Notes & Letters",
+    "proceedings_volume": "139",
+    "proceedings_editors": ("Mia Zed", "Anna van der Berg"),
+    "publisher": "Old Press",
+    "publisher_place": "Oslo",
+    "isbn": "978-3-16-148410-0",
+    "issn": "2640-3498",
+}
 CONFERENCE = ConferenceRecord(slug="mlsys", name="MLSys")
 
 
@@ -128,6 +138,7 @@ def odd() -> Program:
             day_start_hour=5,
             description="Welcome, $x^2$.",
             accent="#123456",
+            **PROCEEDINGS,
             menu=(
                 MenuRecord(
                     label="Help",

@@ -11,6 +11,7 @@ from papers.models import Paper
 from papers.page_metadata import pages
 from people.models import PersonName
 from tests import factories as make
+from tests.exchange.programs import PROCEEDINGS
 from tests.linked import linked, tags
 from tests.reading import read
 
@@ -40,6 +41,41 @@ def paper(edition: Edition) -> Paper:
 def head(client: Client, paper: Paper, prefix: str, key: str = "name") -> list[tuple[str, str]]:
     found = tags(read(client, paper.get_absolute_url()), key)
     return [(name.removeprefix(prefix), content) for name, content in found if name.startswith(prefix)]
+
+
+def test_head_names_the_proceedings(client: Client, edition: Edition, paper: Paper) -> None:
+    Edition.objects.update(**{**PROCEEDINGS, "proceedings_editors": ["Mia Zed", "Ann Abe"]})
+    proceedings = {
+        ("conference_title", "Proceedings of the Fourth Meeting"),
+        ("inbook_title", "Proceedings of the Fourth Meeting"),
+        ("conference", "MLSys 2021"),
+        ("series_title", "Notes & Letters"),
+        ("volume", "139"),
+        ("editor", "Mia Zed"),
+        ("editor", "Ann Abe"),
+        ("publisher", "Old Press"),
+        ("isbn", "978-3-16-148410-0"),
+        ("issn", "2640-3498"),
+    }
+    names = {name for name, _ in proceedings}
+
+    assert {pair for pair in head(client, paper, "citation_") if pair[0] in names} == proceedings
+    assert {("publisher", "Old Press"), ("source", "Proceedings of the Fourth Meeting")} <= {
+        *head(client, paper, "DC.")
+    }
+    article = linked(client, paper.get_absolute_url())["ScholarlyArticle"]
+    assert article["isPartOf"] == {
+        "@type": "Book",
+        "name": "Proceedings of the Fourth Meeting",
+        "editor": [{"@type": "Person", "name": "Mia Zed"}, {"@type": "Person", "name": "Ann Abe"}],
+        "isbn": "978-3-16-148410-0",
+        "isPartOf": {
+            "@type": "PublicationVolume",
+            "volumeNumber": "139",
+            "isPartOf": {"@type": "BookSeries", "name": "Notes & Letters", "issn": "2640-3498"},
+        },
+    }
+    assert article["publisher"] == {"@type": "Organization", "name": "Old Press", "address": "Oslo"}
 
 
 def test_citation_tags_keep_the_authors_in_order_as_printed(client: Client, paper: Paper) -> None:

@@ -17,7 +17,7 @@ from exchange.exports.dump import name_parts
 from exchange.files import Context, Writer
 from exchange.formats import bibtex, csl_json, ris
 from exchange.records import AuthorRecord, ConferenceRecord, PersonRecord, PersonRef, Program
-from tests.exchange.programs import author, edition, odd, paper, program
+from tests.exchange.programs import PROCEEDINGS, author, edition, odd, paper, program
 
 CONTEXT = Context(
     "2021",
@@ -37,6 +37,12 @@ TEXTS = (
     "id",
     "title",
     "container-title",
+    "collection-title",
+    "volume",
+    "publisher",
+    "publisher-place",
+    "ISBN",
+    "ISSN",
     "event-title",
     "event-place",
     "page",
@@ -45,6 +51,15 @@ TEXTS = (
     "keyword",
     "abstract",
 )
+NAMES_IN_PARTS = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["family"],
+        "additionalProperties": False,
+        "properties": {name: {"type": "string"} for name in ("family", "given", "suffix")},
+    },
+}
 SCHEMA = {
     "type": "array",
     "items": {
@@ -58,15 +73,7 @@ SCHEMA = {
                 "type": "object",
                 "properties": {"date-parts": {"type": "array", "items": {"type": "array", "minItems": 1}}},
             },
-            "author": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "required": ["family"],
-                    "additionalProperties": False,
-                    "properties": {name: {"type": "string"} for name in ("family", "given", "suffix")},
-                },
-            },
+            **dict.fromkeys(("author", "editor"), NAMES_IN_PARTS),
         },
     },
 }
@@ -114,6 +121,82 @@ def test_bibtex_entry_has_all_that_is_known() -> None:
         "keywords": r"a \& b",
         "abstract": "What was done.",
     }
+
+
+def published() -> Program:
+    known = paper("17", "Mia Zed", pages="12-25")
+    return program(known, conference=MLSYS, edition=edition(city="Seoul", **PROCEEDINGS))
+
+
+def test_bibtex_names_the_proceedings() -> None:
+    (entry,) = entries(published())
+    named = ("booktitle", "editor", "series", "volume", "publisher", "address", "venue", "isbn", "issn")
+
+    assert {name: entry[name] for name in named} == {
+        "booktitle": "Proceedings of the Fourth Meeting",
+        "editor": "Zed, Mia and van der Berg, Anna",
+        "series": r"Notes \& Letters",
+        "volume": "139",
+        "publisher": "Old Press",
+        "address": "Oslo",
+        "venue": "Seoul",
+        "isbn": "978-3-16-148410-0",
+        "issn": "2640-3498",
+    }
+
+
+def test_ris_names_the_proceedings() -> None:
+    lines = written(ris.write, published()).split("\r\n")
+
+    assert lines[4:16] == [
+        "T2  - Machine Learning & Systems",
+        "C3  - Proceedings of the Fourth Meeting",
+        "BT  - Proceedings of the Fourth Meeting",
+        "ED  - Zed, Mia",
+        "ED  - van der Berg, Anna",
+        "T3  - Notes & Letters",
+        "VL  - 139",
+        "PB  - Old Press",
+        "C1  - Oslo",
+        "PY  - 2021",
+        "CY  - Seoul",
+        "SP  - 12",
+    ]
+    assert lines[17:19] == ["SN  - 978-3-16-148410-0", "SN  - 2640-3498"]
+
+
+def test_csl_json_names_the_proceedings() -> None:
+    (found,) = json.loads(written(csl_json.write, published()))
+
+    assert found == {
+        "id": "mlsys2021.17",
+        "type": "paper-conference",
+        "title": "On 17",
+        "author": [{"family": "Zed", "given": "Mia"}],
+        "container-title": "Proceedings of the Fourth Meeting",
+        "collection-title": "Notes & Letters",
+        "volume": "139",
+        "editor": [{"family": "Zed", "given": "Mia"}, {"family": "van der Berg", "given": "Anna"}],
+        "publisher": "Old Press",
+        "publisher-place": "Oslo",
+        "event-title": "MLSys 2021",
+        "event-place": "Seoul",
+        "issued": {"date-parts": [[2021]]},
+        "page": "12-25",
+        "ISBN": "978-3-16-148410-0",
+        "ISSN": "2640-3498",
+        "URL": "https://conf.example/2021/papers/17/",
+        "abstract": "What was done.",
+    }
+
+
+def test_apa_line_names_the_proceedings() -> None:
+    (citation,) = citations(published(), CONTEXT)
+
+    assert apa(citation, CONTEXT) == (
+        "Zed, M. (2021). On 17. In M. Zed & A. van der Berg (Eds.), Proceedings of the Fourth Meeting "
+        "(Notes & Letters Vol. 139, pp. 12–25). Old Press. https://conf.example/2021/papers/17/"
+    )
 
 
 @pytest.mark.parametrize(
