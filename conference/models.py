@@ -26,6 +26,7 @@ from conference.querysets import (
 from content import times
 from content.fields import (
     HttpURLField,
+    LicenseField,
     LinesField,
     SlugKey,
     UidField,
@@ -126,7 +127,8 @@ class Edition(EditionClock, Content):
     impersonal_fields: ClassVar[tuple[str, ...]] = (
         "slug", "name", "timezone", "second_timezone", "venue", "city", "country", "description",
         "description_html", "accent", "logo", "proceedings_title", "proceedings_series", "proceedings_volume",
-        "publisher", "publisher_place", "isbn", "issn",
+        "publisher", "publisher_place", "isbn", "issn", "license",
+        "data_license",
     )  # fmt: skip
     is_container: ClassVar[bool] = True
     edition_lookup: ClassVar[str] = ""
@@ -232,6 +234,17 @@ class Edition(EditionClock, Content):
     isbn = models.CharField(_("ISBN"), max_length=20, blank=True, validators=[validate_isbn])
     issn = models.CharField(
         _("ISSN"), max_length=9, blank=True, validators=[validate_issn], help_text=_("Of the series.")
+    )
+    license = LicenseField(
+        _("license of the papers"),
+        help_text=_(
+            "An SPDX identifier such as CC-BY-4.0, or the address of a license. "
+            "It holds for every paper that has none of its own."
+        ),
+    )
+    data_license = LicenseField(
+        _("license of the program's data"),
+        help_text=_("Of the files under Downloads and of the API, such as CC0-1.0."),
     )
     revision = models.PositiveBigIntegerField(default=0, editable=False)
     changed_at = models.DateTimeField(default=now, editable=False)

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.utils.safestring import SafeString, mark_safe
 
 from conference.cards import HEIGHT, WIDTH
+from content.licenses import License
 from markup import plain
 
 if TYPE_CHECKING:
@@ -145,6 +146,11 @@ def organizer(edition: "Edition") -> Thing:
         "name": conference.full_name or conference.name,
         "url": conference.website or absolute(edition.get_absolute_url()),
     }
+
+
+def license_thing(found: License | None) -> str | Thing | None:
+    """Return the address of a license; one without is a work that has a name."""
+    return found and (found.url or {"@type": "CreativeWork", "name": found.name})
 
 
 def publisher(edition: "Edition") -> Thing:

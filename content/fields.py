@@ -13,6 +13,8 @@ from django.core.validators import RegexValidator, URLValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
+from content.licenses import EXPRESSION, usual_spelling
+
 if TYPE_CHECKING:
     pass
 
@@ -166,6 +168,34 @@ def file_fields() -> Iterator[tuple[type[Any], models.FileField]]:
         for field in model._meta.concrete_fields:
             if isinstance(field, models.FileField):
                 yield model, field
+
+
+def validate_license(value: str) -> None:
+    if (usual := usual_spelling(value)) not in ("", value):
+        raise ValidationError(_("Write “%(value)s” as %(usual)s."), params={"value": value, "usual": usual})
+    if value.startswith(("http://", "https://")):
+        validate_http_url(value)
+    elif not EXPRESSION.match(value):
+        raise ValidationError(
+            _("“%(value)s” is neither an SPDX identifier, such as CC-BY-4.0, nor the address of a license."),
+            params={"value": value},
+        )
+
+
+class LicenseField(models.CharField[str, str]):
+    """A license: an SPDX identifier or the address of its text. Forms offer the well-known ones."""
+
+    default_validators = [validate_license]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"max_length": 300, "blank": True, **kwargs})
+
+    def formfield(self, **kwargs: Any) -> forms.Field | None:
+        field = super().formfield(**kwargs)
+        if field:
+            # A <datalist> of `admin/change_form.html`.
+            field.widget.attrs["list"] = "licenses"
+        return field
 
 
 class SlugKey(models.SlugField[str, str]):

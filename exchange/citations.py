@@ -47,6 +47,7 @@ class Citation:
     publisher_place: str
     isbn: str
     issn: str
+    license: str
 
     @property
     def booktitle(self) -> str:
@@ -124,6 +125,7 @@ def _citation(
         publisher_place=stated(edition.publisher_place, ""),
         isbn=stated(edition.isbn, ""),
         issn=stated(edition.issn, ""),
+        license=stated(paper.license, "") or stated(edition.license, ""),
     )
 
 

@@ -107,6 +107,8 @@ class EditionRecord(Record):
     publisher_place: Stated[str] = UNSTATED
     isbn: Stated[str] = UNSTATED
     issn: Stated[str] = UNSTATED
+    license: Stated[str] = UNSTATED
+    data_license: Stated[str] = UNSTATED
     public_from: Stated[datetime | None] = UNSTATED
     papers_public_from: Stated[datetime | None] = UNSTATED
     schedule_public_from: Stated[datetime | None] = UNSTATED
@@ -211,6 +213,7 @@ class MaterialRecord(Record):
     url: str
     label: str = ""
     visible: bool = True
+    license: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,6 +229,7 @@ class PaperRecord(Record):
     status: Stated[str] = UNSTATED
     doi: Stated[str] = UNSTATED
     pages: Stated[str] = UNSTATED
+    license: Stated[str] = UNSTATED
     authors: Stated[tuple[AuthorRecord, ...]] = UNSTATED
     materials: Stated[tuple[MaterialRecord, ...]] = UNSTATED
 

@@ -28,7 +28,10 @@ from schedule.schedule_filters import ScheduleFilter, read_choice
 @edition_page
 def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     """List all that can be taken along of an edition."""
-    context = {"groups": downloads.groups(edition), "schedule_url": downloads.schedule_url(edition)}
+    groups = downloads.groups(edition)
+    context: dict[str, object] = {"groups": groups, "schedule_url": downloads.schedule_url(edition)}
+    if groups and edition.data_license:
+        context["dataset"] = downloads.dataset(edition, groups)
     return render(request, "exchange/downloads.html", context)
 
 

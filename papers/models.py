@@ -13,8 +13,9 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from conference.models import Edition
-from content.fields import HttpURLField, LinesField, SlugKey, UidField
+from content.fields import HttpURLField, LicenseField, LinesField, SlugKey, UidField
 from content.invalidation import paper_tag, title_tag
+from content.licenses import License, license_of
 from content.models import Content, Ordered, Status
 from content.page_paths import path_of
 from papers.querysets import (
@@ -140,6 +141,9 @@ class Paper(Content):
     pages = models.CharField(
         _("pages"), max_length=30, blank=True, help_text=_("In the proceedings, such as 12-25.")
     )
+    license = LicenseField(
+        _("license"), help_text=_("An SPDX identifier such as CC-BY-4.0. Empty: the edition's.")
+    )
     # When a release first showed it: from then on its address stays, even if it is withdrawn.
     announced_at = models.DateTimeField(null=True, editable=False)
 
@@ -174,6 +178,11 @@ class Paper(Content):
     @property
     def doi_url(self) -> str:
         return f"https://doi.org/{quote(self.doi, safe='/:;().-_')}"
+
+    @property
+    def effective_license(self) -> License | None:
+        """Its own license, else the edition's."""
+        return license_of(self.license or self.edition.license)
 
     @property
     def telling_decision(self) -> str:
@@ -253,6 +262,10 @@ class Material(Ordered, Content):
     url = HttpURLField(_("address"), blank=True, max_length=1000)
     file = models.FileField(_("file"), upload_to="material/", blank=True)
     visible = models.BooleanField(_("visible"), default=True)
+    license = LicenseField(
+        _("license"),
+        help_text=_("An SPDX identifier such as MIT. Empty: a PDF has the paper's, others have none."),
+    )
 
     objects = MaterialQuerySet.as_manager()
 
@@ -270,6 +283,12 @@ class Material(Ordered, Content):
 
     def __str__(self) -> str:
         return self.label or self.get_kind_display()
+
+    @property
+    def effective_license(self) -> License | None:
+        """Its own license; the PDF is the paper, and has the paper's."""
+        own = license_of(self.license)
+        return own or (self.paper.effective_license if self.kind == self.Kind.PDF else None)
 
     @property
     def href(self) -> str:

@@ -24,6 +24,7 @@ from conference.page_metadata import (
     conference_event,
     json_ld,
     lead,
+    license_thing,
     meta_name,
     moment,
     open_graph,
@@ -33,7 +34,7 @@ from conference.page_metadata import (
 )
 
 if TYPE_CHECKING:
-    from papers.models import Authorship, Paper
+    from papers.models import Authorship, Material, Paper
 
 # Papers are in English, as far as the program knows.
 LANGUAGE = "en"
@@ -71,8 +72,10 @@ def byline(authorships: Iterable["Authorship"]) -> Byline:
 
 def paper_head(paper: "Paper", card: Card) -> Head:
     tags = [*citation(paper), *dublin_core(paper), *open_graph("article", lead(paper.abstract), card)]
-    schema = HeadLink("schema.DC", DUBLIN_CORE)
-    return Head(str(paper), tags, [schema], [json_ld(article(paper, card))])
+    links = [HeadLink("schema.DC", DUBLIN_CORE)]
+    if paper.effective_license and paper.effective_license.url:
+        links.append(HeadLink("license", paper.effective_license.url))
+    return Head(str(paper), tags, links, [json_ld(article(paper, card))])
 
 
 def card_text(paper: "Paper") -> str:
@@ -132,6 +135,7 @@ def dublin_core(paper: Any) -> list[HeadTag]:
         ("DC.identifier", paper.doi and f"doi:{paper.doi}"),
         ("DC.source", edition.proceedings_title or edition.name),
         ("DC.language", LANGUAGE),
+        ("DC.rights", paper.effective_license and paper.effective_license.name),
     ]
     return meta_name(pairs)
 
@@ -191,8 +195,20 @@ def article(paper: Any, card: Card) -> Thing:
         "sameAs": paper.doi and paper.doi_url,
         "isPartOf": proceedings(edition),
         "publisher": publisher(edition),
+        "license": license_thing(paper.effective_license),
         "encoding": pdf and {"@type": "MediaObject", "encodingFormat": "application/pdf", "contentUrl": pdf},
+        "hasPart": [part(material) for material in paper.shown_materials if material.license],
         "subjectOf": [appearance(one, paper) for one in paper.appearances if one.begins],
+    }
+
+
+def part(material: "Material") -> Thing:
+    """Return a material that has a license of its own, such as code or a data set."""
+    return {
+        "@type": "CreativeWork",
+        "name": str(material),
+        "url": absolute(material.href),
+        "license": license_thing(material.effective_license),
     }
 
 

@@ -99,6 +99,8 @@ EDITIONS = Resource(
         "publisher_place": string("publisher_place", _("The publisher's city.")),
         "isbn": string("isbn", _("Their ISBN.")),
         "issn": string("issn", _("The ISSN of the series.")),
+        "license": string("license", _("Of papers that have none of their own: SPDX identifier or address.")),
+        "data_license": string("data_license", _("Of these data: SPDX identifier or address.")),
     },
     ones={"conference": One("conferences", "conference", _("The series it belongs to."))},
     manys={"committee": Many(COMMITTEE, "edition", _("The committee, in order."), ("position", "pk"))},

@@ -69,6 +69,7 @@ AWARDS_WON = Shape(
 
 PAPER_COLUMNS = (
     "title", "abstract", "lay_summary", "track", "keywords", "decision", "status", "doi", "pages",
+    "license",
 )  # fmt: skip
 
 PAPERS = Resource(
@@ -89,6 +90,12 @@ PAPERS = Resource(
         "decision": string("decision", _("As the review system says it.")),
         "doi": string("doi", _("The DOI, such as 10.48550/arXiv.2011.03641.")),
         "pages": string("pages", _("In the proceedings, such as 12-25.")),
+        "license": string("license", _("Its own: an SPDX identifier or an address.")),
+        "effective_license": Field(
+            ("license", "edition__license"),
+            lambda row: row["license"] or row["edition__license"],
+            _("The license that holds: its own, else the edition's."),
+        ),
         "status": status(),
     },
     ones={"edition": EDITION, "topic": One("topics", "topic", _("The topic it belongs to."))},
@@ -139,6 +146,16 @@ MATERIALS = Resource(
         "kind": choice("kind", Material.Kind.choices, _("What it is.")),
         "label": string("label", _("What it is called; empty for the kind.")),
         "href": Field(("url", "file"), lambda row: row["url"] or file_url(row["file"]), _("Where it is.")),
+        "license": string("license", _("Its own: an SPDX identifier or an address.")),
+        "effective_license": Field(
+            ("license", "kind", "paper__license", "paper__edition__license"),
+            lambda row: (
+                row["license"]
+                or (row["kind"] == "pdf" and (row["paper__license"] or row["paper__edition__license"]))
+                or ""
+            ),
+            _("The license that holds: its own, of a PDF else the paper's."),
+        ),
         "position": number("position", _("Its place among the materials of its paper.")),
         "visible": boolean("visible", _("Whether everybody sees it; others are shown to staff alone.")),
     },
@@ -148,7 +165,7 @@ MATERIALS = Resource(
         ),
         "paper": One("papers", "paper", _("The paper.")),
     },
-    writable=("kind", "label", "url", "position", "visible"),
+    writable=("kind", "label", "url", "license", "position", "visible"),
     renamed={"url": "href"},
 )
 

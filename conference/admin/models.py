@@ -110,6 +110,7 @@ class EditionAdmin(ContentAdmin[Edition]):
                 "description": _("Citations of the papers name them."),
             },
         ),
+        (_("Licenses"), {"fields": ["license", "data_license"]}),
     ]
 
     def get_urls(self) -> list[URLPattern]:

@@ -244,6 +244,24 @@ class Migration(migrations.Migration):
                         verbose_name="ISSN",
                     ),
                 ),
+                (
+                    "license",
+                    content.fields.LicenseField(
+                        blank=True,
+                        help_text="An SPDX identifier such as CC-BY-4.0, or the address of a license. It holds for every paper that has none of its own.",
+                        max_length=300,
+                        verbose_name="license of the papers",
+                    ),
+                ),
+                (
+                    "data_license",
+                    content.fields.LicenseField(
+                        blank=True,
+                        help_text="Of the files under Downloads and of the API, such as CC0-1.0.",
+                        max_length=300,
+                        verbose_name="license of the program's data",
+                    ),
+                ),
                 ("revision", models.PositiveBigIntegerField(default=0, editable=False)),
                 ("changed_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 (

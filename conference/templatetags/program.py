@@ -17,7 +17,7 @@ from django.utils.translation import get_language, gettext, ngettext, pgettext
 
 from conference import page_metadata
 from conference.models import Edition
-from content import times
+from content import licenses, times
 from content.querysets import moment
 from pagecache.fragments import rendered, rendered_each
 
@@ -50,6 +50,16 @@ def moment_tag(
     last = end and end != moment and format_html(' data-end="{}"', end.astimezone(edition.zone).isoformat())
     mark = mark_safe(" data-until") if until else ""
     return format_html('<time datetime="{}"{}{}>{}</time>', written, last or "", mark, words)
+
+
+@register.simple_tag
+def known_licenses() -> Sequence[licenses.License]:
+    return licenses.KNOWN
+
+
+@register.filter("license")
+def license_filter(entered: str) -> licenses.License | None:
+    return licenses.license_of(entered)
 
 
 @register.simple_tag

@@ -14,7 +14,7 @@ from papers.facets import PaperFilter
 from papers.models import Paper
 
 # The fields of a paper that citations are made of.
-CITED = ("title", "abstract", "keywords", "doi", "pages", "authors")
+CITED = ("title", "abstract", "keywords", "doi", "pages", "license", "authors")
 FORMATS = citation_formats()
 
 
@@ -60,6 +60,7 @@ def _program(paper: Paper, edition: Edition) -> Program:
                 keywords=tuple(paper.keywords),
                 doi=paper.doi,
                 pages=paper.pages,
+                license=paper.license,
                 authors=tuple(
                     AuthorRecord(person=PersonRef(name=one.shown_name, uid=one.person.uid)) for one in authors
                 ),

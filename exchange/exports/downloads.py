@@ -11,11 +11,14 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from django.utils.http import content_disposition_header, http_date, quote_etag
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from conference.models import Announcement, Edition
+from conference.page_metadata import absolute, json_ld, license_thing, organizer
 from conference.request_edition import published_editions
 from content import revision
+from content.licenses import license_of
 from exchange.exports.citation_files import FORMATS
 from exchange.exports.dump import writing_context
 from exchange.files import Format
@@ -122,6 +125,25 @@ def groups(edition: Edition) -> dict[str, list[DownloadFile]]:
             for file in file_names(fmt, edition)
         ]
     return found
+
+
+def dataset(edition: Edition, files: dict[str, list[DownloadFile]]) -> SafeString:
+    """Return the program as a data set under its license, as search engines for data read it."""
+    described = {
+        "@type": "Dataset",
+        "name": gettext("Program of %(edition)s") % {"edition": edition.name},
+        "description": gettext("Papers, people, sessions and times of %(edition)s, as files and over an API.")
+        % {"edition": edition.name},
+        "url": absolute(reverse("exchange:downloads", args=[edition.slug])),
+        "license": license_thing(license_of(edition.data_license)),
+        "creator": organizer(edition),
+        "distribution": [
+            {"@type": "DataDownload", "name": one.label, "contentUrl": absolute(one.url)}
+            for group in files.values()
+            for one in group
+        ],
+    }
+    return json_ld(described)
 
 
 def schedule_url(edition: Edition) -> str:

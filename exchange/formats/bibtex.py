@@ -56,6 +56,8 @@ def entry(citation: Citation) -> str:
         "issn": citation.issn,
         "doi": citation.doi,
         "url": citation.url,
+        # As Zotero and DataCite write the rights of a work.
+        "copyright": citation.license,
         "keywords": markup.latex(markup.escaped(", ".join(citation.keywords))),
         "abstract": markup.latex(citation.abstract),
     }

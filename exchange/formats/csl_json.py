@@ -44,6 +44,7 @@ def entry(citation: Citation) -> dict[str, object]:
         "ISSN": citation.issn,
         "DOI": citation.doi,
         "URL": citation.url,
+        "license": citation.license,
         "keyword": ", ".join(citation.keywords),
         "abstract": markup.plain(citation.abstract),
     }

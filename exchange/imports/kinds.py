@@ -100,7 +100,7 @@ MATERIALS = Listing(
     Material,
     "paper",
     records.MaterialRecord,
-    {name: name for name in ("kind", "url", "label", "visible", "file")},
+    {name: name for name in ("kind", "url", "label", "visible", "license", "file")},
     ("kind", "url"),
     may_repeat=True,
 )

@@ -81,7 +81,7 @@ class AuthorInline(OrderedInline[Authorship, Paper]):
 
 class MaterialInline(OrderedInline[Material, Paper]):
     model = Material
-    fields = ["position", "kind", "label", "url", "file", "visible"]
+    fields = ["position", "kind", "label", "url", "file", "license", "visible"]
     show_change_link = False
 
 
@@ -107,7 +107,7 @@ class PaperAdmin(ContentAdmin[Paper]):
         (None, {"fields": ["edition", "title", "status"]}),
         (_("Text"), {"fields": ["abstract", "lay_summary"]}),
         (_("Where it belongs"), {"fields": ["topic", "track", "keywords", "decision"]}),
-        (_("Publication"), {"fields": ["doi", "pages", "uid"], "classes": ["collapse"]}),
+        (_("Publication"), {"fields": ["doi", "pages", "license", "uid"], "classes": ["collapse"]}),
     ]
 
     def for_list(self, rows: QuerySet[Paper]) -> QuerySet[Paper]:
@@ -170,7 +170,7 @@ class MaterialAdmin(OrderedAdmin[Material]):
     fieldsets = [
         (None, {"fields": ["paper", "kind", "label"]}),
         (_("Where it is"), {"fields": ["url", "file"], "description": _("An address or a file.")}),
-        (_("Shown"), {"fields": ["visible", "position"]}),
+        (_("Shown"), {"fields": ["license", "visible", "position"]}),
     ]
 
 

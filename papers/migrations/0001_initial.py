@@ -176,6 +176,15 @@ class Migration(migrations.Migration):
                         verbose_name="pages",
                     ),
                 ),
+                (
+                    "license",
+                    content.fields.LicenseField(
+                        blank=True,
+                        help_text="An SPDX identifier such as CC-BY-4.0. Empty: the edition's.",
+                        max_length=300,
+                        verbose_name="license",
+                    ),
+                ),
                 ("announced_at", models.DateTimeField(editable=False, null=True)),
                 (
                     "edition",
@@ -235,6 +244,15 @@ class Migration(migrations.Migration):
                 ("url", content.fields.HttpURLField(blank=True, max_length=1000, verbose_name="address")),
                 ("file", models.FileField(blank=True, upload_to="material/", verbose_name="file")),
                 ("visible", models.BooleanField(default=True, verbose_name="visible")),
+                (
+                    "license",
+                    content.fields.LicenseField(
+                        blank=True,
+                        help_text="An SPDX identifier such as MIT. Empty: a PDF has the paper's, others have none.",
+                        max_length=300,
+                        verbose_name="license",
+                    ),
+                ),
                 (
                     "paper",
                     models.ForeignKey(

@@ -97,6 +97,27 @@ def test_edition_describes_its_proceedings(client: Client, edition: Edition) -> 
     assert {name: found[name] for name in PROCEEDINGS} == {**PROCEEDINGS, "proceedings_editors": ["Mia Zed"]}
 
 
+def test_license_is_its_own_or_the_one_above(client: Client, edition: Edition) -> None:
+    Edition.objects.update(license="CC-BY-4.0", data_license="CC0-1.0")
+    make.make_paper(edition, uid="own", license="CC-BY-SA-4.0")
+    paper = make.make_paper(edition, uid="p")
+    for kind, license in (("pdf", ""), ("slides", ""), ("code", "MIT")):
+        make.make_material(paper, kind=kind, license=license)
+    fields = "?fields=license,effective_license"
+    named = [get(client, f"papers/2021/{uid}/{fields}") for uid in ("p", "own")]
+
+    edition_row = get(client, "editions/2021/?fields=license,data_license")
+    assert (edition_row["license"], edition_row["data_license"]) == ("CC-BY-4.0", "CC0-1.0")
+    assert [(one["license"], one["effective_license"]) for one in named] == [
+        ("", "CC-BY-4.0"),
+        ("CC-BY-SA-4.0", "CC-BY-SA-4.0"),
+    ]
+    materials = {
+        row["kind"]: (row["license"], row["effective_license"]) for row in results(client, "materials")
+    }
+    assert materials == {"pdf": ("", "CC-BY-4.0"), "slides": ("", ""), "code": ("MIT", "MIT")}
+
+
 def test_times_carry_offset_and_zone(client: Client, edition: Edition) -> None:
     make.make_session(edition, uid="coffee", kind="break")
     session = get(client, "sessions/2021/coffee/")

@@ -50,6 +50,7 @@ from tests.factories import (
     numbers,
 )
 from tests.posted import address, at, choices, formset
+from tests.reading import read
 
 pytestmark = pytest.mark.django_db
 
@@ -262,6 +263,21 @@ def test_proceedings_are_entered_in_the_form(admin_client: Client) -> None:
     assert "“978-3-16-148410-1” is not an ISBN" in refused.text
     stored = Edition.objects.values(*PROCEEDINGS).get(pk=edition.pk)
     assert stored == {**PROCEEDINGS, "proceedings_editors": ["Mia Zed", "Anna van der Berg"]}
+
+
+def test_license_is_chosen_or_entered(admin_client: Client) -> None:
+    edition = make_edition(2026, timezone="Europe/Berlin")
+    values = edition_values(conference=edition.conference_id)
+    page = read(admin_client, address(edition, "change"))
+    refused = admin_client.post(address(edition, "change"), {**values, "license": "cc by 4.0"})
+    admin_client.post(address(edition, "change"), {**values, "license": "CC-BY-4.0"})
+    edition.refresh_from_db()
+
+    assert [one.attributes["list"] for one in page.all("input", name="license")] == ["licenses"]
+    assert len(page.all("datalist", id="licenses")) == 1
+    assert "CC-BY-4.0" in [one.attributes["value"] for one in page.all("option")]
+    assert "Write “cc by 4.0” as CC-BY-4.0." in refused.text
+    assert edition.license == "CC-BY-4.0"
 
 
 def test_unknown_zone_is_refused_and_a_changed_one_warns(admin_client: Client) -> None:

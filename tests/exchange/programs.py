@@ -139,6 +139,8 @@ def odd() -> Program:
             description="Welcome, $x^2$.",
             accent="#123456",
             **PROCEEDINGS,
+            license="CC-BY-4.0",
+            data_license="CC0-1.0",
             menu=(
                 MenuRecord(
                     label="Help",
@@ -236,6 +238,7 @@ def odd_paper(ada: PersonRef, li: PersonRef) -> PaperRecord:
         status="published",
         doi="10.1/x",
         pages="1-9",
+        license="CC-BY-SA-4.0",
         authors=(
             AuthorRecord(person=other(li), affiliations=("北京; 大学", "MIT"), institutions=("mit",)),
             AuthorRecord(
@@ -244,7 +247,12 @@ def odd_paper(ada: PersonRef, li: PersonRef) -> PaperRecord:
         ),
         materials=(
             MaterialRecord(kind="pdf", url="https://example.org/p.pdf"),
-            MaterialRecord(kind="code", url="https://example.org/c?a=1&b=2", label="Code, v2"),
+            MaterialRecord(
+                kind="code",
+                url="https://example.org/c?a=1&b=2",
+                label="Code, v2",
+                license="MIT OR Apache-2.0",
+            ),
         ),
     )
 

@@ -6,6 +6,7 @@ import math
 import zipfile
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import icalendar
 import pytest
@@ -20,6 +21,8 @@ from exchange.exports import calendars
 from exchange.imports.load import load
 from tests import factories as make
 from tests.exchange.programs import crowd
+from tests.linked import linked
+from tests.reading import read
 from tests.website.marked import make_public_program
 
 pytestmark = pytest.mark.django_db
@@ -54,6 +57,19 @@ def uids(client: Client, path: str) -> list[str]:
 
 def keys(client: Client, path: str) -> list[str]:
     return [entry.key for entry in parse_string(body(client, path)).entries]
+
+
+def test_downloads_name_their_license(client: Client, shown: dict[str, Any]) -> None:
+    assert read(client, "/2021/downloads/").all("a", rel="license noopener") == []
+    assert "Dataset" not in linked(client, "/2021/downloads/")
+    Edition.objects.update(license="CC-BY-4.0", data_license="CC0-1.0")
+    said = read(client, "/2021/downloads/").texts("p")
+
+    assert "License of these files: CC0-1.0" in said
+    assert "License of the papers, unless a paper says otherwise: CC-BY-4.0" in said
+    dataset = linked(client, "/2021/downloads/")["Dataset"]
+    assert dataset["license"] == "https://creativecommons.org/publicdomain/zero/1.0/"
+    assert "/2021/papers.bib" in [urlsplit(one["contentUrl"]).path for one in dataset["distribution"]]
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,28 @@ def test_head_names_the_proceedings(client: Client, edition: Edition, paper: Pap
     assert article["publisher"] == {"@type": "Organization", "name": "Old Press", "address": "Oslo"}
 
 
+def test_head_names_the_license_of_the_paper_and_of_its_materials(
+    client: Client, edition: Edition, paper: Paper
+) -> None:
+    address = "https://creativecommons.org/licenses/by/4.0/"
+    Edition.objects.update(license="CC-BY-4.0")
+    make.make_material(paper, kind="data", url="https://a.test/data", license="LicenseRef-Ours")
+    page = read(client, paper.get_absolute_url())
+
+    assert ("rights", "CC-BY-4.0") in head(client, paper, "DC.")
+    assert [one.attributes["href"] for one in page.all("link", rel="license")] == [address]
+    article = linked(client, paper.get_absolute_url())["ScholarlyArticle"]
+    assert article["license"] == address
+    assert article["hasPart"] == [
+        {
+            "@type": "CreativeWork",
+            "name": "Data",
+            "url": "https://a.test/data",
+            "license": {"@type": "CreativeWork", "name": "LicenseRef-Ours"},
+        }
+    ]
+
+
 def test_citation_tags_keep_the_authors_in_order_as_printed(client: Client, paper: Paper) -> None:
     make.make_material(paper, url="", file=ContentFile(b"%PDF-1.7", "notes.pdf"))
 

@@ -227,6 +227,24 @@ def test_paper_page_shows_everything(client: Client, edition: Edition) -> None:
     assert page.links()["PDF example.org"] == "https://example.org/paper.pdf"
 
 
+def test_paper_page_shows_licenses_beside_what_they_are_for(client: Client, edition: Edition) -> None:
+    Edition.objects.update(license="CC-BY-4.0", data_license="CC0-1.0")
+    paper = make.make_paper(edition)
+    for kind, license in (("pdf", ""), ("code", "MIT"), ("slides", "")):
+        make.make_material(paper, kind=kind, license=license)
+    page = read(client, paper.get_absolute_url())
+    shown = [row.text for row in page.all("ul", "links")[0].elements if row.tag == "li"]
+
+    assert [row.split()[-1] for row in shown] == ["CC-BY-4.0", "MIT", "example.org"]
+    assert "CC-BY-4.0" in page.all("dl", "dl")[0].text
+    assert [link.attributes["href"] for link in page.all("a", rel="license noopener")] == [
+        "https://creativecommons.org/licenses/by/4.0/",
+        "https://spdx.org/licenses/MIT.html",
+        "https://creativecommons.org/licenses/by/4.0/",
+    ]
+    assert "iCalendar (CC0-1.0)" in " ".join(read(client, "/2021/papers/").texts("p", "quiet"))
+
+
 def test_paper_page_numbers_the_affiliations(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition)
     make.add_author(paper, "Ada", affiliations=["ETH", "MIT"])

@@ -43,6 +43,7 @@ TEXTS = (
     "publisher-place",
     "ISBN",
     "ISSN",
+    "license",
     "event-title",
     "event-place",
     "page",
@@ -193,10 +194,20 @@ def test_csl_json_names_the_proceedings() -> None:
 def test_apa_line_names_the_proceedings() -> None:
     (citation,) = citations(published(), CONTEXT)
 
-    assert apa(citation, CONTEXT) == (
+    assert apa(citation) == (
         "Zed, M. (2021). On 17. In M. Zed & A. van der Berg (Eds.), Proceedings of the Fourth Meeting "
         "(Notes & Letters Vol. 139, pp. 12–25). Old Press. https://conf.example/2021/papers/17/"
     )
+
+
+def test_citations_carry_the_license_of_the_paper_or_of_the_edition() -> None:
+    papers = (paper("17", license="CC0-1.0"), paper("18"))
+    made = program(*papers, conference=MLSYS, edition=edition(license="CC-BY-4.0"))
+
+    assert [entry["copyright"] for entry in entries(made)] == ["CC0-1.0", "CC-BY-4.0"]
+    assert [one["license"] for one in json.loads(written(csl_json.write, made))] == ["CC0-1.0", "CC-BY-4.0"]
+    notes = [line for line in written(ris.write, made).split("\r\n") if line.startswith("N1")]
+    assert notes == ["N1  - License: CC0-1.0", "N1  - License: CC-BY-4.0"]
 
 
 @pytest.mark.parametrize(

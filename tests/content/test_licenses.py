@@ -1,0 +1,60 @@
+"""Licenses: the well-known ones by their SPDX identifiers, own entries, and what is refused."""
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from content.fields import validate_license
+from content.licenses import KNOWN, License, license_of
+
+
+@pytest.mark.parametrize(
+    ("entered", "found"),
+    [
+        ("", None),
+        (
+            "CC-BY-4.0",
+            License(
+                "CC-BY-4.0",
+                "Creative Commons Attribution 4.0",
+                "https://creativecommons.org/licenses/by/4.0/",
+            ),
+        ),
+        ("MIT", License("MIT", "MIT License", "https://spdx.org/licenses/MIT.html")),
+        ("MIT OR Apache-2.0", License("MIT OR Apache-2.0", "MIT OR Apache-2.0", "")),
+        (
+            "https://a.test/terms",
+            License("https://a.test/terms", "https://a.test/terms", "https://a.test/terms"),
+        ),
+    ],
+)
+def test_license_has_name_and_address(entered: str, found: License | None) -> None:
+    assert license_of(entered) == found
+
+
+@pytest.mark.parametrize(
+    "entered",
+    [
+        *(one.name for one in KNOWN),
+        "LicenseRef-Ours",
+        "GPL-2.0+ WITH Classpath-exception-2.0",
+        "https://a.test/x",
+    ],
+)
+def test_identifiers_and_addresses_are_taken(entered: str) -> None:
+    validate_license(entered)
+
+
+@pytest.mark.parametrize(
+    ("entered", "sentence"),
+    [
+        ("cc by 4.0", "Write “cc by 4.0” as CC-BY-4.0."),
+        ("mit", "Write “mit” as MIT."),
+        ("All rights reserved", "is neither an SPDX identifier"),
+        ("javascript:alert(1)//", "is neither an SPDX identifier"),
+        ("https://", "Enter a valid URL."),
+    ],
+)
+def test_other_words_are_refused_with_a_sentence(entered: str, sentence: str) -> None:
+    with pytest.raises(ValidationError) as refusal:
+        validate_license(entered)
+    assert sentence in refusal.value.messages[0]
