@@ -24,7 +24,7 @@ from django_filters import (
 
 from api.errors import BadValue, UnknownParameter
 from api.reader import Reader
-from api.shapes import Rows, Text
+from api.shapes import RESOURCES, Rows, Text
 from conference.models import Edition
 from markup import fold
 from papers.models import Authorship, AwardGrant, Material
@@ -36,6 +36,9 @@ from schedule.querysets import of_kind
 from schedule.session_kinds import HasKind
 
 MAX_WORDS = 200
+# As many names as an error lists; of more it says none.
+MAX_NAMES = 50
+NO_SUCH = _("There is nothing of that name, or nothing public.")
 # Parameters of every list, in addition to its filters.
 GENERAL = ("cursor", "expand", "fields", "ordering", "page_size")
 NAMED_FORM = r"^([a-z0-9][a-z0-9-]{0,119}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,119}$"
@@ -52,28 +55,35 @@ def named(value: str, key: str, edition: str = "") -> Q:
 
 
 class PathFilter(CharFilter):  # type: ignore[misc]  # the package has no types
-    """Rows of which the one at the end of a path is the one named."""
+    """Rows of which the one at the end of a path is the one named, a thing of the resource `target`."""
 
-    def __init__(self, key: str = "", edition: str = "", **kwargs: object) -> None:
-        self.key, self.edition = key, edition
+    def __init__(self, target: str, path: str = "", **kwargs: object) -> None:
+        self.target, self.path = target, path
         super().__init__(validators=[NAMED], **kwargs)
 
+    def condition(self, value: str, path: str) -> Q:
+        """Return the condition that the thing at the end of a path is the one named."""
+        resource, start = RESOURCES[self.target], f"{path}__" if path else ""
+        return named(
+            value, f"{start}{resource.key}", f"{start}{resource.edition}" if resource.edition else ""
+        )
+
     def filter(self, rows: Rows, value: str) -> Rows:
-        return rows.filter(named(value, self.key, self.edition)) if value else rows
+        return rows.filter(self.condition(value, self.path)) if value else rows
 
 
 class RelatedFilter(PathFilter):
-    """Rows at the end of `path` from visible rows of another model, of which `key` leads to the one named."""
+    """Rows at the end of `back` from visible rows of another model that lead by `path` to the one named."""
 
-    def __init__(self, model: type[Model], path: str, key: str, edition: str = "", **kwargs: object) -> None:
-        self.related_model, self.path = model, path
-        super().__init__(key, edition, **kwargs)
+    def __init__(self, target: str, model: type[Model], back: str, path: str, **kwargs: object) -> None:
+        self.related_model, self.back = model, back
+        super().__init__(target, path, **kwargs)
 
     def filter(self, rows: Rows, value: str) -> Rows:
         if not value:
             return rows
-        condition = named(value, self.key, self.edition)
-        return rows.filter(self.parent.related(self.related_model, self.path, condition))
+        condition = self.condition(value, self.path)
+        return rows.filter(self.parent.related(self.related_model, self.back, condition))
 
 
 class StrictBooleanField(forms.CharField):
@@ -165,8 +175,26 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
             allowed = [str(value) for value, _ in choices if value] if choices else None
             hint = "" if allowed else " ".join(map(str, errors))
             raise BadValue(name, self.data.get(name, ""), hint, allowed=allowed)
+        for name, one in self.filters.items():
+            if self.form.cleaned_data[name]:
+                self.refuse_unknown_name(name, one, self.form.cleaned_data[name])
         rows: Rows = self.qs
         return rows
+
+    def refuse_unknown_name(self, name: str, one: Filter, value: str) -> None:
+        """Raise `BadValue` for the name of nothing: an empty list would say that all was deleted."""
+        if isinstance(one, PathFilter):
+            resource = RESOURCES[one.target]
+            rows, key, meant = self.reader.rows(resource.model), resource.key, one.condition(value, "")
+        elif isinstance(one, LabelFilter):
+            key = one.field_name
+            rows, meant = self.reader.rows(self.queryset.model), Q(**{f"{key}__iexact": value})
+        else:
+            return
+        if not rows.filter(meant).exists():
+            known = rows.exclude(**{key: ""}).order_by(key).values_list(key, flat=True).distinct()
+            names = list(known[: MAX_NAMES + 1])
+            raise BadValue(name, value, NO_SUCH, allowed=names if len(names) <= MAX_NAMES else None)
 
     def related(self, model: type[Model], path: str, condition: Q) -> Q:
         """Return what is true of rows at the end of a path from visible rows of a model."""
@@ -188,8 +216,12 @@ WORDS = _('Full text: words, "phrases", -without, author:, title:, topic:, award
 NEAR = timedelta(days=31)
 
 
-def exactly(column: str, help: Text) -> CharFilter:
-    return CharFilter(field_name=column, lookup_expr="iexact", max_length=MAX_WORDS, help_text=help)
+class LabelFilter(CharFilter):  # type: ignore[misc]
+    """Rows with this label, such as a track; one that no row has is an error."""
+
+
+def exactly(column: str, help: Text, kind: type[CharFilter] = CharFilter) -> CharFilter:
+    return kind(field_name=column, lookup_expr="iexact", max_length=MAX_WORDS, help_text=help)
 
 
 def in_a_name(help: Text) -> CharFilter:
@@ -232,21 +264,25 @@ class Searched(ResourceFilter):
 
 
 class EditionPart(ResourceFilter):
-    edition = PathFilter("edition__slug", help_text=_("Of this edition, such as 2021."))
-    conference = PathFilter("edition__conference__slug", help_text=_("Of all editions of this conference."))
+    edition = PathFilter("editions", "edition", help_text=_("Of this edition, such as 2021."))
+    conference = PathFilter(
+        "conferences", "edition__conference", help_text=_("Of all editions of this conference.")
+    )
 
 
 class EditionFilter(ResourceFilter):
-    conference = PathFilter("conference__slug", help_text=_("Of this conference."))
+    conference = PathFilter("conferences", "conference", help_text=_("Of this conference."))
     year = WholeNumberFilter(help_text=_("Of this year."))
 
 
 class PersonFilter(Searched):
     name = in_a_name(_("With these words in a name."))
     orcid = exactly("orcid", _("With this ORCID iD."))
-    edition = PathFilter(method="in_edition", help_text=_("Whom something of this edition shows."))
+    edition = PathFilter(
+        "editions", method="in_edition", help_text=_("Whom something of this edition shows.")
+    )
     institution = RelatedFilter(
-        Authorship, "person", "institutions__slug", help_text=_("Who wrote papers from there.")
+        "institutions", Authorship, "person", "institutions", help_text=_("Who wrote papers from there.")
     )
 
     def called(self, rows: Rows, name: str, value: str) -> Rows:
@@ -266,9 +302,10 @@ class InstitutionFilter(ResourceFilter):
     name = in_a_name(_("With these words in its name or another name."))
     country = exactly("country", _("From this country."))
     edition = RelatedFilter(
+        "editions",
         Authorship,
         "institutions",
-        "paper__edition__slug",
+        "paper__edition",
         help_text=_("That papers of this edition come from."),
     )
 
@@ -279,26 +316,24 @@ class InstitutionFilter(ResourceFilter):
 
 
 class TopicFilter(EditionPart):
-    parent = PathFilter("parent__slug", "parent__edition__slug", help_text=_("Right below this topic."))
+    parent = PathFilter("topics", "parent", help_text=_("Right below this topic."))
 
 
 class PaperFilter(Searched, EditionPart):
-    topic = PathFilter(method="on_topic", help_text=_("In this topic or below it."))
-    track = exactly("track", _("Of this track."))
-    decision = exactly("decision", _("With this decision."))
+    topic = PathFilter("topics", method="on_topic", help_text=_("In this topic or below it."))
+    track = exactly("track", _("Of this track."), LabelFilter)
+    decision = exactly("decision", _("With this decision."), LabelFilter)
     doi = exactly("doi", _("With this DOI."))
-    person = RelatedFilter(Authorship, "paper", "person__uid", help_text=_("Written by this person."))
+    person = RelatedFilter("people", Authorship, "paper", "person", help_text=_("Written by this person."))
     institution = RelatedFilter(
-        Authorship, "paper", "institutions__slug", help_text=_("With an author from there.")
+        "institutions", Authorship, "paper", "institutions", help_text=_("With an author from there.")
     )
-    award = RelatedFilter(
-        AwardGrant, "paper", "award__uid", "award__edition__slug", help_text=_("Which won this award.")
-    )
+    award = RelatedFilter("awards", AwardGrant, "paper", "award", help_text=_("Which won this award."))
     kind = KindFilter(Presentation, "paper", help_text=_("Presented like this."))
     session = RelatedFilter(
-        Presentation, "paper", "session__uid", "edition__slug", help_text=_("Presented in this session.")
+        "sessions", Presentation, "paper", "session", help_text=_("Presented in this session.")
     )
-    room = PathFilter(method="in_room", help_text=_("Presented in this room."))
+    room = PathFilter("rooms", method="in_room", help_text=_("Presented in this room."))
     day = program_day(_("Presented on this program day"))
     has_award = YesNo(method="with_award", help_text=_("Whether it won anything."))
     has_pdf = YesNo(method="with_material", help_text=_("Whether it has a PDF."))
@@ -329,10 +364,10 @@ class PaperFilter(Searched, EditionPart):
 
 
 class AwardFilter(EditionPart):
-    paper = RelatedFilter(
-        AwardGrant, "award", "paper__uid", "paper__edition__slug", help_text=_("Which this paper won.")
+    paper = RelatedFilter("papers", AwardGrant, "award", "paper", help_text=_("Which this paper won."))
+    person = PathFilter(
+        "people", method="won_by_person", help_text=_("Which this person won, alone or with a paper.")
     )
-    person = PathFilter(method="won_by_person", help_text=_("Which this person won, alone or with a paper."))
 
     def won_by_person(self, rows: Rows, name: str, value: str) -> Rows:
         wrote = self.reader.rows(Authorship).filter(person__uid=value).order_by().values("paper")
@@ -341,8 +376,8 @@ class AwardFilter(EditionPart):
 
 
 class MaterialFilter(ResourceFilter):
-    edition = PathFilter("paper__edition__slug", help_text=_("Of this edition, such as 2021."))
-    paper = PathFilter("paper__uid", "paper__edition__slug", help_text=_("Of this paper."))
+    edition = PathFilter("editions", "paper__edition", help_text=_("Of this edition, such as 2021."))
+    paper = PathFilter("papers", "paper", help_text=_("Of this paper."))
     kind = ChoiceFilter(choices=Material.Kind.choices, help_text=_("Of this kind."))
 
 
@@ -353,9 +388,11 @@ class RoomFilter(EditionPart):
 class SessionFilter(Searched, EditionPart):
     kind = KindFilter(Session, help_text=_("Of this kind, or of one that counts as it."))
     day = program_day(_("On this program day"))
-    room = PathFilter("room__slug", "edition__slug", help_text=_("In this room."))
-    parent = PathFilter("parent__uid", "edition__slug", help_text=_("Part of this session."))
-    person = PathFilter(method="with_person", help_text=_("With this person in a role or as a speaker."))
+    room = PathFilter("rooms", "room", help_text=_("In this room."))
+    parent = PathFilter("sessions", "parent", help_text=_("Part of this session."))
+    person = PathFilter(
+        "people", method="with_person", help_text=_("With this person in a role or as a speaker.")
+    )
     recorded = YesNo(method="with_recording", help_text=_("Whether there is a recording of it."))
 
     def on_day(self, rows: Rows, name: str, value: date) -> Rows:
@@ -374,12 +411,12 @@ class SessionFilter(Searched, EditionPart):
 class PresentationFilter(Searched, EditionPart):
     kind = KindFilter(Presentation, help_text=_("Of this kind, or of one that counts as it."))
     day = program_day(_("On this program day"))
-    room = PathFilter(method="in_room", help_text=_("In this room."))
-    session = PathFilter("session__uid", "edition__slug", help_text=_("In this session."))
-    paper = PathFilter("paper__uid", "edition__slug", help_text=_("Of this paper."))
-    topic = PathFilter(method="on_topic", help_text=_("Of papers in this topic or below it."))
+    room = PathFilter("rooms", method="in_room", help_text=_("In this room."))
+    session = PathFilter("sessions", "session", help_text=_("In this session."))
+    paper = PathFilter("papers", "paper", help_text=_("Of this paper."))
+    topic = PathFilter("topics", method="on_topic", help_text=_("Of papers in this topic or below it."))
     person = PathFilter(
-        method="by_person", help_text=_("Of papers that this person wrote, or with this speaker.")
+        "people", method="by_person", help_text=_("Of papers that this person wrote, or with this speaker.")
     )
     cancelled = YesNo(method="is_called_off", help_text=_("Whether it does not take place."))
     scheduled = YesNo("session", "isnull", exclude=True, help_text=_("Whether it is in a session."))
@@ -404,7 +441,7 @@ class PresentationFilter(Searched, EditionPart):
 
 
 class SponsorFilter(EditionPart):
-    tier = exactly("tier", _("Of this tier."))
+    tier = exactly("tier", _("Of this tier."), LabelFilter)
 
 
 class PageFilter(Searched, EditionPart):

@@ -8,6 +8,7 @@ from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,7 +17,7 @@ from rest_framework.viewsets import ViewSetMixin
 from api.conditional import ConditionalView
 from api.errors import BadValue, UnknownParameter
 from api.files import FILES, Sender
-from api.filters import ResourceFilter
+from api.filters import GENERAL, ResourceFilter
 from api.pagination import MAX_EXPANDED_ROWS, MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE, Page
 from api.permissions import caller_of
 from api.reader import Reader, Selection, ranked, select
@@ -26,6 +27,7 @@ from api.shapes import Resource, Rows, list_url
 from people.models import Institution, Person
 
 JSON = "json"
+IN_FILES = gettext_lazy("Leave it out with “format”: a file holds the whole list, with columns of its own.")
 
 
 def refuse_unknown(request: Request, known: Collection[str]) -> None:
@@ -53,6 +55,9 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         rows = filters(parameters, self.reader.rows(resource.model), self.reader, others).narrowed()
         words = parameters.get("q", "")
         if send := self.sender(parameters.get("format", "")):
+            for name in GENERAL:
+                if parameters.get(name):
+                    raise BadValue(name, parameters[name], IN_FILES)
             return send(request, self.reader, self.found(words, rows))
         selection = self.selection(request)
         page = self.page(request, selection)

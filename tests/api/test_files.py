@@ -66,6 +66,14 @@ def test_file_is_named_typed_and_answered_with_304(client: Client) -> None:
     assert again.status_code == 304
 
 
+@pytest.mark.parametrize("query", ["fields=title", "expand=topic", "ordering=title", "page_size=1"])
+@pytest.mark.usefixtures("two_years")
+def test_what_a_file_cannot_follow_is_refused(client: Client, query: str) -> None:
+    response = client.get(f"/api/v1/papers/?edition=2021&format=csv&{query}")
+
+    assert (response.status_code, response.json()["parameter"]) == (400, query.partition("=")[0])
+
+
 @pytest.mark.usefixtures("two_years")
 def test_unknown_format_is_refused_with_those_that_there_are(client: Client) -> None:
     wrong = get(client, "papers/", 400, format="docx")
