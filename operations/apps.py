@@ -9,11 +9,14 @@ class OperationsConfig(AppConfig):
     verbose_name = _("Operations")
 
     def ready(self) -> None:
+        from content.table_statistics import analyze
         from exchange.imports.load import after_import
         from operations.indexing.update import refresh
         from operations.monitoring import notes
         from people.duplicates.storage import search_all
 
+        # First: what follows asks for the rows that came in.
+        after_import.append(analyze)
         # Otherwise the first search after an import would have to index the whole program.
         after_import.append(refresh)
         after_import.append(search_all)

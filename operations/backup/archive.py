@@ -1,5 +1,6 @@
 """Archives: what is in one, today and before 0.1.0; writing one, and reading it back before it counts."""
 
+import fcntl
 import hashlib
 import json
 import os
@@ -9,7 +10,7 @@ import uuid
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -38,7 +39,6 @@ MEDIA = "media/"
 PIECE = 1 << 20
 ROWS_AT_ONCE = 2000
 # A file of a killed backup that was not written to for so long is removed.
-STALE = timedelta(days=1)
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|DSN|(DATABASE|CACHE|REPLICA|EMAIL|SMTP)\w*_URL")
 
 
@@ -255,21 +255,24 @@ def stored_files(folder: str = "") -> Iterator[str]:
         yield from stored_files(f"{inside}{name}")
 
 
-def forget_partials(folder: Path, at: datetime) -> None:
+def forget_partials(folder: Path) -> None:
+    """Remove what backups that were killed left behind; one that is being written is locked."""
     for partial in folder.glob(".*.zip.*"):
-        if at.timestamp() - partial.stat().st_mtime > STALE.total_seconds():
+        with suppress(OSError), partial.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             partial.unlink(missing_ok=True)
 
 
 def write(path: Path, at: datetime) -> Summary:
     """Write an archive of everything, read it back, and only then give it its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    forget_partials(path.parent, at)
+    forget_partials(path.parent)
     handle, partial = tempfile.mkstemp(
         prefix=f".{path.name}.", dir=path.parent
     )  # readable by its owner alone
     try:
         with os.fdopen(handle, "wb") as raw:
+            fcntl.flock(raw, fcntl.LOCK_EX)
             with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
                 writer = Writer(archive)
                 with snapshot():

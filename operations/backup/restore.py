@@ -26,6 +26,7 @@ from django.db.models import Model
 
 from conference.models import Edition
 from content.revision import SiteRevision
+from content.table_statistics import analyze
 from operations.backup.archive import Archive, BadArchiveError, columns, tables
 
 AT_ONCE = 500
@@ -56,6 +57,7 @@ def restore(archive: Archive) -> None:
         ContentType.objects.clear_cache()
         call_command("migrate", verbosity=0, interactive=False)
         outdate_cached_pages(before)
+        analyze()
         call_command("rebuild_search", verbosity=0)
 
 

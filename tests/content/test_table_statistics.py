@@ -1,0 +1,33 @@
+"""Tables that were filled at once are counted anew: the next queries are planned by what is in them.
+
+After a restore: `tests/operations/backup/test_drill.py`.
+"""
+
+import pytest
+from django.db import connection
+
+from exchange.imports.load import load
+from papers.models import Paper
+from tests import factories as make
+from tests.exchange.programs import paper, program
+
+
+def known_papers() -> int:
+    """Return how many papers the database plans with."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SELECT reltuples FROM pg_class WHERE relname = %s", [Paper._meta.db_table])
+            return int(cursor.fetchone()[0])
+        cursor.execute("SELECT count(*) FROM sqlite_master WHERE name = 'sqlite_stat1'")
+        if not cursor.fetchone()[0]:
+            return 0
+        cursor.execute("SELECT stat FROM sqlite_stat1 WHERE tbl = %s LIMIT 1", [Paper._meta.db_table])
+        return int((cursor.fetchone() or ["0"])[0].split()[0])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_import_leaves_statistics() -> None:
+    make.make_edition()
+    load(program(*(paper(f"p{number}") for number in range(30))), "2021")
+
+    assert known_papers() == 30
