@@ -28,6 +28,7 @@ from content.fields import (
     HttpURLField,
     LicenseField,
     LinesField,
+    MarkdownField,
     SlugKey,
     UidField,
     validate_accent,
@@ -55,7 +56,7 @@ class Conference(Content):
     )
     name = models.CharField(_("name"), max_length=100, help_text=_("As people say it, such as MLSys."))
     full_name = models.CharField(_("full name"), max_length=300, blank=True)
-    description = models.TextField(
+    description = MarkdownField(
         _("description"), blank=True, help_text=_("Markdown; TeX between dollar signs.")
     )
     description_html = models.TextField(blank=True, editable=False)
@@ -180,7 +181,7 @@ class Edition(EditionClock, Content):
         validators=[MaxValueValidator(23)],
         help_text=_("What starts before this hour belongs to the evening before."),
     )
-    description = models.TextField(
+    description = MarkdownField(
         _("description"), blank=True, help_text=_("Welcome text of the home page, in Markdown.")
     )
     description_html = models.TextField(blank=True, editable=False)
@@ -352,7 +353,7 @@ class Page(Content):
     )
     slug = SlugKey(_("slug"), max_length=80)
     title = models.CharField(_("title"), max_length=200)
-    body = models.TextField(_("body"), blank=True, help_text=_("Markdown; TeX between dollar signs."))
+    body = MarkdownField(_("body"), blank=True, help_text=_("Markdown; TeX between dollar signs."))
     body_html = models.TextField(blank=True, editable=False)
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
 
@@ -450,7 +451,7 @@ class Sponsor(Ordered, Content):
     )
     url = HttpURLField(_("website"), blank=True)
     logo = models.ImageField(_("logo"), upload_to="sponsors/", blank=True)
-    description = models.TextField(_("description"), blank=True, help_text=_("Markdown."))
+    description = MarkdownField(_("description"), blank=True, help_text=_("Markdown."))
     description_html = models.TextField(blank=True, editable=False)
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
 
@@ -483,7 +484,7 @@ class Announcement(Content):
     )
     uid = UidField()
     title = models.CharField(_("title"), max_length=200)
-    text = models.TextField(_("text"), blank=True, help_text=_("Markdown."))
+    text = MarkdownField(_("text"), blank=True, help_text=_("Markdown."))
     text_html = models.TextField(blank=True, editable=False)
     published_at = models.DateTimeField(_("shown from"), default=now)
     pinned = models.BooleanField(_("pinned"), default=False, help_text=_("Stays above the others."))

@@ -9,7 +9,7 @@ from zoneinfo import available_timezones
 from django import forms
 from django.apps import apps
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator, URLValidator
+from django.core.validators import MaxLengthValidator, RegexValidator, URLValidator
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # No letters that are mistaken for digits; 10 of 31 characters make collisions within an edition a non-event.
 UID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 UID_LENGTH = 10
+# The longest text of one field; all lines of a list together.
+MAX_TEXT_CHARS = 200_000
 LASTING = _("Lasting identifier, part of the address. It cannot be changed later.")
 
 validate_uid = RegexValidator(
@@ -60,6 +62,16 @@ class HttpURLField(models.URLField[str, str]):
         super().__init__(*args, **{"max_length": 500, **kwargs})
 
 
+class MarkdownField(models.TextField[str, str]):
+    """What somebody wrote, in Markdown, with TeX between dollar signs; at most `MAX_TEXT_CHARS`."""
+
+    default_validators = [MaxLengthValidator(MAX_TEXT_CHARS)]
+
+    def deconstruct(self) -> tuple[str, str, Sequence[object], dict[str, object]]:
+        name, _path, args, kwargs = super().deconstruct()
+        return name, "django.db.models.TextField", args, kwargs
+
+
 class LinesFormField(forms.CharField):
     """A list as text, one entry a line."""
 
@@ -93,6 +105,7 @@ class LinesField(models.JSONField):
         super().validate(value, model_instance)
         if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
             raise ValidationError(_("This must be a list of texts."), code="invalid")
+        MaxLengthValidator(MAX_TEXT_CHARS)("\n".join(value))
 
 
 def validate_accent(value: str) -> None:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from conference.models import Edition
-from content.fields import HttpURLField, LicenseField, LinesField, SlugKey, UidField
+from content.fields import HttpURLField, LicenseField, LinesField, MarkdownField, SlugKey, UidField
 from content.invalidation import paper_tag, title_tag
 from content.licenses import License, license_of
 from content.models import Content, Ordered, Status
@@ -115,11 +115,9 @@ class Paper(Content):
     )
     title_html = models.TextField(editable=False)
     sort_title = models.CharField(max_length=500, editable=False)
-    abstract = models.TextField(_("abstract"), blank=True, help_text=_("Markdown; TeX between dollar signs."))
+    abstract = MarkdownField(_("abstract"), blank=True, help_text=_("Markdown; TeX between dollar signs."))
     abstract_html = models.TextField(blank=True, editable=False)
-    lay_summary = models.TextField(
-        _("lay summary"), blank=True, help_text=_("For readers from other fields.")
-    )
+    lay_summary = MarkdownField(_("lay summary"), blank=True, help_text=_("For readers from other fields."))
     lay_summary_html = models.TextField(blank=True, editable=False)
     track = models.CharField(
         _("track"),
@@ -305,7 +303,7 @@ class Award(Ordered, Content):
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="awards")
     uid = UidField()
     name = models.CharField(_("name"), max_length=150)
-    citation = models.TextField(_("citation"), blank=True, help_text=_("What it is given for. Markdown."))
+    citation = MarkdownField(_("citation"), blank=True, help_text=_("What it is given for. Markdown."))
     citation_html = models.TextField(blank=True, editable=False)
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
 
@@ -349,7 +347,7 @@ class AwardGrant(Ordered, Content):
     person = models.ForeignKey(
         Person, models.PROTECT, verbose_name=_("person"), null=True, blank=True, related_name="grants"
     )
-    citation = models.TextField(_("citation"), blank=True, help_text=_("The jury's words. Markdown."))
+    citation = MarkdownField(_("citation"), blank=True, help_text=_("The jury's words. Markdown."))
     citation_html = models.TextField(blank=True, editable=False)
 
     objects = AwardGrantQuerySet.as_manager()

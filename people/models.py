@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from conference.models import Edition
-from content.fields import HttpURLField, LinesField, SlugKey, UidField
+from content.fields import HttpURLField, LinesField, MarkdownField, SlugKey, UidField
 from content.models import Content, Ordered
 from content.page_paths import path_of
 from content.querysets import published_rows
@@ -93,7 +93,7 @@ class Person(Content):
     orcid = models.CharField(_("ORCID iD"), max_length=19, blank=True, validators=[validate_orcid])
     homepage = HttpURLField(_("homepage"), blank=True)
     photo = models.ImageField(_("photo"), upload_to="people/", blank=True)
-    biography = models.TextField(_("biography"), blank=True, help_text=_("Markdown."))
+    biography = MarkdownField(_("biography"), blank=True, help_text=_("Markdown."))
     biography_html = models.TextField(blank=True, editable=False)
     email = models.EmailField(
         _("e-mail"), blank=True, help_text=_("For the chairs only; never shown or exported.")

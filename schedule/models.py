@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from conference.models import Edition
-from content.fields import HttpURLField, SlugKey, UidField, validate_language
+from content.fields import HttpURLField, MarkdownField, SlugKey, UidField, validate_language
 from content.models import Content, Ordered, ends_before_start
 from content.page_paths import path_of
 from papers.models import Paper
@@ -105,7 +105,7 @@ class Session(HasKind, TimetableEntry, Content):
     kind = KindField(_("kind"), max_length=MAX_SLUG_CHARS, choices=Kind, default=Kind.ORAL)
     title = models.CharField(_("title"), max_length=300)
     title_html = models.TextField(editable=False)
-    abstract = models.TextField(_("abstract"), blank=True, help_text=_("Markdown; TeX between dollar signs."))
+    abstract = MarkdownField(_("abstract"), blank=True, help_text=_("Markdown; TeX between dollar signs."))
     abstract_html = models.TextField(blank=True, editable=False)
     start = models.DateTimeField(pgettext_lazy("moment", "start"))
     end = models.DateTimeField(pgettext_lazy("moment", "end"))
@@ -302,7 +302,7 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
     )
     title = models.CharField(_("title"), max_length=500, blank=True, help_text=_("Empty: the paper's."))
     title_html = models.TextField(blank=True, editable=False)
-    abstract = models.TextField(_("abstract"), blank=True, help_text=_("Empty: the paper's."))
+    abstract = MarkdownField(_("abstract"), blank=True, help_text=_("Empty: the paper's."))
     abstract_html = models.TextField(blank=True, editable=False)
     session = models.ForeignKey(
         "schedule.Session",

@@ -62,12 +62,17 @@ def unpacked(
 def _members(
     archive: zipfile.ZipFile, name: str, is_wanted: Callable[[str], bool] | None, findings: Findings
 ) -> Iterator[Source]:
-    """Yield the files. Sizes are counted while reading: a header can lie."""
+    """Yield the files."""
     members = [one for one in archive.infolist() if RESOURCE_FORKS not in PurePosixPath(one.filename).parts]
-    left, max_files = MAX_BYTES, MAX_FILES if is_wanted else MAX_FLAT_FILES
+    max_files = MAX_FILES if is_wanted else MAX_FLAT_FILES
     if len(members) > max_files:
         message = gettext("The ZIP file holds more than %(most_files)s files.")
         findings.problem(Where(name), "", message, most_files=max_files)
+        return
+    # Before anything is unpacked: no more is read of a file than its header says, and a false one is damaged.
+    if sum(member.file_size for member in members) > MAX_BYTES:
+        message = gettext("The files are larger than %(megabytes)s MB together.")
+        findings.problem(Where(name), "", message, megabytes=MAX_BYTES // 1_000_000)
         return
     for member in members:
         name_inside = member.filename.replace("\\", "/")
@@ -84,12 +89,7 @@ def _members(
             findings.problem(where, "", gettext("The file is encrypted. Pack it without a password."))
         else:
             with archive.open(member) as file:
-                content = file.read(left + 1)
-            left -= len(content)
-            if left < 0:
-                message = gettext("The files are larger than %(megabytes)s MB together.")
-                findings.problem(Where(name), "", message, megabytes=MAX_BYTES // 1_000_000)
-                return
+                content = file.read(member.file_size + 1)
             yield Source(path.name, content)
 
 

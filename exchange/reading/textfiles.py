@@ -51,7 +51,7 @@ def decode(source: Source, findings: Findings, *, utf16: bool = False, advice: s
         message = gettext("The file holds NUL characters, so it is not a text file. %(advice)s")
         findings.problem(where, "", message, advice=advice)
         return None
-    if not text.strip():
+    if not text or text.isspace():
         findings.problem(where, "", gettext("The file is empty."))
         return None
     return text

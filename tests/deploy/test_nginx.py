@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import shutil
 import ssl
 import subprocess
@@ -58,6 +59,14 @@ class Application(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Nothing: tests read what they need."""
+
+
+def test_uploads_of_imports_pass_by_default() -> None:
+    conf = (DEPLOY / "nginx" / "locations.conf").read_text("utf-8")
+    limit = re.search(r"client_max_body_size (\d+)m;", conf)
+
+    assert limit
+    assert int(limit[1]) == settings.IMPORT_MEGABYTES + 5
 
 
 def certificate(folder: Path) -> None:

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition, Page
 from content import revision
+from content.fields import MAX_TEXT_CHARS
 from content.history import RowChange
 from exchange.imports.compare import Tally
 from exchange.imports.load import load
@@ -368,3 +369,17 @@ def test_what_fails_after_the_import_does_not_say_that_nothing_was_written(
     assert report.run is not None
     assert only().title_html == "On p1"
     assert "database is locked" in caplog.text
+
+
+def test_endless_text_is_refused_with_its_place() -> None:
+    make_edition()
+    long = paper("p1", abstract="x" * (MAX_TEXT_CHARS + 1), keywords=("y" * (MAX_TEXT_CHARS + 1),))
+    with pytest.raises(ProgramError) as refused:
+        load(program(long), "2021")
+
+    said = f"Ensure this value has at most {MAX_TEXT_CHARS} characters (it has {MAX_TEXT_CHARS + 1})."
+    assert [(one.field, one.message) for one in refused.value.problems] == [
+        ("abstract", said),
+        ("keywords", said),
+    ]
+    assert Paper.objects.count() == 0

@@ -1,6 +1,7 @@
 """Files out of a ZIP: what leads out of it, what nobody may open and what is too much is refused in words."""
 
 import io
+import tracemalloc
 import zipfile
 from pathlib import PurePosixPath
 
@@ -13,9 +14,9 @@ from exchange.reading import archives
 ENCRYPTED = 1
 
 
-def packed(members: dict[str, str]) -> bytes:
+def packed(members: dict[str, str], compression: int = zipfile.ZIP_STORED) -> bytes:
     content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
+    with zipfile.ZipFile(content, "w", compression) as archive:
         for name, text in members.items():
             archive.writestr(name, text)
     return content.getvalue()
@@ -82,6 +83,24 @@ def test_more_than_a_program_has_is_refused(
     monkeypatch.setattr(archives, bound, most)
 
     assert refusal(content).endswith(said)
+
+
+def test_bomb_is_refused_before_it_is_unpacked() -> None:
+    content = packed({"a.csv": "1" * 10_000_000}, zipfile.ZIP_DEFLATED)
+    large, small = (10_000_000).to_bytes(4, "little"), (1_000).to_bytes(4, "little")
+    assert (len(content) < 20_000, content.count(large)) == (True, 2)
+    honest = content.replace(large, (250_000_000).to_bytes(4, "little"))
+    lying = content.replace(large, small)
+    tracemalloc.start()
+    said = [refusal(honest), refusal(lying)]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert said == [
+        "a.zip: The files are larger than 200 MB together.",
+        "a.zip: The ZIP file is damaged or of an unusual kind. Pack it again.",
+    ]
+    assert peak < 1_000_000
 
 
 def test_damaged_zip_is_refused() -> None:
