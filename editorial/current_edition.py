@@ -7,16 +7,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
+from zoneinfo import ZoneInfo
 
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts.access_scope import access_of
+from content import times
 from content.editions import get_edition_model
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from conference.models import Edition
+
+UTC_ZONE = ZoneInfo("UTC")
 
 _in_hand: ContextVar[Edition | None] = ContextVar("edition_in_hand", default=None)
 
@@ -44,6 +50,16 @@ def edition_of(row: Model) -> Edition | None:
     for step in filter(None, getattr(row, "edition_lookup", "").split("__")):
         owner = getattr(owner, step)
     return owner if isinstance(owner, get_edition_model()) else None
+
+
+def moment(at: datetime | None, edition: Edition | None) -> str:
+    """Return "Tue 6 Apr 2021, 08:00 PDT", in the edition's zone; without an edition in UTC."""
+    if at is None:
+        return "-"
+    zone = edition.zone if edition else UTC_ZONE
+    local = at.astimezone(zone)
+    clock = f"{times.clock(at, zone)} {times.zone_label(at, zone)}"
+    return f"{times.short_day(local)} {local.year}, {clock}"
 
 
 def editions_for(request: HttpRequest) -> QuerySet[Edition]:

@@ -23,7 +23,7 @@ from django.utils.translation import gettext_lazy as _
 from content import revision
 from content.models import Content
 from editorial.current_edition import LIST_FILTER
-from editorial.model_admin import moment as written
+from editorial.current_edition import moment as written
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise

@@ -38,7 +38,7 @@ from content.row_values import BATCH_ROWS, recorded_fields
 from content.timeline import RowLabels, change_set_rows, field_changes, target_of
 from editorial.access import ScopedAdmin, access_for
 from editorial.actions import NAMED, with_undo_link
-from editorial.current_edition import edition_of, working_on
+from editorial.current_edition import edition_of, moment, working_on
 
 if TYPE_CHECKING:
     from django.db.models import Model
@@ -185,6 +185,9 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
         page = Paginator(self.deleted_rows(request), PAGE).get_page(request.GET.get("p"))
+        editions = get_edition_model().objects.in_bulk({one.edition_key for one in page if one.edition_key})
+        for one in page:
+            vars(one)["when"] = moment(one.change_set.at, editions.get(one.edition_key))
         here = self.model._default_manager.filter(pk__in=[one.object_id for one in page])
         title = _("Deleted: %(rows)s") % {"rows": self.opts.verbose_name_plural}
         shown = {"page_obj": page, "here": set(here.values_list("pk", flat=True))}

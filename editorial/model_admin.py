@@ -24,7 +24,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from content import revision, times
+from content import revision
 from content.history import Origin
 from content.models import Ordered
 from content.ordering import put_at, reorder, reordered
@@ -39,8 +39,6 @@ from editorial.stale_forms import StaleAdmin
 from editorial.text_help import TextHelpAdmin, with_help
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from django.db.models import ForeignKey
     from django.forms import ModelChoiceField
     from django.http.response import HttpResponseBase
@@ -59,15 +57,6 @@ def has_field(model: type[models.Model], name: str) -> bool:
     except FieldDoesNotExist:
         return False
     return True
-
-
-def moment(at: datetime | None, edition: Edition) -> str:
-    """Return a moment in the edition's zone, with the zone: "Tue 6 Apr 2021, 08:00 PDT"."""
-    if at is None:
-        return "-"
-    local = at.astimezone(edition.zone)
-    clock = f"{times.clock(at, edition.zone)} {times.zone_label(at, edition.zone)}"
-    return f"{times.short_day(local)} {local.year}, {clock}"
 
 
 def admin_link(row: models.Model) -> SafeString:

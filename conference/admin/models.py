@@ -19,8 +19,9 @@ from conference.models import Announcement, Conference, Edition, MenuItem, Page,
 from conference.publishing import PUBLISHED_ROWS, SITE, PublishedRows
 from content.fields import validate_timezone
 from editorial.actions import publish, unpublish
+from editorial.current_edition import moment
 from editorial.lists import count_column, with_count
-from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, moment, page_urls
+from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, page_urls
 
 SWITCHES = [
     (_("Site"), "public_from"),

@@ -29,10 +29,10 @@ from conference.request_edition import SESSION_KEY, page_asked_for, visible_edit
 from content.preview_context import GATES
 from editorial.access import access_for
 from editorial.current_edition import LIST_FILTER, working_on
+from editorial.current_edition import moment as written
 from editorial.desk import switches, waiting_of
 from editorial.form_fields import ZonedField, ZonedWidget
 from editorial.model_admin import ContentAdmin
-from editorial.model_admin import moment as written
 
 CHANGED = _("Somebody changed this after you opened the page. Look again, then decide.")
 NOW, LATER, NEVER = "now", "later", "never"

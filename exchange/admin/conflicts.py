@@ -23,7 +23,7 @@ from content.ordering import put_at
 from content.timeline import word_diff
 from content.versions import mark
 from editorial.access import ScopedAdmin
-from editorial.current_edition import working_on
+from editorial.current_edition import moment, working_on
 from editorial.desk import CHECKS, Check
 from editorial.model_admin import POSITION, change_list
 from exchange.admin.imports import ReadOnlyAdmin, row_address
@@ -124,7 +124,7 @@ def take_theirs(
 
 @admin.register(Conflict)
 class ConflictAdmin(ReadOnlyAdmin):
-    list_display = ["label", "kind", "shown_field", "ours_short", "theirs_short", "created_at", "decision"]
+    list_display = ["label", "kind", "shown_field", "ours_short", "theirs_short", "created", "decision"]
     list_filter = [OpenFilter, "run__edition", "provenance__kind", "field"]
     list_select_related = ["provenance", "run__edition"]
     search_fields = ["label"]
@@ -151,6 +151,10 @@ class ConflictAdmin(ReadOnlyAdmin):
     @admin.display(description=_("in the file"))
     def theirs_short(self, conflict: Conflict) -> str:
         return shortened(conflict, conflict.theirs)
+
+    @admin.display(description=_("created at"), ordering="created_at")
+    def created(self, conflict: Conflict) -> str:
+        return moment(conflict.created_at, conflict.run.edition)
 
     # Whose rows
 

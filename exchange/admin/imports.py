@@ -21,8 +21,8 @@ from django_tasks_db.models import DBTaskResult
 from conference.models import Edition
 from content.revert import CannotRevertError
 from editorial.access import ScopedAdmin, access_for
-from editorial.current_edition import asked_edition, editions_for
-from editorial.model_admin import page_urls
+from editorial.current_edition import asked_edition, editions_for, moment, working_on
+from editorial.model_admin import change_list, page_urls
 from exchange.formats import formats, readable
 from exchange.imports.kinds import KINDS
 from exchange.jobs import progress, tasks, uploads
@@ -87,6 +87,7 @@ def facts(job: ImportJob) -> dict[str, object]:
     ]
     sums = {word: sum(one[word] for one in job.counts.values()) for word in COUNTED}
     return {
+        "uploaded": moment(job.created_at, job.edition),
         "format": fmt.label if fmt else job.format,
         "counts": counts,
         "sums": sums,
@@ -102,7 +103,7 @@ class ImportJobAdmin(ScopedAdmin):
     """Uploads: what they would do, how far they are, what came of them."""
 
     desk_order = 10
-    list_display = ["__str__", "edition", "shown_state", "format", "user", "created_at"]
+    list_display = ["__str__", "edition", "shown_state", "format", "user", "uploaded"]
     list_filter = ["edition", "state"]
     list_select_related = ["edition", "user"]
     show_full_result_count = False
@@ -117,6 +118,10 @@ class ImportJobAdmin(ScopedAdmin):
     @admin.display(description=_("state"), ordering="state")
     def shown_state(self, job: ImportJob) -> str:
         return gettext("Stopped") if job.is_lost() else job.get_state_display()
+
+    @admin.display(description=_("uploaded at"), ordering="created_at")
+    def uploaded(self, job: ImportJob) -> str:
+        return moment(job.created_at, job.edition)
 
     # Who may import
 
@@ -319,7 +324,7 @@ admin.site.unregister(DBTaskResult)
 
 @admin.register(ImportRun)
 class ImportRunAdmin(ReadOnlyAdmin):
-    list_display = ["started_at", "edition", "format", "source", "user", "summary", "open_conflicts"]
+    list_display = ["started", "edition", "format", "source", "user", "summary", "open_conflicts"]
     list_filter = ["edition", "format"]
     list_select_related = ["edition", "user"]
     date_hierarchy = "started_at"
@@ -342,7 +347,8 @@ class ImportRunAdmin(ReadOnlyAdmin):
         run = self.get_object(request, object_id)
         can_undo = run is not None and run.undone_at is None and may_undo(self, request, run)
         more = {"can_undo": can_undo, **(extra_context or {})}
-        return super().change_view(request, object_id, form_url, more)
+        with working_on(run.edition if run else None):
+            return change_list(super().change_view(request, object_id, form_url, more))
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
@@ -358,6 +364,10 @@ class ImportRunAdmin(ReadOnlyAdmin):
         still_open = Count("conflicts", filter=Q(conflicts__resolved_at__isnull=True))
         counted: QuerySet[ImportRun] = super().get_queryset(request).annotate(open_count=still_open)
         return counted
+
+    @admin.display(description=_("started at"), ordering="started_at")
+    def started(self, run: ImportRun) -> str:
+        return moment(run.started_at, run.edition)
 
     @admin.display(description=_("files"))
     def source(self, run: ImportRun) -> str:

@@ -22,9 +22,9 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import times
-from editorial.current_edition import asked_edition, editions_for
+from editorial.current_edition import asked_edition, editions_for, moment
 from editorial.forms import ContentForm
-from editorial.model_admin import ContentAdmin, moment
+from editorial.model_admin import ContentAdmin
 from editorial.text_help import HelpedText
 from schedule.models import Release
 from schedule.releases import PendingRelease, ProgramChange, TimeAndRoom, announce, pending_release

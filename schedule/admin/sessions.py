@@ -22,7 +22,7 @@ from conference.models import Edition
 from content import times
 from editorial.access import access_for
 from editorial.actions import back_to_draft, cancel, publish
-from editorial.current_edition import edition_in_hand
+from editorial.current_edition import edition_in_hand, moment
 from editorial.desk import CheckFilter
 from editorial.forms import ContentForm, PartForm
 from editorial.lists import EditionPartFilter, count_column, related_part, with_count
@@ -32,7 +32,6 @@ from editorial.model_admin import (
     OrderedInline,
     Page,
     PartInline,
-    moment,
     page_urls,
 )
 from papers.admin.papers import PaperAdmin
