@@ -26,6 +26,9 @@ from editorial.current_edition import asked_edition, editions_for
 from people import membership
 from people.models import Invitation, Person
 
+# Where a request keeps the edition whose member has left.
+LEFT = "_left_edition"
+
 LAST_OWNER = gettext_lazy(
     "%(edition)s would have no owner. Make somebody else its owner first, or ask a superuser."
 )
@@ -245,6 +248,8 @@ class MembershipAdmin(ScopedAdmin):
         return deleted, counts, lacking, [*protected, *last]
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
+        # For the page that follows, when the membership is gone.
+        vars(request)[LEFT] = obj.edition
         membership.end(obj)
 
     def response_change(self, request: HttpRequest, obj: Membership) -> HttpResponse:
@@ -254,7 +259,7 @@ class MembershipAdmin(ScopedAdmin):
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
         messages.success(request, _("%(name)s is no longer a member.") % {"name": obj_display})
-        return redirect("admin:accounts_membership_changelist")
+        return redirect(members_of(vars(request)[LEFT]))
 
 
 def members_of(edition: Edition) -> str:

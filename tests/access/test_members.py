@@ -216,6 +216,15 @@ def test_edition_keeps_its_last_owner(edition: Edition) -> None:
     assert Membership.objects.get().role == "owner"
 
 
+def test_members_of_the_edition_follow_a_removal(admin_client: Client, edition: Edition) -> None:
+    one = add_member("viewer", edition, Role.VIEWER).memberships.get()
+    make.make_edition(edition.year + 1)
+    page = admin_client.post(f"{MEMBERS}{one.pk}/delete/", {"post": "yes"}, follow=True)
+
+    assert page.context["edition"] == edition
+    assert " is no longer a member." in page.text
+
+
 def test_owner_goes_when_another_is_there_and_leaves_the_admin(edition: Edition) -> None:
     first, second = add_member("a", edition, Role.OWNER), add_member("b", edition, Role.OWNER)
     client = browser(first)
