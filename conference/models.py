@@ -297,7 +297,7 @@ class Edition(EditionClock, Content):
         """Venue, city and country in one line; "Virtual" where there is nothing to travel to."""
         parts = [part for part in (self.venue, self.city, self.country) if part]
         if self.mode == self.Mode.VIRTUAL:
-            parts = parts or ["Virtual"]
+            parts = parts or [str(self.Mode.VIRTUAL.label)]
         return ", ".join(parts)
 
     @property

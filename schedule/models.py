@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import F, Q
-from django.utils.translation import get_language_info, pgettext_lazy
+from django.utils.translation import get_language_info, ngettext, npgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 import markup
@@ -183,8 +183,7 @@ class Session(HasKind, TimetableEntry, Content):
         groups: dict[str, list[SessionRole]] = {role: [] for role in SessionRole.Role.values}
         for person in self.shown_roles:
             groups[person.role].append(person)
-        labels = dict(SessionRole.Role.choices)
-        return [(f"{labels[role]}{'s'[: len(group) > 1]}", group) for role, group in groups.items() if group]
+        return [(SessionRole.Role(role).words(len(group)), group) for role, group in groups.items() if group]
 
     @property
     def language_name(self) -> str:
@@ -222,6 +221,20 @@ class SessionRole(NamedAsPrinted, Ordered, Content):
         CHAIR = "chair", pgettext_lazy("role of a person", "Chair")
         PANELIST = "panelist", _("Panelist")
         ORGANIZER = "organizer", _("Organizer")
+
+        def words(self, number: int) -> str:
+            """Return the label for so many people."""
+            match self:
+                case self.SPEAKER:
+                    return ngettext("Speaker", "Speakers", number)
+                case self.MODERATOR:
+                    return ngettext("Moderator", "Moderators", number)
+                case self.CHAIR:
+                    return npgettext("role of a person", "Chair", "Chairs", number)
+                case self.PANELIST:
+                    return ngettext("Panelist", "Panelists", number)
+                case self.ORGANIZER:
+                    return ngettext("Organizer", "Organizers", number)
 
     session = models.ForeignKey(
         "schedule.Session", models.CASCADE, verbose_name=_("session"), related_name="roles"

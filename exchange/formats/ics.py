@@ -242,7 +242,7 @@ def _role(role: str, number: int) -> str:
             return ngettext("Panelist", "Panelists", number)
         case "organizer":
             return ngettext("Organizer", "Organizers", number)
-    return role.capitalize() + ("s" if number > 1 else "")
+    return role.capitalize()
 
 
 CLOSING = b"END:VCALENDAR\r\n"

@@ -12,6 +12,7 @@ from conference.models import Edition
 from papers.models import AwardGrant, Material
 from schedule.models import Presentation, Session
 from tests import factories
+from tests.pseudolocale import pseudolocale
 
 pytestmark = pytest.mark.django_db
 
@@ -161,4 +162,7 @@ def test_frame_lines_name_place_dates_and_zone() -> None:
 
 
 def test_virtual_edition_without_a_place_says_so() -> None:
-    assert factories.make_edition(mode="virtual", city="").place_line == "Virtual"
+    virtual = factories.make_edition(mode="virtual", city="")
+    assert virtual.place_line == "Virtual"
+    with pseudolocale():
+        assert virtual.place_line == "⟦Virtual⟧"

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.utils.translation import override
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
@@ -172,6 +173,13 @@ def test_committee_stands_by_office_in_order(client: Client, edition: Edition) -
 
     assert page.outline == ["1 Committee", "2 General Chairs", "2 Program Chair"]
     assert page.texts("ul", "folk") == ["IonLab of Ion MiaLab of Mia", "AlexLab of Alex"]
+
+
+def test_offices_stay_as_written_in_other_languages(client: Client, edition: Edition) -> None:
+    for name in ("Ion", "Mia"):
+        make.make_committee_role(edition, make.make_person(name), "Program Chair")
+    with override("de"):
+        assert read(client, "/2021/committee/").outline[-1] == "2 Program Chair"
 
 
 @pytest.mark.parametrize("path", ["/2021/committee/", "/people/"])

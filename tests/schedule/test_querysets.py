@@ -5,9 +5,10 @@ from datetime import datetime, timedelta
 import pytest
 
 from conference.models import Edition
-from schedule.models import Presentation, Session
+from schedule.models import Presentation, Session, SessionRole
 from schedule.rows import fill
 from tests import factories as make
+from tests.pseudolocale import pseudolocale
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -89,6 +90,17 @@ def test_people_by_role_keeps_the_order_and_counts_the_label(edition: Edition) -
         ("Speakers", ["Zed", "Abe"]),
         ("Moderator", ["Mia"]),
     ]
+
+
+def test_number_of_people_in_a_role_is_translated(edition: Edition) -> None:
+    session = make.make_session(edition)
+    for role in SessionRole.Role.values:
+        for _ in range(2):
+            make.add_role(session, make.make_person(), role)
+    with pseudolocale():
+        groups = edition.sessions.with_people().get().people_by_role
+
+    assert [label for label, _ in groups] == [f"⟦{role.title()}s⟧" for role in SessionRole.Role.values]
 
 
 def test_hidden_name_is_replaced_by_the_display_name(edition: Edition) -> None:
