@@ -70,11 +70,22 @@ def editions_for(request: HttpRequest) -> QuerySet[Edition]:
     return rows.filter(pk__in=access.roles) if limited else rows
 
 
+def choose(request: HttpRequest, edition: Edition) -> None:
+    """Keep the edition that somebody chose on the desk, for lists and forms that name none."""
+    request.session[CHOSEN] = str(edition.pk)
+
+
+def chosen_edition(request: HttpRequest) -> str:
+    """Return the key of the edition chosen on the desk, or nothing."""
+    return str(request.session.get(CHOSEN, ""))
+
+
 def asked_edition(request: HttpRequest) -> Edition | None:
-    """Return the edition of an add form: the one submitted, the one in the URL, else the user's newest."""
+    """Return the edition submitted, else that of the URL, the one chosen on the desk, the newest."""
     editions = editions_for(request)
     list_filters = parse_qs(request.GET.get("_changelist_filters", ""))
     named = [request.POST.get("edition"), request.GET.get("edition"), *list_filters.get(LIST_FILTER, [])]
+    named.append(chosen_edition(request))
     for key in named:
         if key and key.isdecimal() and (chosen := editions.filter(pk=key).first()):
             return chosen
@@ -83,3 +94,5 @@ def asked_edition(request: HttpRequest) -> Edition | None:
 
 # How a list's filter names the edition in the address.
 LIST_FILTER = "edition__id__exact"
+# Where a session keeps the edition chosen on the desk.
+CHOSEN = "desk_edition"

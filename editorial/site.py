@@ -15,13 +15,14 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import access_of
 from accounts.sign_in_views import AccountPages
 from content.actor import acting
 from content.editions import get_edition_model
-from editorial.current_edition import asked_edition, editions_for
+from editorial.current_edition import LIST_FILTER, asked_edition, choose, chosen_edition, editions_for
 from editorial.desk import ADD_LINKS, desk
 from editorial.history_views import take_back
 from editorial.text_help import text_help
@@ -60,6 +61,8 @@ class DeskSite(AccountPages):
         """Show the desk of the edition asked for, else of the newest, above the lists."""
         edition = asked_edition(request)
         context: dict[str, object] = {"editions": [], "desk": None}
+        if edition and request.GET.get("edition") == str(edition.pk):
+            choose(request, edition)
         if edition and self.may_see(request, get_edition_model(), edition):
             found = desk(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
             context = {"editions": editions_for(request), "desk": found, "title": str(edition)}
@@ -118,10 +121,23 @@ class DeskSite(AccountPages):
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[object]:
         groups = super().get_app_list(request, app_label)
+        chosen = chosen_edition(request)
         for group in groups:
             group["models"].sort(key=self.place)
+            for line in group["models"]:
+                line["path"] = line.get("admin_url")
+                if chosen:
+                    self.keep_edition(line, chosen)
         rank = {app: position for position, app in enumerate(GROUPS)}
         return sorted(groups, key=lambda group: (rank.get(group["app_label"], len(GROUPS)), group["name"]))
+
+    def keep_edition(self, line: Any, edition: str) -> None:
+        """Let the links of a model lead to the rows of the edition chosen on the desk, if it has editions."""
+        for one in self.get_model_admin(line["model"]).list_filter:
+            named = getattr(one, "parameter_name", f"{one}__id__exact")
+            if named == LIST_FILTER or named.endswith(f"__{LIST_FILTER}"):
+                line["admin_url"] = line["admin_url"] and f"{line['admin_url']}?{urlencode({named: edition})}"
+                line["add_url"] = line["add_url"] and f"{line['add_url']}?{urlencode({'edition': edition})}"
 
     def place(self, line: Any) -> tuple[int, str]:
         return getattr(self.get_model_admin(line["model"]), "desk_order", 50), line["name"]

@@ -23,7 +23,7 @@ from content.recording import Log, together
 from content.timeline import change_set_rows
 from content.versions import CHOICE, MINE, THEIRS, Seen, read, signed
 from editorial.access import access_for
-from editorial.current_edition import working_on
+from editorial.current_edition import chosen_edition, working_on
 from editorial.history_views import AFTERWARDS
 from editorial.model_admin import ContentAdmin
 from editorial.stale_forms import SEEN, SHOWN, versions_page
@@ -70,7 +70,7 @@ def require_full_view(request: HttpRequest, edition: Edition | None) -> None:
 
 
 def edition_or_newest(model_admin: ContentAdmin, request: HttpRequest) -> Edition | None:
-    """Return the edition asked for, else the newest that the user may see."""
+    """Return the edition asked for, else the one chosen on the desk or the newest that the user may see."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     asked = request.POST.get("edition") or request.GET.get("edition", "")
@@ -80,6 +80,8 @@ def edition_or_newest(model_admin: ContentAdmin, request: HttpRequest) -> Editio
         found = editions.filter(pk=asked).first() if asked.isdecimal() else None
         if found is None:
             raise Http404("No such edition.")
+    elif chosen := chosen_edition(request):
+        found = editions.filter(pk=chosen).first()
     found = found or editions.first()
     require_full_view(request, found)
     return found

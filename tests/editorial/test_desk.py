@@ -144,11 +144,12 @@ def test_lines_say_what_is_wrong_and_nothing_of_what_is_called_off(admin_client:
 @pytest.mark.parametrize("edition", [2021, 2022])
 def test_desk_shows_the_edition_asked_for(edition: int, admin_client: Client) -> None:
     editions = {year: make_edition(year, city=f"City of {year}") for year in (2021, 2022)}
+    unknown = admin_client.get("/admin/", {"edition": "x"}).text
     asked = admin_client.get("/admin/", {"edition": editions[edition].pk}).text
 
     assert f"<h1>MLSys {edition}</h1>" in asked
     assert f"City of {edition}" in asked
-    assert "<h1>MLSys 2022</h1>" in admin_client.get("/admin/", {"edition": "x"}).text
+    assert "<h1>MLSys 2022</h1>" in unknown
 
 
 @pytest.mark.parametrize(
@@ -276,3 +277,51 @@ def test_lists_offer_what_is_to_do_and_ignore_what_they_do_not_know(path: str, a
 
     assert rows_of(admin_client, f"/admin/{path}/?todo=unheard_of") == everything
     assert "By to do" in admin_client.get(f"/admin/{path}/").text
+
+
+def links(page: Any, path: str) -> list[str]:
+    return [unescape(found) for found in re.findall(rf'href="(/admin/{path}[^"]*)"', page.text)]
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("papers/paper", "edition__id__exact"),
+        ("papers/authorship", "paper__edition__id__exact"),
+        ("people/person", "edition__id__exact"),
+        ("schedule/session", "edition__id__exact"),
+        ("exchange/importrun", "edition__id__exact"),
+    ],
+)
+def test_edition_chosen_on_the_desk_holds_in_lists_and_sidebar(
+    admin_client: Client, path: str, named: str
+) -> None:
+    old, _new = make_edition(2021), make_edition(2022)
+    plain = set(links(admin_client.get("/admin/"), f"{path}/")) & {f"/admin/{path}/"}
+    admin_client.get("/admin/", {"edition": old.pk})
+    listed = f"/admin/{path}/?{named}={old.pk}"
+    pages = [admin_client.get(page) for page in ("/admin/", listed, "/admin/conference/sponsor/")]
+
+    assert plain == {f"/admin/{path}/"}
+    assert [listed in links(page, f"{path}/") for page in pages] == [True, True, True]
+    assert f'<a href="{listed}" aria-current="page">' in pages[1].text
+    assert admin_client.get(listed).status_code == 200
+
+
+def test_pages_without_an_edition_take_the_one_chosen_on_the_desk(admin_client: Client) -> None:
+    old, new = make_edition(2021), make_edition(2022)
+    pages = ["/admin/", "/admin/schedule/session/timetable/", "/admin/schedule/session/clashes/"]
+    before = [f'<option value="{new.pk}" selected>' in admin_client.get(page).text for page in pages]
+    admin_client.get("/admin/", {"edition": old.pk})
+    after = [f'<option value="{old.pk}" selected>' in admin_client.get(page).text for page in pages]
+
+    assert (before, after) == ([True] * 3, [True] * 3)
+    assert f'<option value="{old.pk}" selected>' in admin_client.get("/admin/papers/paper/add/").text
+
+
+def test_form_leads_back_to_the_list_as_it_was_filtered(admin_client: Client) -> None:
+    paper = make_paper(make_edition())
+    narrowed = f"edition__id__exact={paper.edition_id}"
+    page = admin_client.get(f"/admin/papers/paper/{paper.pk}/change/", {"_changelist_filters": narrowed})
+
+    assert f"/admin/papers/paper/?{narrowed}" in links(page, "papers/paper/")
