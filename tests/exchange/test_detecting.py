@@ -17,7 +17,10 @@ pytestmark = pytest.mark.anywhere
 REAL = {
     "orals-posters/icml-2026-orals-posters.json orals-posters/icml-2026-abstracts.json": "orals_posters",
     "miniconf-emnlp2020/main_papers.csv miniconf-emnlp2020/plenary_sessions.yml": "miniconf",
+    "miniconf-iclr2020/papers.csv miniconf-iclr2020/main_calendar.json": "miniconf",
+    "miniconf-emnlp2023/conference.json": "miniconf",
     "frab/frab-camp2019.json": "frab_json",
+    "frab/hub-schedule2.json": "frab_json",
 }
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
+from exchange.formats.miniconf.conference_json import add_conference, is_conference
 from exchange.formats.miniconf.papers import NEEDED, PaperReader
 from exchange.formats.miniconf.rows import SiteRow, Times, read_json_texts, without_tags
 from exchange.formats.miniconf.sessions import SessionReader
@@ -19,7 +20,7 @@ from exchange.problems import Findings, Where
 from exchange.reading.archives import member_names, unpacked
 from exchange.reading.papers import listed
 from exchange.reading.sheets import Sheet, columns, read_csv
-from exchange.reading.textfiles import ending, read_yaml
+from exchange.reading.textfiles import ending, head, outer_names, read_yaml
 from exchange.reading.values import checked, stated_zone, tidy
 from exchange.records import (
     UNSTATED,
@@ -57,7 +58,10 @@ def is_ours(name: str) -> bool:
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Whether there are YAML files, or tables of papers as these sites have them."""
+    """Whether there are YAML files, tables of papers as these sites have them, or `conference.json`."""
+    if len(sources) == 1 and ending(sources[0]) == "json":
+        beginning = head(sources[0])
+        return '"paper_ids"' in beginning and bool(outer_names(beginning) & {"events", "papers", "sessions"})
     names = [name for source in sources for name in (member_names(source) or [source.name])]
     has_yaml = any(PurePath(name).suffix.casefold() in YAMLS for name in names)
     tables = [source for source in sources if ending(source) in ("csv", "tsv")]
@@ -143,6 +147,9 @@ class SiteReader:
     def _add_part(self, part: object, name: str, sessions: SessionReader) -> bool:
         if isinstance(part, dict) and isinstance(part.get("committee"), list):
             self.committee = tuple(_members(part["committee"], name, self.findings))
+            return True
+        if isinstance(part, dict) and is_conference(part):
+            add_conference(part, name, self.papers, sessions)
             return True
         return sessions.add(part, name)
 

@@ -7,12 +7,14 @@ import zipfile
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from exchange.files import Context, Source
 from exchange.formats import miniconf
 from exchange.problems import ProgramError
+from exchange.reading.values import slug
 from exchange.records import UNSTATED, CommitteeRecord, MaterialRecord, PersonRef, Program, stated
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
@@ -288,6 +290,173 @@ def test_days_and_hours_of_one_digit_are_read() -> None:
     (found,) = read({"s.yml": session}).sessions
 
     assert (found.title, found.start) == ("Ethics", datetime(2021, 2, 8, 9, tzinfo=UTC))
+
+
+TIME = {"start_time": "2023-12-08T11:00:00+08:00", "end_time": "2023-12-08T12:30:00+08:00"}
+
+
+def block(name: str, what: str, **fields: Any) -> dict[str, Any]:
+    return {"name": name, "type": what, **TIME, **fields}
+
+
+def conference(**fields: Any) -> Program:
+    """A block of posters of one track, a plenary, a workshop and a break, as `conference.json` has them."""
+    no_time = {"start_time": None, "end_time": None}
+    posters = {
+        "id": "p-1-(x)",
+        "session": "Posters 1",
+        "track": "Mechanics",
+        "type": "Poster",
+        "room": "Foyer ",
+        "paper_ids": ["1"],
+        "chairs": ["Cy Lee"],
+        **TIME,
+    }
+    paper = {
+        "id": "1",
+        "title": "On *n* bodies",
+        "authors": ["Mia Zed", "Bo Li"],
+        "track": "Mechanics",
+        "abstract": "Done.",
+        "tldr": "Done...",
+        "event_ids": ["p-1-(x)"],
+        "program": "Main",
+        "keywords": ["chaos"],
+        "category": "Main-Poster",
+        "anthology_url": "https://a.test/1",
+        "paper_pdf": "https://a.test/1.pdf",
+    }
+    plenary = {
+        "id": "k",
+        "title": "Plenary: Minds",
+        "presenter": "Ann Abe",
+        "institution": "MIT",
+        "bio": "She *thinks*.",
+    }
+    board = {"id": "b", "presenter": "The Board", "bio": "TBD", "abstract": "TBD", **no_time}
+    workshop = {
+        "id": "W",
+        "description": "About work.",
+        "room": "Hall",
+        "workshop_site_url": "https://w.test/",
+        "committee": [{"full_name": "Bo Li; Ann Abe"}, {"full_name": "TBD"}],
+        **no_time,
+    }
+    whole = {
+        "events": {"p-1-(x)": posters},
+        "papers": {"1": paper, "2": {"id": "2", "title": "Two", "authors": []}},
+        "plenaries": {"k": plenary, "b": board},
+        "workshops": {"W": workshop},
+        "tutorials": {},
+        "sessions": {
+            "Posters 1": block("Posters 1", "Paper Sessions", events={"p-1-(x)": posters}, id="posters-1"),
+            "k": block("Plenary: Minds", "Plenary Sessions", plenary_events={"k": {"id": "k"}}),
+            "b": block("Plenary: Business Meeting", "Plenary Sessions", plenary_events={"b": {}}),
+            "W": block("W1: Work", "Workshops", workshop_events={"W": {**workshop, "room": ""}}),
+            "Lunch 1": block("Lunch Break", "Breaks", events={}),
+            "Birds 1": block("Chaos", "Socials", events={"id": {"room": "Bar", "paper_ids": []}}),
+            "Late": {"name": "Late", "start_time": None},
+        },
+        **fields,
+    }
+    return read({"conference.json": json.dumps(whole)})
+
+
+def test_one_file_with_everything() -> None:
+    program = conference()
+
+    assert [(one.uid, one.kind, one.title, one.room) for one in program.sessions] == [
+        ("posters-1", "poster", "Posters 1", "foyer"),
+        ("p-1-x", "poster", "Posters 1: Mechanics", "foyer"),
+        ("k", "invited_talk", "Plenary: Minds", None),
+        ("b", "town_hall", "Plenary: Business Meeting", None),
+        ("W", "workshop", "W1: Work", "hall"),
+        ("lunch-1", "meal", "Lunch Break", None),
+        ("birds-1", "social", "Birds 1: Chaos", "bar"),
+    ]
+    assert [one.parent or None for one in program.sessions[:3]] == [None, "posters-1", None]
+    assert [
+        [(role.person.name, role.role) for role in stated(one.roles, ())] for one in program.sessions[1:5]
+    ] == [
+        [("Cy Lee", "chair")],
+        [("Ann Abe", "speaker")],
+        [],
+        [("Bo Li", "organizer"), ("Ann Abe", "organizer")],
+    ]
+    assert (program.sessions[3].abstract, program.sessions[4].abstract) == (
+        "",
+        "About work.\n\n<https://w.test/>",
+    )
+    assert [(one.ref.name, one.biography) for one in program.people] == [("Ann Abe", "She *thinks*.")]
+    assert [(one.uid, one.kind, one.paper, one.session) for one in program.presentations] == [
+        ("p-1-x.1", "poster", "1", "p-1-x")
+    ]
+    assert [room.name for room in program.rooms] == ["Foyer", "Hall", "Bar"]
+    assert [one.message for one in program.notes] == ["Sessions without a time were left out: Late."]
+
+
+def test_papers_of_the_one_file() -> None:
+    first, second = conference().papers
+
+    assert (first.title, first.abstract, first.lay_summary) == ("On \\*n\\* bodies", "Done.", UNSTATED)
+    assert (first.topic, first.track, first.decision, first.keywords) == (
+        "mechanics",
+        "Main",
+        "Main-Poster",
+        ("chaos",),
+    )
+    assert [(one.kind, one.url) for one in stated(first.materials, ())] == [
+        ("pdf", "https://a.test/1.pdf"),
+        ("other", "https://a.test/1"),
+    ]
+    assert (second.abstract, second.materials) == (UNSTATED, UNSTATED)
+
+
+def test_one_file_is_recognized() -> None:
+    content = b'{"events": {"e": {"paper_ids": ["1"]}}, "papers": {}, "sessions": {}}'
+
+    assert miniconf.recognizes([Source("conference.json", content)])
+    assert not miniconf.recognizes([Source("conference.json", b'{"events": {}}')])
+
+
+def test_values_of_odd_types_in_the_one_file_are_no_error() -> None:
+    odd = {
+        "x": {"id": 5, "title": "T", "authors": "A B", "event_ids": "p", "keywords": {"a": 1}},
+        "y": [1],
+        "z": None,
+    }
+
+    assert [(one.uid, one.title) for one in conference(papers=odd).papers] == [("5", "T")]
+    assert conference(sessions={}, events=[1], plenaries="x", workshops=None).sessions == ()
+    assert problems({"a.json": "[" * 60 + "]" * 60}) == [
+        "a.json: Lists and objects are nested too deeply here for a conference program."
+    ]
+
+
+@pytest.mark.shared
+def test_real_conference_json_is_read_whole() -> None:
+    content = (DATA / "miniconf-emnlp2023" / "conference.json").read_bytes()
+    program = miniconf.read([Source("conference.json", content)], Context("2023", 2023, "Asia/Singapore"))
+    whole = json.loads(content)
+    papers, blocks = whole["papers"].values(), whole["sessions"].values()
+    shown = {(key, event["id"]) for event in whole["events"].values() for key in event["paper_ids"]}
+    types = Counter(one["type"] for one in blocks)
+
+    assert [paper.uid for paper in program.papers] == [paper["id"] for paper in papers]
+    assert sum(len(stated(paper.authors, ())) for paper in program.papers) == sum(
+        len(paper["authors"]) for paper in papers
+    )
+    assert {topic.slug for topic in program.topics} == {slug(paper["track"]) for paper in papers}
+    assert len([one for one in program.sessions if not one.parent]) == len(blocks) == 94
+    assert len([one for one in program.sessions if one.parent]) == len({event for _, event in shown}) == 359
+    assert len(program.presentations) == len(shown) == 1827
+    kinds = Counter(one.kind for one in program.sessions)
+    assert (kinds["workshop"], kinds["tutorial"], kinds["social"]) == (
+        types["Workshops"],
+        types["Tutorials"],
+        types["Socials"],
+    )
+    assert len(program.people) == sum(one["bio"] != "TBD" for one in whole["plenaries"].values()) == 3
 
 
 @pytest.mark.shared

@@ -1,0 +1,236 @@
+"""The later layout of Mini-Conf sites, one `conference.json`: papers, sessions, and the events in them by id.
+
+A session is a block of the timetable. Its events of papers, such as the posters of one track, are sessions
+in it; a plenary, tutorial or workshop is the session itself, with people and text.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import chain
+
+from django.utils.translation import gettext
+
+from exchange.formats.miniconf.papers import PaperReader
+from exchange.formats.miniconf.rows import SiteRow
+from exchange.formats.miniconf.sessions import ROLES, SHOWING, SessionReader
+from exchange.problems import Where, short
+from exchange.reading.papers import WEB, as_source, kind_of, listed, parsed, uid_of
+from exchange.reading.values import slug, tidy
+from exchange.records import (
+    UNSTATED,
+    AuthorRecord,
+    MaterialRecord,
+    PaperRecord,
+    PersonRef,
+    RoleRecord,
+    SessionRecord,
+)
+
+# Fields of a paper that lead somewhere, and what is there.
+LINKS = {
+    "paper_pdf": "pdf",
+    "slides_pdf": "slides",
+    "poster_pdf": "poster",
+    "video_url": "video",
+    "underline_url": "video",
+    "demo_url": "project",
+    "anthology_url": "other",
+}
+DESCRIBED = ("plenaries", "tutorials", "workshops")
+KINDS = {"socials": "social", "tutorials": "tutorial", "workshops": "workshop"}
+# The lists of events in a session that describe the session itself.
+WHOLE = ("plenary_events", "tutorial_events", "workshop_events")
+# What stands where a person, a text or a biography is missing.
+MISSING = re.compile(r"(tb[ad]|none|null|n/?a)\Z", re.IGNORECASE)
+# What presents a plenary and is no person.
+NOBODY = re.compile(r"\b(board|chairs?|committee|team|organi[sz]ers|session|awards?)\b|\d|&", re.IGNORECASE)
+
+
+def is_conference(part: object) -> bool:
+    return isinstance(part, dict) and all(isinstance(part.get(name), dict) for name in ("papers", "sessions"))
+
+
+def add_conference(part: dict[str, object], file: str, papers: PaperReader, sessions: SessionReader) -> None:
+    ConferenceReader(SiteRow(part, Where(file)), papers, sessions).read()
+
+
+class ConferenceReader:
+    """Reads one file into what is read of papers and sessions."""
+
+    def __init__(self, whole: SiteRow, papers: PaperReader, sessions: SessionReader) -> None:
+        self.whole, self.papers, self.sessions = whole, papers, sessions
+        # The keys of papers by the event that they say they are in.
+        self.shown: dict[str, list[str]] = defaultdict(list)
+        # Events by their keys, and what the file says of plenaries, tutorials and workshops.
+        self.events = dict(self._contents("events"))
+        self.described = dict(chain.from_iterable(map(self._contents, DESCRIBED)))
+
+    def read(self) -> None:
+        self.papers.has_table = True
+        for key, row in self._named("papers"):
+            self._add_paper(key, row)
+        untimed = []
+        for key, row in self._named("sessions"):
+            if row.start:
+                self._add_session(key, row)
+            else:
+                untimed.append(row.text("name") or key)
+        if untimed:
+            message = gettext("Sessions without a time were left out: %(names)s.")
+            self.sessions.findings.note("warning", self.whole.where, message, names=listed(untimed))
+
+    def _contents(self, name: str) -> Iterator[tuple[str, dict[str, object]]]:
+        return ((key, row.content) for key, row in self._named(name))
+
+    def _named(self, name: str) -> list[tuple[str, SiteRow]]:
+        value = self.whole.content.get(name)
+        pairs = value.items() if isinstance(value, dict) else ()
+        file = self.whole.where.file
+        return [
+            (str(key), SiteRow(one, Where(file, f"{name}.{short(str(key))}")))
+            for key, one in pairs
+            if isinstance(one, dict)
+        ]
+
+    def _add_paper(self, key: str, row: SiteRow) -> None:
+        uid = uid_of(row.text("id") or key)
+        for event in row.texts("event_ids"):
+            self.shown[event].append(uid)
+        links = [(kind, row.text(name)) for name, kind in LINKS.items() if WEB.match(row.text(name))]
+        abstract, summary = row.text("abstract").strip(), row.text("tldr").strip()
+        is_beginning = abstract.startswith(summary.removesuffix("..."))
+        self.papers.papers[uid] = PaperRecord(
+            where=row.where,
+            uid=uid,
+            title=as_source(tidy(row.text("title"))),
+            abstract=as_source(abstract) if abstract else UNSTATED,
+            lay_summary=UNSTATED if is_beginning else as_source(summary),
+            status="published",
+            authors=self._authors(row),
+            keywords=tuple(dict.fromkeys(filter(None, map(tidy, row.texts("keywords"))))) or UNSTATED,
+            topic=self.papers.parts.topic(row.text("track"), row.where),
+            track=tidy(row.text("program")),
+            decision=tidy(row.text("category", "paper_type")),
+            materials=tuple(_material(kind, url, row) for kind, url in dict.fromkeys(links)) or UNSTATED,
+        )
+
+    def _authors(self, row: SiteRow) -> tuple[AuthorRecord, ...]:
+        names = row.texts("authors") or [one.text("full_name", "name") for one in row.rows("authors")]
+        return tuple(self.papers.parts.author(name, row.where) for name in names)
+
+    def _add_session(self, key: str, row: SiteRow) -> None:
+        events = self._inside(row, "events")
+        shown = [(name, event) for name, event in events if self._papers_of(name, event)]
+        # What the session is about: the plenary, tutorial or workshop that it is.
+        about = next((event for name in WHOLE for _, event in self._inside(row, name)), row)
+        people = self._people(about)
+        name = tidy(row.text("name", "display_name") or key)
+        kind = self._kind_of_session(name, row, about, [event for _, event in shown])
+        if kind == "social" and slug(key) not in slug(name):
+            # The key says what it is, such as "Birds of a Feather 2".
+            name = f"{tidy(key)}: {name}"
+        places = [event.text("room") for _, event in events] if len(events) == 1 else []
+        role, affiliation = ROLES.get(kind, "speaker"), tidy(about.text("institution"))
+        session = self.sessions.session(
+            row,
+            row.where,
+            uid=uid_of(row.text("id") or key),
+            title=as_source(name),
+            kind=kind,
+            room=self._room(about.text("room") or "".join(places)),
+            abstract=_text(about),
+            recording_url=_web(about.text("video_url")) or UNSTATED,
+            roles=tuple(
+                RoleRecord(where=row.where, person=one, role=role, affiliation=affiliation) for one in people
+            ),
+        )
+        for name, event in shown if session else ():
+            self._add_event(name, event, row, session)
+
+    def _add_event(self, name: str, event: SiteRow, block: SiteRow, parent: SessionRecord | None) -> None:
+        """Add what a block shows of one track, in one room."""
+        track = tidy(event.text("track"))
+        session = self.sessions.session(
+            event if event.start else block,
+            event.where,
+            uid=uid_of(event.text("id") or name),
+            title=as_source(f"{tidy(event.text('session'))}: {track}" if track else name),
+            kind=kind_of(f"{event.text('type')} {name}", "oral", SHOWING),
+            room=self._room(event.text("room")),
+            parent=parent and parent.uid,
+            roles=tuple(
+                RoleRecord(where=event.where, person=PersonRef(where=event.where, name=chair), role="chair")
+                for chair in _names(event, "chairs")
+            ),
+        )
+        self.sessions.show(self._papers_of(name, event), session, event.where)
+
+    def _inside(self, row: SiteRow, name: str) -> list[tuple[str, SiteRow]]:
+        """Return the events of a session by their keys, with what the file says of them elsewhere."""
+        value = row.content.get(name)
+        if isinstance(value, list):
+            value = {str(key): self.events[str(key)] for key in value if str(key) in self.events}
+        pairs = value.items() if isinstance(value, dict) else ()
+        return [
+            (str(key), SiteRow({**self.described.get(str(key), {}), **_said(event)}, row.where))
+            for key, event in pairs
+            if isinstance(event, dict)
+        ]
+
+    def _papers_of(self, name: str, event: SiteRow) -> list[str]:
+        keys = dict.fromkeys([*event.texts("paper_ids"), *self.shown.get(event.text("id") or name, ())])
+        return list(keys)
+
+    def _kind_of_session(self, name: str, row: SiteRow, about: SiteRow, shown: list[SiteRow]) -> str:
+        kinds = Counter(kind_of(event.text("type"), "oral", SHOWING) for event in shown)
+        words = row.text("type").casefold()
+        if kinds:
+            return kinds.most_common(1)[0][0]
+        if words in KINDS:
+            return KINDS[words]
+        usual = "invited_talk" if about is not row and self._people(about) else "other"
+        return kind_of(f"{name} {about.text('presenter')}", "break" if words == "breaks" else usual)
+
+    def _people(self, about: SiteRow) -> list[PersonRef]:
+        """Return who presents or organizes, and note the biography of one person."""
+        names = [name for field in ("presenter", "organizers", "committee") for name in _names(about, field)]
+        found = [PersonRef(where=about.where, name=name) for name in dict.fromkeys(names)]
+        biography = about.text("bio").strip()
+        if len(found) == 1 and not MISSING.match(biography):
+            self.sessions.describe(found[0], biography)
+        return found
+
+    def _room(self, name: str) -> str | None:
+        return self.sessions.room(name, virtual=name.casefold().startswith("virtual"))
+
+
+def _said(row: dict[str, object]) -> dict[str, object]:
+    """Return what an object says something about."""
+    return {name: value for name, value in row.items() if value not in ("", [], {})}
+
+
+def _names(row: SiteRow, field: str) -> list[str]:
+    """Return the people in a field: a name, or a list of names or of objects. Boards and teams are none."""
+    found = [row.text(field), *row.texts(field), *(one.text("full_name", "name") for one in row.rows(field))]
+    people = [one.name for text in found if text and not NOBODY.search(text) for one in parsed(text)]
+    names = (name.removeprefix("and ") for name in people)
+    return [name for name in names if name and not MISSING.match(name)]
+
+
+def _text(row: SiteRow) -> str:
+    """Return the description of a session, and the pages that it leads to."""
+    text = row.text("abstract", "description").strip()
+    pages = (_web(row.text(name)) for name in ("workshop_site_url", "tutorial_pdf"))
+    return "\n\n".join(
+        ["" if MISSING.match(text) else text, *(f"<{page}>" for page in pages if page)]
+    ).strip()
+
+
+def _web(address: str) -> str:
+    return address if WEB.match(address) else ""
+
+
+def _material(kind: str, url: str, row: SiteRow) -> MaterialRecord:
+    label = "ACL Anthology" if kind == "other" else ""
+    return MaterialRecord(where=row.where, kind=kind, url=url, label=label)
