@@ -11,7 +11,18 @@ from django.utils.translation import gettext
 
 from conference.models import Edition
 from content.models import Content
-from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PARTS, PERSON, Kind, Listing, Values
+from content.row_values import plain
+from exchange.imports.kinds import (
+    CONFERENCE,
+    EDITION,
+    INSTITUTION,
+    PARTS,
+    PERSON,
+    PRESENTATION,
+    Kind,
+    Listing,
+    Values,
+)
 from exchange.imports.match_people import FilePerson, People
 from exchange.imports.rows import (
     Concealed,
@@ -307,6 +318,7 @@ def _row_plans(
             }
             memory = memories.get(remembered_as(row, record))
             base = with_successors(memory.values, kind, successors) if memory else {}
+            theirs = _with_inherited_times(kind, ours, theirs, rows)
             found = merge(ours, base, {name: new for name, new in theirs.items() if name not in kind.once})
             old = {name: ours[name] for name in found.taken}
             plan = RowPlan(kind, row, record.where, found, memory=memory, old=old)
@@ -314,6 +326,22 @@ def _row_plans(
             plan = RowPlan(kind, row, record.where, Merge(taken=theirs, memory=dict(theirs)), is_new=True)
         plan.is_broken = id(record) in stated.broken
         yield plan
+
+
+def _with_inherited_times(kind: Kind, ours: Values, theirs: Values, rows: EditionRows) -> Values:
+    """Return the values with times left empty that a presentation has from its session, as it has them here.
+
+    Files may write out the times of the session; sessions are compared before, and have theirs by now.
+    """
+    session: Any = rows.row("session", theirs["session"]) if theirs.get("session") else None
+    if kind is not PRESENTATION or session is None:
+        return theirs
+    same = {
+        name: None
+        for name in ("start", "end")
+        if theirs.get(name) and ours[name] is None and theirs[name] == plain(getattr(session, name))
+    }
+    return theirs | same
 
 
 def _lists_here(kind: Kind, records: list[Record], edition: Edition) -> dict[str, dict[int, list[Values]]]:

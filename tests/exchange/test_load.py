@@ -1,6 +1,7 @@
 """Loading: new rows, hand edits that survive, nothing written twice, nothing written on a problem."""
 
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from exchange.records import EditionRecord, MaterialRecord, PaperRecord, Program
 from papers.models import Authorship, Paper
 from people.models import Person
 from schedule.models import Presentation, Session
-from tests.exchange.programs import START, author, crowd, edition, odd, paper, program, session, talk
+from tests.exchange.programs import HOUR, START, author, crowd, edition, odd, paper, program, session, talk
 from tests.factories import make_edition, make_paper
 
 pytestmark = pytest.mark.django_db
@@ -383,3 +384,33 @@ def test_endless_text_is_refused_with_its_place() -> None:
         ("keywords", said),
     ]
     assert Paper.objects.count() == 0
+
+
+def with_times(start: datetime | None, end: datetime | None, moved: timedelta = timedelta()) -> Program:
+    """Two talks with these times of their own, of a session that has moved."""
+    sessions = (session("s", start=START + moved, end=START + HOUR + moved),)
+    talks = tuple(talk(uid, paper=uid, session="s", start=start, end=end) for uid in ("p1", "p2"))
+    return program(paper("p1"), paper("p2"), sessions=sessions, presentations=talks)
+
+
+def test_times_of_the_session_written_out_are_no_change() -> None:
+    load(with_times(None, None), "2021")
+    report = load(with_times(START, START + HOUR), "2021")
+
+    assert (report.total.changed, report.run) == (0, None)
+    assert {*Presentation.objects.values_list("start", "end")} == {(None, None)}
+
+
+def test_session_that_moves_with_its_talks_is_one_change() -> None:
+    load(with_times(None, None), "2021")
+    report = load(with_times(START + HOUR, START + 2 * HOUR, moved=HOUR), "2021")
+
+    assert (report.tallies["session"].changed, report.tallies["presentation"].changed) == (1, 0)
+
+
+def test_time_of_its_own_is_a_change_of_that_talk() -> None:
+    load(with_times(None, None), "2021")
+    report = load(with_times(START, START + HOUR / 2), "2021")
+
+    assert report.tallies["presentation"].changed == 2
+    assert {*Presentation.objects.values_list("start", "end")} == {(None, START + HOUR / 2)}

@@ -44,3 +44,55 @@ def test_problem_of_a_topic_names_file_and_row() -> None:
     (problem,) = refusal.value.problems
     assert str(problem).startswith("events.json, results[0] (5), name: ")
     assert not Topic.objects.exists()
+
+
+def posters(*starts: str, **fields: Any) -> Program:
+    """Posters of one session that begin at these times."""
+    rows = [
+        {
+            "id": 10 + number,
+            "uid": f"p{number}",
+            "name": f"On {number}",
+            "eventtype": "Poster",
+            "authors": [],
+            "parent_id": 7,
+            "session": "Posters",
+            "starttime": f"2021-04-06T{start}:00+00:00",
+            "endtime": "2021-04-06T19:00:00+00:00",
+            **fields,
+        }
+        for number, start in enumerate(starts)
+    ]
+    page = {"count": len(rows), "next": None, "previous": None, "results": rows}
+    read = readable()["orals_posters"].read
+    assert read
+    source = Source("events.json", json.dumps(page).encode())
+    return read([source], Context("2021", 2021, "America/Los_Angeles"))
+
+
+@pytest.mark.parametrize("moved", ["16:30", "17:30"])
+def test_one_start_that_changed_changes_one_row(moved: str) -> None:
+    make_edition()
+    load(posters("17:00", "17:00", "17:00"), "2021")
+    tallies = load(posters("17:00", moved, "17:00"), "2021").tallies
+    back = load(posters("17:00", "17:00", "17:00"), "2021").tallies
+
+    for found in (tallies, back):
+        assert (found["presentation"].changed, found["presentation"].skipped) == (1, 2)
+        assert found["session"].changed == 0
+
+
+def test_earlier_first_talk_makes_no_other_session() -> None:
+    talks = {"eventtype": "Oral", "parent_id": None}
+    make_edition()
+    load(posters("17:00", "17:30", "18:00", **talks), "2021")
+    tallies = load(posters("16:45", "17:30", "18:00", **talks), "2021").tallies
+
+    assert (tallies["session"].new, tallies["session"].changed) == (0, 1)
+    assert tallies["presentation"].changed == 0
+
+
+def test_talks_one_after_the_other_span_their_session() -> None:
+    (session,) = posters("17:00", "17:30", "18:00").sessions
+
+    assert f"{session.start:%H:%M} {session.end:%H:%M}" == "17:00 19:00"

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
@@ -245,19 +246,21 @@ class SessionReader:
             message = gettext("Session %(uid)s has a second title: “%(other)s”. “%(session)s” was taken.")
             values = {"uid": first.parent_id, "other": other, "session": first.session}
             self.findings.note("warning", first.where, message, **values)
-        ends = [event.end for event in events if event.end]
+        start, end = _times(events)
         rooms = {slug(event.room) if event.room else None for event in events}
         uid = str(first.parent_id)
         if first.parent_id is None:
-            uid = slug(f"{first.session} {min(starts).astimezone(self.zone):%Y-%m-%d %H%M}")
+            # Talks are grouped by day: an earlier first one makes no other session.
+            form = "%Y-%m-%d %H%M" if first.kind == "poster" else "%Y-%m-%d"
+            uid = slug(f"{first.session} {min(starts).astimezone(self.zone):{form}}")
             uid = slug(f"{uid} {first.room}") if uid in self.sessions else uid
         session = SessionRecord(
             where=first.where,
             uid=uid,
             kind=Counter(event.kind for event in events).most_common(1)[0][0],
             title=first.session,
-            start=min(starts),
-            end=max(ends + starts),
+            start=start,
+            end=end,
             room=rooms.pop() if len(rooms) == 1 else None,
             status="published" if any(event.visible for event in events) else "draft",
         )
@@ -284,6 +287,19 @@ class SessionReader:
         if event.start2 is None:
             return [first]
         return [first, replace(first, uid=f"{first.uid}-2", start=event.start2, end=event.end2)]
+
+
+def _times(events: Sequence[InputRow]) -> tuple[datetime, datetime]:
+    """Return the times that most events have, as posters do; else those that span all events.
+
+    One event at another time then is no change of all others, which have the times of their session.
+    """
+    both = [(event.start, event.end) for event in events if event.start and event.end]
+    starts = [event.start for event in events if event.start]
+    for usual, count in Counter(both).most_common(1):
+        if 2 * count > len(starts):
+            return usual
+    return min(starts), max([event.end for event in events if event.end] + starts)
 
 
 # Files
