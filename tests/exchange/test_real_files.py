@@ -12,6 +12,7 @@ from exchange.formats import formats
 from exchange.imports.load import load
 from exchange.records import Program
 from papers.models import Authorship, Paper
+from people.models import Person
 from schedule.models import Presentation, Session
 from tests.exchange.test_load import writes
 from tests.factories import make_edition
@@ -51,4 +52,26 @@ def test_mini_conf_site_is_loaded_and_the_same_files_again_write_nothing(shared:
 
     assert (Paper.objects.count(), Authorship.objects.count()) == (781, 3412)
     assert (Session.objects.count(), Presentation.objects.count()) == (128, 781)
+    assert_second_import_writes_nothing(program, "2020")
+
+
+SAMPLES = {
+    # Papers, sessions, presentations, people with a biography.
+    "frab_json frab/pretalx-democon.json UTC": (36, 36, 36, 27),
+    "frab_json frab/hub-schedule2.json Europe/Berlin": (2, 2, 2, 4),
+    "miniconf miniconf-iclr2020 UTC": (687, 58, 4, 2),
+    "miniconf miniconf-emnlp2023 Asia/Singapore": (1827, 453, 1827, 3),
+}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_sample_is_loaded_whole_and_the_same_again_writes_nothing(shared: Path, sample: str) -> None:
+    name, path, zone = sample.split()
+    found = shared / "data" / path
+    files = sorted(found.iterdir()) if found.is_dir() else [found]
+    program = program_of(name, make_edition(2020, timezone=zone), *files)
+    load(program, "2020")
+
+    counts = [model.objects.count() for model in (Paper, Session, Presentation)]
+    assert (*counts, Person.objects.exclude(biography="").count()) == SAMPLES[sample]
     assert_second_import_writes_nothing(program, "2020")

@@ -36,6 +36,7 @@ from exchange.formats.frab.words import (
     parted,
 )
 from exchange.problems import Findings, Where, short
+from exchange.reading.papers import listed
 from exchange.reading.textfiles import JsonObject, is_too_large, only_one
 from exchange.reading.values import (
     UnfitError,
@@ -130,6 +131,7 @@ def _program(schedule: JsonObject, context: Context) -> Program:
     reader.note_types(conference.where)
     edition = reader.with_day_start(conference.where, context)
     reader.note_answers(conference.where)
+    reader.note_pictures(conference.where)
     return replace(reader.program(), edition=edition)
 
 
@@ -166,6 +168,8 @@ class EventReader:
         # What the file says of people, by their identifiers, else by their names.
         self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
         self.unread_answers = self.left_out = 0
+        # People of whom the file names a picture on another site.
+        self.pictured: set[str] = set()
         # When events begin, the day that lists them, and the hour at which the file says that it begins.
         self.listed: list[tuple[datetime, date, int]] = []
         self.kinds: dict[str, KindRecord] = {}
@@ -301,6 +305,8 @@ class EventReader:
         """Add what the file says of a person, who may be in several events; nothing changes nothing."""
         texts = _texts(one, "biography") or _texts(one, "abstract", "description")
         answers = self._answers(one, is_personal=True)
+        if one.content.get("avatar"):
+            self.pictured.add(ref.name)
         pages = (self._address(link) for link in one.objects("links"))
         homepage = next(filter(is_web, pages), "")
         if texts or answers or homepage:
@@ -369,6 +375,11 @@ class EventReader:
         if self.left_out:
             message = gettext("Events left out as rejected, withdrawn or deleted: %(count)s.")
             self.findings.note("warning", where, message, count=self.left_out)
+
+    def note_pictures(self, where: Where) -> None:
+        if self.pictured:
+            message = gettext("Pictures are not fetched from other sites. Add those of: %(names)s.")
+            self.findings.note("warning", where, message, names=listed(sorted(self.pictured)))
 
     def note_answers(self, where: Where) -> None:
         if self.unread_answers:

@@ -250,6 +250,16 @@ def test_more_types_than_a_conference_has_are_no_kinds() -> None:
     assert [one.kind for one in found.sessions[20:]] == ["oral"] * 9
 
 
+def test_pictures_that_are_not_fetched_are_named() -> None:
+    found = read(
+        persons=[{**PERSON, "avatar": "https://camp.test/a.jpg"}, {"code": "X", "name": "Bo", "avatar": None}]
+    )
+
+    assert [note.message for note in found.notes if note.kind == "warning"] == [
+        "Pictures are not fetched from other sites. Add those of: Mia Zed."
+    ]
+
+
 def test_links_within_the_site_are_completed_and_those_to_the_source_left_out() -> None:
     links = [
         {"type": "FEEDBACK", "url": "https://camp.test/feedback/"},
