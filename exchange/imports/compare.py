@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from conference.models import Edition
 from content.models import Content
 from content.row_values import plain
+from exchange.imports.file_people import FilePerson
 from exchange.imports.kinds import (
     CONFERENCE,
     EDITION,
@@ -23,7 +24,7 @@ from exchange.imports.kinds import (
     Listing,
     Values,
 )
-from exchange.imports.match_people import FilePerson, People
+from exchange.imports.match_people import KeptApart, People
 from exchange.imports.rows import (
     Concealed,
     EditionRows,
@@ -243,6 +244,7 @@ class Plan:
     tallies: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
     # Kinds of sessions that the file brings.
     new_kinds: list[SessionKind] = field(default_factory=list)
+    kept_apart: list[KeptApart] = field(default_factory=list)
 
     @property
     def edition(self) -> Edition:
@@ -267,7 +269,7 @@ def compare(
     matched[EDITION.name] = [(rows.edition, record) for record in records_of(program, EDITION)]
     stated = StatedValues(program, people, rows, findings)
     successors = Successors(people.successors, rows.merged_slugs)
-    plan = Plan(rows)
+    plan = Plan(rows, kept_apart=people.kept_apart)
 
     def add(found: Iterable[RowPlan], kind: Kind, total: int) -> None:
         for done, one in enumerate(found, start=1):

@@ -1,241 +1,54 @@
 """Match people: references within a file, and with the people in the database.
 
-By uid, then identifier, then ORCID, then exact name where that is safe. Doubts are listed.
-Nothing is written.
+By uid, then identifier, then ORCID. A bare name means whom the same record names already, else somebody
+of the same conference if what else is known does not speak against it (`name_evidence`); who was joined
+by name is listed, and so are doubts. Nothing is written.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
 from conference.models import Edition
 from content.fields import new_uid, validate_uid
-from exchange.imports.kinds import EDITION, PARTS
-from exchange.imports.rows import in_batches, records_of, report_concealed
-from exchange.problems import Findings, Where
-from exchange.records import PersonRecord, PersonRef, Program, stated
-from papers.models import Authorship
+from exchange.imports.file_people import FilePeople, FilePerson, Location
+from exchange.imports.name_evidence import MIN_DIFFERENCE, NameEvidence, Namesakes, Verdict, series_of
+from exchange.imports.rows import in_batches, report_concealed
+from exchange.problems import Findings
+from exchange.records import PersonRef, Program
 from people import names
+from people.duplicates.evidence import PersonCandidate, Reason
+from people.duplicates.reasons import reason_texts
 from people.models import Person, PersonIdentifier, PersonName
 from people.printed_names import HiddenNames
 from people.querysets import final_rows
 
-NAMES_SHOWN = 3
-# The lists in which people stand, with the kinds of record that hold them.
-PEOPLE_LISTS = [
-    (kind, listing) for kind in (*PARTS, EDITION) for listing in kind.listings if "person" in listing.columns
-]
-
-
-# References in a file
-
-# The record that holds a reference: the name of its kind, and its key.
-type Location = tuple[str, str]
+# With so many of one name the others are not compared: they stay apart.
+MAX_CLUSTERS = 60
 
 
 @dataclass(eq=False, slots=True)
-class FilePerson:
-    """Somebody of a file: all its references that mean one person."""
+class Cluster:
+    """Somebody of a name, here or new, and the entries of the file that were joined by it."""
 
-    name: str
-    where: Where
-    uid: str = ""
-    orcid: str = ""
-    ids: set[tuple[str, str]] = field(default_factory=set)
-    names: set[str] = field(default_factory=set)
-    affiliations: set[str] = field(default_factory=set)
-    locations: set[Location] = field(default_factory=set)
-    record: PersonRecord | None = None
-
-    @property
-    def is_keyed(self) -> bool:
-        return bool(self.uid or self.orcid or self.ids)
+    candidate: PersonCandidate
+    person: Person
+    entries: list[FilePerson] = field(default_factory=list)
+    reasons: list[Reason] = field(default_factory=list)
+    # Whether more than the name spoke for each of them.
+    has_support: bool = True
 
 
-def references(program: Program) -> Iterator[tuple[Location, PersonRef, Where, tuple[str, ...]]]:
-    """Walk all references but those of the people's own records: location, reference, place, affiliations."""
-    for kind, listing in PEOPLE_LISTS:
-        for record in records_of(program, kind):
-            for part in stated(getattr(record, listing.name), ()):
-                if part.person:
-                    affiliations = getattr(part, "affiliations", (getattr(part, "affiliation", ""),))
-                    yield (kind.name, getattr(record, kind.key)), part.person, record.where, affiliations
+@dataclass(frozen=True, slots=True)
+class KeptApart:
+    """A new person of the file, and somebody who may be the same."""
 
-
-class FilePeople:
-    """The people of one file: those with an id of any kind, and bare names that may mean one of them."""
-
-    def __init__(self, program: Program, findings: Findings) -> None:
-        self.findings = findings
-        self.keyed: list[FilePerson] = []
-        self.bare_names: dict[str, FilePerson] = {}
-        self._by_key: dict[tuple[str, ...], FilePerson] = {}
-        for record in program.people:
-            self._add_record(record)
-        for location, ref, where, affiliations in references(program):
-            self._add(ref, ref.where if ref.where.file else where, location, affiliations)
-
-    def entry(self, ref: PersonRef) -> FilePerson:
-        """Return whom a reference means by its keys, else everybody in the file with the bare name."""
-        for key in _keys(ref):
-            if key in self._by_key:
-                return self._by_key[key]
-        return self.bare_names[names.normal(ref.name)]
-
-    def all(self) -> Iterator[FilePerson]:
-        yield from self.keyed
-        yield from self.bare_names.values()
-
-    def _add_record(self, record: PersonRecord) -> None:
-        known = stated(record.affiliation, "")
-        entry = self._add(record.ref, record.where, None, (known,))
-        if entry.record:
-            message = gettext("This is the same person as %(place)s. Keep one of them.")
-            self.findings.problem(record.where, "uid", message, place=entry.record.where.place)
-        entry.record, entry.name = record, names.normal(record.ref.name)
-        entry.names.update(map(names.normal, stated(record.other_names, ())))
-
-    def _add(
-        self, ref: PersonRef, where: Where, location: Location | None, affiliations: tuple[str, ...]
-    ) -> FilePerson:
-        ref = self._without_foreign_ids(ref, where)
-        keys = _keys(ref)
-        name = names.normal(ref.name)
-        found = list(dict.fromkeys(self._by_key[key] for key in keys if key in self._by_key))
-        if found:
-            entry = found[0]
-        elif keys:
-            entry = FilePerson(name, where)
-            self.keyed.append(entry)
-        else:
-            entry = self.bare_names.setdefault(name, FilePerson(name, where))
-        entry.uid = entry.uid or ref.uid
-        if len(found) > 1:
-            message = gettext(
-                "The ids of %(name)s belong to two people of this file; the first one is taken."
-            )
-            self.findings.note("doubt", where, message, name=name)
-            ref = PersonRef(name=ref.name)
-        for key in keys:
-            self._by_key.setdefault(key, entry)
-        entry.orcid = entry.orcid or names.normal_orcid(ref.orcid)
-        entry.ids.update(ref.ids)
-        entry.names.add(name)
-        entry.affiliations.update(filter(None, affiliations))
-        entry.locations.update([location] if location else [])
-        return entry
-
-    def _without_foreign_ids(self, ref: PersonRef, where: Where) -> PersonRef:
-        """Return the reference without the ids that someone with another uid has in this file already."""
-        if not ref.uid or not (ref.ids or ref.orcid):
-            return ref
-        owners = {key: self._by_key[key] for key in _keys(ref) if key in self._by_key}
-        foreign = {key: owner for key, owner in owners.items() if owner.uid not in ("", ref.uid)}
-        if not foreign:
-            return ref
-        listed = ", ".join(dict.fromkeys(f"{owner.name} ({owner.uid})" for owner in foreign.values()))
-        message = gettext(
-            "An id of %(name)s (%(uid)s) is that of %(listed)s too. They are kept apart without it."
-        )
-        self.findings.note("doubt", where, message, name=ref.name, uid=ref.uid, listed=listed)
-        ids = tuple(pair for pair in ref.ids if ("id", *pair) not in foreign)
-        orcid = "" if ("orcid", names.normal_orcid(ref.orcid)) in foreign else ref.orcid
-        return replace(ref, ids=ids, orcid=orcid)
-
-
-def _keys(ref: PersonRef) -> list[tuple[str, ...]]:
-    """Return the keys of a reference, the strongest first."""
-    keys: list[tuple[str, ...]] = [("uid", ref.uid)] if ref.uid else []
-    keys += [("id", *pair) for pair in ref.ids]
-    if ref.orcid:
-        keys.append(("orcid", names.normal_orcid(ref.orcid)))
-    return keys
-
-
-# People of one name
-
-
-def locations_of(people: Iterable[int], edition: Edition) -> set[tuple[Location, int]]:
-    """Return where the edition references these people: ((kind, key), person)."""
-    found: set[tuple[Location, int]] = set()
-    if edition._state.adding:
-        return found
-    for batch in in_batches(sorted(people)):
-        for kind, listing in PEOPLE_LISTS:
-            own = "edition" if kind is EDITION else f"{listing.owner}__edition"
-            rows = listing.model._default_manager.filter(**{"person__in": batch, own: edition})
-            keys = rows.values_list(f"{listing.owner}__{kind.key}", "person_id")
-            found |= {((kind.name, key), person) for key, person in keys}
-    return found
-
-
-class Namesakes:
-    """The people known here by the names of those whom no key has found."""
-
-    def __init__(
-        self, unmatched: list[FilePerson], claimed: set[int], followed: Callable[[Person], Person]
-    ) -> None:
-        self._claimed = claimed
-        self._by_name: dict[str, dict[int, Person]] = defaultdict(dict)
-        wanted = {entry.name for entry in unmatched}
-        for batch in in_batches(sorted(wanted)):
-            for person in Person.objects.filter(name__in=batch).defer(*Person.derived_fields):
-                found = followed(person)
-                self._by_name[person.name][found.pk] = found
-            for spelling in PersonName.objects.filter(name__in=batch).select_related("person"):
-                found = followed(spelling.person)
-                self._by_name[spelling.name][found.pk] = found
-        self._ids: dict[int, set[tuple[str, str]]] = defaultdict(set)
-        # Now, and as printed on any paper.
-        self._affiliations: dict[int, set[str]] = defaultdict(set)
-        for keys in in_batches(sorted({key for people in self._by_name.values() for key in people})):
-            ids = PersonIdentifier.objects.filter(person__in=keys)
-            for key, scheme, value in ids.values_list("person_id", "scheme", "value"):
-                self._ids[key].add((scheme, value))
-            for key, affiliation in Person.objects.filter(pk__in=keys).values_list("pk", "affiliation"):
-                self._affiliations[key].update(filter(None, [affiliation]))
-            printed = Authorship.objects.filter(person__in=keys)
-            for key, affiliations in printed.values_list("person_id", "affiliations"):
-                self._affiliations[key].update(affiliations)
-
-    def all(self, entry: FilePerson) -> list[Person]:
-        """Everybody here of that name whom no key of the file has claimed."""
-        people = self._by_name.get(entry.name, {})
-        return [person for key, person in people.items() if key not in self._claimed]
-
-    def fitting(self, entry: FilePerson) -> list[Person]:
-        """Return those whose known data does not contradict the entry."""
-        return [person for person in self.all(entry) if not self._contradicts(entry, person)]
-
-    def doubt(self, entry: FilePerson, person: Person) -> str:
-        """Say so when the affiliations known on both sides have nothing in common."""
-        here, there = self._affiliations[person.pk], entry.affiliations
-        if not (here and there) or {names.fold(one) for one in here} & {names.fold(one) for one in there}:
-            return ""
-        ours, theirs = (
-            "; ".join(sorted(known)[:NAMES_SHOWN]) + ("; …" if len(known) > NAMES_SHOWN else "")
-            for known in (here, there)
-        )
-        return gettext(
-            "%(name)s (%(theirs)s) is taken for %(person)s (%(uid)s; %(ours)s) by the name alone. "
-            "Give an id or ORCID in the file if they are two."
-        ) % {"name": entry.name, "theirs": theirs, "person": person.name, "uid": person.uid, "ours": ours}
-
-    def _contradicts(self, entry: FilePerson, person: Person) -> bool:
-        if entry.uid and entry.uid != person.uid:
-            return True
-        if entry.orcid and person.orcid and entry.orcid != person.orcid:
-            return True
-        schemes = {scheme for scheme, _ in entry.ids}
-        return any(
-            scheme in schemes and (scheme, value) not in entry.ids for scheme, value in self._ids[person.pk]
-        )
-
-
-# Matching
+    person: Person
+    other: Person
+    verdict: Verdict
 
 
 class People:
@@ -250,7 +63,7 @@ class People:
         self.by_uid: dict[str, Person] = {}
         self._on_location: dict[tuple[FilePerson, Location], Person] = {}
         self._concealed = frozenset(concealed)
-        # Those here whom a key of the file means: no bare name of another entry can mean them.
+        # Those here whom a key of the file means: no other entry of the file with a key can mean them.
         self._claimed = set(concealed)
         self._owners: dict[tuple[str, str], int] = {}
         self._merged = _merged_people()
@@ -258,10 +71,11 @@ class People:
         self.merged_keys = {uid: key for key, (uid, _) in self._merged.items()}
         self._hidden = HiddenNames(PersonName.objects.filter(hidden=True).values_list("person_id", "name"))
         self._find_by_keys()
-        self._find_by_names()
+        self.kept_apart: list[KeptApart] = []
+        self._find_by_names(program)
 
     def find(self, ref: PersonRef, location: Location) -> Person:
-        entry = self.file.entry(ref)
+        entry = self.file.entry(ref, location)
         return self._on_location.get((entry, location)) or self.rows[entry]
 
     def printed(self, person: Person, name: str) -> str:
@@ -345,79 +159,175 @@ class People:
 
     # By names
 
-    def _find_by_names(self) -> None:
+    def _find_by_names(self, program: Program) -> None:
         unmatched = [entry for entry in self.file.all() if entry not in self.rows]
-        namesakes = Namesakes(unmatched, self._claimed, self._followed)
+        spelled = {entry.name for entry in unmatched}
+        self._namesakes = Namesakes(spelled, self._concealed, self._followed)
         self._foreign = self._made_uids_in_use(unmatched)
+        self._match_by_location(unmatched)
+        keyed = {name: [one for one in found if one.is_keyed] for name, found in self._unmatched().items()}
+        bare = {name: [one for one in found if not one.is_keyed] for name, found in self._unmatched().items()}
         rivals: dict[str, list[FilePerson]] = defaultdict(list)
         for entry in self.file.keyed:
-            for name in entry.names:
+            for name in entry.names & spelled:
                 rivals[name].append(entry)
-        keyed_first = sorted(unmatched, key=lambda entry: not entry.is_keyed)
-        unsafe = [one for one in keyed_first if not self._match_safely(one, rivals, namesakes)]
-        self._match_by_location(unsafe, rivals, namesakes)
+        doubtful = {
+            name
+            for name in keyed
+            if self._namesakes.of(name) or len(keyed[name] + bare[name] + rivals[name]) > 1
+        }
+        known = {person.pk for name in doubtful for person in self._namesakes.of(name)}
+        known |= {self.rows[one].pk for name in doubtful for one in rivals[name] if one in self.rows}
+        self._series = series_of(known - {None})
+        self._evidence = NameEvidence(program if doubtful else Program(), self.edition, known - {None})
+        for name, entries in keyed.items():
+            self._match_keyed(name, entries)
+        owners = {id(self.rows[entry]): entry for entry in self.file.keyed}
+        for name, entries in bare.items():
+            if entries:
+                self._match_bare(name, entries, rivals[name], owners)
 
-    def _match_safely(
-        self, entry: FilePerson, rivals: dict[str, list[FilePerson]], namesakes: Namesakes
-    ) -> bool:
-        """Match an entry to the only person of its name, make it new if there is none; else leave it."""
-        fits = namesakes.fitting(entry)
-        others = [other for other in rivals[entry.name] if other is not entry]
-        if not namesakes.all(entry) and not others:
-            self._make(entry)
-        elif len(fits) == 1 and not others:
-            self._settle(entry, fits[0])
-            if doubt := namesakes.doubt(entry, fits[0]):
-                self.findings.note("doubt", entry.where, doubt)
-        elif not entry.is_keyed and len(others) == 1 and others[0] in self.rows and not namesakes.all(entry):
-            # A bare name that can only mean one matched person of the file.
-            self._settle(entry, self.rows[others[0]])
+    def _unmatched(self) -> dict[str, list[FilePerson]]:
+        found: dict[str, list[FilePerson]] = defaultdict(list)
+        for entry in self.file.all():
+            if entry not in self.rows:
+                found[entry.name].append(entry)
+        return found
+
+    def _match_by_location(self, unmatched: list[FilePerson]) -> None:
+        """Match whom the same record of this edition names so already."""
+        known = self._namesakes.by_location(self.edition)
+        claimed: dict[Location, set[int]] = defaultdict(set)
+        for entry, person in self.rows.items():
+            for location in entry.locations:
+                claimed[location].add(person.pk)
+        for entry in sorted(unmatched, key=lambda one: not one.is_keyed):
+            found: dict[Location, Person] = {}
+            for location in entry.locations:
+                here = [
+                    person
+                    for key, person in known.get((entry.name, location), {}).items()
+                    if key not in claimed[location]
+                    and not (entry.is_keyed and key in self._claimed)
+                    and not self._namesakes.contradicts(entry, person)
+                ]
+                if len(here) == 1:
+                    found[location] = here[0]
+            if len({person.pk for person in found.values()}) == 1:
+                self._settle(entry, *{person.pk: person for person in found.values()}.values())
+            for location, person in found.items():
+                if entry.is_keyed:
+                    claimed[location].add(person.pk)
+                self._on_location[entry, location] = self.by_uid.setdefault(person.uid, person)
+
+    def _match_keyed(self, name: str, entries: list[FilePerson]) -> None:
+        """Match those whose ids are not known here with people of their name; each is somebody else."""
+        known, apart = self._namesakes.of(name), list[FilePerson]()
+        for entry in entries:
+            possible = [one for one in known if not self._namesakes.contradicts(entry, one)]
+            free = [one for one in possible if one.pk not in self._claimed and self._is_in_series(one)]
+            cluster = Cluster(self._evidence.of_entry(entry), Person(name=name), [entry])
+            if joined := self._join(cluster, self._clusters(free)):
+                self._settle(entry, joined.person)
+                self._note_joined(joined)
+            else:
+                self._make(entry, cluster.person)
+                self._ask(cluster, self._clusters(possible))
+                apart.append(entry)
+        if apart and (known or len(entries) > 1):
+            self._keep_apart(apart[0], known, len(entries))
+
+    def _match_bare(
+        self, name: str, entries: list[FilePerson], rivals: list[FilePerson], owners: dict[int, FilePerson]
+    ) -> None:
+        """Match bare names with people here, with those of the file who have a key, and with each other."""
+        here = self._namesakes.of(name)
+        people = [*filter(self._is_in_series, here), *(self.rows[one] for one in rivals)]
+        clusters = self._clusters(people)
+        for cluster in clusters:
+            if id(cluster.person) in owners:
+                cluster.candidate.include(self._evidence.of_entry(owners[id(cluster.person)]))
+        new = self._grouped(name, entries, clusters)
+        for cluster in clusters:
+            for entry in cluster.entries:
+                self._settle(entry, cluster.person)
+            if cluster.entries:
+                self._note_joined(cluster)
+        elsewhere = self._clusters([one for one in here if not self._is_in_series(one)])
+        for cluster in new:
+            self._make(cluster.entries[0], cluster.person)
+            self.rows |= dict.fromkeys(cluster.entries, cluster.person)
+            if not cluster.has_support:
+                self._note_joined(cluster, is_new=True)
+            self._ask(cluster, [*elsewhere, *clusters, *(one for one in new if one is not cluster)])
+        if new and len(elsewhere) + len(clusters) + len(new) > 1:
+            in_file = sum(bool(one.entries) or id(one.person) in owners for one in [*clusters, *new])
+            self._keep_apart(new[0].entries[0], here, in_file)
+
+    def _clusters(self, people: Iterable[Person]) -> list[Cluster]:
+        unique = {id(one): one for one in map(self._followed, people)}.values()
+        return [Cluster(self._evidence.of_person(one), one) for one in unique]
+
+    def _grouped(self, name: str, entries: list[FilePerson], known: list[Cluster]) -> list[Cluster]:
+        """Join entries to those who are known or to each other; return those that make new people."""
+        fresh = [Cluster(self._evidence.of_entry(entry), Person(name=name), [entry]) for entry in entries]
+        fresh.sort(key=lambda one: -len(one.candidate.coauthors))
+        new: list[Cluster] = []
+        for cluster in fresh:
+            if not self._join(cluster, [*known, *new]):
+                new.append(cluster)
+        # By now more is known of the others.
+        for cluster in new[:MAX_CLUSTERS]:
+            others = [one for one in new if one is not cluster]
+            if self._join(cluster, [*known, *others]):
+                new = others
+        return new
+
+    def _is_in_series(self, person: Person) -> bool:
+        """Return whether somebody does something in this conference, or nothing anywhere yet."""
+        series = self._series.get(person.pk)
+        return not series or self.edition.conference_id in series
+
+    def _weighed(self, cluster: Cluster, others: list[Cluster]) -> list[tuple[Verdict, Cluster]]:
+        name, others = cluster.entries[0].name, others[:MAX_CLUSTERS]
+        return [(self._evidence.verdict(name, cluster.candidate, one.candidate), one) for one in others]
+
+    def _join(self, cluster: Cluster, others: list[Cluster]) -> Cluster | None:
+        """Join a cluster to the one of the others that it most likely is, if that is clear."""
+        likely = [pair for pair in self._weighed(cluster, others) if pair[0].is_one]
+        likely.sort(key=lambda pair: -pair[0].weight)
+        if not likely or (len(likely) > 1 and likely[0][0].weight - likely[1][0].weight < MIN_DIFFERENCE):
+            return None
+        verdict, joined = likely[0]
+        joined.candidate.include(cluster.candidate)
+        joined.entries += cluster.entries
+        joined.reasons += [reason for reason in verdict.reasons if reason not in joined.reasons]
+        joined.has_support &= verdict.weight > 0 and cluster.has_support
+        return joined
+
+    def _ask(self, cluster: Cluster, others: list[Cluster]) -> None:
+        """Put a new person on the list of likely duplicates, with the likeliest of the others."""
+        weighed = self._weighed(cluster, others)
+        if weighed:
+            verdict, other = max(weighed, key=lambda pair: pair[0].probability)
+            self.kept_apart.append(KeptApart(cluster.person, other.person, verdict))
+
+    def _note_joined(self, cluster: Cluster, *, is_new: bool = False) -> None:
+        if not is_new:
+            message = gettext("%(name)s was joined with %(person)s (%(uid)s) by name. %(why)s")
         else:
-            return False
-        return True
+            message = gettext("%(name)s stands in %(count)d places of the file, joined by name. %(why)s")
+        why = " ".join(one.words for one in reason_texts(cluster.reasons, self._evidence.coauthor_names))
+        values = {"person": cluster.person.name, "uid": cluster.person.uid, "count": len(cluster.entries)}
+        self._note("joined", cluster.entries[0], message, why=why, **values)
 
-    def _match_by_location(
-        self, unmatched: list[FilePerson], rivals: dict[str, list[FilePerson]], namesakes: Namesakes
-    ) -> None:
-        """Several people have the name: match one on the same paper, else keep separate."""
-        candidates = {person.pk for entry in unmatched for person in namesakes.fitting(entry)}
-        known = locations_of(candidates, self.edition)
-        reported: set[str] = set()
-        for entry in unmatched:
-            fits = namesakes.fitting(entry)
-            locations = {
-                location: [person for person in fits if (location, person.pk) in known]
-                for location in entry.locations
-            }
-            if entry.is_keyed:
-                here = {person.pk: person for found in locations.values() for person in found}
-                if len(here) == 1 and not self._claimed & here.keys():
-                    self._settle(entry, *here.values())
-                    continue
-            elif self._match_safely(entry, rivals, namesakes) or self._take_by_location(entry, locations):
-                continue
-            self._make(entry)
-            if entry.name not in reported:
-                reported.add(entry.name)
-                self._keep_apart(entry, rivals, namesakes)
-
-    def _take_by_location(self, entry: FilePerson, locations: dict[Location, list[Person]]) -> bool:
-        """Match the person at each location; return whether this matched every location."""
-        for location, found in locations.items():
-            if len(found) == 1:
-                self._on_location[entry, location] = self.by_uid.setdefault(found[0].uid, found[0])
-        return bool(locations) and all((entry, location) in self._on_location for location in locations)
-
-    def _keep_apart(
-        self, entry: FilePerson, rivals: dict[str, list[FilePerson]], namesakes: Namesakes
-    ) -> None:
-        here = [f"{person.name} ({person.uid})" for person in namesakes.all(entry)]
-        count = len(rivals[entry.name])
+    def _keep_apart(self, entry: FilePerson, known: list[Person], count: int) -> None:
+        here = [f"{person.name} ({person.uid})" for person in known]
         parts = [
             f"{count} people of this file" if count > 1 else "",
             f"{', '.join(here)} here" if here else "",
         ]
-        others = " and ".join(filter(None, parts)) or "another person of this file"
+        others = " and ".join(filter(None, parts))
         message = gettext(
             "%(name)s is also the name of %(others)s. They are kept apart; merge them if they are one."
         )
@@ -425,10 +335,9 @@ class People:
 
     # New ones
 
-    def _make(self, entry: FilePerson) -> None:
-        uid = self._fresh_uid(entry)
-        person = Person(uid=uid, name=entry.name)
-        self.rows[entry] = self.by_uid[uid] = person
+    def _make(self, entry: FilePerson, person: Person) -> None:
+        person.uid = self._fresh_uid(entry)
+        self.rows[entry] = self.by_uid[person.uid] = person
         for sentence in names.suspicions(entry.name):
             self._doubt(entry, gettext("The name “%(name)s” should be looked at. %(why)s"), why=sentence)
 
@@ -447,7 +356,11 @@ class People:
         return in_use
 
     def _doubt(self, entry: FilePerson, message: str, /, **values: object) -> None:
-        self.findings.note("doubt", entry.where, message, name=entry.name, **values)
+        self._note("doubt", entry, message, **values)
+
+    def _note(self, kind: str, entry: FilePerson, message: str, /, **values: object) -> None:
+        said = message % {"name": entry.name, **values}
+        self.findings.note(kind, entry.where, said.strip())
 
 
 def _made_uids(entry: FilePerson) -> list[str]:

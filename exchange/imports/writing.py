@@ -28,6 +28,8 @@ from exchange.imports.kinds import (
 from exchange.imports.rows import PartRow, field_value, in_batches, media_address
 from exchange.models import Conflict, ImportRun, Provenance
 from papers.models import Authorship, AwardGrant, Material
+from people.duplicates.evidence import KEPT_APART, LikelyDuplicate, Reason
+from people.duplicates.storage import keep_apart
 from people.models import Person, PersonIdentifier, PersonName
 
 BATCH_ROWS = 500
@@ -54,8 +56,20 @@ def write_rows(plan: Plan, progress: Progress) -> None:
             write_lists(kind, changed)
         if done < total:
             progress(f"writing {kind.many or kind.name}", total, total)
+    keep_apart(_likely_duplicates(plan))
     # The menu leads to pages and the committee consists of people: both are there by now.
     write_lists(EDITION, plan.steps["edition"])
+
+
+def _likely_duplicates(plan: Plan) -> Iterator[LikelyDuplicate]:
+    """Yield the new people and who may be the same as one of them, for the list of likely duplicates."""
+    for one in plan.kept_apart:
+        # Their co-authors are known by name alone.
+        reasons: list[Reason] = [(KEPT_APART, {}), ("name_same", {})]
+        reasons += [reason for reason in one.verdict.reasons if reason[0] != "coauthors"]
+        if one.person.pk and one.other.pk:
+            first, second = sorted((one.person.pk, one.other.pk))
+            yield LikelyDuplicate(first, second, one.verdict.probability, tuple(reasons))
 
 
 def _levels(kind: Kind, steps: list[RowPlan]) -> Iterator[list[RowPlan]]:

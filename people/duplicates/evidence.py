@@ -40,6 +40,8 @@ LISTED_TWICE = frozenset(DIFFERENCE_RATIOS) - {
 LARGE_TEAM = 3
 CONTACT, FIRST_COAUTHOR, MORE_COAUTHORS = log(10_000), log(25), log(4)
 NO_COAUTHOR, ELSEWHERE, OTHER_IDS = log(0.5), log(0.4), log(0.2)
+SAME_TOPIC, OTHER_TOPICS, LONG_AGO = log(2), log(0.6), log(0.3)
+LONG_YEARS = 15
 TWICE, BOTH, TOGETHER, OTHER_PLACE_THERE = log(12), log(0.05), log(0.001), log(0.1)
 # Lower bound of expected namesakes: smaller estimates are unreliable.
 MIN_NAMESAKES = 1e-3
@@ -59,6 +61,16 @@ class PersonCandidate:
     # The papers, each with the affiliations printed there.
     papers: dict[int, frozenset[str]] = field(default_factory=dict)
     coauthors: set[int] = field(default_factory=set)
+    # The topics of the papers, as slugs, and their years.
+    topics: set[str] = field(default_factory=set)
+    years: set[int] = field(default_factory=set)
+
+    def include(self, other: "PersonCandidate") -> None:
+        """Add what is known of another one who is the same."""
+        self.affiliations |= other.affiliations
+        self.coauthors |= other.coauthors
+        self.topics |= other.topics
+        self.years |= other.years
 
 
 class ReasonValues(TypedDict, total=False):
@@ -72,6 +84,8 @@ class ReasonValues(TypedDict, total=False):
 
 
 type Reason = tuple[str, ReasonValues]
+# A pair that stays on the list however unlikely it is: an import made a new person and asks.
+KEPT_APART = "kept_apart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +114,7 @@ def weigh(
     """Return what speaks for and against them, with weights. `shares`: affiliation -> of all people."""
     found: list[tuple[float, Reason]] = [(CONTACT, ("contact", {}))] if one.contacts & other.contacts else []
     found += [*_papers(one, other, match), *_coauthors(one, other), *_affiliations(one, other, shares)]
+    found += [*_topics(one, other), *_years(one, other)]
     schemes = {scheme for scheme, _ in one.ids} & {scheme for scheme, _ in other.ids}
     if schemes:
         found.append((OTHER_IDS, ("other_ids", {"schemes": sorted(schemes)})))
@@ -145,6 +160,23 @@ def _affiliations(
         yield ELSEWHERE, ("elsewhere", {})
 
 
+def _topics(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
+    if one.papers.keys() & other.papers.keys():
+        # On one paper they always share its topic.
+        return
+    if one.topics & other.topics:
+        yield SAME_TOPIC, ("same_topic", {})
+    elif one.topics and other.topics:
+        yield OTHER_TOPICS, ("other_topics", {})
+
+
+def _years(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
+    if one.years and other.years:
+        apart = max(min(one.years) - max(other.years), min(other.years) - max(one.years))
+        if apart >= LONG_YEARS:
+            yield LONG_AGO, ("long_ago", {"count": apart})
+
+
 def _alike(here: set[str], there: set[str]) -> bool:
     """Return whether the affiliations share words: “Univ. of Basel” and “Basel”."""
     return not distinctive(" ".join(here)).isdisjoint(distinctive(" ".join(there)))
@@ -162,7 +194,12 @@ COMMON_PLACES = frozenset(
 )  # fmt: skip
 
 
-def probability(match: SpellingMatch, namesakes: float, weights: list[float]) -> int:
-    """Return of a hundred such pairs how many are one person. `namesakes`: others expected of that name."""
-    odds = log(USUAL_SHARE * DIFFERENCE_RATIOS[match.kind] / max(namesakes, MIN_NAMESAKES)) + sum(weights)
+def probability(
+    match: SpellingMatch, namesakes: float, weights: list[float], share: float = USUAL_SHARE
+) -> int:
+    """Return of a hundred such pairs how many are one person. `namesakes`: others expected of that name.
+
+    `share`: of those who were not compared yet, how many are there twice.
+    """
+    odds = log(share * DIFFERENCE_RATIOS[match.kind] / max(namesakes, MIN_NAMESAKES)) + sum(weights)
     return min(99, int(100 / (1 + exp(-min(max(odds, -50), 50)))))

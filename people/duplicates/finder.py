@@ -6,10 +6,11 @@ only those who also share a co-author, a place, a paper or an address are compar
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence, Set
-from itertools import combinations
+from collections.abc import Collection, Iterator, Sequence, Set
+from itertools import chain, combinations
 
 from people.duplicates.evidence import (
+    KEPT_APART,
     SAME_LANGUAGE,
     LikelyDuplicate,
     PersonCandidate,
@@ -38,27 +39,41 @@ type Block = tuple[list[int], list[int] | None, int]
 
 
 def find(
-    people: Sequence[PersonCandidate], distinct: Set[frozenset[int]] = frozenset(), min_score: int = MIN_SCORE
+    people: Sequence[PersonCandidate],
+    distinct: Set[frozenset[int]] = frozenset(),
+    min_score: int = MIN_SCORE,
+    kept_apart: Set[Pair] = frozenset(),
 ) -> list[LikelyDuplicate]:
-    """Return those who may be one, the likeliest first; not the pairs of keys that are known to be two."""
+    """Return those who may be one, the likeliest first; not the pairs of keys that are known to be two.
+
+    The pairs of keys that an import `kept_apart` are among them however unlikely they are.
+    """
     add_coauthors(people)
-    names = Frequencies(people)
+    names = Frequencies([one.names[0] for one in people])
     places = Counter(place for one in people for place in one.affiliations)
     shares = {place: count / len(people) for place, count in places.items()}
     found = []
-    for left, right in candidate_pairs(people):
+    index = {one.key: place for place, one in enumerate(people)} if kept_apart else {}
+    asked = {
+        (min(index[one], index[other]), max(index[one], index[other]))
+        for one, other in kept_apart
+        if one in index and other in index
+    }
+    for left, right in chain(asked, (pair for pair in candidate_pairs(people) if pair not in asked)):
         one, other = people[left], people[right]
         if has_other_orcid(one, other) or (distinct and frozenset((one.key, other.key)) in distinct):
             continue
         match = best_match(one, other)
-        if match is None or names.are_both_usual(match):
+        is_asked = (left, right) in asked
+        if match is None or (names.are_both_usual(match) and not is_asked):
             continue
         weighed = weigh(one, other, match, shares)
         score = probability(match, names.namesakes(match), [weight for weight, _ in weighed])
-        if score >= min_score:
-            named: Reason = ("name_" + match.kind, {})
+        if score >= min_score or is_asked:
+            said: list[Reason] = [(KEPT_APART, {})] if is_asked else []
+            said += [("name_" + match.kind, {}), *(reason for _, reason in weighed)]
             first, second = sorted((one.key, other.key))
-            found.append(LikelyDuplicate(first, second, score, (named, *(reason for _, reason in weighed))))
+            found.append(LikelyDuplicate(first, second, score, tuple(said)))
     return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 
@@ -85,14 +100,14 @@ def best_match(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | 
 
 
 class Frequencies:
-    """How common words and initials are among the names of these people."""
+    """How common words and initials are among these names, one of each person."""
 
-    def __init__(self, people: Sequence[PersonCandidate]) -> None:
-        self.here, self.total = len(people), len(people) + ASSUMED_OTHERS
+    def __init__(self, names: Collection[str]) -> None:
+        self.here, self.total = len(names), len(names) + ASSUMED_OTHERS
         self.words: Counter[str] = Counter()
         self.initials: Counter[str] = Counter()
-        for one in people:
-            found = {word for reading in readings(one.names[0]) for word in reading}
+        for name in names:
+            found = {word for reading in readings(name) for word in reading}
             self.words.update(found)
             self.initials.update({word[0] for word in found})
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from people.duplicates.evidence import Reason, ReasonValues
+from people.duplicates.evidence import KEPT_APART, Reason, ReasonValues
 
 if TYPE_CHECKING:
     from people.pairs import LikelyPair
@@ -34,6 +34,9 @@ WORDS: dict[str, str | Promise] = {
     ),
     "no_coauthor": gettext_lazy("They have no co-author in common, which speaks against it."),
     "elsewhere": gettext_lazy("Their affiliations differ, which speaks against it."),
+    "same_topic": gettext_lazy("They have papers on the same topic."),
+    "other_topics": gettext_lazy("Their papers have no topic in common, which speaks against it."),
+    KEPT_APART: gettext_lazy("An import kept them apart, as the name alone does not say who it is."),
     "place_words": gettext_lazy("The names have the same words."),
     "place_alias": gettext_lazy("One is called as the other is called too."),
     "place_slip": gettext_lazy("The names differ by a letter."),
@@ -60,9 +63,13 @@ KINDS: dict[str, tuple[str | Promise, tuple[str, ...]]] = {
     "contact": (gettext_lazy("a common address"), ("contact",)),
     "paper": (gettext_lazy("both on one paper"), ("same_paper", "together")),
     "people": (gettext_lazy("common people"), ("shared_people",)),
+    "kept_apart": (gettext_lazy("kept apart by an import"), (KEPT_APART,)),
 }
 AGAINST = frozenset(
-    {"other_place_there", "no_coauthor", "elsewhere", "other_country", "other_ids", "together"}
+    {
+        *("other_place_there", "no_coauthor", "elsewhere", "other_country", "other_ids", "together"),
+        *("other_topics", "long_ago"),
+    }
 )
 
 
@@ -94,6 +101,9 @@ def sentence(code: str, values: ReasonValues, names: Mapping[int, str]) -> str:
     if code == "other_ids":
         words = gettext("They have different identifiers of %(schemes)s, which speaks against it.")
         return words % {"schemes": ", ".join(values["schemes"])}
+    if code == "long_ago":
+        words = gettext("There are %(count)d years between their papers, which speaks against it.")
+        return words % {"count": count}
     if code == "together":
         words = ngettext(
             "Both stand on %(count)d paper, which speaks against it.",

@@ -2,18 +2,19 @@
 
 import logging
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import batched
 from typing import Any
 
 from django.db import DatabaseError, transaction
-from django.db.models import Manager, Max, Model, Sum
+from django.db.models import Manager, Max, Model, Q, Sum
 from django.utils import timezone
 
 from conference.models import Edition
 from content import revision
 from markup import fold
-from people.duplicates.evidence import LikelyDuplicate, PersonCandidate
+from people.duplicates.evidence import KEPT_APART, LikelyDuplicate, PersonCandidate
 from people.duplicates.finder import find
 from people.duplicates.institutions import InstitutionCandidate, find_duplicates
 from people.models import (
@@ -41,8 +42,23 @@ PAIR_MODELS: dict[type[Model], type[PersonPair | InstitutionPair]] = {
 }
 
 
-def person_candidates() -> tuple[list[PersonCandidate], dict[str, str]]:
-    """Return everybody who was not merged, and their affiliations: folded -> as written."""
+def person_candidates(keys: Collection[int] | None = None) -> tuple[list[PersonCandidate], dict[str, str]]:
+    """Return everybody who was not merged, and their affiliations: folded -> as written.
+
+    With `keys` only these people.
+    """
+    if keys is None:
+        return _candidates(Q(), Q())
+    found: list[PersonCandidate] = []
+    written: dict[str, str] = {}
+    for batch in batched(sorted(keys), BATCH_ROWS, strict=False):
+        people, places = _candidates(Q(pk__in=batch), Q(person__in=batch))
+        found += people
+        written |= places
+    return found, written
+
+
+def _candidates(who: Q, theirs: Q) -> tuple[list[PersonCandidate], dict[str, str]]:
     written: dict[str, str] = {}
 
     def folded(affiliation: str) -> str:
@@ -51,15 +67,16 @@ def person_candidates() -> tuple[list[PersonCandidate], dict[str, str]]:
         return place
 
     spellings: dict[int, list[str]] = defaultdict(list)
-    for key, name in PersonName.objects.order_by("pk").values_list("person_id", "name").iterator(CHUNK_ROWS):
+    names = PersonName.objects.filter(theirs).order_by("pk").values_list("person_id", "name")
+    for key, name in names.iterator(CHUNK_ROWS):
         spellings[key].append(name)
     identifiers: dict[int, set[tuple[str, str]]] = defaultdict(set)
-    ids = PersonIdentifier.objects.order_by().values_list("person_id", "scheme", "value")
+    ids = PersonIdentifier.objects.filter(theirs).order_by().values_list("person_id", "scheme", "value")
     for key, scheme, value in ids.iterator(CHUNK_ROWS):
         identifiers[key].add((scheme, value))
     found: dict[int, PersonCandidate] = {}
     columns = ("pk", "name", "native_name", "orcid", "email", "homepage", "affiliation")
-    people = Person.objects.filter(merged_into__isnull=True).order_by("pk").values_list(*columns)
+    people = Person.objects.filter(who, merged_into__isnull=True).order_by("pk").values_list(*columns)
     for key, name, native, orcid, email, homepage, affiliation in people.iterator(CHUNK_ROWS):
         found[key] = PersonCandidate(
             key,
@@ -71,12 +88,18 @@ def person_candidates() -> tuple[list[PersonCandidate], dict[str, str]]:
         )
     authorships = _authorships()
     places: dict[int, set[str]] = defaultdict(set)
+    wrote = authorships._base_manager.filter(theirs).order_by()
     through = authorships.institutions.through._base_manager.order_by()
+    if theirs:
+        through = through.filter(authorship__in=wrote.values("pk"))
     for key, name in through.values_list("authorship_id", "institution__name").iterator(CHUNK_ROWS):
         places[key].add(folded(name))
-    rows = authorships._base_manager.order_by().values_list("pk", "person_id", "paper_id", "affiliations")
-    for key, person, paper, affiliations in rows.iterator(CHUNK_ROWS):
+    of_paper = ("paper_id", "affiliations", "paper__topic__slug", "paper__edition__year")
+    rows = wrote.values_list("pk", "person_id", *of_paper)
+    for key, person, paper, affiliations, topic, year in rows.iterator(CHUNK_ROWS):
         if one := found.get(person):
+            one.topics.update([topic] if topic else [])
+            one.years.add(year)
             one.papers[paper] = frozenset({*places.get(key, ()), *map(folded, affiliations)})
             one.affiliations |= one.papers[paper]
     return list(found.values()), written
@@ -116,16 +139,7 @@ def search(model: type[Model]) -> int:
     """Search for duplicates, store them, and return their number."""
     now = state()
     pairs = PAIR_MODELS[model]
-    rows = [
-        pairs(
-            first_id=one.first,
-            second_id=one.second,
-            score=one.score,
-            signs=f",{','.join(one.signs)},",
-            reasons=[[code, values] for code, values in one.reasons],
-        )
-        for one in _found(model)[:MAX_PAIRS]
-    ]
+    rows = [pairs(**_columns(one)) for one in _found(model)[:MAX_PAIRS]]
     last_key = model._default_manager.aggregate(last=Max("pk"))["last"] or 0
     with transaction.atomic():
         # Locked before the pairs: of two that look at once the second writes after the first.
@@ -138,11 +152,29 @@ def search(model: type[Model]) -> int:
     return len(rows)
 
 
+def _columns(one: LikelyDuplicate) -> dict[str, Any]:
+    return {
+        "first_id": one.first,
+        "second_id": one.second,
+        "score": one.score,
+        "signs": f",{','.join(one.signs)},",
+        "reasons": [[code, values] for code, values in one.reasons],
+    }
+
+
+def keep_apart(found: Iterable[LikelyDuplicate]) -> None:
+    """Store pairs of which one is new; they stay on the list until a chair decides."""
+    rows = [PersonPair(**_columns(one)) for one in found]
+    PersonPair.objects.bulk_create(rows, batch_size=BATCH_ROWS, ignore_conflicts=True)
+
+
 def _found(model: type[Model]) -> list[LikelyDuplicate]:
     if model is Institution:
         return find_duplicates(institution_candidates(), InstitutionDistinction.objects.pairs())
     people, written = person_candidates()
-    found = find(people, PersonDistinction.objects.pairs())
+    asked = PersonPair.objects.filter(signs__contains=f",{KEPT_APART},")
+    kept_apart = set(asked.values_list("first_id", "second_id"))
+    found = find(people, PersonDistinction.objects.pairs(), kept_apart=kept_apart)
     for one in found:
         for code, values in one.reasons:
             if code == "affiliation":

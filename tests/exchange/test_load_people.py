@@ -4,11 +4,22 @@ import pytest
 
 from exchange.imports.load import Report, load
 from exchange.problems import ProgramError
-from exchange.records import AwardRecord, GrantRecord, PersonRecord, PersonRef, Program
+from exchange.records import (
+    AwardRecord,
+    GrantRecord,
+    PaperRecord,
+    PersonRecord,
+    PersonRef,
+    Program,
+    SpeakerRecord,
+)
 from papers.models import Authorship, AwardGrant
-from people.models import Person, PersonIdentifier, PersonName
-from tests.exchange.programs import author, paper, program
-from tests.factories import make_edition, make_paper, make_person
+from people.duplicates import storage
+from people.merging import merge
+from people.models import Person, PersonIdentifier, PersonName, PersonPair
+from schedule.models import Speaker
+from tests.exchange.programs import author, paper, program, talk
+from tests.factories import add_author, make_conference, make_edition, make_paper, make_person
 
 pytestmark = pytest.mark.django_db
 ORCID = "0000-0002-1825-0097"
@@ -180,19 +191,127 @@ def test_bare_name_means_the_only_person_of_the_file_who_has_it() -> None:
     assert (people_of("p1"), people_of("p2")) == (["ada"], ["ada"])
 
 
-def test_match_by_name_with_other_affiliations_is_a_doubt() -> None:
+def joined(report: Report) -> list[str]:
+    return [note.message for note in report.notes if note.kind == "joined"]
+
+
+def asked() -> list[tuple[set[str], bool]]:
+    """Return the pairs on the list of likely duplicates, and whether an import kept them apart."""
+    pairs = PersonPair.objects.select_related("first", "second")
+    return [({pair.first.uid, pair.second.uid}, ",kept_apart," in pair.signs) for pair in pairs]
+
+
+def test_rare_name_is_joined_in_its_series_and_listed_with_what_speaks_against_it() -> None:
     ada = make_person("Ada Lovelace", uid="ada", affiliation="London")
     make_paper(make_edition(2020), [ada])
 
     report = load(program(paper("p1", author("Ada Lovelace", affiliations=("MIT",)))), "2021")
 
-    assert people_of("p1") == ["ada"]
-    assert doubts(report) == [
+    assert (people_of("p1"), doubts(report), asked()) == (["ada"], [], [])
+    assert joined(report) == [
         (
-            "Ada Lovelace (MIT) is taken for Ada Lovelace (ada; London) by the name alone. "
-            "Give an id or ORCID in the file if they are two."
+            "Ada Lovelace was joined with Ada Lovelace (ada) by name. "
+            "Their affiliations differ, which speaks against it."
         )
     ]
+
+
+def test_common_name_is_joined_where_co_authors_say_so_else_kept_apart_and_asked_about() -> None:
+    lei = make_person("Lei Wang", uid="lei")
+    others = [make_person("Ann Abe", uid="ann-abe"), make_person("Bo Bell", uid="bo-bell")]
+    earlier = make_paper(make_edition(2020), others)
+    add_author(earlier, lei, affiliations=["ETH"])
+    same = paper("p1", author("Lei Wang"), "Ann Abe", "Bo Bell")
+    other = paper("p2", author("Lei Wang", affiliations=("MIT",)), "Cy Carr")
+
+    report = load(program(same, other), "2021")
+
+    (new, _cy) = people_of("p2")
+    assert (people_of("p1")[0], new != "lei") == ("lei", True)
+    assert joined(report) == [
+        "Lei Wang was joined with Lei Wang (lei) by name. 2 co-authors in common: Ann Abe, Bo Bell."
+    ]
+    assert doubts(report) == [
+        (
+            "Lei Wang is also the name of 2 people of this file and Lei Wang (lei) here. "
+            "They are kept apart; merge them if they are one."
+        )
+    ]
+    assert ({new, "lei"}, True) in asked()
+    again = load(program(same, other), "2021")
+    assert (again.run, joined(again)) == (None, [])
+
+
+def test_who_was_kept_apart_stays_on_the_list_until_a_chair_decides() -> None:
+    lei = make_person("Lei Wang", uid="lei", affiliation="ETH")
+    make_paper(make_edition(2020), [lei])
+    load(program(paper("p1", author("Lei Wang", affiliations=("MIT",)))), "2021")
+    new = Person.objects.exclude(uid="lei").get()
+
+    storage.search(Person)
+
+    assert asked() == [({"lei", new.uid}, True)]
+    merge.distinguish([lei, new])
+    storage.search(Person)
+    assert asked() == []
+
+
+def test_bare_name_of_another_series_is_a_new_person_who_may_be_the_same() -> None:
+    elsewhere = make_edition(2020, slug="other-2020", conference=make_conference(slug="other", name="Other"))
+    make_paper(elsewhere, [make_person("Ada Lovelace", uid="ada")])
+
+    report = load(program(paper("p1", author("Ada Lovelace"))), "2021")
+
+    (new,) = people_of("p1")
+    assert (new != "ada", joined(report), len(doubts(report))) == (True, [], 1)
+    assert asked() == [({"ada", new}, True)]
+
+
+def test_identifier_joins_across_series() -> None:
+    elsewhere = make_edition(2020, slug="other-2020", conference=make_conference(slug="other", name="Other"))
+    make_paper(elsewhere, [make_person("Lei Wang", uid="lei", orcid=ORCID)])
+
+    load(program(paper("p1", author("Lei Wang", orcid=ORCID, affiliations=("MIT",)))), "2021")
+
+    assert (people_of("p1"), asked()) == (["lei"], [])
+
+
+def test_namesakes_of_one_file_are_told_apart_by_place_and_co_authors() -> None:
+    def written(uid: str, place: str, *others: str) -> PaperRecord:
+        return paper(uid, author("Lei Wang", affiliations=(place,)), *others)
+
+    papers = (
+        written("p1", "ETH", "Ann Abe", "Bo Bell", "Cy Carr"),
+        written("p2", "ETH", "Ann Abe", "Bo Bell"),
+        written("p3", "MIT", "Di Dunn", "Ed Egan", "Flo Ford"),
+    )
+    report = load(program(*papers), "2021")
+
+    one, two, three = (people_of(uid)[0] for uid in ("p1", "p2", "p3"))
+    assert (one == two, one == three) == (True, False)
+    assert asked() == [({one, three}, True)]
+    assert load(program(*papers), "2021").run is None
+    assert len(doubts(report)) == 1
+
+
+def test_speaker_of_a_paper_is_its_author_of_that_name() -> None:
+    speaker = SpeakerRecord(person=PersonRef(name="Lei Wang"))
+    talks = (talk("t1", paper="p1", speakers=(speaker,)), talk("t2", paper="p2", speakers=(speaker,)))
+    papers = (paper("p1", author("Lei Wang", "lei")), paper("p2", author("Lei Wang")))
+
+    load(program(*papers, presentations=talks), "2021")
+
+    speakers = Speaker.objects.order_by("presentation__uid").values_list("person__uid", flat=True)
+    assert list(speakers) == [*people_of("p1"), *people_of("p2")]
+
+
+def test_author_whom_a_chair_replaced_by_somebody_of_another_name_stays() -> None:
+    load(program(paper("p1", author("Lei Wang"))), "2021")
+    Authorship.objects.update(person=make_person("Wang Lei-Lei", uid="other"))
+
+    report = load(program(paper("p1", author("Lei Wang"))), "2021")
+
+    assert (people_of("p1"), report.conflicts, report.total.changed) == (["other"], (), 0)
 
 
 def test_suspicious_name_is_a_doubt_only_when_new() -> None:

@@ -1,5 +1,7 @@
 """Likely duplicates among people, without a database: how names differ, what else speaks for and against."""
 
+from typing import Any
+
 import pytest
 
 from people.duplicates.evidence import PersonCandidate, ReasonValues
@@ -90,6 +92,27 @@ def test_a_common_name_with_the_same_people_around_it_is_one_person() -> None:
 
     assert (found.first, found.second, found.signs) == (1, 2, ("name_order", "coauthors", "affiliation"))
     assert found.reasons[1][1] == {"count": 2, "people": [8, 9]}
+
+
+def test_topics_and_years_are_weighed() -> None:
+    def signs(**there: Any) -> tuple[tuple[str, ...], int]:
+        here = person(1, "Paolo Costa", topics={"graphs"}, years={2021})
+        (found,) = find([here, person(2, "Costa Paolo", **there)], min_score=0)
+        return found.signs[1:], found.score
+
+    same, other = signs(topics={"graphs"}, years={2019}), signs(topics={"robots"}, years={1999})
+
+    assert (same[0], other[0]) == (("same_topic",), ("other_topics", "long_ago"))
+    assert same[1] > signs()[1] > other[1]
+
+
+def test_a_pair_that_an_import_kept_apart_is_found_however_unlikely() -> None:
+    two = [person(1, "Wei Wang", topics={"graphs"}), person(2, "Wei Wang", topics={"robots"})]
+    others = [person(100 + n, f"Ada{word(n)} Lov{word(n)}") for n in range(3_000)]
+
+    assert pairs(*two, *others) == []
+    (found,) = find([*two, *others], kept_apart={(1, 2)})
+    assert found.signs == ("kept_apart", "name_same", "other_topics")
 
 
 def test_different_orcids_and_a_chairs_word_say_that_they_are_two() -> None:

@@ -1,0 +1,164 @@
+"""The people of a file: its references, by the keys and names that they have. No query."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from django.utils.translation import gettext
+
+from exchange.imports.kinds import EDITION, PAPER, PARTS, PRESENTATION
+from exchange.imports.rows import records_of
+from exchange.problems import Findings, Where
+from exchange.records import PersonRecord, PersonRef, Program, stated
+from people import names
+
+NOWHERE = Where()
+# The lists in which people stand, with the kinds of record that hold them.
+PEOPLE_LISTS = [
+    (kind, listing) for kind in (*PARTS, EDITION) for listing in kind.listings if "person" in listing.columns
+]
+
+# The record that holds a reference: the name of its kind, and its key.
+type Location = tuple[str, str]
+
+
+@dataclass(eq=False, slots=True)
+class FilePerson:
+    """Somebody of a file: all its references that mean one person."""
+
+    name: str
+    where: Where
+    uid: str = ""
+    orcid: str = ""
+    ids: set[tuple[str, str]] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    affiliations: set[str] = field(default_factory=set)
+    locations: set[Location] = field(default_factory=set)
+    record: PersonRecord | None = None
+
+    @property
+    def is_keyed(self) -> bool:
+        return bool(self.uid or self.orcid or self.ids)
+
+
+def references(program: Program) -> Iterator[tuple[Location, PersonRef, Where, tuple[str, ...]]]:
+    """Walk all references but those of the people's own records: location, reference, place, affiliations."""
+    for kind, listing in PEOPLE_LISTS:
+        for record in records_of(program, kind):
+            for part in stated(getattr(record, listing.name), ()):
+                if part.person:
+                    affiliations = getattr(part, "affiliations", (getattr(part, "affiliation", ""),))
+                    yield (kind.name, getattr(record, kind.key)), part.person, record.where, affiliations
+
+
+class FilePeople:
+    """The people of one file: those with an id of any kind, and bare names.
+
+    A bare name that has a record of its own is one person. Any other one is somebody in each record that
+    holds it; those who speak at the presentation of a paper are its authors of that name.
+    """
+
+    def __init__(self, program: Program, findings: Findings) -> None:
+        self.findings = findings
+        self.keyed: list[FilePerson] = []
+        self._bare: dict[str, dict[Location | None, FilePerson]] = defaultdict(dict)
+        self._by_key: dict[tuple[str, ...], FilePerson] = {}
+        self._keyed_at: dict[tuple[str, Location], FilePerson] = {}
+        self._papers: dict[Location, Location] = {
+            (PRESENTATION.name, one.uid): (PAPER.name, paper)
+            for one in program.presentations
+            if (paper := stated(one.paper, None))
+        }
+        for record in program.people:
+            self._add_record(record)
+        for location, ref, where, affiliations in references(program):
+            self._add(ref, ref.where if ref.where.file else where, location, affiliations)
+
+    def entry(self, ref: PersonRef, location: Location) -> FilePerson:
+        """Return whom a reference means by its keys, else by the bare name at this place."""
+        for key in _keys(ref):
+            if key in self._by_key:
+                return self._by_key[key]
+        return self._bare_entry(names.normal(ref.name), location)
+
+    def all(self) -> Iterator[FilePerson]:
+        yield from self.keyed
+        for entries in self._bare.values():
+            yield from entries.values()
+
+    def _bare_entry(self, name: str, location: Location | None, where: Where = NOWHERE) -> FilePerson:
+        entries = self._bare[name]
+        if None in entries or location is None:
+            return entries.setdefault(None, FilePerson(name, where))
+        place = self._papers.get(location, location)
+        if place != location and place not in entries and (name, place) in self._keyed_at:
+            return self._keyed_at[name, place]
+        return entries.setdefault(place, FilePerson(name, where))
+
+    def _add_record(self, record: PersonRecord) -> None:
+        known = stated(record.affiliation, "")
+        entry = self._add(record.ref, record.where, None, (known,))
+        if entry.record:
+            message = gettext("This is the same person as %(place)s. Keep one of them.")
+            self.findings.problem(record.where, "uid", message, place=entry.record.where.place)
+        entry.record, entry.name = record, names.normal(record.ref.name)
+        entry.names.update(map(names.normal, stated(record.other_names, ())))
+
+    def _add(
+        self, ref: PersonRef, where: Where, location: Location | None, affiliations: tuple[str, ...]
+    ) -> FilePerson:
+        ref = self._without_foreign_ids(ref, where)
+        keys = _keys(ref)
+        name = names.normal(ref.name)
+        found = list(dict.fromkeys(self._by_key[key] for key in keys if key in self._by_key))
+        if found:
+            entry = found[0]
+        elif keys:
+            entry = FilePerson(name, where)
+            self.keyed.append(entry)
+        else:
+            entry = self._bare_entry(name, location, where)
+        entry.uid = entry.uid or ref.uid
+        if len(found) > 1:
+            message = gettext(
+                "The ids of %(name)s belong to two people of this file; the first one is taken."
+            )
+            self.findings.note("doubt", where, message, name=name)
+            ref = PersonRef(name=ref.name)
+        for key in keys:
+            self._by_key.setdefault(key, entry)
+        entry.orcid = entry.orcid or names.normal_orcid(ref.orcid)
+        entry.ids.update(ref.ids)
+        entry.names.add(name)
+        entry.affiliations.update(filter(None, affiliations))
+        if location:
+            entry.locations |= {location, self._papers.get(location, location)}
+            if keys:
+                self._keyed_at.setdefault((name, location), entry)
+        return entry
+
+    def _without_foreign_ids(self, ref: PersonRef, where: Where) -> PersonRef:
+        """Return the reference without the ids that someone with another uid has in this file already."""
+        if not ref.uid or not (ref.ids or ref.orcid):
+            return ref
+        owners = {key: self._by_key[key] for key in _keys(ref) if key in self._by_key}
+        foreign = {key: owner for key, owner in owners.items() if owner.uid not in ("", ref.uid)}
+        if not foreign:
+            return ref
+        listed = ", ".join(dict.fromkeys(f"{owner.name} ({owner.uid})" for owner in foreign.values()))
+        message = gettext(
+            "An id of %(name)s (%(uid)s) is that of %(listed)s too. They are kept apart without it."
+        )
+        self.findings.note("doubt", where, message, name=ref.name, uid=ref.uid, listed=listed)
+        ids = tuple(pair for pair in ref.ids if ("id", *pair) not in foreign)
+        orcid = "" if ("orcid", names.normal_orcid(ref.orcid)) in foreign else ref.orcid
+        return replace(ref, ids=ids, orcid=orcid)
+
+
+def _keys(ref: PersonRef) -> list[tuple[str, ...]]:
+    """Return the keys of a reference, the strongest first."""
+    keys: list[tuple[str, ...]] = [("uid", ref.uid)] if ref.uid else []
+    keys += [("id", *pair) for pair in ref.ids]
+    if ref.orcid:
+        keys.append(("orcid", names.normal_orcid(ref.orcid)))
+    return keys

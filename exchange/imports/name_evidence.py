@@ -1,0 +1,218 @@
+"""What is known of people of one name, in a file and here, and whether it makes two of them one.
+
+It is weighed as for the list of likely duplicates (`people.duplicates`): institutions, co-authors, topics,
+years, and how common the name is. Nothing is written.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from math import log
+from typing import Any
+
+from django.db.models import QuerySet
+
+from conference.models import Edition
+from exchange.imports.file_people import PEOPLE_LISTS, FilePerson, Location
+from exchange.imports.kinds import EDITION, PAPER
+from exchange.imports.rows import in_batches
+from exchange.records import Program, stated
+from papers.models import Authorship
+from people import names
+from people.duplicates.evidence import PersonCandidate, Reason, probability, weigh
+from people.duplicates.finder import ASSUMED_OTHERS, MAX_AUTHORS, Frequencies
+from people.duplicates.spelling import compare_names
+from people.duplicates.storage import person_candidates
+from people.models import Person, PersonIdentifier, PersonName
+from people.querysets import appearances
+
+# Of a hundred people of a file, how many are known under their name already.
+KNOWN_SHARE = 0.5
+# So likely, of a hundred, two must be one.
+MIN_PROBABILITY = 50
+# With less between them, the name may as well mean the one as the other.
+MIN_DIFFERENCE = log(3)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether two of one name are one, how likely, and why."""
+
+    weight: float
+    probability: int
+    reasons: tuple[Reason, ...]
+
+    @property
+    def is_one(self) -> bool:
+        """Whether they are one more likely than not: of a common name, other things must speak for it."""
+        return self.probability >= MIN_PROBABILITY
+
+
+def series_of(people: Collection[int]) -> dict[int, set[int]]:
+    """Return the keys of the conferences in which each of these people does something."""
+    found: dict[int, set[int]] = defaultdict(set)
+    for batch in in_batches(sorted(people)):
+        for rows, name in appearances(Person):
+            of_them = rows._base_manager.filter(**{f"{name}__in": batch}).order_by()
+            series = f"{rows.edition_lookup}__conference"
+            for person, conference in of_them.values_list(name, series).distinct():
+                found[person].add(conference)
+    return found
+
+
+class Namesakes:
+    """The people known here by some names, also by other spellings; not the `concealed` ones."""
+
+    def __init__(
+        self, wanted: Collection[str], concealed: Collection[int], followed: Callable[[Person], Person]
+    ) -> None:
+        self._wanted, self._concealed, self._followed = wanted, concealed, followed
+        self._by_name: dict[str, dict[int, Person]] = defaultdict(dict)
+        self._names: dict[int, set[str]] = defaultdict(set)
+        self._ids: dict[int, set[tuple[str, str]]] = defaultdict(set)
+        for batch in in_batches(sorted(wanted)):
+            for person in Person.objects.filter(name__in=batch).defer(*Person.derived_fields):
+                self._put(person.name, person)
+            for spelling in PersonName.objects.filter(name__in=batch).select_related("person"):
+                self._put(spelling.name, spelling.person)
+        for keys in in_batches(sorted(self._names)):
+            ids = PersonIdentifier.objects.filter(person__in=keys)
+            for key, scheme, value in ids.values_list("person_id", "scheme", "value"):
+                self._ids[key].add((scheme, value))
+
+    def _put(self, name: str, person: Person) -> None:
+        person = self._followed(person)
+        if person.pk not in self._concealed:
+            self._by_name[name][person.pk] = person
+            self._names[person.pk].add(name)
+
+    def of(self, name: str) -> list[Person]:
+        return list(self._by_name.get(name, {}).values())
+
+    def contradicts(self, entry: FilePerson, person: Person) -> bool:
+        """Return whether their keys say that they are two."""
+        if entry.uid and entry.uid != person.uid:
+            return True
+        if entry.orcid and person.orcid and entry.orcid != person.orcid:
+            return True
+        schemes = {scheme for scheme, _ in entry.ids}
+        return any(
+            scheme in schemes and (scheme, value) not in entry.ids for scheme, value in self._ids[person.pk]
+        )
+
+    def by_location(self, edition: Edition) -> dict[tuple[str, Location], dict[int, Person]]:
+        """Return whom the edition names or prints so: (name, (kind, key)) -> people by key."""
+        found: dict[tuple[str, Location], dict[int, Person]] = defaultdict(dict)
+        if edition._state.adding:
+            return found
+        printed: dict[int, list[tuple[str, Location]]] = defaultdict(list)
+        for kind, listing in PEOPLE_LISTS:
+            own = "edition" if kind is EDITION else f"{listing.owner}__edition"
+            rows: QuerySet[Any] = listing.model._default_manager.filter(**{own: edition})
+            key = f"{listing.owner}__{kind.key}"
+            for place, person in self._values(rows, "person", self._names, key, "person"):
+                for name in self._names[person]:
+                    found[name, (kind.name, place)][person] = self._by_name[name][person]
+            wanted = self._wanted if listing.is_printed else ()
+            for place, person, name in self._values(rows, "name", wanted, key, "person", "name"):
+                printed[person].append((name, (kind.name, place)))
+        for person, row in self._others(printed.keys() - self._concealed):
+            for spot in printed[person]:
+                found[spot][person] = row
+        return found
+
+    def _values(
+        self, rows: QuerySet[Any], column: str, wanted: Iterable[Any], *columns: str
+    ) -> Iterator[tuple[Any, ...]]:
+        for batch in in_batches(sorted(wanted)):
+            yield from rows.filter(**{f"{column}__in": batch}).values_list(*columns)
+
+    def _others(self, keys: Iterable[int]) -> Iterator[tuple[int, Person]]:
+        for batch in in_batches(sorted(keys)):
+            for key, row in Person.objects.defer(*Person.derived_fields).in_bulk(batch).items():
+                yield key, self._followed(row)
+
+
+class NameEvidence:
+    """What a program and the database know of some of their people."""
+
+    def __init__(self, program: Program, edition: Edition, people: Collection[int]) -> None:
+        year = stated(program.edition.year, 0) if program.edition else 0
+        self._year = edition.year or year
+        # Co-authors of one name, in the file and here, have a number, and are called as they were met first.
+        self._numbers: dict[str, int] = {}
+        self.coauthor_names: dict[int, str] = {}
+        self._topics: dict[str, str] = {}
+        self._teams: dict[str, frozenset[int]] = {}
+        places: Counter[str] = Counter()
+        spellings = dict.fromkeys(names.normal(one.ref.name) for one in program.people)
+        for paper in program.papers:
+            team = [author.person.name for author in stated(paper.authors, ())]
+            spellings |= dict.fromkeys(map(names.normal, team))
+            self._topics[paper.uid] = stated(paper.topic, "") or ""
+            self._teams[paper.uid] = frozenset(map(self._number, team if len(team) <= MAX_AUTHORS else ()))
+            for author in stated(paper.authors, ()):
+                places.update({names.fold(place) for place in author.affiliations})
+        self._frequencies = Frequencies(spellings)
+        self._frequencies.here = max(self._frequencies.here, ASSUMED_OTHERS)
+        count = max(places.total(), ASSUMED_OTHERS)
+        self._shares = {place: number / count for place, number in places.items()}
+        self._here = self._people(people)
+
+    def _number(self, name: str) -> int:
+        number = self._numbers.setdefault(names.fold(name), len(self._numbers) + 1)
+        self.coauthor_names.setdefault(number, name)
+        return number
+
+    def _people(self, keys: Collection[int]) -> dict[int, PersonCandidate]:
+        candidates, self._written = person_candidates(keys)
+        teams: dict[int, set[int]] = defaultdict(set)
+        papers = sorted({paper for one in candidates for paper in one.papers})
+        for batch in in_batches(papers):
+            printed = Authorship.objects.filter(paper__in=batch).order_by()
+            for paper, name in printed.values_list("paper", "name").iterator():
+                teams[paper].add(self._number(name))
+        for one in candidates:
+            own = {self._number(name) for name in one.names}
+            together = (teams[paper] for paper in one.papers if len(teams[paper]) <= MAX_AUTHORS)
+            one.coauthors = set().union(*together) - own
+            # A paper of both is no evidence here: its authors are matched by their place on it.
+            one.papers = {}
+        return {one.key: one for one in candidates}
+
+    def of_person(self, person: Person) -> PersonCandidate:
+        """Return what is known of somebody here."""
+        return self._here.get(person.pk) or PersonCandidate(person.pk or 0, (person.name,))
+
+    def of_entry(self, entry: FilePerson) -> PersonCandidate:
+        """Return what the file says of somebody."""
+        papers = [key for kind, key in entry.locations if kind == PAPER.name and key in self._teams]
+        team = set[int]().union(*(self._teams[key] for key in papers))
+        for place in entry.affiliations:
+            self._written.setdefault(names.fold(place), place)
+        return PersonCandidate(
+            0,
+            (entry.name,),
+            affiliations=set(map(names.fold, entry.affiliations)),
+            coauthors=team - {self._number(entry.name)},
+            topics={self._topics[key] for key in papers if self._topics[key]},
+            years={self._year} if papers and self._year else set(),
+        )
+
+    def verdict(self, name: str, one: PersonCandidate, other: PersonCandidate) -> Verdict:
+        """Weigh whether two whom the file calls by this name are one."""
+        match = compare_names(name, name)
+        if match is None:
+            # Without a letter, such as "-": whatever bears it in one series is taken for one.
+            return Verdict(0, 100, ())
+        weighed = weigh(one, other, match, self._shares)
+        weights = [weight for weight, _ in weighed]
+        reasons = tuple(self._readable(reason) for _, reason in weighed)
+        expected = self._frequencies.namesakes(match)
+        return Verdict(sum(weights), probability(match, expected, weights, KNOWN_SHARE), reasons)
+
+    def _readable(self, reason: Reason) -> Reason:
+        """Return a reason with the affiliation as written."""
+        code, values = reason
+        place = values.get("place", "")
+        return (code, {"place": self._written.get(place, place)}) if place else reason
