@@ -12,11 +12,12 @@ from django.utils.translation import gettext
 from exchange.files import Source
 from exchange.problems import Findings, Where
 from exchange.reading.papers import as_source
-from exchange.reading.textfiles import UNREADABLE, place_of, read_json, scalar
+from exchange.reading.textfiles import UNREADABLE, is_too_large, place_of, read_json, scalar
 from exchange.reading.values import UnfitError, moment, noted_text, tidy
 
 TAG = re.compile(r"<[^<>]*>")
 MAX_JSON_DEPTH = 40
+MAX_JSON_BYTES = 100_000_000
 STARTS, ENDS = ("start_time", "start", "begin"), ("end_time", "end", "finish")
 TIMESTAMP = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)(?P<sign>[T _])"
@@ -72,6 +73,8 @@ def rows_in(part: object, file: str) -> list[SiteRow]:
 
 def read_json_texts(source: Source, findings: Findings) -> object:
     """Return lists, dicts and texts, as YAML files give them; report and return None if there are none."""
+    if is_too_large(source, MAX_JSON_BYTES, findings):
+        return None
     found = read_json(source, findings)
     try:
         return None if found is UNREADABLE else _as_texts(found, Where(source.name), findings)

@@ -428,6 +428,9 @@ def test_values_of_odd_types_in_the_one_file_are_no_error() -> None:
 
     assert [(one.uid, one.title) for one in conference(papers=odd).papers] == [("5", "T")]
     assert conference(sessions={}, events=[1], plenaries="x", workshops=None).sessions == ()
+    assert problems({"a.json": " " * 100_000_001}) == [
+        "a.json: The file is larger than 100 MB. Is this a conference program?"
+    ]
     assert problems({"a.json": "[" * 60 + "]" * 60}) == [
         "a.json: Lists and objects are nested too deeply here for a conference program."
     ]
