@@ -5,7 +5,7 @@ A calendar comes last: it gives times to events that have none, and sessions tha
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import PurePath
@@ -101,7 +101,7 @@ class SessionReader:
                 self._add_papers(key, row)
             return True
         rows = rows_in(part, file)
-        if rows and all({"UID", "title"} <= row.content.keys() for row in rows):
+        if rows and all(_is_event(row.content.keys()) for row in rows):
             for row in rows:
                 self._add_event(row)
             return True
@@ -149,7 +149,7 @@ class SessionReader:
 
     def _add_event(self, row: SiteRow) -> None:
         """Add a plenary, tutorial or workshop with its times; one without waits for a calendar."""
-        title, people = without_tags(row.text("title")), self._people(row)
+        title, people = without_tags(row.text("title", "name")), self._people(row)
         uid, file = uid_of(row.text("UID")), row.where.file
         if self._files.setdefault(uid, file) != file:
             uid = uid_of(f"{PurePath(file).stem}.{uid}")
@@ -159,7 +159,7 @@ class SessionReader:
             title=title,
             kind=kind_of(f"{title} {row.where.file}", "invited_talk" if people else "other"),
             people=people,
-            abstract=row.text("abstract"),
+            abstract=row.text("abstract", "description"),
             affiliation=tidy(row.text("institution", "affiliation")),
         )
         slots = [slot for slot in row.rows("sessions") or [row] if slot.start]
@@ -186,6 +186,9 @@ class SessionReader:
     def _people(self, row: SiteRow) -> list[PersonRef]:
         """Return who is named, in a list or in a text such as `A, B and C`."""
         value = next((row.content[name] for name in SPEAKERS if row.content.get(name)), "")
+        if isinstance(value, dict):
+            # The organizers of a social event are a committee with members.
+            value = value.get("members", [])
         if isinstance(value, list):
             names = [scalar(one.get("name")) if isinstance(one, dict) else scalar(one) for one in value]
         else:
@@ -331,6 +334,11 @@ class SessionReader:
             people = self._people(row)
             event = Event(row, uid_of(row.text("UID")), without_tags(row.text("title")), "", people, "", "")
             self._add_talk(event, sessions.get(key, UNSTATED))
+
+
+def _is_event(columns: Collection[str]) -> bool:
+    """Whether an object is an event: with a title, or as socials are with a name and who organizes them."""
+    return "UID" in columns and ("title" in columns or {"name", "organizers"} <= set(columns))
 
 
 def _site_rows(sheet: Sheet, papers: PaperReader) -> list[SiteRow]:

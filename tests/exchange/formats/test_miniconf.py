@@ -285,6 +285,20 @@ def test_dialect_of_acl_2020() -> None:
     ]
 
 
+def test_socials_have_names_and_members() -> None:
+    social = """
+- name: Chaos in AI
+  UID: A1
+  description: Join us.
+  organizers: {members: [Bo Li, Mia Zed]}
+  sessions: [{name: '', start_time: 2021-02-09 06:00:00-08:00, end_time: 2021-02-09 13:00:00-08:00}]
+"""
+    (found,) = read({"socials.yml": social}).sessions
+
+    assert (found.uid, found.kind, found.title, found.abstract) == ("A1", "social", "Chaos in AI", "Join us.")
+    assert [role.person.name for role in stated(found.roles, ())] == ["Bo Li", "Mia Zed"]
+
+
 def test_days_and_hours_of_one_digit_are_read() -> None:
     session = "S: {start: 2021-2-8 9:00:00+00:00, end: 2021-2-8 13:00:00+00:00, cluster_name: Ethics}"
     (found,) = read({"s.yml": session}).sessions
