@@ -205,6 +205,15 @@ def waiting_of(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list
     return [line for line in lines_of(CHECKS, edition, known, may_see) if line.count]
 
 
+def made(known: dict[DeskLine, int]) -> dict[str, int]:
+    """Return how many rows an edition has by the name of their model, for the first steps."""
+    found: dict[str, int] = {}
+    for line in ROW_COUNTS:
+        name = str(line.model._meta.model_name)
+        found[name] = max(found.get(name, 0), known.get(line, 0))
+    return found
+
+
 def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> dict[str, object]:
     """Return what the desk shows of the lists that somebody may see. Counts of content are cached."""
     known = content_counts(edition, revision.current(edition.pk))
@@ -215,5 +224,5 @@ def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool])
         "tallies": tallies,
         "waiting": [duty for duty in duties if duty.count],
         "in_order": [duty for duty in duties if not duty.count],
-        "is_empty": not any(tally.count for tally in tallies),
+        "made": made(known),
     }

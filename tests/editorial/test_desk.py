@@ -192,10 +192,33 @@ def test_empty_edition_says_how_to_begin_and_does_not_celebrate(admin_client: Cl
     edition = make_edition()
     page = admin_client.get("/admin/").text
 
-    assert "Begin the program" in page
+    assert "First steps" in page
     assert f'href="/admin/papers/paper/add/?edition={edition.pk}"' in page
     assert f'href="/admin/exchange/importjob/add/?edition={edition.pk}"' in page
     assert "Everything is in order" not in page
+
+
+@pytest.mark.parametrize(
+    ("makers", "done"),
+    [
+        ([], 0),
+        ([make_room], 1),
+        ([lambda edition: make_session(edition, kind="break")], 1),
+        ([make_room, lambda edition: make_session(edition, kind="break")], 2),
+        ([lambda edition: make_paper(edition, ["Ada"])], 1),
+    ],
+)
+def test_edition_without_a_program_is_led_through_first_steps(
+    admin_client: Client, makers: list[Callable[[Edition], Any]], done: int
+) -> None:
+    edition = make_edition()
+    for make in makers:
+        make(edition)
+    page = admin_client.get("/admin/").text
+
+    assert ("First steps" in page, "Everything is in order" in page) == (True, False)
+    assert page.count("✓ Done:") == done
+    assert f'href="/admin/conference/edition/{edition.pk}/publish/"' in page
 
 
 def test_desk_celebrates_when_nothing_waits(admin_client: Client) -> None:
