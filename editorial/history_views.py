@@ -289,12 +289,19 @@ def take_back(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
         **site.each_context(request),
         "title": _("Revert: %(act)s") % {"act": change_set.detail or change_set},
         "act": change_set,
+        "done_at": moment(change_set.at, edition_changed(change_set)),
         "count": len(found.steps),
         "back": reverted_groups(found),
         "kept": kept_groups(found),
         "list": list_of(change_set),
     }
     return TemplateResponse(request, "admin/take_back.html", context)
+
+
+def edition_changed(change_set: ChangeSet) -> Edition | None:
+    """Return the edition of the rows that were changed; of several the first."""
+    row = change_set.rows.filter(edition_key__isnull=False).order_by("pk").first()
+    return get_edition_model().objects.filter(pk=row.edition_key or 0).first() if row else None
 
 
 def list_of(change_set: ChangeSet) -> str:

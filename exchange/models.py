@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from conference.models import Edition
+from editorial.current_edition import moment
 from exchange.jobs.progress import Progress, progress
 
 # What is older is of no use: the program has gone on.
@@ -119,7 +120,7 @@ class ImportJob(models.Model):
         verbose_name_plural = _("uploads")
 
     def __str__(self) -> str:
-        return ", ".join(self.files) or self.url or f"{self.created_at:%Y-%m-%d %H:%M} UTC"
+        return ", ".join(self.files) or self.url or moment(self.created_at, self.edition)
 
     @property
     def is_working(self) -> bool:
@@ -253,7 +254,7 @@ class ImportRun(models.Model):
         verbose_name_plural = _("import runs")
 
     def __str__(self) -> str:
-        return f"{self.edition}, {self.started_at:%Y-%m-%d %H:%M} UTC"
+        return f"{self.edition}, {moment(self.started_at, self.edition)}"
 
 
 class Provenance(models.Model):

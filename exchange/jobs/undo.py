@@ -9,6 +9,7 @@ from content import recording, revision
 from content.actor import User
 from content.history import ChangeSet, Origin, RowChange
 from content.revert import CannotRevertError, RevertPlan, revert, undo_plan
+from editorial.current_edition import moment
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.models import ImportRun, Provenance
@@ -22,8 +23,8 @@ def change_set_of(run: ImportRun) -> ChangeSet | None:
 def plan(run: ImportRun) -> RevertPlan:
     """Return what taking the run back would do. Raises `CannotRevertError` where nothing can be."""
     if run.undone_at is not None:
-        at = f"{run.undone_at:%Y-%m-%d %H:%M} UTC"
-        raise CannotRevertError([gettext("This import was reverted already, at %(at)s.") % {"at": at}])
+        at = moment(run.undone_at, run.edition)
+        raise CannotRevertError([gettext("This import was reverted already: %(at)s.") % {"at": at}])
     change_set = change_set_of(run)
     if change_set is not None:
         return undo_plan(change_set)

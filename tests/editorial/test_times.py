@@ -9,9 +9,10 @@ from django.test import Client
 
 from api.models import Token
 from conference.models import Edition
+from content.history import ChangeSet
 from exchange.models import Conflict, ImportJob, ImportRun, Provenance
 from tests import factories as make
-from tests.posted import address
+from tests.posted import act, address
 
 pytestmark = pytest.mark.django_db
 
@@ -61,6 +62,21 @@ def test_deleted_rows_name_the_zone_of_their_edition(admin_client: Client, editi
         make.make_paper(edition).delete()
 
     assert LOCAL in admin_client.get("/admin/papers/paper/deleted/").text
+
+
+def test_page_that_reverts_names_the_zone_of_what_was_changed(
+    admin_client: Client, edition: Edition, run: ImportRun
+) -> None:
+    run.undone_at = NOON
+    run.save()
+    with time_machine.travel(NOON, tick=False):
+        act(admin_client, "publish", [make.make_paper(edition, status="draft")])
+    done = ChangeSet.objects.get(origin="action")
+
+    assert f"Done by admin, {LOCAL}." in admin_client.get(f"/admin/acts/{done.pk}/take-back/").text
+    undo = admin_client.get(f"/admin/exchange/importrun/{run.pk}/undo/").text
+    assert f"This import was reverted already: {LOCAL}." in undo
+    assert f"MLSys 2021, {LOCAL}" in undo
 
 
 def test_what_has_no_edition_names_utc(admin_client: Client, admin_user: User) -> None:
