@@ -279,7 +279,7 @@ class SessionRecord(Record):
     recording_url: Stated[str] = UNSTATED
     chat_url: Stated[str] = UNSTATED
     language: Stated[str] = UNSTATED
-    rescheduled_at: Stated[datetime] = UNSTATED
+    rescheduled_at: Stated[datetime | None] = UNSTATED
     roles: Stated[tuple[RoleRecord, ...]] = UNSTATED
 
 
@@ -310,7 +310,7 @@ class PresentationRecord(Record):
     status: Stated[str] = UNSTATED
     cancellation_reason: Stated[str] = UNSTATED
     recording_url: Stated[str] = UNSTATED
-    rescheduled_at: Stated[datetime] = UNSTATED
+    rescheduled_at: Stated[datetime | None] = UNSTATED
     speakers: Stated[tuple[SpeakerRecord, ...]] = UNSTATED
 
 

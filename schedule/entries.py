@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
-from django.db.models.functions import Greatest
+from django.db.models.functions import Coalesce, Greatest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -47,7 +47,8 @@ class TimetableEntry(models.Model):
 
     unrecorded_fields: ClassVar[tuple[str, ...]] = (MOVED,)
 
-    rescheduled_at = models.DateTimeField(default=this_second, editable=False)
+    # Empty until something moves: a row that was entered, or a draft that nobody saw, has not moved.
+    rescheduled_at = models.DateTimeField(null=True, blank=True, editable=False)
     cancellation_reason = models.CharField(
         _("reason for cancelling"),
         max_length=200,
@@ -96,7 +97,9 @@ class TimetableEntry(models.Model):
         super().derive()  # type: ignore[misc]
         now = self._calendar_values()
         if "_stored" in vars(self) and any(self._stored.get(name, self) != now[name] for name in now):
-            self.rescheduled_at = max(this_second(), self.rescheduled_at + SECOND)
+            moved, later = self.rescheduled_at, this_second()
+            if moved or self._stored.get("status") != Status.DRAFT:
+                self.rescheduled_at = max(later, moved + SECOND) if moved else later
         self._stored = now
         if now.get("status", Status.CANCELLED) != Status.CANCELLED:
             self.cancellation_reason = ""
@@ -132,8 +135,10 @@ class EntryQuerySet(ContentQuerySet[Any]):
         columns = {name: getattr(self.model._meta.get_field(name), "attname", name) for name in kwargs}
         moved = {columns[name]: kwargs[name] for name in kwargs if columns[name] in CALENDAR_FIELDS}
         if moved and MOVED not in kwargs:
-            later = Greatest(Value(this_second()), F(MOVED) + Value(SECOND))
-            kwargs[MOVED] = Case(When(_unmoved(moved), then=F(MOVED)), default=later)
+            now = Value(this_second())
+            later = Greatest(now, Coalesce(F(MOVED) + Value(SECOND), now))
+            unseen = Q(**{f"{MOVED}__isnull": True}, status=Status.DRAFT)
+            kwargs[MOVED] = Case(When(_unmoved(moved) | unseen, then=F(MOVED)), default=later)
         return super().update(**kwargs)
 
     update.alters_data = True  # type: ignore[attr-defined]

@@ -21,7 +21,15 @@ from icalendar import Calendar, Component, Event, Timezone, vText
 import markup
 from exchange.files import Context, Format, OutputFile
 from exchange.reading.values import zone_of
-from exchange.records import PaperRecord, PersonRef, PresentationRecord, Program, SessionRecord, stated
+from exchange.records import (
+    EditionRecord,
+    PaperRecord,
+    PersonRef,
+    PresentationRecord,
+    Program,
+    SessionRecord,
+    stated,
+)
 
 # A description begins with so much of the abstract, in whole words.
 LEAD = 400
@@ -95,7 +103,11 @@ class _Events(Lookup):
         super().__init__(program, context)
         self.site = context.site_url.rstrip("/")
         self.host = urlsplit(context.site_url).hostname or "plenary.invalid"
-        self.venue = stated(program.edition.venue, "") if program.edition else ""
+        edition = program.edition or EditionRecord(slug=context.edition)
+        self.venue = stated(edition.venue, "")
+        # What has not moved since is as it was then.
+        gates = (stated(edition.public_from, None), stated(edition.schedule_public_from, None))
+        self.published_at = max([BEGINNING, *filter(None, gates)])
 
     def events(self, scope: CalendarScope) -> Iterator[TimedEvent]:
         """Yield the events that are wanted; what has no time is none."""
@@ -176,8 +188,9 @@ class _Events(Lookup):
         if any(time.fold for time in times):
             # The clock shows a time twice, and the second is meant.
             times = [start, end]
-        changed_at = max(BEGINNING, *(stated(one.rescheduled_at, BEGINNING) for one in rows if one))
-        changed_at = changed_at.astimezone(UTC)
+        moves = [stated(one.rescheduled_at, None) for one in rows if one]
+        moved_at = max([BEGINNING, *filter(None, moves)])
+        changed_at = max(self.published_at, moved_at).astimezone(UTC).replace(microsecond=0)
         kind = stated(row.kind, "")
         name, _own = self.context.own_kind(applies_to, kind)
         category = _text(name or kind.replace("_", " ").capitalize())
@@ -197,7 +210,7 @@ class _Events(Lookup):
             "dtstamp": changed_at,
             "last-modified": changed_at,
             # By SEQUENCE calendars move an event. Of several changes that meet in it, the last one counts.
-            "sequence": min(MAX_SEQUENCE, int((changed_at - BEGINNING).total_seconds())),
+            "sequence": min(MAX_SEQUENCE, int((moved_at - BEGINNING).total_seconds())),
             "dtstart": times[0],
             # An event without end takes no time; an end that is not later than the start is not allowed.
             "dtend": times[1] if end != start else None,

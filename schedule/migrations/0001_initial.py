@@ -223,7 +223,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "rescheduled_at",
-                    models.DateTimeField(default=schedule.entries.this_second, editable=False),
+                    models.DateTimeField(blank=True, editable=False, null=True),
                 ),
                 (
                     "cancellation_reason",
@@ -376,7 +376,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "rescheduled_at",
-                    models.DateTimeField(default=schedule.entries.this_second, editable=False),
+                    models.DateTimeField(blank=True, editable=False, null=True),
                 ),
                 (
                     "cancellation_reason",

@@ -1,4 +1,7 @@
-"""What moved an appointment is noted once, whichever way it was written; what did not, leaves no trace."""
+"""What moved an appointment is noted once, whichever way it was written; what did not, leaves no trace.
+
+What was only entered has not moved.
+"""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,8 +26,8 @@ def shown() -> Session:
         return Session.objects.get(pk=make.make_session(make.make_edition(), start=START).pk)
 
 
-def moved(row: Any) -> datetime:
-    stored: datetime = type(row).objects.get(pk=row.pk).rescheduled_at
+def moved(row: Any) -> datetime | None:
+    stored: datetime | None = type(row).objects.get(pk=row.pk).rescheduled_at
     return stored
 
 
@@ -48,7 +51,23 @@ def test_other_changes_and_empty_ones_are_not_noted(shown: Session) -> None:
     Session.objects.update(status="published", stream_url="https://e.org/")
     Session.objects.bulk_update([shown], ["start", "title"])
 
-    assert moved(shown) == BEFORE
+    assert moved(shown) is None
+
+
+@time_machine.travel(LATER, tick=False)
+def test_draft_that_nobody_saw_has_not_moved_until_it_was_published(shown: Session) -> None:
+    drafts = [make.make_session(shown.edition, status="draft") for _ in range(3)]
+    for row in (Session.objects.get(pk=one.pk) for one in drafts[:2]):
+        row.title, row.status = "Other", "published"
+        row.save()
+    Session.objects.filter(pk=drafts[2].pk).update(title="Other", status="published")
+    assert [moved(row) for row in drafts] == [None] * 3
+
+    first = Session.objects.get(pk=drafts[0].pk)
+    first.status = "draft"
+    first.save()
+    Session.objects.filter(pk=drafts[2].pk).update(title="Third")
+    assert [moved(row) for row in drafts] == [LATER, None, LATER]
 
 
 @time_machine.travel(LATER, tick=False)
@@ -89,7 +108,7 @@ def test_update_notes_the_rows_that_moved(shown: Session) -> None:
     Session.objects.update(status="cancelled")
     Presentation.objects.update(status="cancelled", room=None)
 
-    assert [moved(row) for row in (shown, other, talk)] == [LATER, BEFORE, BEFORE]
+    assert [moved(row) for row in (shown, other, talk)] == [LATER, BEFORE, None]
 
 
 @time_machine.travel(LATER, tick=False)

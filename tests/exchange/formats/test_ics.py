@@ -16,7 +16,7 @@ import markup
 from exchange.files import Context
 from exchange.formats.ics import END, FOLD, LEAD, CalendarScope, calendar, escaped, folded, lead, write
 from exchange.records import PersonRef, Program, RoleRecord, RoomRecord, SpeakerRecord
-from tests.exchange.programs import HOUR, START, odd, paper, program, session, talk
+from tests.exchange.programs import HOUR, START, edition, odd, paper, program, session, talk
 from tests.pseudolocale import pseudolocale
 
 SITE = "https://conf.example:8443/"
@@ -135,6 +135,13 @@ def test_trap_5_change_raises_sequence_and_cancelled_stays_with_its_uid() -> Non
     assert (first["STATUS"], second["STATUS"]) == ("CONFIRMED", "CANCELLED")
     assert second["SEQUENCE"] > first["SEQUENCE"] > 0
     assert second.LAST_MODIFIED > first.LAST_MODIFIED
+
+
+def test_event_that_never_moved_is_as_it_was_published() -> None:
+    public = edition(public_from=CHANGED - timedelta(days=9), schedule_public_from=CHANGED)
+    (found,) = events(program(edition=public, sessions=(session("s1", rescheduled_at=None),)))
+
+    assert (found["SEQUENCE"], found.LAST_MODIFIED, found.DTSTAMP) == (0, CHANGED, CHANGED)
 
 
 def test_trap_5_talk_follows_its_session_and_the_whole_above() -> None:
