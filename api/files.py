@@ -17,7 +17,7 @@ from exchange.exports.calendars import of_presentations, of_sessions
 from exchange.exports.citation_files import FORMATS as CITING
 from exchange.exports.citation_files import citation_file
 from exchange.exports.downloads import reply, state_of_all
-from exchange.exports.dump import dump, writing_context
+from exchange.exports.dump import stream, table_rows, writing_context
 from exchange.files import Format
 from exchange.formats import csv_files, ics, writable, xcal, xlsx
 from exchange.formats.ics import CalendarScope
@@ -75,7 +75,7 @@ def tables(name: str, kind: str) -> dict[str, Sender]:
     """Return by format what sends rows of one edition as a table, as its downloads have it."""
 
     def contents(fmt: ModuleType, edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
-        program = dump(edition, at=reader.at, only={kind: wanted})
+        program = stream(edition, at=reader.at, only=table_rows(edition, kind, wanted))
         chunks: Iterable[bytes] = fmt.table(name, program, writing_context(edition)).chunks
         return chunks
 

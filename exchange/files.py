@@ -1,6 +1,6 @@
 """The outer shape of a file format: what a reader is given, what a writer makes, and its registry row."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.utils.functional import Promise
@@ -36,7 +36,8 @@ class Context:
     gives (given, family) of a printed name, `version` names the last release of the program. `uids` names all
     sessions or presentations of the edition, drafts too, oldest first: numbers made of uids depend on it.
     `own_kind` takes "session" or "presentation" and a kind, and gives (name, built-in kind that it counts
-    as); the name of a built-in kind is empty.
+    as); the name of a built-in kind is empty. `paper_titles` gives titles by edition and uid, of papers of other
+    editions too.
     """
 
     edition: str
@@ -48,6 +49,7 @@ class Context:
     day_start_hour: int | None = None
     uids: Callable[[str], Iterable[str]] = lambda kind: ()
     own_kind: Callable[[str, str], tuple[str, str]] = lambda applies_to, kind: ("", kind)
+    paper_titles: Callable[[Collection[tuple[str, str]]], Mapping[tuple[str, str], str]] = lambda keys: {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from conference.models import Edition
 from conference.request_edition import edition_page, published_editions
 from exchange.exports import calendars, downloads
 from exchange.exports.citation_files import FORMATS, asked_for, citation_file
+from exchange.exports.columns import documented_tables
 from exchange.exports.downloads import name_of, reply, state_of, state_of_all
-from exchange.exports.dump import dumped_for, stream, writing_context
+from exchange.exports.dump import dumped_for, stream, table_rows, writing_context
 from exchange.files import Format
 from exchange.formats import ics, writable, xcal
 from exchange.records import Program
@@ -29,7 +30,11 @@ from schedule.schedule_filters import ScheduleFilter, read_choice
 def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     """List all that can be taken along of an edition."""
     groups = downloads.groups(edition)
-    context: dict[str, object] = {"groups": groups, "schedule_url": downloads.schedule_url(edition)}
+    context: dict[str, object] = {
+        "groups": groups,
+        "schedule_url": downloads.schedule_url(edition),
+        "tables": documented_tables() if groups else [],
+    }
     if groups and edition.data_license:
         context["dataset"] = downloads.dataset(edition, groups)
     return render(request, "exchange/downloads.html", context)
@@ -133,9 +138,9 @@ def _references(
 @edition_page
 def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpResponseBase:
     """Send the papers that the parameters of the list leave as a table."""
-    wanted, fmt = asked_for(edition, request.GET), writable()[form]
+    wanted, fmt = table_rows(edition, "paper", asked_for(edition, request.GET)), writable()[form]
     name = f"{edition.slug}-papers.{form}"
-    return _file(request, edition, fmt, name, lambda: stream(edition, only={"paper": wanted}))
+    return _file(request, edition, fmt, name, lambda: stream(edition, only=wanted))
 
 
 # Calendars

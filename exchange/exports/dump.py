@@ -33,7 +33,7 @@ from exchange.imports.kinds import (
 from exchange.imports.rows import CHUNK_ROWS, in_batches, parts_by_owner, persons
 from exchange.reading.values import key_of
 from exchange.records import EditionRecord, KindRecord, MenuRecord, PersonRecord, PersonRef, Program, Record
-from papers.models import Authorship
+from papers.models import Authorship, Paper
 from people.models import Institution, Person, PersonName
 from people.names import split
 from people.printed_names import HiddenNames
@@ -108,6 +108,7 @@ def writing_context(edition: Edition) -> Context:
         version=partial(version_of, edition),
         uids=partial(uids_of, edition),
         own_kind=partial(own_kind, edition),
+        paper_titles=paper_titles,
     )
 
 
@@ -121,6 +122,22 @@ def own_kind(edition: Edition, applies_to: str, kind: str) -> tuple[str, str]:
     """Return the name of a kind of the conference's own, and what it counts as. At most one query for all."""
     own = None if kind in built_in_kinds(applies_to) else own_kinds(edition).get((applies_to, kind))
     return (own.name, own.counts_as) if own else ("", kind)
+
+
+def paper_titles(keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return the titles of papers that are named in a dump already: whoever asks may see them."""
+    editions, uids = {edition for edition, _ in keys}, {uid for _, uid in keys}
+    rows = Paper.objects.filter(edition__slug__in=editions, uid__in=uids) if keys else Paper.objects.none()
+    found = rows.order_by().values_list("edition__slug", "uid", "title")
+    return {(edition, uid): title for edition, uid, title in found}
+
+
+def table_rows(edition: Edition, kind: str, wanted: Q) -> dict[str, Q]:
+    """Return which rows a table of these rows of a kind needs; that of papers names sessions and awards."""
+    if kind != "paper":
+        return {kind: wanted}
+    papers = edition.papers.filter(wanted).order_by().values("pk")
+    return {kind: wanted, "session": Q(), "presentation": Q(paper__in=papers), "award": Q()}
 
 
 def uids_of(edition: Edition, kind: str) -> Iterable[str]:

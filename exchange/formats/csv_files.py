@@ -1,6 +1,6 @@
 """Papers, authors, people, sessions, presentations and awards as CSV, each a file of its own.
 
-The columns, cells and guards of `tables`, which also reads these files; always all columns, in one order.
+The cells and guards of `tables`, which also reads these files; always all columns, in one order.
 """
 
 from collections.abc import Iterable
@@ -8,15 +8,14 @@ from collections.abc import Iterable
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile
-from exchange.formats.tables.rows import ALONE, table_lines
+from exchange.formats.tables.alone import lines_alone
+from exchange.formats.tables.rows import ALONE
 from exchange.reading.sheets import sheet_pieces
-from exchange.reading.values import zone_of
 from exchange.records import Program
 
 
 def table(name: str, program: Program, context: Context) -> OutputFile:
-    pieces = sheet_pieces(table_lines(name, program, zone_of(program, context)))
-    return OutputFile(f"{context.edition}-{name}.csv", pieces)
+    return OutputFile(f"{context.edition}-{name}.csv", sheet_pieces(lines_alone(name, program, context)))
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats import tables
+from exchange.formats.tables.alone import lines_alone
 from exchange.formats.tables.rows import ALONE, TABLES, table_lines
 from exchange.formats.tables.workbook import workbook
 from exchange.reading.sheets import NOTES, sheet_names
@@ -20,7 +21,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 
 def table(name: str, program: Program, context: Context) -> OutputFile:
-    sheet = name, table_lines(name, program, zone_of(program, context))
+    sheet = name, lines_alone(name, program, context)
     return OutputFile(f"{context.edition}-{name}.xlsx", workbook([sheet]))
 
 

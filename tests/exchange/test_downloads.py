@@ -1,5 +1,6 @@
 """Files over HTTP: what each address sends and how often; 304 until something changes."""
 
+import csv
 import io
 import json
 import math
@@ -18,7 +19,10 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
 from exchange.exports import calendars
+from exchange.formats.tables.alone import columns_of
+from exchange.formats.tables.rows import ALONE
 from exchange.imports.load import load
+from exchange.reading.sheets import heading
 from tests import factories as make
 from tests.exchange.programs import crowd
 from tests.linked import linked
@@ -313,6 +317,36 @@ def test_merged_person_leads_to_the_one_that_remained(client: Client, shown: dic
     for ending in ("ics", "bib", "csl.json"):
         response = client.get(f"/people/old.{ending}")
         assert (response.status_code, response["Location"]) == (301, f"/people/ada.{ending}")
+
+
+# Tables
+
+
+def test_tables_of_the_list_name_sessions_awards_and_winners(client: Client, shown: dict[str, Any]) -> None:
+    old = make.make_paper(make.make_edition(2020), title="*Old* one", uid="o1")
+    make.make_award(shown["edition"], [old], name="Test of Time")
+    make.make_award(shown["edition"], [shown["paper"]], name="Best Paper")
+    (paper,) = csv.DictReader(io.StringIO(body(client, "/2021/papers.csv").removeprefix("\ufeff")))
+    awards = body(client, "/2021/downloads/csv/2021-awards.csv").removeprefix("\ufeff")
+    winners = {row["name"]: row["winners"] for row in csv.DictReader(io.StringIO(awards))}
+    asked = body(client, "/api/v1/papers/?edition=2021&format=csv").removeprefix("\ufeff")
+
+    assert (paper["uid"], paper["author names"]) == ("p1", "Ada Lovelace")
+    assert paper["awards"] == "Outstanding Paper Award; Best Paper"
+    assert paper["page"] == "http://127.0.0.1:8000/2021/papers/p1/"
+    assert paper["sessions"].endswith("-07:00")
+    assert winners["Test of Time"] == "Old one"
+    assert [*csv.DictReader(io.StringIO(asked))] == [paper]
+
+
+def test_columns_are_explained_beside_the_downloads(client: Client, shown: dict[str, Any]) -> None:
+    page = read(client, "/2021/downloads/")
+    listed = [
+        element.text for table in page.all("details") for element in table.elements if element.tag == "dt"
+    ]
+
+    assert listed == [heading(column) for name in ALONE for column in columns_of(name)]
+    assert len(page.all("dd")) == len(listed)
 
 
 # The whole program

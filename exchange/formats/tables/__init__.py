@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.tables.rows import (
+    ADDED,
     AUTHORS,
     CHILDREN,
     PARENTS,
@@ -59,7 +60,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
                 return False
             continue
         name = table_named(source.name, TEXTS)
-        if not name or columns(source) - {*TABLES[name].headings, AUTHORS}:
+        if not name or columns(source) - {*TABLES[name].headings, *ADDED.get(name, {}), AUTHORS}:
             return False
     return True
 

@@ -6,7 +6,7 @@ records are tables of their own. Texts in lists are trimmed.
 
 import re
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields, replace
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -96,7 +96,7 @@ def _pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
     return found
 
 
-def _clock(value: datetime, zone: ZoneInfo) -> str:
+def clock(value: datetime, zone: ZoneInfo) -> str:
     """Return the wall time; with its offset where the wall alone does not say which moment is meant."""
     local = value.astimezone(zone)
     shown = local if is_repeated(local) or local.microsecond else local.replace(tzinfo=None)
@@ -108,7 +108,7 @@ CELLS: dict[object, CellType] = {
     int: CellType(_whole, lambda value, zone: str(value)),
     bool: CellType(_flag, lambda value, zone: "yes" if value else "no"),
     date: CellType(lambda text, zone: day(text.strip()), lambda value, zone: str(value.isoformat())),
-    datetime: CellType(lambda text, zone: moment(text.strip(), zone), _clock),
+    datetime: CellType(lambda text, zone: moment(text.strip(), zone), clock),
     tuple[str, ...]: CellType(
         lambda text, zone: split(checked_text(text)), lambda value, zone: joined(value), ()
     ),
@@ -220,6 +220,11 @@ TABLES = {table.name: table for table in (*PARENTS, *CHILDREN)}
 SINGLE = ("conference", "edition")
 # The tables that people ask for one by one.
 ALONE = ("papers", "authors", "people", "sessions", "presentations", "awards")
+# Columns that these have besides: name -> the lists of the record that they are made of. They are not read.
+ADDED: dict[str, dict[str, tuple[str, ...]]] = {
+    "papers": {"author_names": ("authors",), "page": (), "pdf": ("materials",), "sessions": (), "awards": ()},
+    "awards": {"winners": ("grants",), "winner_pages": ()},
+}
 # A column that only hand-made files have: names in papers.csv, where there is no authors.csv.
 AUTHORS = "authors"
 
@@ -235,7 +240,8 @@ class Entry:
 def read_rows(table: Table, sheet: Sheet, zone: ZoneInfo, findings: Findings) -> list[Entry]:
     """Return the records of a sheet, or nothing where its columns are not the table's."""
     known = (*table.headings, *([AUTHORS] if table.name == "papers" else []))
-    unknown = [column for column in sheet.columns if column not in known]
+    added = ADDED.get(table.name, {})
+    unknown = [column for column in sheet.columns if column not in known and column not in added]
     for column in unknown:
         findings.unknown(sheet.where, heading(column), "column", map(heading, known))
     if table.link and table.link not in sheet.columns:
@@ -243,6 +249,9 @@ def read_rows(table: Table, sheet: Sheet, zone: ZoneInfo, findings: Findings) ->
         return []
     if unknown:
         return []
+    if passed_over := [heading(column) for column in sheet.columns if column in added]:
+        message = gettext("Columns that only repeat other tables were not read: %(columns)s.")
+        findings.note("warning", sheet.where, message, columns=", ".join(passed_over))
     return [RowReader(table, row, zone, findings).entry() for row in sheet.rows]
 
 
@@ -326,6 +335,11 @@ class RowReader:
         return tuple(AuthorRecord(where=where, person=PersonRef(where=where, name=name)) for name in names)
 
 
+def reading[R](records: Iterable[R], fields: Collection[str]) -> Iterable[R]:
+    """Return records of a program with at least these fields; of streamed ones with no other."""
+    return records.with_fields(fields) if isinstance(records, Rows) else records
+
+
 def table_lines(name: str, program: Program, zone: ZoneInfo) -> Iterator[list[str]]:
     """Yield the headings of a table, at once, then its rows: for files that no memory holds as a whole."""
     table = TABLES[name]
@@ -334,19 +348,20 @@ def table_lines(name: str, program: Program, zone: ZoneInfo) -> Iterator[list[st
         yield cells_of(table, table.columns, entry, zone)
 
 
-def records_of(table: Table, program: Program) -> Iterable[Record]:
-    """Return the records that make the rows of a table, or hold them; of streamed ones what is needed."""
+def records_of(table: Table, program: Program, more: Collection[str] = ()) -> Iterable[Record]:
+    """Return the records that make the rows of a table, or hold them; of streamed ones what is needed.
+
+    `more`: fields besides those of the columns.
+    """
     found = getattr(program, table.parent or table.name)
     if (table.parent or table.name) in SINGLE:
         return [found] if found else []
-    if isinstance(found, Rows):
-        return found.with_fields([table.field] if table.parent else [one.field for one in table.columns])
-    records: Iterable[Record] = found
-    return records
+    own = [table.field] if table.parent else [one.field for one in table.columns]
+    return reading(found, [*own, *more])
 
 
-def entries_of(table: Table, program: Program) -> Iterator[Entry]:
-    for record in records_of(table, program):
+def entries_of(table: Table, program: Program, more: Collection[str] = ()) -> Iterator[Entry]:
+    for record in records_of(table, program, more):
         if not table.parent:
             yield Entry("", record)
         elif is_stated(children := getattr(record, table.field)):

@@ -10,11 +10,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
 
+import markup
 from exchange.files import Context, Format, Source
 from exchange.formats import csv_files, tables, xlsx
 from exchange.formats.tables.workbook import MAX_CELL_CHARS, Notes
 from exchange.problems import ProgramError
-from exchange.records import AuthorRecord, PaperRecord, PersonRecord, PersonRef, Program
+from exchange.records import (
+    UNSTATED,
+    AuthorRecord,
+    AwardRecord,
+    GrantRecord,
+    MaterialRecord,
+    PaperRecord,
+    PersonRecord,
+    PersonRef,
+    Program,
+)
+from tests.exchange.programs import HOUR, START, session, talk
+from tests.exchange.programs import paper as a_paper
+from tests.exchange.programs import program as a_program
 from tests.exchange.strategies import programs
 from tests.pseudolocale import bare, pseudolocale
 
@@ -120,6 +134,90 @@ def test_authors_keep_their_order_in_both() -> None:
 
     assert [row["name"] for row in rows] == names
     assert [row[1] for row in sheets(files(xlsx.FORMAT, made)["2026-authors.xlsx"])["authors"][1:]] == names
+
+
+def whole() -> Program:
+    """A paper in two sessions, one of them canceled, that won one award; another went to an older paper."""
+    known = a_paper(
+        "17",
+        "Zed Young",
+        "Abe; Old",
+        materials=(
+            MaterialRecord(kind="code", url="https://c.test/"),
+            MaterialRecord(kind="pdf", url="/17.pdf"),
+        ),
+    )
+    grants = (GrantRecord(paper="17"), GrantRecord(person=PersonRef(name="Mia Li", uid="mia")))
+    return a_program(
+        known,
+        a_paper("18"),
+        sessions=(session("s1", title="Oral *1*"), session("s2"), session("s3", status="cancelled")),
+        presentations=(
+            talk("t1", paper="17", session="s1", start=START + HOUR / 2),
+            talk("t2", paper="17", session="s2"),
+            talk("t3", paper="17", session="s3"),
+            talk("t4", paper="17"),
+        ),
+        awards=(
+            AwardRecord(uid="best", name="Best Paper", grants=grants),
+            AwardRecord(uid="old", name="Test of Time", grants=(GrantRecord(paper="3", edition="2011"),)),
+        ),
+    )
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    assert csv_files.FORMAT.write
+    context = replace(
+        CONTEXT,
+        edition="2021",
+        site_url="https://conf.test",
+        plain=markup.plain,
+        paper_titles=lambda keys: {("2021", "17"): "On *17*", ("2011", "3"): "Old"},
+    )
+    (file,) = (one for one in csv_files.FORMAT.write(whole(), context) if one.name == f"2021-{name}.csv")
+    return [*csv.DictReader(io.StringIO(b"".join(file.chunks).decode("utf-8-sig")))]
+
+
+def test_papers_alone_name_authors_page_pdf_sessions_and_awards() -> None:
+    added = ("author names", "page", "pdf", "sessions", "awards")
+
+    assert [tuple(row[name] for name in added) for row in rows_of("papers")] == [
+        (
+            r"Zed Young; Abe\; Old",
+            "https://conf.test/2021/papers/17/",
+            "https://conf.test/17.pdf",
+            "Oral 1, 2021-04-06 08:30-07:00; Session s2, 2021-04-06 08:00-07:00",
+            "Best Paper",
+        ),
+        ("", "https://conf.test/2021/papers/18/", "", "", ""),
+    ]
+
+
+def test_awards_alone_name_their_winners() -> None:
+    assert [(row["uid"], row["winners"], row["winner pages"]) for row in rows_of("awards")] == [
+        ("best", "On 17; Mia Li", "https://conf.test/2021/papers/17/; https://conf.test/people/mia/"),
+        ("old", "Old", "https://conf.test/2011/papers/3/"),
+    ]
+
+
+def test_times_alone_have_their_offset_and_nothing_moved() -> None:
+    named = [(row["start"], row["end"], row["rescheduled at"]) for row in rows_of("sessions")]
+
+    assert named[0] == ("2021-04-06 08:00-07:00", "2021-04-06 09:00-07:00", "")
+
+
+def test_tables_alone_are_read_without_what_was_added() -> None:
+    made = a_program(a_paper("17", "Zed Young"), sessions=(session("s1"),))
+    content = files(csv_files.FORMAT, made)["2026-papers.csv"]
+    found = tables.read([Source("papers.csv", content)], CONTEXT)
+
+    assert (found.papers[0].title, found.papers[0].authors) == ("On 17", UNSTATED)
+    assert [note.message for note in found.notes] == [
+        "Columns that only repeat other tables were not read: author names, page, pdf, sessions, awards."
+    ]
+    times = files(csv_files.FORMAT, made)["2026-sessions.csv"]
+    elsewhere = replace(CONTEXT, timezone="Asia/Seoul")
+    assert tables.read([Source("sessions.csv", times)], elsewhere).sessions[0].start == START
 
 
 def test_same_program_gives_the_same_bytes() -> None:
