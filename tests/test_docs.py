@@ -44,6 +44,12 @@ def test_every_folder_is_on_the_map() -> None:
     assert folders <= rows
 
 
+@pytest.mark.parametrize("name", ["README.md", "SECURITY.md", "docs/deploying.md", "docs/editors.md"])
+def test_docs_name_what_accounts_lack(name: str) -> None:
+    text = " ".join((ROOT / name).read_text().split())
+    assert ("second factor" in text, "single sign-on" in text) == (True, True)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_between_files_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:|mailto:|#)([^)#]+)", page.read_text())
