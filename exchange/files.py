@@ -36,8 +36,8 @@ class Context:
     gives (given, family) of a printed name, `version` names the last release of the program. `uids` names all
     sessions or presentations of the edition, drafts too, oldest first: numbers made of uids depend on it.
     `own_kind` takes "session" or "presentation" and a kind, and gives (name, built-in kind that it counts
-    as); the name of a built-in kind is empty. `paper_titles` gives titles by edition and uid, of papers of other
-    editions too.
+    as); the name of a built-in kind is empty. `paper_titles` gives titles by edition and uid, of papers of
+    other editions too.
     """
 
     edition: str

@@ -21,7 +21,7 @@ ANSWERS = {200, 403, 404, 405, 409}
 CHOICES = {"scope", "status", "mode", "role", "section", "kind", "decision", "state"}
 CHOICES |= {"applies_to", "counts_as"}
 ADDRESSES = {"uid", "slug", "email", "username", "timezone", "second_timezone", "accent", "color", "orcid"}
-ADDRESSES |= {"language"}
+ADDRESSES |= {"language", "isbn", "issn", "license", "data_license"}
 LINKS = {"website", "url", "homepage", "ror", "stream_url", "recording_url", "chat_url"}
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
