@@ -22,9 +22,10 @@ from django_filters import (
     NumberFilter,
 )
 
+from api.changes import changed_since
 from api.errors import BadValue, UnknownParameter
 from api.reader import Reader
-from api.shapes import RESOURCES, Rows, Text
+from api.shapes import RESOURCES, Resource, Rows, Text
 from conference.models import Edition
 from markup import fold
 from papers.models import Authorship, AwardGrant, Material
@@ -145,8 +146,8 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         method="since",
         validators=[MinValueValidator(EARLIEST), MaxValueValidator(LATEST)],
         help_text=_(
-            "Only what may have changed since a moment, such as 2021-04-06T08:00:00Z. "
-            "Changes are known edition by edition: nothing that changed is left out."
+            "Only what changed at a moment, such as 2021-04-06T08:00:00Z, or later, as changed_at says. "
+            "With deleted=true, what is no longer public since then."
         ),
     )
 
@@ -155,13 +156,15 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
     class Meta:
         fields: list[str] = []
 
-    def __init__(self, data: QueryDict, rows: Rows, reader: Reader, others: Iterable[str] = ()) -> None:
-        self.reader = reader
+    def __init__(
+        self, data: QueryDict, resource: Resource, reader: Reader, others: Iterable[str] = ()
+    ) -> None:
+        self.reader, self.resource = reader, resource
         self.others = {*GENERAL, *others}
         self.known = {*self.base_filters, *self.others}
         # Filters and their fields are copied for each request, so none but those that are asked for.
         self.base_filters = {name: one for name, one in self.base_filters.items() if name in data}
-        super().__init__(data, rows)
+        super().__init__(data, reader.rows(resource.model))
 
     def narrowed(self) -> Rows:
         """Return the rows; raise `BadValue` for what cannot be read."""
@@ -202,13 +205,8 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         return Q(pk__in=found.order_by().values(path))
 
     def since(self, rows: Rows, name: str, value: datetime) -> Rows:
-        lookup = rows.model.edition_lookup
-        editions = self.reader.editions().changed_since(value.astimezone(UTC), self.reader.at)
-        if rows.model is editions.model:
-            return editions & rows
-        if not lookup:
-            return rows if editions.exists() else rows.none()
-        return rows.filter(Q(**{f"{lookup}__in": editions.order_by().values("pk")}))
+        moment = value.astimezone(UTC)
+        return rows.filter(changed_since(rows.model, self.resource.followed, moment, self.reader.at))
 
 
 WORDS = _('Full text: words, "phrases", -without, author:, title:, topic:, award:, year:.')

@@ -13,9 +13,10 @@ from django.db.models import Model
 from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
+from api.changes import moments
 from api.errors import BadValue
 from api.permissions import NOBODY, Caller, visible
-from api.shapes import Many, One, Row, Rows, Shape
+from api.shapes import MOMENTS, TRACKED, Many, One, Resource, Row, Rows, Shape
 from conference.models import Edition
 from content.array_lookup import AnyOf
 from search.hits import MAX_HITS, find
@@ -159,7 +160,12 @@ class Reader:
             elif name in shape.ones:
                 columns.update(shape.ones[name].columns())
         rows = shape.prepare(self.rows(shape.model), self.at).filter(AnyOf(owner, keys))
-        return list(rows.order_by(*order).values(*sorted(columns)))
+        found = list(rows.order_by(*order).values(*sorted(columns)))
+        if found and isinstance(shape, Resource) and not TRACKED.isdisjoint(selection.names(shape)):
+            known = moments(shape.model, shape.followed, {row["pk"] for row in found}, self.at)
+            for row in found:
+                row[MOMENTS] = known[row["pk"]]
+        return found
 
 
 def ranked(words: str, kind: str, edition: str = "") -> list[int]:

@@ -16,18 +16,20 @@ from api.files import FILES, MEDIA_TYPES
 from api.filters import NAMED, NAMED_FORM, KindFilter, ResourceFilter
 from api.pagination import MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE
 from api.resources import RESOURCES
-from api.shapes import STRING, STRINGS, URL, VERSION, JsonSchema, Resource, Shape, Text, kind_schema
+from api.shapes import ID_HELP, STRING, STRINGS, URL, VERSION, JsonSchema, Resource, Shape, Text, kind_schema
 from api.writing.bodies import BodyField, ReferenceField, body_serializer, part_serializer
 from people.models import Institution, Person
 
 # A part of the document, to read.
 type Json = dict[str, Any]
 
+GONE = _("It was public, and was deleted or withdrawn: id, url, the last title and deleted_at.")
 CODES = {
     400: _("Nothing was written: the errors by field, or the parameter that is wrong."),
     401: _("The token is unknown or has expired, or nobody is signed in."),
     403: _("No permission, a token that only reads or is for another edition, or no CSRF token."),
     404: _("Not found, or you may not see it."),
+    410: GONE,
     409: _("The id is taken, or other things, which are listed, hold what was to be deleted."),
     412: _("It was changed since it was read; the response contains the current version."),
     415: _("The body is not JSON: no form, and no file."),
@@ -40,6 +42,10 @@ READING_CODES = {
     404: _("There is no such thing, or nothing public of that name."),
     429: CODES[429],
 }
+DELETED = _(
+    "With true, what was public and was deleted or withdrawn: id, url, the last title and deleted_at. "
+    "Narrowed by edition, conference and changed_since alone."
+)
 MOVED = _("It was merged with another, which goes on at Location.")
 IF_MATCH = _("The ETag with which it was read. It is refused if something was changed since.")
 SECURITY_SCHEMES = {
@@ -135,16 +141,26 @@ def components() -> Iterator[tuple[str, JsonSchema]]:
         "Warning",
         object_schema(warning, warning, _("What gets in each other's way; nothing is refused for it.")),
     )
+    deleted = {
+        "id": described(STRING, ID_HELP),
+        "url": described(URL, _("The address that it had.")),
+        "title": described(STRING, _("The last public title, of what has one.")),
+        "name": described(STRING, _("The last public name, of what has no title.")),
+        "deleted_at": described(
+            {"type": "string", "format": "date-time"}, _("Since when it is no longer public.")
+        ),
+        "detail": described(STRING, _("In a sentence, at its own address.")),
+    }
+    yield "Deleted", object_schema(deleted, ["id", "url", "deleted_at"], GONE)
+    yield "DeletedList", list_schema("Deleted")
     for resource in RESOURCES.values():
         yield from resource_components(resource, detail)
 
 
 def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tuple[str, JsonSchema]]:
     title = resource.title
-    following = described({**URL, "type": ["string", "null"]}, _("The next page; null on the last."))
-    page = {"next": following, "results": list_of(title)}
     yield title, shape_schema(resource)
-    yield f"{title}List", object_schema(page, page)
+    yield f"{title}List", list_schema(title)
     yield from ((part.title, shape_schema(part)) for part in parts_of(resource))
     if not resource.writable:
         return
@@ -160,6 +176,12 @@ def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tupl
     yield f"{title}InFull", shape_schema(resource, more)
     outdated = {"detail": detail, "current": ref(f"{title}InFull")}
     yield f"{title}Outdated", object_schema(outdated, outdated)
+
+
+def list_schema(name: str) -> JsonSchema:
+    following = described({**URL, "type": ["string", "null"]}, _("The next page; null on the last."))
+    page = {"next": following, "results": list_of(name)}
+    return object_schema(page, page)
 
 
 def parts_of(shape: Shape) -> Iterator[Shape]:
@@ -260,7 +282,10 @@ def paths() -> Iterator[tuple[str, JsonSchema]]:
 
 def list_operation(resource: Resource) -> JsonSchema:
     files = {MEDIA_TYPES[name]: {"schema": STRING} for name in FILES.get(resource.name, ())}
-    page = {"application/json": {"schema": ref(f"{resource.title}List")}, **files}
+    listed = {"schema": ref(f"{resource.title}List")}
+    if resource.model.public_when:
+        listed = {"schema": {"anyOf": [listed["schema"], ref("DeletedList")]}}
+    page = {"application/json": listed, **files}
     responses = {"200": {"description": "", "content": page}, **errors("Error", 400, 401, 429)}
     parameters = [*selection_parameters(resource), *list_parameters(resource)]
     return operation(resource, "list", resource.help, parameters, responses, READERS)
@@ -284,7 +309,8 @@ def single_operations(resource: Resource, path: list[str], where: str = "") -> J
     parameters = [parameter(name, help[name], STRING, place="path") for name in path]
     parameters += selection_parameters(resource)
     moved = {"301": {"description": MOVED}} if resource.model in (Person, Institution) else {}
-    responses = {"200": content("", shown), **moved, **errors("Error", 400, 401, 404, 429)}
+    gone = {"410": content(GONE, ref("Deleted"))} if resource.model.public_when else {}
+    responses = {"200": content("", shown), **moved, **errors("Error", 400, 401, 404, 429), **gone}
     summary = format_lazy(_("One of them: {title}."), title=title)
     found = {"get": operation(resource, f"retrieve{where}", summary, parameters, responses, READERS)}
     if not is_written:
@@ -359,6 +385,8 @@ def list_parameters(resource: Resource) -> Iterator[JsonSchema]:
     orders += [RELEVANCE] if resource.kind else []
     if orders:
         yield parameter("ordering", _("The usual order never changes."), {**STRING, "enum": orders})
+    if resource.model.public_when:
+        yield parameter("deleted", DELETED, {"type": "boolean"})
     most = format_lazy(_("At most {most}; more is answered with {most}."), most=MAX_PAGE_SIZE)
     yield parameter("page_size", most, {"type": "integer", "minimum": 1, "default": PAGE_SIZE})
     if files := FILES.get(resource.name):

@@ -6,7 +6,7 @@ One declaration gives the responses (`reader`), their description (`schema`), th
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,9 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 import markup
+from api.changes import Follows, Source
 from content.models import Content
+from content.row_values import recorded_fields
 from people.querysets import with_shown_names
 from schedule.session_kinds import MAX_SLUG_CHARS, HasKind
 
@@ -171,6 +173,9 @@ class Resource(Shape):
     kind: str = ""
     # Names of writable columns that differ from the column.
     renamed: Mapping[str, str] = field(default_factory=dict)
+    # What moves `changed_at` besides the row and its parts; columns that no response has do not.
+    follows: Follows = field(default_factory=Follows)
+    unshown: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         RESOURCES[self.name] = self
@@ -179,6 +184,14 @@ class Resource(Shape):
     def url(self, edition: str | None, key: object) -> str:
         middle = f"{edition}/" if edition else ""
         return f"{API_ROOT}{self.name}/{middle}{key}/"
+
+    @property
+    def followed(self) -> Follows:
+        """All that moves `changed_at`."""
+        names = tuple(recorded_fields(self.model).keys() - {*self.unshown}) if self.unshown else ()
+        parts = tuple(many.resource.model for many in self.manys.values() if many.is_part)
+        own = Source(self.model, fields=names, parts=parts)
+        return Follows((own, *self.follows.sources), self.follows.moments)
 
     @property
     def has_edition(self) -> bool:
@@ -206,12 +219,26 @@ def identity(resource: Resource) -> dict[str, Field]:
         "url": Field(columns, url, _("The address of this very thing."), URL),
         "page": resource.page,
     }
+    found |= {
+        "created_at": Field((), lambda row: utc(row[MOMENTS].created), CREATED_HELP, MOMENT),
+        "changed_at": Field((), lambda row: utc(row[MOMENTS].changed), CHANGED_HELP, MOMENT),
+    }
     if resource.lists:
         schema = {"type": "object", "additionalProperties": URL}
         found["links"] = Field(columns, links, _("Lists of what belongs to it."), schema)
     return found
 
 
+def utc(moment: datetime | None) -> str | None:
+    return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
+
+
+# Where a row that was read has its `api.changes.Moments`, if these fields are wanted.
+MOMENTS = "moments"
+TRACKED = frozenset(("created_at", "changed_at"))
+MOMENT: JsonSchema = {"type": ["string", "null"], "format": "date-time"}
+CREATED_HELP = _("When it was entered or imported; null where the history does not know.")
+CHANGED_HELP = _("When what is said of it here last changed, or it became public; for changed_since.")
 ID_HELP = _("Fixed for life; unique in its edition, or in the site for what belongs to no edition.")
 
 

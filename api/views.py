@@ -2,9 +2,10 @@
 
 from collections.abc import Collection
 from functools import cached_property
+from typing import Any
 
 from django.conf import settings
-from django.http import Http404
+from django.http import Http404, QueryDict
 from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,15 +19,20 @@ from api.conditional import ConditionalView
 from api.errors import BadValue, UnknownParameter
 from api.files import FILES, Sender
 from api.filters import GENERAL, ResourceFilter
+from api.former import former_row, former_rows
 from api.pagination import MAX_EXPANDED_ROWS, MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE, Page
 from api.permissions import caller_of
 from api.reader import Reader, Selection, ranked, select
 from api.resources import RESOURCES
 from api.schema import schema
 from api.shapes import Resource, Rows, list_url
+from conference.models import Edition
 from people.models import Institution, Person
 
 JSON = "json"
+DELETED = "deleted"
+# What can narrow a list of what is no longer public.
+BESIDE_DELETED = (DELETED, "edition", "conference", "changed_since", "page_size", "cursor")
 IN_FILES = gettext_lazy("Leave it out with “format”: a file holds the whole list, with columns of its own.")
 
 
@@ -52,7 +58,11 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         parameters, resource = request.query_params, self.resource
         filters: type[ResourceFilter] = resource.filters or ResourceFilter
         others = ["format"] if resource.name in FILES else []
-        rows = filters(parameters, self.reader.rows(resource.model), self.reader, others).narrowed()
+        others += [DELETED] if resource.model.public_when else []
+        narrowing = filters(parameters, resource, self.reader, others)
+        rows = narrowing.narrowed()
+        if self.asks_for_deleted(parameters):
+            return self.list_deleted(request, narrowing.form.cleaned_data)
         words = parameters.get("q", "")
         if send := self.sender(parameters.get("format", "")):
             for name in GENERAL:
@@ -70,6 +80,35 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         results = self.reader.objects(resource, keys, selection)
         return Response({"next": self.next_url(request, following), "results": results})
 
+    def asks_for_deleted(self, parameters: QueryDict) -> bool:
+        """Whether to list what was public and is no more."""
+        value = parameters.get(DELETED, "")
+        if value.lower() not in ("", "true", "false"):
+            raise BadValue(DELETED, value, allowed=["true", "false"])
+        if value.lower() != "true":
+            return False
+        for name, given in parameters.items():
+            if name not in BESIDE_DELETED and given:
+                raise BadValue(name, str(given), _("Leave it out with “deleted”."))
+        return True
+
+    def list_deleted(self, request: Request, wanted: dict[str, Any]) -> Response:
+        """List them by the moment since when they are not public."""
+        at, editions = self.reader.at, Edition.objects.published(self.reader.at).order_by()
+        if wanted.get("edition"):
+            editions = editions.filter(slug=wanted["edition"].rpartition("/")[2])
+        if wanted.get("conference"):
+            editions = editions.filter(conference__slug=wanted["conference"])
+        is_narrowed = wanted.get("edition") or wanted.get("conference")
+        keys = [*editions.values_list("pk", flat=True)] if is_narrowed else None
+        found = former_rows(self.resource, keys, at)
+        if since := wanted.get("changed_since"):
+            found = {key: one for key, one in found.items() if one.until >= since}
+        page = self.page(request, Selection())
+        shown, following = page.of_ranking([*found])
+        results = [found[key].answer for key in shown]
+        return Response({"next": self.next_url(request, following), "results": results})
+
     def retrieve(self, request: Request, id: str, edition: str | None = None) -> Response:
         refuse_unknown(request, ("fields", "expand"))
         selection = self.selection(request)
@@ -79,7 +118,11 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
             return Response(found[0])
         url = self.moved_to(id)
         if url is None:
-            raise Http404
+            gone = former_row(self.resource, edition, id, self.reader.at)
+            if gone is None:
+                raise Http404
+            answer = {"detail": _("It is no longer public."), **gone.answer}
+            return Response(answer, status=status.HTTP_410_GONE)
         return Response(status=status.HTTP_301_MOVED_PERMANENTLY, headers={"Location": url})
 
     def moved_to(self, id: str) -> str | None:

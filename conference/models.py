@@ -40,6 +40,7 @@ from content.fields import (
 )
 from content.models import Content, Ordered, Status, ends_before_start
 from content.page_paths import path_of
+from content.public_past import SITE, PublicWhen
 
 
 class Conference(Content):
@@ -342,6 +343,7 @@ class Page(Content):
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("body_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("body",)
+    public_when = PublicWhen(SITE, {"status": ("published",)})
 
     edition = models.ForeignKey(
         Edition,
@@ -439,6 +441,7 @@ class Sponsor(Ordered, Content):
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("description_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("description",)
+    public_when = PublicWhen(SITE, {"status": ("published",)})
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="sponsors")
     slug = SlugKey(_("slug"), max_length=80)
@@ -478,6 +481,7 @@ class Announcement(Content):
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("text",)
+    public_when = PublicWhen(SITE, {"status": ("published",)}, since="published_at")
 
     edition = models.ForeignKey(
         Edition, models.CASCADE, verbose_name=_("edition"), related_name="announcements"

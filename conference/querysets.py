@@ -1,16 +1,12 @@
 """Which editions, conferences, pages, sponsors, announcements and menu items are public."""
 
 from datetime import datetime
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db import models
 from django.db.models import Q
 
-from content import revision
-from content.preview_context import GATES
-from content.querysets import ContentQuerySet, edition_public, moment, or_draft, or_upcoming
+from content.querysets import ContentQuerySet, edition_public, or_draft, or_upcoming
 
 if TYPE_CHECKING:
     from content.models import Content
@@ -24,13 +20,6 @@ class EditionQuerySet(ContentQuerySet[Any]):
         """A row for each of their published pages, as `page`, and for an edition without any."""
         is_shown = or_draft(Q(pages__status="published"), "pages__")
         return self.annotate(page=models.FilteredRelation("pages", condition=is_shown))
-
-    def changed_since(self, since: datetime, at: datetime | None = None) -> Self:
-        """Editions of which something may have changed: by an edit there or in the site, or an open gate."""
-        if revision.current(None).changed_at >= since:
-            return self
-        opened = (Q(**{f"{gate}__range": (since, moment(at))}) for gate in GATES)
-        return self.filter(reduce(or_, opened, Q(changed_at__gte=since)))
 
 
 class ConferenceQuerySet[M: "Content"](ContentQuerySet[M]):

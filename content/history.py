@@ -118,6 +118,10 @@ class RowChange(models.Model):
             models.Index(fields=["owner"], condition=~Q(owner=""), name="row_change_by_owner"),
             models.Index(fields=["other"], condition=~Q(other=""), name="row_change_by_other"),
             models.Index(fields=["moved_to"], condition=~Q(moved_to=""), name="row_change_by_new_owner"),
+            # What was public and is no more, of an edition.
+            models.Index(
+                fields=["model", "edition_key"], condition=Q(kind="deleted"), name="row_change_deleted"
+            ),
             # Recent deletions.
             models.Index(
                 fields=["model", "id"], condition=Q(kind="deleted", dragged=False), name="row_change_gone"

@@ -13,6 +13,7 @@ from content import deletion, recording, revision
 from content.history import ChangeSet, RowChange
 from content.invalidation import Invalidation
 from content.ordering import close_gaps, has_places
+from content.public_past import PublicWhen
 from content.revision import SiteRevision
 from content.row_values import Values, held_rows, part_of, read, recorded_fields, related_model
 
@@ -49,6 +50,8 @@ class Content(models.Model):
     part_of: ClassVar[tuple[str, ...]] = ()
     # The fields that say something of the row and decide nothing: not whether it is shown, nor where.
     words: ClassVar[tuple[str, ...]] = ()
+    # When its rows are public, in terms of which the history knows the past; `None` where others decide it.
+    public_when: "ClassVar[PublicWhen | None]" = None
     # The relations, besides foreign keys, that `clean()` follows: fetched at once for many rows.
     rules_look_at: ClassVar[tuple[str, ...]] = ()
 

@@ -18,6 +18,7 @@ from content.invalidation import paper_tag, title_tag
 from content.licenses import License, license_of
 from content.models import Content, Ordered, Status
 from content.page_paths import path_of
+from content.public_past import PAPERS, PublicWhen
 from papers.querysets import (
     TOPIC_LEVELS,
     AuthorshipQuerySet,
@@ -101,6 +102,7 @@ class Paper(Content):
         "lay_summary_html",
     )
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary")
+    public_when = PublicWhen(PAPERS, {"status": ("published",)})
     words: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary", "doi", "pages")
 
     class Status(models.TextChoices):
@@ -242,6 +244,7 @@ class Material(Ordered, Content):
     personal_fields: ClassVar[tuple[str, ...]] = ()
     edition_lookup: ClassVar[str] = "paper__edition"
     siblings_of: ClassVar[str] = "paper"
+    public_when = PublicWhen(PAPERS, {"visible": (True,)}, within=("paper",))
 
     class Kind(models.TextChoices):
         PDF = "pdf", _("PDF")
@@ -299,6 +302,7 @@ class Award(Ordered, Content):
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("citation_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("citation",)
+    public_when = PublicWhen(PAPERS, {"status": ("published",)})
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="awards")
     uid = UidField()

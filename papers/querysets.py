@@ -21,7 +21,7 @@ from django.db.models import (
 from django.db.models.fields import IntegerField
 from django.db.models.functions import Coalesce, Lower, Upper
 
-from content.querysets import ContentQuerySet, moment, or_draft, papers_public
+from content.querysets import ContentQuerySet, or_draft, papers_public
 from markup import fold
 from papers.rows import PaperRow, cards
 from people.querysets import with_shown_names
@@ -67,15 +67,6 @@ class TopicQuerySet(ContentQuerySet[Any]):
 class PaperQuerySet(ContentQuerySet[Any]):
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(paper_published("", at))
-
-    def withdrawn_after_release(self, at: datetime | None = None) -> Self:
-        """Withdrawn papers that a release has shown: their address stays, and they are in no list.
-
-        `shown_authors` are the names as printed, for citations.
-        """
-        rows = self.filter(papers_public("edition__", at), status="withdrawn", announced_at__lte=moment(at))
-        authors = with_shown_names(self.model._meta.get_field("authorships").related_model.objects.all())
-        return rows.prefetch_related(Prefetch("authorships", authors.order_by("position"), "shown_authors"))
 
     def below(self, topic: "Topic") -> Self:
         return self.filter(reduce(or_, (Q(**{path: topic}) for path in TOPIC_PATHS)))

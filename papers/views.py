@@ -1,25 +1,30 @@
 """Views of papers and awards. Querysets decide what is public, and in which order."""
 
 import secrets
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
+import markup
 from conference.cards import Picture, card, edition_line
 from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page
 from content.pagination import page_of
+from content.public_past import former, keys_of
 from papers.facets import PaperFilter
-from papers.models import Award, Paper, Topic
+from papers.models import Authorship, Award, Paper, Topic
 from papers.page_metadata import byline, byline_words, card_text, paper_head
 from papers.related import related
 from papers.statistics import statistics
+from people.querysets import with_shown_names
 
 PAGE_SIZE = 50
 # With abstracts.
@@ -79,14 +84,12 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
 
 @edition_page
 def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
-    published = edition.papers.published().in_full().filter(uid=uid).first()
-    paper: Paper = published or get_object_or_404(edition.papers.withdrawn_after_release(), uid=uid)
+    paper: Paper | None = edition.papers.published().in_full().filter(uid=uid).first()
+    if paper is None:
+        return former_paper_page(request, edition, uid)
     paper.edition = edition
     if request.path != paper.get_absolute_url():
         return redirect(paper, permanent=True)
-    if published is None:
-        # It was announced, and others may have cited it.
-        return render(request, "papers/withdrawn.html", {"paper": paper, "crumbs": [papers_crumb(edition)]})
     picture = Card(reverse("papers:card", args=[edition.slug, uid]), card_text(paper))
     context = {
         "paper": paper,
@@ -96,6 +99,25 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
         "crumbs": [papers_crumb(edition)],
     }
     return render(request, "papers/detail.html", context)
+
+
+def former_paper_page(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
+    """Say of a paper whose page was public that it is no more: others may have cited it."""
+    keys = keys_of(Paper, edition.pk, "uid", uid)
+    found = former(Paper, keys, ["title"], timezone.now())
+    if not found:
+        raise Http404
+    paper = found[-1]
+    authors = with_shown_names(Authorship.objects.filter(paper=paper.key)).order_by("position")
+    context = {
+        "title": markup.plain(str(paper.values["title"])),
+        "title_html": markup.inline(str(paper.values["title"])),
+        # Empty where it was deleted.
+        "authors": [author.shown_name for author in authors],
+        "is_withdrawn": Paper.objects.filter(pk=paper.key).exists(),
+        "crumbs": [papers_crumb(edition)],
+    }
+    return render(request, "papers/former.html", context, status=HTTPStatus.GONE)
 
 
 @edition_page

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 import markup as text
 from conference.models import Edition
 from content.models import Content
+from content.public_past import SCHEDULE, PublicWhen
 from schedule.agenda.stars import Seen, Star
 from schedule.querysets import AgendaQuerySet, ReleaseQuerySet
 
@@ -26,6 +27,7 @@ class Release(Content):
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
     derived_from: ClassVar[tuple[str, ...]] = ("text",)
+    public_when = PublicWhen(SCHEDULE, since="published_at")
 
     edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="releases")
     number = models.PositiveIntegerField(_("number"))

@@ -14,6 +14,7 @@ from conference.models import Edition
 from content.fields import HttpURLField, MarkdownField, SlugKey, UidField, validate_language
 from content.models import Content, Ordered, ends_before_start
 from content.page_paths import path_of
+from content.public_past import SCHEDULE, PublicWhen
 from papers.models import Paper
 from papers.rows import Appearing, TalkRow, running_order
 from people.models import Person
@@ -21,6 +22,7 @@ from people.printed_names import NamedAsPrinted
 from schedule.entries import Status, TimetableEntry, set_null
 from schedule.following import Agenda, AgendaStar, Release
 from schedule.querysets import (
+    PUBLIC_STATUSES,
     PresentationQuerySet,
     RoomQuerySet,
     SessionQuerySet,
@@ -94,6 +96,7 @@ class Session(HasKind, TimetableEntry, Content):
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html", *KIND_COPIES)
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
+    public_when = PublicWhen(SCHEDULE, {"status": PUBLIC_STATUSES}, within=("parent",))
     rules_look_at: ClassVar[tuple[str, ...]] = ("parts",)
 
     Kind = BuiltInSessionKind
@@ -300,6 +303,7 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
     siblings_of: ClassVar[str] = "session"
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html", *KIND_COPIES)
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
+    public_when = PublicWhen(SCHEDULE, {"status": PUBLIC_STATUSES}, within=("session", "paper"))
 
     Kind = BuiltInPresentationKind
     get_kind_display = HasKind.kind_words

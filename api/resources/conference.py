@@ -3,6 +3,7 @@
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
+from api.changes import Follows, Source, named_people, opening
 from api.filters import AnnouncementFilter, EditionFilter, PageFilter, SponsorFilter
 from api.shapes import (
     Many,
@@ -23,8 +24,11 @@ from api.shapes import (
     timezone,
 )
 from conference.models import Announcement, Conference, Edition, Page, Sponsor
+from content.public_past import SITE
 from people.models import CommitteeRole
 
+# In its zone are the times of what belongs to it.
+EDITION_CLOCK = Source(Edition, "edition", ("timezone", "day_start_hour"))
 EDITION = One("editions", "edition", _("The edition it belongs to."))
 
 CONFERENCES = Resource(
@@ -42,6 +46,7 @@ CONFERENCES = Resource(
         "logo": file("logo", _("Its logo.")),
     },
     lists={"editions": "conference"},
+    follows=Follows(moments=opening("editions", *SITE)),
     orders={"name": F("name")},
 )
 
@@ -105,6 +110,7 @@ EDITIONS = Resource(
     ones={"conference": One("conferences", "conference", _("The series it belongs to."))},
     manys={"committee": Many(COMMITTEE, "edition", _("The committee, in order."), ("position", "pk"))},
     lists=dict.fromkeys(PARTS, "edition"),
+    follows=Follows((named_people("committee_roles__person"),), opening("", *SITE)),
     orders={"year": F("year"), "start_date": F("start_date")},
 )
 
@@ -123,6 +129,7 @@ PAGES = Resource(
     filters=PageFilter,
     fields={"title": string("title", _("Its title.")), **texts("body", _("Its text.")), "status": status()},
     ones={"edition": EDITION},
+    follows=Follows(moments=opening("edition", *SITE)),
     orders={"title": F("title")},
     kind="page",
     writable=("title", "body", "status"),
@@ -147,6 +154,7 @@ SPONSORS = Resource(
         "status": status(),
     },
     ones={"edition": EDITION},
+    follows=Follows(moments=opening("edition", *SITE)),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "tier", "url", "description", "position", "status"),
     renamed={"url": "website"},
@@ -170,6 +178,7 @@ ANNOUNCEMENTS = Resource(
         "status": status(),
     },
     ones={"edition": EDITION},
+    follows=Follows((EDITION_CLOCK,), ("published_at", *opening("edition", *SITE))),
     orders={"published_at": F("published_at")},
     writable=("title", "text", "published_at", "pinned", "status"),
 )

@@ -5,6 +5,7 @@ from typing import cast
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
+from api.changes import Follows, Source, named_people, opening
 from api.filters import AwardFilter, MaterialFilter, PaperFilter, TopicFilter
 from api.resources.conference import EDITION
 from api.shapes import (
@@ -26,6 +27,7 @@ from api.shapes import (
     texts,
     with_names,
 )
+from content.public_past import PAPERS as PAPER_GATES
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from papers.querysets import TopicQuerySet
 
@@ -106,6 +108,11 @@ PAPERS = Resource(
         "materials": Many("materials", "paper", _("Its files and links."), ("position", "pk")),
     },
     lists={"presentations": "paper", "materials": "paper"},
+    follows=Follows(
+        (named_people("authorships__person"), Source(Award, "grants__award", ("name", "status"))),
+        opening("edition", *PAPER_GATES) + opening("grants__award__edition", *PAPER_GATES),
+    ),
+    unshown=("announced_at",),
     orders={"title": F("sort_title")},
     kind="paper",
     writable=PAPER_COLUMNS,
@@ -129,6 +136,10 @@ TOPICS = Resource(
     },
     ones={"edition": EDITION, "parent": One("topics", "parent", _("The topic above it."))},
     lists={"papers": "topic", "topics": "parent"},
+    # They are public with their papers, and say how many there are.
+    follows=Follows(
+        (Source(Paper, "edition", ("status", "topic"), of_edition=True),), opening("edition", *PAPER_GATES)
+    ),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "position"),
 )
@@ -165,6 +176,7 @@ MATERIALS = Resource(
         ),
         "paper": One("papers", "paper", _("The paper.")),
     },
+    follows=Follows((Source(Paper, "paper", ("title", "status")),), opening("paper__edition", *PAPER_GATES)),
     writable=("kind", "label", "url", "license", "position", "visible"),
     renamed={"url": "href"},
 )
@@ -199,6 +211,10 @@ AWARDS = Resource(
     ones={"edition": EDITION},
     manys={"winners": Many(WINNERS, "award", _("Who won it."), ("position", "pk"))},
     lists={"papers": "award"},
+    follows=Follows(
+        (Source(Paper, "grants__paper", ("status",)),),
+        opening("edition", *PAPER_GATES) + opening("grants__paper__edition", *PAPER_GATES),
+    ),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "citation", "position", "status"),
 )

@@ -7,8 +7,9 @@ from django.db.models import DateTimeField, F, Value
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
+from api.changes import Follows, Source, named_people, opening
 from api.filters import PresentationFilter, ReleaseFilter, RoomFilter, SessionFilter
-from api.resources.conference import EDITION
+from api.resources.conference import EDITION, EDITION_CLOCK
 from api.resources.papers import paper_path
 from api.shapes import (
     Field,
@@ -32,11 +33,18 @@ from api.shapes import (
     timezone,
     with_names,
 )
+from content.public_past import PAPERS, SCHEDULE
+from papers.models import Paper
 from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
+from schedule.session_kinds import SessionKind
 
 # Later than everything that has a time: what is not scheduled yet comes last.
 NEVER = Value(datetime(9000, 1, 1, tzinfo=UTC), DateTimeField())
 ZONE, HOUR = "edition__timezone", "edition__day_start_hour"
+
+
+# The names of its own that a conference has for kinds.
+KINDS = Source(SessionKind, "edition__conference__session_kinds", ("name", "counts_as"))
 
 
 def program_day(name: str) -> Field:
@@ -95,6 +103,15 @@ ROOMS = Resource(
     },
     ones={"edition": EDITION},
     lists={"sessions": "room", "presentations": "room"},
+    # They are public with what takes place in them.
+    follows=Follows(
+        (
+            Source(Session, "edition", ("status", "room", "parent"), of_edition=True),
+            Source(Presentation, "edition", ("status", "room", "session", "paper"), of_edition=True),
+            Source(Paper, "edition", ("status",), of_edition=True),
+        ),
+        opening("edition", *SCHEDULE, *PAPERS),
+    ),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "capacity", "virtual", "stream_url", "position"),
 )
@@ -155,6 +172,15 @@ SESSIONS = Resource(
         "parts": Many("sessions", "parent", _("The sessions in it."), ("start", "pk")),
     },
     lists={"presentations": "session", "sessions": "parent", "papers": "session"},
+    follows=Follows(
+        (
+            named_people("roles__person"),
+            Source(Session, "parent", ("status", "cancellation_reason")),
+            EDITION_CLOCK,
+            KINDS,
+        ),
+        opening("edition", *SCHEDULE),
+    ),
     orders={"start": F("start"), "title": F("title")},
     kind="session",
     writable=SESSION_COLUMNS,
@@ -247,6 +273,21 @@ PRESENTATIONS = Resource(
     manys={
         "speakers": Many(SPEAKERS, "presentation", _("The speakers of a talk, in order."), ("position", "pk"))
     },
+    follows=Follows(
+        (
+            named_people("speakers__person"),
+            Source(Paper, "paper", ("title", "status")),
+            Source(
+                Session,
+                "session",
+                ("status", "cancellation_reason", "title", "start", "end", "room", "parent"),
+            ),
+            Source(Session, "session__parent", ("status", "cancellation_reason")),
+            EDITION_CLOCK,
+            KINDS,
+        ),
+        opening("edition", *SCHEDULE, *PAPERS),
+    ),
     orders={"start": Coalesce("start", "session__start", NEVER)},
     kind="talk",
     writable=PRESENTATION_COLUMNS,
@@ -271,5 +312,6 @@ RELEASES = Resource(
         "timezone": timezone(ZONE),
     },
     ones={"edition": EDITION},
+    follows=Follows((EDITION_CLOCK,), ("published_at", *opening("edition", *SCHEDULE))),
     orders={"published_at": F("published_at"), "number": F("number")},
 )

@@ -169,6 +169,11 @@ class Migration(migrations.Migration):
                         name="row_change_by_new_owner",
                     ),
                     models.Index(
+                        condition=models.Q(("kind", "deleted")),
+                        fields=["model", "edition_key"],
+                        name="row_change_deleted",
+                    ),
+                    models.Index(
                         condition=models.Q(("dragged", False), ("kind", "deleted")),
                         fields=["model", "id"],
                         name="row_change_gone",

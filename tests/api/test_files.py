@@ -142,7 +142,7 @@ def test_table_of_several_editions_is_refused(client: Client, name: str) -> None
 
 def test_docs_promise_the_files_that_there_are() -> None:
     text = (Path(settings.BASE_DIR) / "docs/api.md").read_text("utf-8")
-    said = text.partition("- **`?format=`**")[2].partition("\n- ")[0]
+    said = text.partition("- **`?format=`**")[2].partition(" A file has")[0]
     formats = {name for files in FILES.values() for name in files}
 
     assert {*re.findall(r"`(\w+)`", said)} == {*FILES, *formats}

@@ -10,8 +10,6 @@ from django.test import Client
 
 from api.filters import ResourceFilter
 from api.resources import RESOURCES
-from conference.models import Edition
-from content.revision import SiteRevision
 from tests import factories as make
 from tests.api.asking import get, ids
 
@@ -128,18 +126,6 @@ def test_lists_are_narrowed(client: Client, path: str, wanted: list[str]) -> Non
 def test_materials_are_narrowed(client: Client) -> None:
     assert len(ids(client, "materials", paper="2021/yes", edition="2021")) == 7
     assert len(ids(client, "materials", kind="code")) == 1
-
-
-def test_changed_since_leaves_out_no_change(client: Client) -> None:
-    now = datetime.now(UTC)
-    before, after = (now - timedelta(hours=1)).isoformat(), (now + timedelta(hours=1)).isoformat()
-    SiteRevision.objects.update(changed_at=now - timedelta(days=1))
-    Edition.objects.filter(slug="2022").update(changed_at=now - timedelta(days=1))
-    SiteRevision.objects.update(changed_at=now - timedelta(days=1))
-
-    assert ids(client, "papers", changed_since=before) == ["yes", "no"]
-    assert ids(client, "papers", changed_since=after) == []
-    assert ids(client, "editions", changed_since=after) == ids(client, "people", changed_since=after) == []
 
 
 @pytest.mark.parametrize("name", RESOURCES)

@@ -93,14 +93,11 @@ def test_nothing_is_told_before_the_edition_opens(
 
 @pytest.mark.parametrize("gate", ["public_from", "papers_public_from"])
 def test_both_gates_hold_papers_and_awards_back(gate: str) -> None:
-    paper = program(**{gate: LATER})
+    program(**{gate: LATER})
 
     for model in (Topic, Paper, Authorship, Material, Award, AwardGrant):
         rows = model._default_manager.published
         assert (len(rows()), len(rows(LATER))) == (0, 1)
-    Paper.objects.filter(pk=paper.pk).update(status="withdrawn", announced_at=make.PAST)
-    withdrawn = paper.edition.papers.withdrawn_after_release
-    assert (len(withdrawn()), len(withdrawn(LATER))) == (0, 1)
 
 
 def test_topic_of_a_closed_edition_is_not_shown_by_a_paper_of_an_open_one(edition: Edition) -> None:
@@ -174,34 +171,6 @@ def test_papers_of_a_topic_are_those_in_it_and_below(edition: Edition) -> None:
 
 
 # Papers
-
-
-def test_withdrawn_paper_stays_once_a_release_has_shown_it(edition: Edition) -> None:
-    for name, status, announced in (
-        ("told", "withdrawn", make.PAST),
-        ("to be told", "withdrawn", LATER),
-        ("untold", "withdrawn", None),
-        ("draft", "draft", make.PAST),
-        ("public", "published", make.PAST),
-    ):
-        make.make_paper(edition, title=name, status=status, announced_at=announced)
-
-    assert names(Paper.objects.withdrawn_after_release()) == ["told"]
-    assert names(Paper.objects.withdrawn_after_release(LATER).by_title()) == ["to be told", "told"]
-
-
-def test_withdrawn_paper_has_its_authors_as_printed_and_in_order(
-    edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
-    abe = make.make_person("Abe New")
-    abe.names.create(name="Abe Old", hidden=True)
-    paper = make.make_paper(edition, ["Zed"], status="withdrawn", announced_at=make.PAST)
-    last = make.add_author(paper, abe, name="Abe Old")
-    reorder(paper.authorships.all(), [last.pk])
-
-    with django_assert_num_queries(2):
-        found = [author.shown_name for author in Paper.objects.withdrawn_after_release().get().shown_authors]
-    assert found == ["Abe New", "Zed"]
 
 
 @pytest.mark.parametrize(

@@ -316,6 +316,48 @@ def test_paper_that_is_not_public_has_no_page(client: Client, edition: Edition, 
     assert client.get(f"{URL}{paper.uid}/").status_code == 404
 
 
+def test_withdrawn_paper_whose_page_was_public_says_so_with_its_title(
+    client: Client, edition: Edition
+) -> None:
+    abe = make.make_person("Abe New")
+    abe.names.create(name="Abe Old", hidden=True)
+    paper = make.make_paper(edition, uid="p1", title="Notes", abstract="Secret")
+    make.add_author(paper, abe, name="Abe Old")
+    make.add_author(paper, "Zed")
+    Paper.objects.update(status="withdrawn")
+    Paper.objects.update(title="Never public")
+
+    response = client.get("/2021/papers/p1/notes/")
+    page = read(client, "/2021/papers/p1/", 410)
+    assert response.status_code == 410
+    assert (page.title, page.outline) == ("Withdrawn: Notes · MLSys 2021", ["1 Notes"])
+    assert page.texts("p", "authors") == ["Abe New · Zed"]
+    assert page.texts("p", "lead") == ["This paper was withdrawn."]
+    for word in ("Secret", "Never public", "Abe Old"):
+        assert word not in response.content.decode()
+
+
+def test_deleted_paper_whose_page_was_public_says_so_with_its_title(client: Client, edition: Edition) -> None:
+    make.make_paper(edition, ["Ada"], uid="p1", title="Notes").delete()
+    make.make_paper(edition, uid="p2", title="Draft", status="draft").delete()
+
+    page = read(client, "/2021/papers/p1/notes/", 410)
+    assert (page.outline, page.texts("p", "lead")) == (["1 Notes"], ["This paper was removed."])
+    assert client.get("/2021/papers/p2/draft/").status_code == 404
+
+
+@pytest.mark.parametrize("status", ["draft", "withdrawn"])
+def test_paper_that_the_embargo_kept_back_has_no_page_when_it_ends(
+    client: Client, edition: Edition, status: str
+) -> None:
+    Edition.objects.update(papers_public_from=None)
+    paper = make.make_paper(edition)
+    Paper.objects.update(status=status)
+    Edition.objects.update(papers_public_from=make.PAST)
+
+    assert client.get(paper.get_absolute_url()).status_code == 404
+
+
 @pytest.mark.parametrize(
     ("decision", "shown"),
     [("Accept (poster)", []), ("accepted", []), ("Accept: notable-top-5%", ["Accept: notable-top-5%"])],

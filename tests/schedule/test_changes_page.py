@@ -171,20 +171,6 @@ def test_what_moved_says_so_on_day_and_session_until_the_next_release(
     assert [fetch(client, path).count("Moved from") for path in paths] == [0, 0, 0, 0]
 
 
-def test_address_of_a_withdrawn_paper_says_so_once_it_was_announced(client: Client, edition: Edition) -> None:
-    paper = make.make_paper(edition, ["Ada Lovelace"], title="Notes", abstract="Secret", uid="p1")
-    never = make.make_paper(edition, uid="p2", status="draft")
-    announce(edition, NOON)
-    Paper.objects.update(status="withdrawn")
-    words = read(client, paper.get_absolute_url())
-
-    assert "Paper Withdrawn Notes Ada Lovelace This paper was withdrawn." in words
-    assert "Secret" not in words
-    assert client.get("/2021/papers/p1/").headers["Location"] == paper.get_absolute_url()
-    assert client.get(never.get_absolute_url()).status_code == 404
-    assert "Notes" not in read(client, "/2021/papers/")
-
-
 @pytest.mark.parametrize(("path", "expected"), [(PAGE, 5), (FEED, 5), ("/2021/announcements.atom", 2)])
 def test_queries_do_not_grow(client: Client, edition: Edition, path: str, expected: int) -> None:
     counts: list[Any] = []

@@ -1,0 +1,77 @@
+"""What was public and was deleted or withdrawn, for those who keep a copy: its id, and its last title."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from api.reader import Answer
+from api.shapes import Resource, utc
+from conference.models import Edition
+from content.public_past import Former, candidates, former, keys_of
+
+
+class FormerRow(NamedTuple):
+    """Since when a row is not public, and the JSON object that says so."""
+
+    until: datetime
+    answer: Answer
+
+
+def former_rows(resource: Resource, editions: Collection[int] | None, at: datetime) -> dict[int, FormerRow]:
+    """Return what is no longer public of these editions, or of all, by primary key, the latest last."""
+    return _answers(resource, candidates(resource.model, editions, at), at)
+
+
+def former_row(resource: Resource, edition: str | None, id: str, at: datetime) -> FormerRow | None:
+    """Return what is told of the row that had this address; `None` if none was public there."""
+    key = None
+    if resource.model.public_when is None:
+        return None
+    if edition is not None:
+        key = Edition.objects.filter(slug=edition).values_list("pk", flat=True).first()
+        if key is None:
+            return None
+    found = _answers(resource, keys_of(resource.model, key, resource.key, id), at)
+    url = resource.url(edition, id)
+    return next((row for row in found.values() if row.answer["url"] == url), None)
+
+
+def _answers(resource: Resource, keys: Iterable[int], at: datetime) -> dict[int, FormerRow]:
+    told = [name for name in ("title", "name") if name in resource.fields][:1]
+    columns = [*told, *([] if resource.key == "pk" else [resource.key])]
+    rows = former(resource.model, keys, columns, at)
+    slugs = dict(Edition.objects.values_list("pk", "slug")) if rows else {}
+    # An address that is in use again is not gone; of several rows that had it, the last one counts.
+    latest = {_url(resource, row, slugs): row for row in rows}
+    here = _urls_in_use(resource, rows, at) if rows else set()
+    return {
+        row.key: FormerRow(
+            row.until,
+            {
+                "id": _id(resource, row),
+                "url": url,
+                **{name: row.values[name] for name in told},
+                "deleted_at": utc(row.until),
+            },
+        )
+        for url, row in sorted(latest.items(), key=lambda pair: (pair[1].until, pair[1].key))
+        if url not in here
+    }
+
+
+def _id(resource: Resource, row: Former) -> str:
+    return str(row.key if resource.key == "pk" else row.values[resource.key])
+
+
+def _url(resource: Resource, row: Former, slugs: dict[int, str]) -> str:
+    return resource.url(slugs[row.edition] if row.edition is not None else None, _id(resource, row))
+
+
+def _urls_in_use(resource: Resource, rows: Iterable[Former], at: datetime) -> set[str]:
+    manager: Any = resource.model._default_manager
+    keys = {_id(resource, row) for row in rows}
+    columns = [resource.edition or "pk", resource.key]
+    found = manager.published(at).order_by().values_list(*columns)
+    return {
+        resource.url(edition if resource.edition else None, key) for edition, key in found if str(key) in keys
+    }

@@ -1,0 +1,264 @@
+"""Rows that were public and are no more, told by the history: which, until when, and as what.
+
+`published()` alone decides what is public now. A model's `public_when` says the same in terms of which the
+history knows the past: its own values, the gates of its edition, the rows it stands in.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import batched
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db.models import Model
+
+from content.editions import get_edition_model
+from content.history import RowChange, RowChangeQuerySet
+from content.preview_context import GATES
+from content.row_values import BATCH_ROWS, Values, read_keys, related_model
+
+if TYPE_CHECKING:
+    from content.models import Content
+
+Kind = RowChange.Kind
+EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
+# The gates that open an edition's pages, its papers, its timetable.
+SITE, PAPERS, SCHEDULE = GATES[:1], (GATES[0], GATES[1]), (GATES[0], GATES[2])
+EDITION, WITHDRAWN = "edition", "withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicWhen:
+    """When rows of a model are public: `having` these values, their edition's gates open, and more.
+
+    `within`: foreign keys to rows that are public too, where set; of such a row alone that has no key of an
+    edition, its edition is taken. `since`: the field with the moment from which on a row is public.
+    """
+
+    gates: tuple[str, ...]
+    having: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    within: tuple[str, ...] = ()
+    since: str = ""
+
+
+class Span(NamedTuple):
+    """The values of a row in a half-open span of time; `edition` is the key of its edition."""
+
+    start: datetime
+    end: datetime
+    values: Values
+    edition: int | None = None
+
+
+class Former(NamedTuple):
+    """A row that was public: its values when it last was, and since when it is not."""
+
+    key: int
+    values: Values
+    edition: int | None
+    until: datetime
+
+
+def former(
+    model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime
+) -> list[Former]:
+    """Return those of the rows that were public and are deleted or withdrawn, in the order of `until`.
+
+    Nothing is told of what is a draft again, or hidden, nor of editions that are not public or keep this
+    part back.
+    """
+    when = model.public_when
+    if when is None:
+        return []
+    wanted = [*keys]
+    rows = public_spans(model, wanted, columns, at)
+    editions = {spans[-1].edition for spans in rows.values() if spans} - {None}
+    gates = open_spans([key for key in editions if key], when.gates, at)
+    kept_back = _kept_back(model, rows)
+    found = []
+    for key, spans in rows.items():
+        if key in kept_back or not spans or (last := spans[-1]).end >= at:
+            continue
+        opened = EARLIEST
+        if last.edition is not None:
+            is_open = gates[last.edition] and gates[last.edition][-1].end >= at
+            if not is_open:
+                continue
+            opened = gates[last.edition][-1].start
+        found.append(Former(key, last.values, last.edition, max(last.end, opened)))
+    return sorted(found, key=lambda one: (one.until, one.key))
+
+
+def _kept_back(model: "type[Content]", keys: Iterable[int]) -> set[int]:
+    """Return those of the rows that are here as drafts or hidden, or in something that is."""
+    when = model.public_when
+    if when is None:
+        return set()
+    rows = read_keys(model, keys, [*when.having, *when.within])
+    found = {
+        key
+        for key, values in rows.items()
+        if not _has(values, when.having) and values.get("status") != WITHDRAWN
+    }
+    for name in when.within:
+        targets = {key: target for key, values in rows.items() if isinstance(target := values[name], int)}
+        around: type[Content] = related_model(model, name)  # type: ignore[assignment]
+        hidden = _kept_back(around, {*targets.values()}) if targets else set()
+        found |= {key for key, target in targets.items() if target in hidden}
+    return found
+
+
+def public_spans(
+    model: "type[Content]", keys: Collection[int], columns: Collection[str], at: datetime, levels: int = 3
+) -> dict[int, list[Span]]:
+    """Return when each of these rows was public up to `at`, with these columns of it.
+
+    `levels` is how far `within` is followed: a presentation stands in a session, which stands in another.
+    """
+    when = model.public_when
+    if when is None or not keys:
+        return {key: [] for key in keys}
+    has_edition = model.edition_lookup == EDITION
+    names = {*columns, *when.having, *when.within, *filter(None, [when.since])}
+    names |= {EDITION} if has_edition else set()
+    rows = {
+        key: [span for span in spans if _has(span.values, when.having)]
+        for key, spans in states(model, keys, names, at).items()
+    }
+    if when.since:
+        rows = {key: [*_since(spans, when.since)] for key, spans in rows.items()}
+    if has_edition:
+        every = [span for spans in rows.values() for span in spans]
+        gates = open_spans({_key(span, EDITION) for span in every} - {0}, when.gates, at)
+        rows = {key: [*_in_edition(spans, gates)] for key, spans in rows.items()}
+    for name in when.within if levels else ():
+        targets = {_key(span, name) for spans in rows.values() for span in spans} - {0}
+        target: type[Content] = related_model(model, name)  # type: ignore[assignment]
+        around = public_spans(target, targets, (), at, levels - 1)
+        rows = {key: [*_within(spans, name, around)] for key, spans in rows.items()}
+    return rows
+
+
+def states(
+    model: type[Model], keys: Collection[int], names: Collection[str], at: datetime
+) -> dict[int, list[Span]]:
+    """Return the values that each row had up to `at`, the earliest first: what is now, and walked back."""
+    label, wanted = model._meta.label_lower, [*keys]
+    changes: dict[int, list[tuple[datetime, str, dict[str, object]]]] = {key: [] for key in wanted}
+    for batch in batched(wanted, BATCH_ROWS, strict=False):
+        rows = RowChange.objects.filter(model=label, object_id__in=batch).order_by("-pk")
+        for key, moment, kind, values in rows.values_list("object_id", "change_set__at", "kind", "values"):
+            changes[key].append((moment, kind, values))
+    found: dict[int, list[Span]] = {}
+    now = read_keys(model, wanted, names)
+    for key in wanted:
+        values, end, spans = now.get(key), at, []
+        for moment, kind, recorded in changes[key]:
+            start = min(moment, end)
+            if values is not None and start < end:
+                spans.append(Span(start, end, values))
+            end = start
+            if kind == Kind.CREATED:
+                values = None
+            elif kind == Kind.DELETED:
+                values = {name: recorded.get(name) for name in names}
+            elif values is not None:
+                before = {name: pair[0] for name, pair in recorded.items() if name in names}  # type: ignore[index]
+                values = {**values, **before}
+        if values is not None and end > EARLIEST:
+            spans.append(Span(EARLIEST, end, values))
+        found[key] = spans[::-1]
+    return found
+
+
+def open_spans(editions: Collection[int], gates: Iterable[str], at: datetime) -> dict[int, list[Span]]:
+    """Return when all of these gates of each edition were open."""
+    names = [*gates]
+    found: dict[int, list[Span]] = {}
+    for key, spans in states(get_edition_model(), editions, GATES, at).items():
+        open_ = [span for span in spans if all(span.values[name] for name in names)]
+        found[key] = _joined(span for one in open_ if (span := _begun(one, names)) is not None)
+    return found
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    """Return the spans, those that touch as one."""
+    found: list[Span] = []
+    for span in spans:
+        if found and found[-1].end == span.start:
+            found[-1] = found[-1]._replace(end=span.end)
+        else:
+            found.append(span)
+    return found
+
+
+def _begun(span: Span, names: Iterable[str]) -> Span | None:
+    """Return the part of a span in which all of these moments of its row have come."""
+    start = max(span.start, *(datetime.fromisoformat(str(span.values[name])) for name in names))
+    return span._replace(start=start) if start < span.end else None
+
+
+def _has(values: Values, having: Mapping[str, tuple[object, ...]]) -> bool:
+    return all(values[name] in allowed for name, allowed in having.items())
+
+
+def _key(span: Span, name: str) -> int:
+    value = span.values[name]
+    return value if isinstance(value, int) else 0
+
+
+def _since(spans: Iterable[Span], name: str) -> Iterable[Span]:
+    for span in spans:
+        if span.values[name] and (begun := _begun(span, [name])):
+            yield begun
+
+
+def _in_edition(spans: Iterable[Span], gates: Mapping[int, list[Span]]) -> Iterable[Span]:
+    """Yield the parts of spans in which the gates were open. What belongs to the whole site has none."""
+    for span in spans:
+        if edition := _key(span, EDITION):
+            for open_ in gates[edition]:
+                yield from _overlap(span._replace(edition=edition), open_)
+        else:
+            yield span
+
+
+def _within(spans: Iterable[Span], name: str, around: Mapping[int, list[Span]]) -> Iterable[Span]:
+    for span in spans:
+        if key := _key(span, name):
+            for one in around[key]:
+                yield from _overlap(span._replace(edition=span.edition or one.edition), one)
+        else:
+            yield span
+
+
+def _overlap(span: Span, other: Span) -> Iterable[Span]:
+    start, end = max(span.start, other.start), min(span.end, other.end)
+    if start < end:
+        yield span._replace(start=start, end=end)
+
+
+def candidates(model: "type[Content]", editions: Collection[int] | None, at: datetime) -> set[int]:
+    """Return the keys of rows that may have been public and are no more, of these editions or of all."""
+    manager: Any = model._default_manager
+    gone = _deleted(model, editions)
+    here = model._base_manager.exclude(pk__in=manager.published(at).order_by().values("pk"))
+    if editions is not None:
+        here = here.filter(**{f"{model.edition_lookup}__in": editions})
+    return {*gone.values_list("object_id", flat=True), *here.values_list("pk", flat=True)}
+
+
+def keys_of(model: "type[Content]", edition: int | None, column: str, value: object) -> set[int]:
+    """Return the keys of the rows that have this value, an id, or had it when they were deleted."""
+    if column == "pk":
+        return {int(str(value))}
+    gone = _deleted(model, None if edition is None else [edition]).filter(**{f"values__{column}": value})
+    here = model._base_manager.filter(**{column: value})
+    if edition is not None:
+        here = here.filter(**{model.edition_lookup: edition})
+    return {*gone.values_list("object_id", flat=True), *here.values_list("pk", flat=True)}
+
+
+def _deleted(model: "type[Content]", editions: Collection[int] | None) -> RowChangeQuerySet:
+    rows = RowChange.objects.order_by().filter(model=model._meta.label_lower, kind=Kind.DELETED)
+    return rows if editions is None else rows.filter(edition_key__in=editions)

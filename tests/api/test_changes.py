@@ -1,0 +1,310 @@
+"""When rows were created and changed, what changed since a moment, and what is no longer public."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from django.test import Client
+from django.utils import timezone
+
+from api.permissions import NOBODY
+from api.reader import Reader
+from api.shapes import RESOURCES
+from conference.models import Edition
+from content.history import ChangeSet
+from content.models import Content
+from content.public_past import public_spans
+from content.recording import together
+from papers.models import Award, Paper
+from people.models import Person
+from schedule.models import Session
+from tests import factories as make
+from tests.api.asking import get, ids, results
+from tests.website.marked import LOW
+
+pytestmark = pytest.mark.django_db
+NAMES = (
+    "papers",
+    "people",
+    "sessions",
+    "presentations",
+    "materials",
+    "awards",
+    "topics",
+    "rooms",
+)
+
+
+@pytest.fixture
+def edition(db: None) -> Edition:
+    """Two of everything; in the one everything has its part, the other is apart."""
+    edition = make.make_edition()
+    for name in ("one", "two"):
+        person = make.make_person(name.title(), uid=f"p-{name}")
+        topic = make.make_topic(edition, slug=f"t-{name}")
+        paper = make.make_paper(edition, [person], uid=name, topic=topic)
+        paper.authorships.get().institutions.add(make.make_institution(slug=f"i-{name}"))
+        make.make_material(paper)
+        make.make_award(edition, [paper], uid=f"a-{name}")
+        session = make.make_session(edition, uid=f"s-{name}", room=make.make_room(edition, slug=f"r-{name}"))
+        make.add_role(session, make.make_person(f"Chair {name}", uid=f"c-{name}"))
+        make.make_presentation(session, paper, uid=f"t-{name}")
+    return edition
+
+
+def changed(client: Client, act: Callable[[], object]) -> dict[str, list[str]]:
+    """Return the ids of what changed by an act, by resource; `changed_at` has to say the same."""
+    since = timezone.now()
+    act()
+    found = {}
+    for name in NAMES:
+        rows = results(client, name, fields="id,changed_at")
+        later = [row["id"] for row in rows if datetime.fromisoformat(row["changed_at"]) >= since]
+        assert ids(client, name, changed_since=since.isoformat()) == later, name
+        if later:
+            found[name] = later
+    return found
+
+
+def edit(row: Content, **fields: object) -> Callable[[], object]:
+    def act() -> None:
+        for name, value in fields.items():
+            setattr(row, name, value)
+        row.save()
+
+    return act
+
+
+def test_edited_summary_changes_one_paper(client: Client, edition: Edition) -> None:
+    paper = Paper.objects.get(uid="one")
+
+    assert changed(client, edit(paper, lay_summary="New.")) == {"papers": ["one"]}
+
+
+def test_edited_title_changes_what_shows_it(client: Client, edition: Edition) -> None:
+    paper = Paper.objects.get(uid="one")
+    material = str(paper.materials.get().pk)
+
+    assert changed(client, edit(paper, title="New")) == {
+        "papers": ["one"],
+        "presentations": ["t-one"],
+        "materials": [material],
+    }
+
+
+def test_name_of_a_person_changes_the_rows_that_name_them(client: Client, edition: Edition) -> None:
+    author, chair = Person.objects.get(uid="p-one"), Person.objects.get(uid="c-one")
+
+    assert changed(client, edit(author, name="New Name")) == {"papers": ["one"], "people": ["p-one"]}
+    assert changed(client, edit(chair, name="New Chair")) == {"sessions": ["s-one"], "people": ["c-one"]}
+    hide = changed(client, lambda: author.names.create(name="One", hidden=True))
+    assert hide == {"papers": ["one"], "people": ["p-one"]}
+
+
+def test_what_no_response_has_changes_nothing(client: Client, edition: Edition) -> None:
+    person, paper = Person.objects.get(uid="p-one"), Paper.objects.get(uid="one")
+
+    assert changed(client, edit(person, email="one@example.org")) == {}
+    assert changed(client, edit(paper, announced_at=timezone.now())) == {}
+    assert changed(client, lambda: make.make_paper(edition, ["Zoe"], status="draft")) == {
+        "topics": ["t-one", "t-two"],
+        "rooms": ["r-one", "r-two"],
+    }
+
+
+def test_removed_author_and_award_change_the_paper(client: Client, edition: Edition) -> None:
+    paper = Paper.objects.get(uid="one")
+    make.add_author(paper, "Zoe")
+
+    assert changed(client, lambda: paper.authorships.get(name="Zoe").delete()) == {"papers": ["one"]}
+    found = changed(client, lambda: paper.grants.get().delete())
+    assert found == {"papers": ["one"], "awards": ["a-one"]}
+    award = Award.objects.get(uid="a-two")
+    assert changed(client, edit(award, name="New"))["papers"] == ["two"]
+
+
+def test_moved_session_changes_its_presentations(client: Client, edition: Edition) -> None:
+    session = Session.objects.get(uid="s-one")
+    later = session.end + timedelta(hours=1)
+
+    assert changed(client, edit(session, start=session.end, end=later)) == {
+        "sessions": ["s-one"],
+        "presentations": ["t-one"],
+    }
+    found = changed(client, edit(edition, timezone="Europe/Berlin"))
+    assert (found["sessions"], found["presentations"]) == (["s-one", "s-two"], ["t-one", "t-two"])
+    assert "papers" not in found
+
+
+def test_paper_that_becomes_public_brings_its_author_and_its_talk(client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, [make.make_person("Zoe", uid="zoe")], uid="new", status="draft")
+    make.make_presentation(Session.objects.get(uid="s-one"), paper, uid="t-new")
+    found = changed(client, edit(paper, status="published"))
+
+    assert (found["papers"], found["people"], found["presentations"]) == (["new"], ["zoe"], ["t-new"])
+
+
+def test_gate_that_opens_by_the_clock_counts_as_a_change(client: Client) -> None:
+    now = timezone.now()
+    closed = make.make_edition(papers_public_from=now + timedelta(days=1))
+    make.make_paper(closed, ["Ada"], uid="p")
+    since, at = now + timedelta(hours=23), now + timedelta(hours=25)
+    resource = RESOURCES["papers"]
+    filters = resource.filters
+    assert filters is not None
+
+    def found(since: datetime) -> list[str]:
+        query = QueryDict(mutable=True)
+        query["changed_since"] = since.isoformat()
+        rows = filters(query, resource, Reader(at, NOBODY)).narrowed()
+        return [row.uid for row in rows]
+
+    assert (found(since), found(at)) == (["p"], [])
+
+
+def test_rows_made_together_are_as_old_as_what_they_belong_to(client: Client, edition: Edition) -> None:
+    with together():
+        paper = make.make_paper(edition, uid="new")
+        make.make_material(paper)
+        make.make_presentation(None, paper, uid="t-new")
+    for name in (*NAMES, "editions", "conferences"):
+        for row in results(client, name):
+            assert row["created_at"] is not None, name
+            assert row["created_at"] <= row["changed_at"]
+    moments = {row["id"]: row["created_at"] for row in results(client, "papers")}
+    assert {row["created_at"] for row in results(client, "presentations", paper="new")} == {moments["new"]}
+    assert {row["created_at"] for row in results(client, "materials", paper="new")} == {moments["new"]}
+
+
+# What is no longer public
+
+
+def deleted(client: Client, name: str, **parameters: Any) -> list[str]:
+    return [row["id"] for row in results(client, name, deleted="true", **parameters)]
+
+
+def test_deleted_and_withdrawn_rows_are_told(client: Client, edition: Edition) -> None:
+    since = timezone.now().isoformat()
+    one, two = Paper.objects.get(uid="one"), Paper.objects.get(uid="two")
+    material = str(one.materials.get().pk)
+    edit(one, title="Last Title")()
+    one.delete()
+    between = timezone.now().isoformat()
+    edit(two, title="Withdrawn Title")()
+    edit(two, status="withdrawn")()
+    edit(two, title="Never Public")()
+
+    rows = results(client, "papers", deleted="true")
+    assert [(row["id"], row["title"]) for row in rows] == [("one", "Last Title"), ("two", "Withdrawn Title")]
+    assert [*rows[0]] == ["id", "url", "title", "deleted_at"]
+    assert since < rows[0]["deleted_at"].replace("Z", "+00:00") < between
+    assert deleted(client, "papers", changed_since=since, edition="2021") == ["one", "two"]
+    assert deleted(client, "papers", changed_since=between, conference="mlsys") == ["two"]
+    assert deleted(client, "presentations") == ["t-one", "t-two"]
+    assert deleted(client, "materials")[0] == material
+    assert get(client, "papers/2021/one/", 410)["title"] == "Last Title"
+    assert get(client, "papers/2021/two/", 410)["title"] == "Withdrawn Title"
+
+
+def test_deleted_rows_come_in_pages(client: Client, edition: Edition) -> None:
+    for uid in ("two", "one"):
+        Paper.objects.get(uid=uid).delete()
+    first = get(client, "papers/", deleted="true", page_size=1)
+    second = client.get(first["next"]).json()
+
+    found = [row["id"] for row in (*first["results"], *second["results"])]
+    assert (found, second["next"]) == (["two", "one"], None)
+
+
+def test_what_was_never_public_is_not_told(client: Client, edition: Edition) -> None:
+    draft = make.make_paper(edition, uid="draft", status="draft")
+    closed = make.make_edition(2022, papers_public_from=timezone.now() + timedelta(days=1))
+    embargoed = make.make_paper(closed, uid="embargoed")
+    edit(embargoed, status="withdrawn")()
+    edit(draft, status="withdrawn")()
+    for uid in ("back", "hidden"):
+        make.make_paper(edition, uid=uid)
+    edit(Paper.objects.get(uid="back"), status="draft")()
+    hidden = make.make_material(Paper.objects.get(uid="hidden"))
+    edit(hidden, visible=False)()
+    make.make_paper(edition, uid="gone", status="draft").delete()
+    # Even when the embargo ends.
+    closed.papers_public_from = timezone.now()
+    closed.save()
+
+    assert deleted(client, "papers") == deleted(client, "materials") == []
+    for path in ("2021/draft", "2022/embargoed", "2021/back", "2021/gone"):
+        get(client, f"papers/{path}/", 404)
+
+
+def test_edition_that_is_kept_back_again_tells_nothing(client: Client, edition: Edition) -> None:
+    Paper.objects.get(uid="one").delete()
+    assert deleted(client, "papers") == ["one"]
+    for gate in ("papers_public_from", "public_from"):
+        edit(edition, **{gate: None})()
+        assert deleted(client, "papers") == []
+        edit(edition, **{gate: make.PAST})()
+    # Who asked meanwhile was told nothing: it counts from when the edition is public again.
+    told = results(client, "papers", deleted="true")
+    assert [row["id"] for row in told] == ["one"]
+    last = ChangeSet.objects.latest("pk").at
+    assert datetime.fromisoformat(told[0]["deleted_at"]) >= last
+
+
+def test_address_in_use_again_is_not_told(client: Client, edition: Edition) -> None:
+    Paper.objects.get(uid="one").delete()
+    make.make_paper(edition, uid="one", title="Again")
+
+    assert deleted(client, "papers") == []
+    assert get(client, "papers/2021/one/")["title"] == "Again"
+
+
+@pytest.mark.parametrize("name", ["people", "institutions", "topics", "rooms", "editions", "conferences"])
+def test_what_is_public_by_others_has_no_list_of_deleted_ones(
+    client: Client, edition: Edition, name: str
+) -> None:
+    assert get(client, f"{name}/", 400, deleted="true")["parameter"] == "deleted"
+
+
+@pytest.mark.parametrize(("name", "value"), [("fields", "id"), ("track", "Research"), ("format", "csv")])
+def test_what_cannot_narrow_deleted_rows_is_refused(
+    client: Client, edition: Edition, name: str, value: str
+) -> None:
+    Paper.objects.filter(uid="one").update(track="Research")
+
+    assert get(client, "papers/", 400, deleted="true", **{name: value})["parameter"] == name
+    assert get(client, "papers/", 400, deleted="maybe")["parameter"] == "deleted"
+
+
+def test_nothing_hidden_is_told_as_deleted(client: Client, program: dict[str, Any]) -> None:
+    for name, resource in RESOURCES.items():
+        if resource.model.public_when:
+            assert LOW not in client.get(f"/api/v1/{name}/?deleted=true").content.decode().lower(), name
+
+
+def test_history_and_published_agree_on_what_is_public_now(program: dict[str, Any]) -> None:
+    """Of every model: what was public up to now is what `published()` shows."""
+    at = timezone.now()
+    for resource in RESOURCES.values():
+        model: Any = resource.model
+        if model.public_when:
+            keys = {*model._base_manager.values_list("pk", flat=True)}
+            spans = public_spans(model, keys, (), at)
+            now = {key for key, found in spans.items() if found and found[-1].end == at}
+            assert now == {*model.objects.published(at).values_list("pk", flat=True)}, model
+            assert keys, model
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_deleted_rows_take_few_queries(client: Client, django_assert_num_queries: Any, count: int) -> None:
+    edition = make.make_edition()
+    papers = [make.make_paper(edition) for _ in range(count)]
+    for paper in papers:
+        make.make_presentation(make.make_session(edition), paper)
+    for paper in papers:
+        paper.delete()
+
+    with django_assert_num_queries(21):
+        assert len(deleted(client, "presentations")) == count
