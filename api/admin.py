@@ -1,12 +1,12 @@
 """Tokens in the admin: made and revoked by their owners. The text of one is shown once."""
 
 from datetime import timedelta
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.db.models import QuerySet
+from django.db.models import ForeignKey, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
@@ -15,7 +15,9 @@ from django.utils.translation import gettext_lazy as _
 from knox.models import get_digest_token
 from knox.settings import CONSTANTS, knox_settings
 
+from accounts.access_scope import access_of
 from api.models import Token
+from conference.models import Edition
 
 DAYS = [(1, _("a day")), (7, _("a week")), (30, _("30 days")), (90, _("90 days")), (365, _("a year"))]
 
@@ -47,7 +49,7 @@ class TokenAdmin(admin.ModelAdmin[Token]):
 
     form = TokenForm
     list_display = ["name", "user", "scope", "edition", "created", "expiry", "valid"]
-    list_filter = ["scope", "edition"]
+    list_filter: ClassVar[list[Any]] = ["scope", ("edition", admin.RelatedOnlyFieldListFilter)]
     list_select_related = ["user", "edition"]
     search_fields = ["name", "user__username"]
     desk_order = 10
@@ -65,6 +67,14 @@ class TokenAdmin(admin.ModelAdmin[Token]):
     ) -> type[TokenForm]:
         form = super().get_form(request, obj, change=change, **kwargs)
         return type(form.__name__, (form,), {"owner": request.user})
+
+    def formfield_for_foreignkey(
+        self, db_field: ForeignKey[object, object], request: HttpRequest, **kwargs: object
+    ) -> forms.ModelChoiceField[Model] | None:
+        """Offer the editions that the owner reaches: the names of others may be under embargo."""
+        if db_field.name == "edition":
+            kwargs["queryset"] = access_of(request.user).rows(Edition.objects.all())
+        return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
     def has_change_permission(self, request: HttpRequest, obj: Token | None = None) -> bool:
         return False

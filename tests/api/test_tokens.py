@@ -9,6 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from accounts.models import Membership
 from api.models import Token
 from api.permissions import Caller
 from conference.models import Edition
@@ -61,6 +62,24 @@ def test_token_is_made_in_the_admin_and_its_text_shown_once(admin_client: Client
     listed = admin_client.get("/admin/api/token/").text
     assert "Phone app" in listed
     assert text not in listed + admin_client.get(f"/admin/api/token/{token.pk}/change/").text
+
+
+def test_form_offers_the_editions_that_its_owner_reaches(edition: Edition) -> None:
+    """A name can be a secret: the edition of a series that is not announced yet."""
+    secret = make.make_edition(2030, name="Secret in Seoul", public_from=None)
+    make_token(make_staff(name="owner"), edition=secret)
+    user = make_staff("add_token", "view_token")
+    Membership.objects.create(user=user, edition=edition, role="editor")
+    client = Client()
+    client.force_login(user)
+    page = client.get("/admin/api/token/add/").text
+    made = {"name": "App", "scope": "read", "edition": str(secret.pk), "lasts": "30"}
+
+    assert "MLSys 2021" in page
+    assert "Seoul" not in page
+    assert "Select a valid choice" in client.post("/admin/api/token/add/", made).text
+    assert "Seoul" not in client.get("/admin/api/token/").text
+    assert Token.objects.filter(user=user).count() == 0
 
 
 def test_token_is_revoked_by_deleting_it(admin_client: Client, edition: Edition) -> None:
