@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
+from operator import or_
 
 from django.urls import reverse
 from django.utils.formats import number_format
@@ -64,6 +66,8 @@ class Chart:
     marks: Sequence[Mark]
     height: int
     upright: bool = False
+    # Of how many of the papers it speaks; empty where it counts something else.
+    basis: str = ""
 
 
 def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
@@ -81,7 +85,8 @@ def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
 def topics(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the highest topics, each with those below it."""
     highest = [choice for choice in catalog(edition, at).facets["topic"].values() if not choice.above]
-    return bars("topics", gettext("Papers by topic"), gettext("Topic"), _most(edition, "topic", highest))
+    chart = bars("topics", gettext("Papers by topic"), gettext("Topic"), _most(edition, "topic", highest))
+    return replace(chart, basis=_basis(edition, "topic", at))
 
 
 def institutions(edition: Edition, at: datetime | None) -> Chart:
@@ -90,28 +95,33 @@ def institutions(edition: Edition, at: datetime | None) -> Chart:
     rows = Institution.objects.filter(slug__in=[choice.value for choice in choices])
     names = dict(rows.values_list("slug", "name"))
     named = [replace(choice, label=names.get(choice.value, choice.value)) for choice in choices]
-    return bars(
+    chart = bars(
         "institutions",
         gettext("Papers by institution, the first %(number)d") % {"number": MAX_BARS},
         gettext("Institution"),
         _most(edition, "institution", named),
     )
+    return replace(chart, basis=_basis(edition, "institution", at))
 
 
 def team_sizes(edition: Edition, at: datetime | None) -> Chart:
     sizes = Counter(min(size, LARGE_TEAM) for size in edition.papers.published(at).team_sizes(at))
     span = range(1, max(sizes, default=0) + 1)
     values = [Value(f"{size}+" if size == LARGE_TEAM else str(size), sizes[size]) for size in span]
-    return columns("authors", gettext("Authors per paper"), gettext("Authors"), values)
+    chart = columns("authors", gettext("Authors per paper"), gettext("Authors"), values)
+    return replace(chart, basis=based_on(sizes.total(), len(catalog(edition, at).papers)))
 
 
 def kinds(edition: Edition, at: datetime | None) -> Chart:
     rows = edition.presentations.published(at).filter(~called_off()).order_by()
-    found = Counter(rows.values_list("kind", "kind_name"))
+    talks = list(rows.values_list("kind", "kind_name", "paper"))
+    found = Counter((kind, name) for kind, name, _ in talks)
+    papers = {paper for _, _, paper in talks if paper is not None}
     labels = {**labels_of(Paper, "presentations"), **{kind: name for kind, name in sorted(found) if name}}
     numbers = {kind: number for (kind, _), number in found.items()}
     values = [Value(label, numbers[kind]) for kind, label in labels.items() if kind in numbers]
-    return bars("kinds", gettext("Presentations by kind"), gettext("Kind"), values)
+    chart = bars("kinds", gettext("Presentations by kind"), gettext("Kind"), values)
+    return replace(chart, basis=based_on(len(papers), len(catalog(edition, at).papers)))
 
 
 def years(edition: Edition, at: datetime | None) -> list[Chart]:
@@ -139,6 +149,25 @@ def _by_year(editions: Iterable[Edition], found: dict[int, int]) -> list[Value]:
         Value(str(one.year), found.get(one.pk, 0), reverse("papers:statistics", args=[one.slug]))
         for one in editions
     ]
+
+
+def _basis(edition: Edition, facet: str, at: datetime | None) -> str:
+    """Say how many papers have any value of a facet."""
+    found = catalog(edition, at)
+    bits = reduce(or_, (choice.bits for choice in found.facets[facet].values()), 0)
+    return based_on(bits.bit_count(), len(found.papers))
+
+
+def based_on(number: int, total: int) -> str:
+    """Say of how many papers a chart speaks: "Based on 823 of 6,628 papers."."""
+    if number == total:
+        said = ngettext("Based on %(total)s paper.", "Based on all %(total)s papers.", total)
+    else:
+        said = ngettext(
+            "Based on %(number)s of %(total)s paper.", "Based on %(number)s of %(total)s papers.", total
+        )
+    grouped = {"number": number, "total": total}
+    return said % {name: number_format(value, force_grouping=True) for name, value in grouped.items()}
 
 
 def _rank(choice: FacetValue) -> tuple[int, str]:

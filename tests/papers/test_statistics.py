@@ -9,7 +9,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from conference.models import Edition
 from content.revision import lock
 from pagecache import per_revision
-from papers.statistics import Value, bars, columns, shortened
+from papers.statistics import Value, bars, based_on, columns, shortened
 from tests import factories as make
 from tests.reading import Page, read
 
@@ -63,6 +63,21 @@ def test_page_counts_what_is_public(client: Client, editions: tuple[Edition, Edi
         "Authors by year": ["20212", "20223"],
     }
     assert page.links()["ETH"] == "/2022/papers/?institution=eth"
+
+
+@db
+def test_charts_say_of_how_many_papers_they_speak(client: Client, editions: tuple[Edition, Edition]) -> None:
+    """Their numbers alone would read as those of the whole program."""
+    make.make_paper(editions[1])
+
+    assert read(client, URL).texts("p", "quiet")[:4] == [
+        "Based on 3 of 4 papers.",
+        "Based on 3 of 4 papers.",
+        "Based on 3 of 4 papers.",
+        "Based on 3 of 4 papers.",
+    ]
+    assert based_on(823, 6628) == "Based on 823 of 6,628 papers."
+    assert based_on(6628, 6628) == "Based on all 6,628 papers."
 
 
 @db
