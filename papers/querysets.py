@@ -156,6 +156,12 @@ class PaperQuerySet(ContentQuerySet[Any]):
         """Papers that are presented in no session: not at all, or not scheduled yet."""
         return self.kept().filter(~self._has("presentations", session__isnull=False))
 
+    def same_title(self) -> Self:
+        """Papers that share their title with another one of the edition, whatever its case and accents."""
+        kept = self.model._base_manager.filter(status__in=("draft", "published"))
+        others = kept.filter(edition=OuterRef("edition"), sort_title=OuterRef("sort_title"))
+        return self.kept().exclude(sort_title="").filter(Exists(others.exclude(pk=OuterRef("pk"))))
+
     def worth_a_look(self) -> Self:
         """Papers with a formula that cannot be rendered, lost letters, or a title all in capitals.
 

@@ -1,5 +1,6 @@
 """One gate in: the rules that the forms hold, for many rows at once, with the place in the file."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
 from django.core.exceptions import ValidationError
@@ -13,6 +14,7 @@ from exchange.imports.kinds import (
     INSTITUTION,
     KINDS,
     MATERIALS,
+    PAPER,
     PERSON,
     SESSION,
     TOPIC,
@@ -21,10 +23,12 @@ from exchange.imports.kinds import (
 )
 from exchange.imports.rows import PartRow, in_batches, report_concealed
 from exchange.problems import Findings, Where, short
-from papers.models import Topic
+from markup import fold, plain
+from papers.models import Paper, Topic
 from papers.querysets import TOPIC_LEVELS
 from schedule.models import Presentation, Session
 
+TITLES_SHOWN = 5
 MISSING = frozenset(("blank", "null"))
 
 
@@ -39,9 +43,28 @@ def validate(plan: Plan, findings: Findings, progress: Progress) -> None:
     for kind, field in ((INSTITUTION, "ror"), (PERSON, "orcid")):
         hidden = plan.rows.concealed.get(kind.name, frozenset())
         _check_unique(plan.steps[kind.name], kind, field, findings, hidden)
+    _note_same_titles(plan, findings)
     for kind in (TOPIC, SESSION):
         if steps := plan.steps[kind.name]:
             _check_nesting(steps, plan.rows[kind.name].rows.values(), findings)
+
+
+def _note_same_titles(plan: Plan, findings: Findings) -> None:
+    """Note new titles that another paper of the edition has: the desk lists them as `same_title()` does."""
+    steps = (step for step in plan.steps[PAPER.name] if step.is_new or "title" in step.merge.taken)
+    fresh = {id(step.row): step for step in steps}
+    papers: dict[str, list[Paper]] = defaultdict(list)
+    for row in plan.rows[PAPER.name].rows.values() if fresh else ():
+        if isinstance(row, Paper) and row.status != "withdrawn":
+            papers[fold(plain(row.title))].append(row)
+    for title, same in papers.items():
+        step = next((fresh[id(paper)] for paper in same if id(paper) in fresh), None)
+        if step and title and len(same) > 1:
+            message = gettext("“%(title)s” is the title of %(count)d papers: %(uids)s. Is one there twice?")
+            values = {"title": short(str(step.row)), "count": len(same)}
+            uids = ", ".join(paper.uid for paper in same[:TITLES_SHOWN])
+            more = ", …" if len(same) > TITLES_SHOWN else ""
+            findings.note("doubt", step.where, message, uids=uids + more, **values)
 
 
 def _check_row(step: RowPlan, findings: Findings) -> None:

@@ -49,6 +49,10 @@ PAPER_CHECKS = {
         ngettext_lazy("paper in no session", "papers in no session", "count"),
         _("In no session"),
     ),
+    "same_title": (
+        ngettext_lazy("paper with another one's title", "papers with another one's title", "count"),
+        _("Same title as another paper"),
+    ),
     "worth_a_look": (
         ngettext_lazy("title or abstract to look at", "titles and abstracts to look at", "count"),
         _("Title or abstract to look at"),

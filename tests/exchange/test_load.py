@@ -414,3 +414,13 @@ def test_time_of_its_own_is_a_change_of_that_talk() -> None:
 
     assert report.tallies["presentation"].changed == 2
     assert {*Presentation.objects.values_list("start", "end")} == {(None, START + HOUR / 2)}
+
+
+def test_papers_of_one_title_are_noted_when_they_come_in() -> None:
+    two = (paper("p1", title="On *n* bodies"), paper("p2", title="On n Bodies"), paper("p3"))
+
+    report, again = load(program(*two), "2021"), load(program(*two), "2021")
+
+    said = "“On n bodies” is the title of 2 papers: p1, p2. Is one there twice?"
+    assert [note.message for note in report.notes if note.kind == "doubt"] == [said]
+    assert again.notes == ()

@@ -288,6 +288,17 @@ def test_paper_with_others_of_its_words_is_like_five_of_those(
 # What is counted
 
 
+def test_same_title_is_told_whatever_its_case_and_accents_but_not_of_withdrawn_papers(
+    edition: Edition,
+) -> None:
+    titles = {"a": "On Café", "b": "on CAFE", "c": "On Tea", "d": "On Tea", "e": "On Milk"}
+    for uid, title in titles.items():
+        make.make_paper(edition, uid=uid, title=title, status="withdrawn" if uid == "d" else "draft")
+    make.make_paper(make.make_edition(2030), uid="f", title="On Milk")
+
+    assert sorted(Paper.objects.same_title().values_list("uid", flat=True)) == ["a", "b"]
+
+
 def test_team_sizes_are_the_numbers_of_authors_of_these_papers(edition: Edition) -> None:
     for people in (["Ada"], ["Ada", "Mia", "Zoe"], []):
         make.make_paper(edition, people)
