@@ -1,10 +1,11 @@
 """What is said about a file: where, what is wrong, what a chair should look at. Knows no app, no format."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import Self
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, gettext_lazy
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +47,56 @@ def refused(message: str, file: str = "", /, **values: object) -> ProgramError:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something a chair should look at, though the file was taken. `kind`: "doubt", "repeat" or "warning"."""
+    """Something a chair should look at, though the file was taken. `kind`: one of `NOTE_KINDS`."""
 
     kind: str
     where: Where
     message: str
+    # The message before its values were filled in: what notes that are alike have in common.
+    pattern: str = field(default="", compare=False)
+
+    @property
+    def stored(self) -> list[str]:
+        """The note as rows store it; `Note.restored` reads that."""
+        return [self.kind, str(self.where), self.message, self.pattern]
+
+    @classmethod
+    def restored(cls, kind: str, where: str, message: str, pattern: str = "") -> Self:
+        return cls(kind, Where(where), message, pattern)
+
+
+# What matters first.
+NOTE_KINDS = {
+    "warning": gettext_lazy("Not taken as it is in the file"),
+    "doubt": gettext_lazy("To check"),
+    "joined": gettext_lazy("Joined by name"),
+    "repeat": gettext_lazy("Listed twice"),
+    "name": gettext_lazy("Unusual names"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NoteSection:
+    """The notes of a kind, those that are alike together; what was met least often first."""
+
+    title: str
+    groups: list[list[Note]]
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.groups))
+
+
+def note_sections(notes: Iterable[Note]) -> list[NoteSection]:
+    """Return notes as they are shown: by kind, what matters first."""
+    found: dict[str, dict[str, list[Note]]] = {kind: {} for kind in NOTE_KINDS}
+    for note in notes:
+        found[note.kind].setdefault(note.pattern or note.message, []).append(note)
+    return [
+        NoteSection(str(NOTE_KINDS[kind]), sorted(alike.values(), key=len))
+        for kind, alike in found.items()
+        if alike
+    ]
 
 
 PROBLEMS_SHOWN = 50
@@ -82,7 +128,7 @@ class Findings:
         self.problem(where, field, f"{said}{nearest(name, known)}")
 
     def note(self, kind: str, where: Where, message: str, /, **values: object) -> None:
-        self._notes[Note(kind, where, message % values if values else message)] = None
+        self._notes[Note(kind, where, message % values if values else message, message)] = None
 
     @property
     def is_full(self) -> bool:

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.db.models import Count, Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
@@ -31,10 +32,10 @@ from exchange.jobs.preview import kind_name, shown
 from exchange.jobs.undo import plan, summary, undo
 from exchange.jobs.upload_form import UploadForm, file_name
 from exchange.models import ImportJob, ImportRun, Provenance, RecordKind
+from exchange.problems import Note, note_sections
 
 # Stages that are no kind of rows.
 WRITING = "writing "
-NOTES_SHOWN = 100
 PER_PAGE = 50
 State = ImportJob.State
 # What a job can be started again from.
@@ -93,8 +94,7 @@ def facts(job: ImportJob) -> dict[str, object]:
         "sums": sums,
         "changes": sums["new"] + sums["changed"],
         "words": COUNTED,
-        "notes": job.notes[:NOTES_SHOWN],
-        "more_notes": job.notes[NOTES_SHOWN:],
+        "sections": note_sections(Note.restored(*note) for note in job.notes),
     }
 
 
@@ -402,7 +402,8 @@ class ImportRunAdmin(ReadOnlyAdmin):
     def remarks(self, run: ImportRun) -> SafeString | str:
         if not run.notes:
             return gettext("None.")
-        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}: {} {}</li>", run.notes))
+        sections = note_sections(Note.restored(*note) for note in run.notes)
+        return render_to_string("admin/exchange/_remarks.html", {"sections": sections})
 
 
 @admin.register(Provenance)

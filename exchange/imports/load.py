@@ -23,7 +23,7 @@ from exchange.imports.rows import NOBODY, Concealed, EditionRows, records_of
 from exchange.imports.validation import validate
 from exchange.imports.writing import write_memory, write_rows
 from exchange.models import ImportRun
-from exchange.problems import Findings, Note, Problem, ProgramError, refused, short
+from exchange.problems import NOTE_KINDS, Findings, Note, Problem, ProgramError, refused, short
 from exchange.records import EditionRecord, Program, stated
 
 if TYPE_CHECKING:
@@ -149,7 +149,9 @@ def _report(plan: Plan, notes: Iterable[Note]) -> Report:
         for step in plan.steps[name]
         for name, clash in step.merge.clashes.items()
     )
-    return Report(tallies, tuple(dict.fromkeys(notes)), disputes)
+    order = [*NOTE_KINDS]
+    ordered = sorted(dict.fromkeys(notes), key=lambda note: order.index(note.kind))
+    return Report(tallies, tuple(ordered), disputes)
 
 
 def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
@@ -158,7 +160,7 @@ def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
         return None
     run.edition = plan.edition
     run.counts = {name: asdict(tally) for name, tally in report.tallies.items()}
-    run.notes = [[note.kind, str(note.where), note.message] for note in report.notes]
+    run.notes = [note.stored for note in report.notes]
     created = {name: [step.row.pk for step in plan.steps[name] if step.is_new] for name in KINDS}
     run.created = {name: keys for name, keys in created.items() if keys}
     run.finished_at = timezone.now()

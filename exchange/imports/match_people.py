@@ -314,10 +314,10 @@ class People:
 
     def _note_joined(self, cluster: Cluster, *, is_new: bool = False) -> None:
         if not is_new:
-            message = gettext("%(name)s was joined with %(person)s (%(uid)s) by name. %(why)s")
+            message = gettext("%(name)s was joined with %(person)s (%(uid)s) by name.%(why)s")
         else:
-            message = gettext("%(name)s stands in %(count)d places of the file, joined by name. %(why)s")
-        why = " ".join(one.words for one in reason_texts(cluster.reasons, self._evidence.coauthor_names))
+            message = gettext("%(name)s stands in %(count)d places of the file, joined by name.%(why)s")
+        why = "".join(f" {one.words}" for one in reason_texts(cluster.reasons, self._evidence.coauthor_names))
         values = {"person": cluster.person.name, "uid": cluster.person.uid, "count": len(cluster.entries)}
         self._note("joined", cluster.entries[0], message, why=why, **values)
 
@@ -339,7 +339,8 @@ class People:
         person.uid = self._fresh_uid(entry)
         self.rows[entry] = self.by_uid[person.uid] = person
         for sentence in names.suspicions(entry.name):
-            self._doubt(entry, gettext("The name “%(name)s” should be looked at. %(why)s"), why=sentence)
+            message = gettext("The name “%(name)s” should be looked at. %(why)s")
+            self._note("name", entry, message.replace("%(why)s", sentence.replace("%", "%%")))
 
     def _fresh_uid(self, entry: FilePerson) -> str:
         """Return the uid of the source; one made of its first id, the same everywhere; else a new one."""
@@ -359,8 +360,7 @@ class People:
         self._note("doubt", entry, message, **values)
 
     def _note(self, kind: str, entry: FilePerson, message: str, /, **values: object) -> None:
-        said = message % {"name": entry.name, **values}
-        self.findings.note(kind, entry.where, said.strip())
+        self.findings.note(kind, entry.where, message, name=entry.name, **values)
 
 
 def _made_uids(entry: FilePerson) -> list[str]:

@@ -106,7 +106,7 @@ def _previewed(job: ImportJob, progress: ProgressWriter) -> None:
             before=State.READING,
             digest=digest(plans[0]),
             counts={name: asdict(tally) for name, tally in report.tallies.items()},
-            notes=[[note.kind, str(note.where), note.message] for note in report.notes[:MAX_NOTES]],
+            notes=[note.stored for note in report.notes[:MAX_NOTES]],
             problems=[],
         )
 

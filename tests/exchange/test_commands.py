@@ -54,6 +54,24 @@ def test_import_ends_with_a_table_of_counts(tmp_path: Path) -> None:
     assert Paper.objects.count() == 3
 
 
+def test_remarks_are_counted_by_kind_and_like_ones_folded(tmp_path: Path) -> None:
+    path = tmp_path / "papers.csv"
+    path.write_text("id,title,authors\n1,On Tea,Plato\n2,On Milk,Sappho\n3,On Milk,Ann Abe\n")
+    make_edition(2021)
+
+    out, _ = imported("spreadsheet", str(path), no_progress=True)
+    everything, _ = imported("spreadsheet", str(path), no_progress=True, verbosity=2, dry_run=True)
+
+    lines = out.splitlines()
+    assert lines[lines.index("To check: 1") + 1].endswith(
+        "“On Milk” is the title of 2 papers: 2, 3. Is one there twice?"
+    )
+    assert lines[lines.index("Unusual names: 2") + 1].endswith(
+        "The name “Plato” should be looked at. It is a single word. (and 1 more like this)"
+    )
+    assert "Unusual names" not in everything
+
+
 def test_import_of_the_same_file_says_that_nothing_has_changed(tmp_path: Path) -> None:
     imported("program_json", str(saved(tmp_path)), no_progress=True)
 

@@ -43,6 +43,7 @@ def test_run_shows_its_counts_and_remarks(admin_client: Client, run: ImportRun) 
 
     assert "Ada Lovelace is listed twice in authors" in page
     assert "<th>people</th><td>1</td>" in page
+    assert "<summary>Listed twice: 1</summary>" in page
 
 
 def test_conflict_shows_the_three_values_and_leads_to_its_row(admin_client: Client, run: ImportRun) -> None:

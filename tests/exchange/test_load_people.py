@@ -319,8 +319,8 @@ def test_suspicious_name_is_a_doubt_only_when_new() -> None:
 
     first, again = load(file, "2021"), load(file, "2021")
 
-    assert ["NameError" in doubt for doubt in doubts(first)] == [True, True]
-    assert doubts(again) == []
+    assert [(note.kind, "NameError" in note.message) for note in first.notes] == [("name", True)] * 2
+    assert again.notes == ()
 
 
 def test_record_of_a_person_known_from_a_paper_is_no_conflict() -> None:

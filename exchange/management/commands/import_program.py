@@ -19,7 +19,7 @@ from exchange.imports.compare import WORDS
 from exchange.imports.kinds import KINDS
 from exchange.imports.load import Report, load, reading_context
 from exchange.jobs.fetch import Policy, fetch
-from exchange.problems import ProgramError, refused, short
+from exchange.problems import Note, ProgramError, note_sections, refused, short
 
 WIDTH = 30
 NOTES_SHOWN = 20
@@ -56,14 +56,24 @@ def table(report: Report) -> Iterator[str]:
 
 def remarks(report: Report, *, everything: bool = False) -> Iterator[str]:
     """Yield notes and conflicts as lines: the first of them, or all."""
-    notes = [(note.kind, str(note.where), note.message) for note in report.notes]
-    yield from _first([": ".join(filter(None, note)) for note in notes], everything=everything)
+    for section in note_sections(report.notes):
+        yield f"{section.title}: {section.count}"
+        lines = [line for alike in section.groups for line in _alike(alike, everything=everything)]
+        yield from _first(lines, everything=everything)
     conflicts = [
         f"conflict: {one.kind} {one.label}, {one.field}: kept {_short(one.ours)}; the file says "
         f"{_short(one.theirs)}; last imported: {_short(one.base)}"
         for one in report.conflicts
     ]
     yield from _first(conflicts, everything=everything)
+
+
+def _alike(notes: list[Note], *, everything: bool) -> list[str]:
+    """Return one of the notes that are alike, and how many there are more; or all."""
+    lines = ["  " + ": ".join(filter(None, (str(note.where), note.message))) for note in notes]
+    if everything or len(lines) == 1:
+        return lines
+    return [f"{lines[0]} (and {len(lines) - 1} more like this)"]
 
 
 def _first(lines: list[str], *, everything: bool) -> Iterator[str]:
