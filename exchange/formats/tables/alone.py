@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import markup
 from exchange.files import Context
 from exchange.formats.tables.rows import ADDED, TABLES, Column, cells_of, clock, entries_of, joined, reading
 from exchange.reading.sheets import heading
@@ -60,7 +61,7 @@ def of_papers(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
         session = sessions.get(stated(one.session, None) or "")
         if session and "cancelled" not in (one.status, session.status):
             start = stated(one.start, None) or stated(session.start, None)
-            words = (context.plain(stated(session.title, "")), moment(start, zone) if start else "")
+            words = (markup.plain(stated(session.title, "")), moment(start, zone) if start else "")
             shown[stated(one.paper, None) or ""].append(", ".join(filter(None, words)))
     won: dict[str, list[str]] = defaultdict(list)
     for award in reading(program.awards, ["name", "grants"]):
@@ -100,7 +101,7 @@ def of_awards(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
                 pages.append(page(context, f"people/{grant.person.uid}") if grant.person.uid else "")
             else:
                 edition, paper = key(grant)
-                names.append(context.plain(titles.get((edition, paper), "")) or paper)
+                names.append(markup.plain(titles.get((edition, paper), "")) or paper)
                 pages.append(page(context, f"{edition}/papers/{paper}"))
         return [joined(names), joined(pages)]
 

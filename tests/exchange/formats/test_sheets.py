@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl import Workbook, load_workbook
 
-import markup
 from exchange.files import Context, Format, Source
 from exchange.formats import csv_files, tables, xlsx
 from exchange.formats.tables.workbook import MAX_CELL_CHARS, Notes
@@ -171,7 +170,6 @@ def rows_of(name: str) -> list[dict[str, str]]:
         CONTEXT,
         edition="2021",
         site_url="https://conf.test",
-        plain=markup.plain,
         paper_titles=lambda keys: {("2021", "17"): "On *17*", ("2011", "3"): "Old"},
     )
     (file,) = (one for one in csv_files.FORMAT.write(whole(), context) if one.name == f"2021-{name}.csv")
