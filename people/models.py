@@ -16,7 +16,14 @@ from content.page_paths import path_of
 from content.querysets import published_rows
 from people import names
 from people.invitations import Invitation, PersonAccount
-from people.pairs import Comparison, InstitutionDistinction, InstitutionPair, PersonDistinction, PersonPair
+from people.pairs import (
+    Comparison,
+    InstitutionDistinction,
+    InstitutionPair,
+    LikelyNamesake,
+    PersonDistinction,
+    PersonPair,
+)
 from people.querysets import (
     CommitteeRoleQuerySet,
     InstitutionQuerySet,
@@ -32,6 +39,7 @@ __all__ = [
     "InstitutionDistinction",
     "InstitutionPair",
     "Invitation",
+    "LikelyNamesake",
     "Mergeable",
     "Person",
     "PersonAccount",

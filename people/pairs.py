@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from content.models import Content
-from people.querysets import DistinctionQuerySet, PairQuerySet
+from people.querysets import DistinctionQuerySet, LikelyNamesakeQuerySet, PairQuerySet
 
 
 class Distinction(Content):
@@ -144,6 +144,31 @@ class InstitutionPair(LikelyPair):
         verbose_name = _("likely duplicate institution")
         verbose_name_plural = _("likely duplicates of institutions")
         constraints = [models.UniqueConstraint(fields=["first", "second"], name="institution_pair_unique")]
+
+
+class LikelyNamesake(models.Model):
+    """Somebody who may be two people of one name, as last looked for."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("papers",)
+
+    person = models.OneToOneField("people.Person", models.CASCADE, verbose_name=_("person"), related_name="+")
+    score = models.PositiveSmallIntegerField(
+        _("likelihood"), help_text=_("Of a hundred such people, how many are two.")
+    )
+    papers = models.JSONField(
+        _("papers"), default=list, help_text=_("The keys of those that look like somebody else's.")
+    )
+    is_one = models.BooleanField(_("is one person"), default=False, help_text=_("A chair said so."))
+
+    objects = LikelyNamesakeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-score", "pk"]
+        verbose_name = _("likely namesake")
+        verbose_name_plural = _("likely namesakes")
+
+    def __str__(self) -> str:
+        return str(self.person)
 
 
 class Comparison(models.Model):

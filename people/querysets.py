@@ -14,7 +14,7 @@ from content.row_values import related_model
 
 if TYPE_CHECKING:
     from content.models import Content
-    from people.models import CommitteeRole, Institution, Person, PersonName  # noqa: F401 (in strings)
+    from people.models import CommitteeRole, Institution, LikelyNamesake, Person, PersonName  # noqa: F401 (in strings)
 
 
 # Where the A-Z page puts what begins with no letter.
@@ -227,6 +227,19 @@ class PairQuerySet[M: Model](QuerySet[M]):
     def of_row(self, key: int) -> Self:
         """Those of whom one is the row with this key, the likeliest first."""
         return self.filter(Q(first=key) | Q(second=key)).order_by("-score", "pk")
+
+
+class LikelyNamesakeQuerySet(QuerySet["LikelyNamesake"]):
+    """People who may be two."""
+
+    def undecided(self) -> Self:
+        """Return those of whom no chair said that they are one, and who were not merged."""
+        return self.filter(is_one=False, person__merged_into__isnull=True)
+
+    def appearing_in(self, edition: int | str | None) -> Self:
+        """Those who do something in the edition with this key."""
+        model = related_model(self.model, "person")
+        return self.filter(person__in=model._base_manager.filter(appearing(model, [edition])).values("pk"))
 
 
 def final_rows[K](links: Mapping[K, K]) -> dict[K, K]:

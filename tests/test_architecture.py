@@ -35,6 +35,7 @@ BOOKKEEPING = {
     "people.Comparison",
     "people.InstitutionPair",
     "people.Invitation",
+    "people.LikelyNamesake",
     "people.PersonAccount",
     "people.PersonPair",
     "search.Document",

@@ -153,8 +153,7 @@ class NameEvidence:
             self._teams[paper.uid] = frozenset(map(self._number, team if len(team) <= MAX_AUTHORS else ()))
             for author in stated(paper.authors, ()):
                 places.update({names.fold(place) for place in author.affiliations})
-        self._frequencies = Frequencies(spellings)
-        self._frequencies.here = max(self._frequencies.here, ASSUMED_OTHERS)
+        self._frequencies = Frequencies(spellings, at_least=ASSUMED_OTHERS)
         count = max(places.total(), ASSUMED_OTHERS)
         self._shares = {place: number / count for place, number in places.items()}
         self._here = self._people(people)

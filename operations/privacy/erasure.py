@@ -25,7 +25,7 @@ from operations.privacy.subjects import DataSubject, invitations
 from papers.models import Authorship
 from people.invitations import PersonAccount
 from people.models import Person
-from people.pairs import PersonPair
+from people.pairs import LikelyNamesake, PersonPair
 from people.querysets import appearances
 
 if TYPE_CHECKING:
@@ -83,8 +83,9 @@ def anonymise(person: Person) -> None:
                 authorship.institutions.clear()
     PersonAccount._base_manager.filter(person=person).delete()
     invitations(person.email, Q(person=person)).delete()
-    # Suspected duplicates.
+    # Suspected duplicates and namesakes.
     PersonPair.objects.filter(Q(first=person) | Q(second=person)).delete()
+    LikelyNamesake.objects.filter(person=person).delete()
     for name in {*Person.personal_fields} - {"uid", *Person.derived_fields}:
         setattr(person, name, blank(Person, name))
     person.name = NOBODY

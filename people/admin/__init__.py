@@ -1,5 +1,5 @@
 """The admin of people, institutions, committees, duplicates and members."""
 
-from people.admin import duplicates, members, people
+from people.admin import duplicates, members, namesakes, people
 
-__all__ = ["duplicates", "members", "people"]
+__all__ = ["duplicates", "members", "namesakes", "people"]

@@ -326,7 +326,7 @@ class SplitAdmin(MergeAdmin):
             column=column,
             problems=problems,
             name=request.POST.get("name", person.name),
-            picked=request.POST.getlist("row"),
+            picked=(request.POST if request.method == "POST" else request.GET).getlist("row"),
             back=self.named("change", person.pk),
         )
         return TemplateResponse(request, "admin/people/split.html", context)

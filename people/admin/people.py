@@ -28,12 +28,13 @@ from people.models import (
     CommitteeRole,
     Institution,
     InstitutionPair,
+    LikelyNamesake,
     Person,
     PersonIdentifier,
     PersonName,
     PersonPair,
 )
-from people.querysets import LetteredQuerySet, PairQuerySet
+from people.querysets import LetteredQuerySet, LikelyNamesakeQuerySet, PairQuerySet
 
 
 class AppearingFilter(admin.SimpleListFilter):
@@ -47,7 +48,9 @@ class AppearingFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
         offered = {key for key, _name in self.lookup_choices}
-        if self.value() not in offered or not isinstance(queryset, LetteredQuerySet | PairQuerySet):
+        if self.value() not in offered or not isinstance(
+            queryset, LetteredQuerySet | PairQuerySet | LikelyNamesakeQuerySet
+        ):
             return queryset
         return queryset.appearing_in(self.value())
 
@@ -81,6 +84,12 @@ CHECKS += [
     AppearingRows(
         PersonPair,
         ngettext_lazy("likely duplicate to look at", "likely duplicates to look at", "count"),
+        lambda rows: rows.undecided(),
+        place=31,
+    ),
+    AppearingRows(
+        LikelyNamesake,
+        ngettext_lazy("person who may be two", "people who may be two", "count"),
         lambda rows: rows.undecided(),
         place=31,
     ),

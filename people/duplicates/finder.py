@@ -100,10 +100,13 @@ def best_match(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | 
 
 
 class Frequencies:
-    """How common words and initials are among these names, one of each person."""
+    """How common words and initials are among these names, one of each person.
 
-    def __init__(self, names: Collection[str]) -> None:
-        self.here, self.total = len(names), len(names) + ASSUMED_OTHERS
+    `at_least`: so many others may bear them, however few are here.
+    """
+
+    def __init__(self, names: Collection[str], at_least: int = 0) -> None:
+        self.here, self.total = max(len(names), at_least), len(names) + ASSUMED_OTHERS
         self.words: Counter[str] = Counter()
         self.initials: Counter[str] = Counter()
         for name in names:

@@ -17,11 +17,13 @@ from markup import fold
 from people.duplicates.evidence import KEPT_APART, LikelyDuplicate, PersonCandidate
 from people.duplicates.finder import find
 from people.duplicates.institutions import InstitutionCandidate, find_duplicates
+from people.duplicates.namesakes import MixedPerson, find_mixed
 from people.models import (
     Comparison,
     Institution,
     InstitutionDistinction,
     InstitutionPair,
+    LikelyNamesake,
     Person,
     PersonDistinction,
     PersonIdentifier,
@@ -139,7 +141,8 @@ def search(model: type[Model]) -> int:
     """Search for duplicates, store them, and return their number."""
     now = state()
     pairs = PAIR_MODELS[model]
-    rows = [pairs(**_columns(one)) for one in _found(model)[:MAX_PAIRS]]
+    found, mixed = _found(model)
+    rows = [pairs(**_columns(one)) for one in found[:MAX_PAIRS]]
     last_key = model._default_manager.aggregate(last=Max("pk"))["last"] or 0
     with transaction.atomic():
         # Locked before the pairs: of two that look at once the second writes after the first.
@@ -149,7 +152,23 @@ def search(model: type[Model]) -> int:
         stored: Manager[Model] = pairs._default_manager
         stored.all().delete()
         stored.bulk_create(rows, batch_size=BATCH_ROWS)
+        if model is Person:
+            _store_mixed(mixed[:MAX_PAIRS])
     return len(rows)
+
+
+def _store_mixed(found: Iterable[MixedPerson]) -> None:
+    """Store who may be two; what a chair said of somebody stays."""
+    LikelyNamesake.objects.filter(is_one=False).delete()
+    decided = set(LikelyNamesake.objects.values_list("person", flat=True))
+    LikelyNamesake.objects.bulk_create(
+        (
+            LikelyNamesake(person_id=one.key, score=one.score, papers=[*one.papers])
+            for one in found
+            if one.key not in decided
+        ),
+        batch_size=BATCH_ROWS,
+    )
 
 
 def _columns(one: LikelyDuplicate) -> dict[str, Any]:
@@ -168,9 +187,9 @@ def keep_apart(found: Iterable[LikelyDuplicate]) -> None:
     PersonPair.objects.bulk_create(rows, batch_size=BATCH_ROWS, ignore_conflicts=True)
 
 
-def _found(model: type[Model]) -> list[LikelyDuplicate]:
+def _found(model: type[Model]) -> tuple[list[LikelyDuplicate], list[MixedPerson]]:
     if model is Institution:
-        return find_duplicates(institution_candidates(), InstitutionDistinction.objects.pairs())
+        return find_duplicates(institution_candidates(), InstitutionDistinction.objects.pairs()), []
     people, written = person_candidates()
     asked = PersonPair.objects.filter(signs__contains=f",{KEPT_APART},")
     kept_apart = set(asked.values_list("first_id", "second_id"))
@@ -179,7 +198,7 @@ def _found(model: type[Model]) -> list[LikelyDuplicate]:
         for code, values in one.reasons:
             if code == "affiliation":
                 values["place"] = written[values["place"]]
-    return found
+    return found, find_mixed(people)
 
 
 def search_if_quick(model: type[Model]) -> None:

@@ -520,6 +520,51 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="LikelyNamesake",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "score",
+                    models.PositiveSmallIntegerField(
+                        help_text="Of a hundred such people, how many are two.", verbose_name="likelihood"
+                    ),
+                ),
+                (
+                    "papers",
+                    models.JSONField(
+                        default=list,
+                        help_text="The keys of those that look like somebody else's.",
+                        verbose_name="papers",
+                    ),
+                ),
+                (
+                    "is_one",
+                    models.BooleanField(
+                        default=False, help_text="A chair said so.", verbose_name="is one person"
+                    ),
+                ),
+                (
+                    "person",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="people.person",
+                        verbose_name="person",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "likely namesake",
+                "verbose_name_plural": "likely namesakes",
+                "ordering": ["-score", "pk"],
+            },
+        ),
+        migrations.CreateModel(
             name="PersonPair",
             fields=[
                 (

@@ -37,6 +37,7 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
     "people.personname": (ALL, ALL, ALL, "", ""),
     "people.persondistinction": (ALL, ALL, ALL, "", ""),
     "people.institutiondistinction": (ALL, ALL, ALL, "", ""),
+    "people.likelynamesake": ("v", "v", "v", "", ""),
     "people.personpair": ("v", "v", "v", "", ""),
     "people.institutionpair": ("v", "v", "v", "", ""),
     "schedule.presentation": (ALL, ALL, ALL, "vc", "v"),
@@ -72,7 +73,7 @@ READ_ONLY = {"exchange.conflict", "exchange.importrun", "exchange.provenance"}
 # Dropped on their own pages.
 NOT_DELETED = {"exchange.importjob"}
 # Found by the program.
-READ_ONLY |= {"people.personpair", "people.institutionpair"}
+READ_ONLY |= {"people.likelynamesake", "people.personpair", "people.institutionpair"}
 # Whom something public shows, all editors may choose.
 PUBLIC = {"people.person", "people.personidentifier"}
 # A session chair changes some fields: no version as a whole, and nothing is brought back.

@@ -685,6 +685,7 @@ WITHOUT_ADDING = {
     "exchange.importrun",
     "exchange.provenance",
     "people.institutionpair",
+    "people.likelynamesake",
     "people.personpair",
     # A release is announced where something changed.
     "schedule.release",

@@ -1,0 +1,53 @@
+"""The list of people who may be two: it leads to Split, or notes that somebody is one."""
+
+import pytest
+from django.test import Client
+
+from conference.models import Edition
+from people.duplicates import storage
+from people.models import LikelyNamesake, Person
+from tests import factories as make
+
+pytestmark = pytest.mark.django_db
+LIST = "/admin/people/likelynamesake/"
+
+
+def make_mixed(edition: Edition) -> Person:
+    lei = make.make_person("Lei Wang")
+    for place, team in (
+        ("ETH", ["Ann A", "Bo B", "Cy C"]),
+        ("ETH", ["Ann A"]),
+        ("MIT", ["Xi X", "Yo Y", "Zu Z"]),
+    ):
+        others = [Person.objects.filter(name=name).first() or make.make_person(name) for name in team]
+        make.add_author(make.make_paper(edition, others), lei, affiliations=[place])
+    return lei
+
+
+def test_list_leads_to_split_with_the_papers_of_the_other_ticked(
+    admin_client: Client, edition: Edition
+) -> None:
+    lei = make_mixed(edition)
+    page = admin_client.get(LIST)
+    (mixed,) = page.context["cl"].result_list
+    desk = admin_client.get("/admin/")
+
+    split = admin_client.get(f"{LIST}{mixed.pk}/change/", follow=True)
+
+    other = lei.authorships.get(affiliations=["MIT"])
+    assert "3 papers; 1 shares no co-author and no institution with the others" in page.text
+    assert "person who may be two" in desk.text
+    assert split.redirect_chain[0][0].startswith(f"/admin/people/person/{lei.pk}/split/")
+    assert split.context["picked"] == [f"papers.authorship:{other.pk}"]
+
+
+def test_who_was_noted_as_one_is_not_listed_again(admin_client: Client, edition: Edition) -> None:
+    make_mixed(edition)
+    storage.search(Person)
+    row = LikelyNamesake.objects.get()
+
+    admin_client.post(LIST, {"action": "are_one", "_selected_action": row.pk})
+    storage.search(Person)
+
+    assert LikelyNamesake.objects.get().is_one is True
+    assert list(admin_client.get(LIST).context["cl"].result_list) == []
