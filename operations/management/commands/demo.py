@@ -30,9 +30,12 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: 8000)")
+        parser.add_argument("--empty", action="store_true", help="without the demo program, for one's own")
         parser.add_argument("--no-serve", action="store_true", help="make everything ready, but do not serve")
 
-    def handle(self, *args: object, port: int, no_serve: bool, **options: object) -> None:
+    def handle(
+        self, *args: object, port: int, no_serve: bool, empty: bool = False, **options: object
+    ) -> None:
         if not no_serve:
             refuse_busy_port(port)
         # A short-lived process: whoever starts the demo waits, and garbage collection costs time.
@@ -40,7 +43,8 @@ class Command(BaseCommand):
         with ThreadPoolExecutor(1) as beside:
             collected = beside.submit(collect_static)
             call_command("migrate", verbosity=0, interactive=False)
-            self.import_programs()
+            if not empty:
+                self.import_programs()
         collected.result()
         refresh()
         self.make_chair()
@@ -71,7 +75,7 @@ class Command(BaseCommand):
 
     def print_addresses(self, port: int) -> None:
         root = f"http://{HOST}:{port}"
-        self.stdout.write("\nThe demo is ready:")
+        self.stdout.write("\nThe site is ready:")
         self.stdout.write(f"  {root}/  the program site")
         for edition in Edition.objects.published():
             self.stdout.write(f"  {root}{edition.get_absolute_url()}  {edition.name}")
