@@ -56,6 +56,7 @@ HELP: Mapping[str, str | Promise] = {
     "end": _("End, with the offset from UTC; of a presentation empty: that of its session."),
     "room": _("Room, by its short name."),
     "parent": _("Identifier of the session that it is part of."),
+    "language": _("Language, as its tag, such as en."),
     "session": _("Identifier of the session."),
     "cancellation_reason": _("Why it was canceled."),
     "stream_url": _("Address of the live stream."),

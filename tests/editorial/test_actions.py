@@ -189,7 +189,7 @@ def test_take_back_reads_each_row_once(client: Client, edition: Edition, count: 
         client.get(back)
 
     read = [one["sql"] for one in queries if '"papers_paper"."title"' in one["sql"]]
-    assert (len(queries), len(read)) == (10, 1)
+    assert (len(queries), len(read)) == (12, 1)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -203,7 +203,7 @@ def test_people_are_judged_together(client: Client, edition: Edition, count: int
         page = shown(client.get(back).text)
 
     assert "go back to what they were" in page
-    assert len(queries) == 11
+    assert len(queries) == 12
 
 
 def test_deleted_rows_come_back_at_their_places(admin_client: Client, edition: Edition) -> None:

@@ -20,7 +20,7 @@ def test_citation_formats_stand_in_the_order_of_their_use() -> None:
 
 
 def test_docs_name_the_columns_of_every_table() -> None:
-    lines = {line.split("`")[1]: line for line in DOCS.splitlines() if line.startswith("| `")}
+    lines = {line.split("`")[1]: line for line in reversed(DOCS.splitlines()) if line.startswith("| `")}
     for name, table in TABLES.items():
         columns = lines[f"{name}.csv"].split("|")[2]
         assert [column.strip() for column in columns.split(",")] == [*map(heading, table.headings)]
