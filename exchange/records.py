@@ -169,6 +169,14 @@ class PersonRecord(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PhotoRecord(Record):
+    """Where a picture of a person is, for somebody who has none here. Only read."""
+
+    person: PersonRef
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TopicRecord(Record):
     slug: str
     name: Stated[str] = UNSTATED
@@ -333,4 +341,5 @@ class Program:
     awards: tuple[AwardRecord, ...] = ()
     sessions: tuple[SessionRecord, ...] = ()
     presentations: tuple[PresentationRecord, ...] = ()
+    photos: tuple[PhotoRecord, ...] = ()
     notes: tuple[Note, ...] = field(default=(), compare=False)

@@ -245,6 +245,8 @@ class Plan:
     # Kinds of sessions that the file brings.
     new_kinds: list[SessionKind] = field(default_factory=list)
     kept_apart: list[KeptApart] = field(default_factory=list)
+    # Whose pictures the file knows, and their addresses.
+    photos: list[tuple[Person, str]] = field(default_factory=list)
 
     @property
     def edition(self) -> Edition:

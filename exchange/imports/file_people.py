@@ -74,7 +74,7 @@ class FilePeople:
         for location, ref, where, affiliations in references(program):
             self._add(ref, ref.where if ref.where.file else where, location, affiliations)
 
-    def entry(self, ref: PersonRef, location: Location) -> FilePerson:
+    def entry(self, ref: PersonRef, location: Location | None) -> FilePerson:
         """Return whom a reference means by its keys, else by the bare name at this place."""
         for key in _keys(ref):
             if key in self._by_key:

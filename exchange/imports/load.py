@@ -3,7 +3,7 @@
 Hand edits survive (`exchange.imports.compare`); the same file twice changes nothing.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from exchange.imports.match_people import People
 from exchange.imports.own_kinds import with_own_kinds
 from exchange.imports.rows import NOBODY, Concealed, EditionRows, records_of
 from exchange.imports.validation import validate
-from exchange.imports.writing import write_memory, write_rows
+from exchange.imports.writing import write_memory, write_photos, write_rows
 from exchange.models import ImportRun
 from exchange.problems import NOTE_KINDS, Findings, Note, Problem, ProgramError, refused, short
 from exchange.records import EditionRecord, Program, stated
@@ -72,12 +72,14 @@ def load(
     look: Callable[[Plan], None] | None = None,
     concealed: Concealed = NOBODY,
     protected: Concealed = NOBODY,
+    photos: Mapping[str, tuple[str, bytes]] | None = None,
 ) -> Report:
     """Bring a program into an edition. Raises `ProgramError` with every problem, having written nothing.
 
     `look` is shown the plan before anything is written; what it raises stops the import. A dry run locks
     nothing. Whom and what is `concealed` no name in the file means, and what names them by a key is refused.
-    Who and what is `protected` stays as it is.
+    Who and what is `protected` stays as it is. `photos`: pictures of people by address, each a file ending
+    and its bytes.
     """
     started = timezone.now()
     shown = progress or (lambda what, done, total: None)
@@ -90,8 +92,9 @@ def load(
             report = _report(plan, (*program.notes, *findings.notes))
             if look:
                 look(plan)
-            if not dry_run and (plan.new_kinds or any(plan.steps.values())):
+            if not dry_run and (photos or plan.new_kinds or any(plan.steps.values())):
                 write_rows(plan, shown)
+                write_photos(plan, photos or {})
                 for kind in plan.new_kinds:
                     kind.conference = plan.edition.conference
                     kind.save()
@@ -136,6 +139,9 @@ def _planned(
     rows = EditionRows(edition, compared, concealed, is_locking=is_locking)
     plan = compare(program, rows, people, findings, protected=protected, progress=progress)
     plan.new_kinds = new_kinds
+    hands_off = protected.get(PERSON.name, ())
+    found = ((people.find(one.person), one.url) for one in program.photos)
+    plan.photos = [(person, url) for person, url in found if person.pk not in hands_off]
     validate(plan, findings, progress)
     findings.settle()
     return plan

@@ -74,9 +74,10 @@ class People:
         self.kept_apart: list[KeptApart] = []
         self._find_by_names(program)
 
-    def find(self, ref: PersonRef, location: Location) -> Person:
+    def find(self, ref: PersonRef, location: Location | None = None) -> Person:
         entry = self.file.entry(ref, location)
-        return self._on_location.get((entry, location)) or self.rows[entry]
+        placed = self._on_location.get((entry, location)) if location else None
+        return placed or self.rows[entry]
 
     def printed(self, person: Person, name: str) -> str:
         """Return the name as printed; the display name where that one must appear nowhere."""

@@ -1,10 +1,11 @@
 """Carrying out a plan: rows, lists, and the memory of the import. The caller holds the transaction."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import batched
 from typing import Any
 
+from django.core.files.base import ContentFile
 from django.db.models import F, Manager
 from django.utils import timezone
 
@@ -241,6 +242,17 @@ def write_memory(plan: Plan, run: ImportRun) -> None:
     for batch in batched(steps, BATCH_ROWS, strict=False):
         keys |= _write_provenance(batch, plan, run)
     _write_conflicts(steps, keys, run)
+
+
+def write_photos(plan: Plan, photos: Mapping[str, tuple[str, bytes]]) -> None:
+    """Give people without a photo the one that was fetched for them."""
+    urls = {person.pk: url for person, url in reversed(plan.photos) if url in photos}
+    for batch in in_batches(urls):
+        people = [*Person.objects.filter(pk__in=batch, photo="")]
+        for person in people:
+            ending, content = photos[urls[person.pk]]
+            person.photo.save(f"{person.uid}.{ending}", ContentFile(content), save=False)
+        Person.objects.bulk_update(people, ["photo"])
 
 
 def _write_provenance(steps: Iterable[RowPlan], plan: Plan, run: ImportRun) -> dict[tuple[str, int], int]:

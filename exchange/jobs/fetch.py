@@ -10,7 +10,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from urllib.parse import SplitResult, urlsplit
@@ -38,6 +38,7 @@ class Policy:
     timeout: float = 30.0
     page_seconds: float = 300.0
     is_local: bool = False
+    max_bytes: int = MAX_BYTES
     wait: Callable[[float], None] = time.sleep
 
 
@@ -82,6 +83,11 @@ def fetch(url: str, pages: Pages, policy: Policy, progress: Progress | None = No
     raise _refused(url, gettext("The program has more than %(most_pages)s pages."), most_pages=MAX_PAGES)
 
 
+def fetch_file(url: str, policy: Policy, max_bytes: int) -> bytes:
+    """Return what an address holds. Raises `ProgramError` with one sentence."""
+    return _patiently(url, replace(policy, max_bytes=max_bytes))
+
+
 def _patiently(url: str, policy: Policy) -> bytes:
     """Ask several times, waiting longer each time, or as long as the site asks to."""
     last = ""
@@ -113,7 +119,11 @@ def _in_words(error: Exception) -> str:
 def _asked(url: str, policy: Policy) -> bytes:
     parts = urlsplit(url)
     connection = _Connection(parts, _judged(parts, url, policy), policy)
-    headers = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": "Plenary"}
+    headers = {
+        "Accept": "application/json, */*;q=0.5",
+        "Accept-Encoding": "identity",
+        "User-Agent": "Plenary",
+    }
     if policy.token:
         headers["Authorization"] = f"Bearer {policy.token}"
     try:
@@ -140,9 +150,9 @@ def _body(response: http.client.HTTPResponse, url: str, policy: Policy) -> bytes
     end, content = time.monotonic() + policy.page_seconds, bytearray()
     while piece := response.read1(CHUNK_BYTES):
         content += piece
-        if len(content) > MAX_BYTES:
+        if len(content) > policy.max_bytes:
             said = gettext("The answer holds more than %(value)s MB.")
-            raise _refused(url, said, value=MAX_BYTES // MEGABYTE)
+            raise _refused(url, said, value=policy.max_bytes // MEGABYTE)
         if time.monotonic() > end:
             raise TimeoutError
     if response.length:

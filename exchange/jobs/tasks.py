@@ -20,6 +20,7 @@ from exchange.imports.load import Report, load, reading_context
 from exchange.jobs import uploads
 from exchange.jobs.fetch import Policy, fetch
 from exchange.jobs.import_permissions import concealed, permit, protected
+from exchange.jobs.photos import with_photos
 from exchange.jobs.preview import digest, store
 from exchange.jobs.progress import ProgressWriter, reporting
 from exchange.models import ImportJob, PlannedRow
@@ -137,7 +138,7 @@ def _loaded(
     *,
     dry_run: bool = False,
 ) -> Report:
-    program = _read(job, progress)
+    program, photos = with_photos(_read(job, progress), dry_run=dry_run)
     return load(
         program,
         job.edition.slug if job.edition else _new_slug(program),
@@ -149,6 +150,7 @@ def _loaded(
         look=look,
         concealed=concealed(job.user),
         protected=protected(job.user),
+        photos=photos,
     )
 
 

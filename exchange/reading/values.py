@@ -187,7 +187,7 @@ UID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 SLUG = re.compile(r"[a-z0-9](-*[a-z0-9])*\Z")
 # The lists of a program, whose records have keys.
 RECORD_LISTS = tuple(
-    one.name for one in fields(Program) if one.name not in ("conference", "edition", "notes")
+    one.name for one in fields(Program) if one.name not in ("conference", "edition", "photos", "notes")
 )
 
 

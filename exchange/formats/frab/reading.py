@@ -36,7 +36,6 @@ from exchange.formats.frab.words import (
     parted,
 )
 from exchange.problems import Findings, Where, short
-from exchange.reading.papers import listed
 from exchange.reading.textfiles import JsonObject, is_too_large, only_one
 from exchange.reading.values import (
     UnfitError,
@@ -58,6 +57,7 @@ from exchange.records import (
     PaperRecord,
     PersonRecord,
     PersonRef,
+    PhotoRecord,
     PresentationRecord,
     Program,
     RoleRecord,
@@ -131,7 +131,6 @@ def _program(schedule: JsonObject, context: Context) -> Program:
     reader.note_types(conference.where)
     edition = reader.with_day_start(conference.where, context)
     reader.note_answers(conference.where)
-    reader.note_pictures(conference.where)
     return replace(reader.program(), edition=edition)
 
 
@@ -168,8 +167,7 @@ class EventReader:
         # What the file says of people, by their identifiers, else by their names.
         self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
         self.unread_answers = self.left_out = 0
-        # People of whom the file names a picture on another site.
-        self.pictured: set[str] = set()
+        self.photos: dict[str, PhotoRecord] = {}
         # When events begin, the day that lists them, and the hour at which the file says that it begins.
         self.listed: list[tuple[datetime, date, int]] = []
         self.kinds: dict[str, KindRecord] = {}
@@ -182,6 +180,7 @@ class EventReader:
     def program(self) -> Program:
         return Program(
             people=tuple(self.people.values()),
+            photos=tuple(self.photos.values()),
             session_kinds=tuple(self.kinds.values()),
             rooms=tuple(self.rooms.values()),
             topics=tuple(self.topics.values()),
@@ -305,11 +304,14 @@ class EventReader:
         """Add what the file says of a person, who may be in several events; nothing changes nothing."""
         texts = _texts(one, "biography") or _texts(one, "abstract", "description")
         answers = self._answers(one, is_personal=True)
-        if one.content.get("avatar"):
-            self.pictured.add(ref.name)
-        pages = (self._address(link) for link in one.objects("links"))
+        named = one.content.get("avatar")
+        url = named.get("url") if isinstance(named, dict) else named
+        avatar = self._address(url) if isinstance(url, str) else ""
+        if is_web(avatar):
+            self.photos.setdefault(avatar, PhotoRecord(person=ref, url=avatar, where=one.where))
+        pages = (self._address(link.line("url")) for link in one.objects("links"))
         homepage = next(filter(is_web, pages), "")
-        if texts or answers or homepage:
+        if texts or answers or homepage or avatar:
             biography = joined(*texts, *answers)
             key = ref.ids or ref.name
             known = self.people.get(key, PersonRecord(ref=ref, where=one.where))
@@ -376,11 +378,6 @@ class EventReader:
             message = gettext("Events left out as rejected, withdrawn or deleted: %(count)s.")
             self.findings.note("warning", where, message, count=self.left_out)
 
-    def note_pictures(self, where: Where) -> None:
-        if self.pictured:
-            message = gettext("Pictures are not fetched from other sites. Add those of: %(names)s.")
-            self.findings.note("warning", where, message, names=listed(sorted(self.pictured)))
-
     def note_answers(self, where: Where) -> None:
         if self.unread_answers:
             message = gettext(
@@ -389,9 +386,8 @@ class EventReader:
             )
             self.findings.note("warning", where, message, count=self.unread_answers)
 
-    def _address(self, link: JsonObject) -> str:
+    def _address(self, address: str) -> str:
         """Return where a link leads; files of the same site are named without its host."""
-        address = link.line("url")
         try:
             return urljoin(self.base_url, address) if address else ""
         except ValueError:
@@ -465,7 +461,7 @@ class EventReader:
         for field in ("links", "attachments"):
             for link in raw.objects(field, is_place=True):
                 title, kind = link.line("title"), link.line("type").lower()
-                address = self._address(link)
+                address = self._address(link.line("url"))
                 if kind in SOURCE_LINKS:
                     continue
                 name = OWN_LINKS.get((title, kind)) if field == "links" and not materials else None

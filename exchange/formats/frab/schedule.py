@@ -150,7 +150,7 @@ class Events(Lookup):
         self.address = f"{self.site}/{context.edition}"
         self.room_names = {room.slug: line(stated(room.name, "")) or room.slug for room in program.rooms}
         self.topics = {topic.slug: line(stated(topic.name, "") or topic.slug) for topic in program.topics}
-        self.people = {person.ref.uid: person for person in program.people if person.ref.uid}
+        self.people = {key: person for person in program.people for key in (person.ref.uid, *person.ref.ids)}
         # Kinds of the conference's own are types by their names.
         kinds = {"session": program.session_kinds, "presentation": program.presentation_kinds}
         self.types = {
@@ -310,7 +310,7 @@ class Events(Lookup):
         }
 
     def _person(self, ref: PersonRef) -> dict[str, Any]:
-        known = self.people.get(ref.uid)
+        known = next((self.people[key] for key in (ref.uid, *ref.ids) if key and key in self.people), None)
         ids = dict((known.ref.ids if known else ()) or ref.ids)
         guid = uuid_of(f"{self.site}/people/{ref.uid or ref.name}")
         own = ids.get(self.host, "")

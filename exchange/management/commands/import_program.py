@@ -19,6 +19,7 @@ from exchange.imports.compare import WORDS
 from exchange.imports.kinds import KINDS
 from exchange.imports.load import Report, load, reading_context
 from exchange.jobs.fetch import Policy, fetch
+from exchange.jobs.photos import with_photos
 from exchange.problems import Note, ProgramError, note_sections, refused, short
 
 WIDTH = 30
@@ -132,10 +133,12 @@ class Command(BaseCommand):
         sources = _sources(fmt, options)
         slug = options["edition"]
         context = reading_context(Edition.objects.filter(slug=slug).first(), slug)
+        program, photos = with_photos(fmt.read(sources, context), dry_run=options["dry_run"])
         return load(
-            fmt.read(sources, context),
+            program,
             slug,
             dry_run=options["dry_run"],
+            photos=photos,
             format_name=fmt.name,
             files=[Path(source.name).name for source in sources],
             progress=None if options["no_progress"] else ProgressBar(sys.stderr),

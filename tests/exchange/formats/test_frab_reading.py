@@ -250,14 +250,21 @@ def test_more_types_than_a_conference_has_are_no_kinds() -> None:
     assert [one.kind for one in found.sessions[20:]] == ["oral"] * 9
 
 
-def test_pictures_that_are_not_fetched_are_named() -> None:
-    found = read(
-        persons=[{**PERSON, "avatar": "https://camp.test/a.jpg"}, {"code": "X", "name": "Bo", "avatar": None}]
-    )
+def test_addresses_of_pictures_are_taken() -> None:
+    others = [("X", None), ("Y", {"url": "https://camp.test/y.png"}), ("Z", 5)]
+    persons = [{"code": code, "name": code, "avatar": avatar} for code, avatar in others]
+    found = read(persons=[{**PERSON, "avatar": "/media/a.jpg"}, *persons])
 
-    assert [note.message for note in found.notes if note.kind == "warning"] == [
-        "Pictures are not fetched from other sites. Add those of: Mia Zed."
+    assert [(one.person.name, one.url) for one in found.photos] == [
+        ("Mia Zed", "https://camp.test/media/a.jpg"),
+        ("Y", "https://camp.test/y.png"),
     ]
+
+
+def test_biography_of_somebody_without_a_uid_goes_out_again() -> None:
+    once = again(read(persons=[{**PERSON, "biography": "Hers."}]), frab_json)
+
+    assert [(one.ref.name, one.biography) for one in again(once, frab_json).people] == [("Mia Zed", "Hers.")]
 
 
 def test_links_within_the_site_are_completed_and_those_to_the_source_left_out() -> None:
