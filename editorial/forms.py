@@ -1,6 +1,6 @@
 """Admin forms: a row and its inlines, validated and ordered."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -16,6 +16,7 @@ from content.ordering import PARKED, reorder, reordered
 from editorial.form_fields import KnownChoiceField, ZonedField
 
 EXCHANGED = _("Somebody here takes the place of another row. Change the order numbers instead of the names.")
+LOST_FILE = _("The file was not saved because of another error on this form. Choose it again.")
 
 
 class ContentForm(forms.ModelForm[Any]):
@@ -193,3 +194,11 @@ class OrderedFormSet(PartFormSet):
         for row, place in places.items():
             row.position = place
         return saved
+
+
+def mark_lost_files(shown: Iterable[forms.BaseForm], sent: Collection[str]) -> None:
+    """Say beside each file that was sent that it is lost: browsers do not fill it in again."""
+    for form in shown:
+        for name in form.fields:
+            if form.add_prefix(name) in sent and name not in form.errors:
+                form.add_error(name, LOST_FILE)

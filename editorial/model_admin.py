@@ -32,7 +32,7 @@ from content.recording import recording, together
 from editorial.access import ScopedChoices, ScopedInline, access_for
 from editorial.current_edition import asked_edition, edition_in_hand, edition_of, working_on
 from editorial.form_fields import EditionSelect, EditionWrapper, KnownChoiceField, ZonedField, ZonedWidget
-from editorial.forms import ContentForm, OrderedFormSet, PartForm, PartFormSet
+from editorial.forms import ContentForm, OrderedFormSet, PartForm, PartFormSet, mark_lost_files
 from editorial.history_views import HistoryAdmin
 from editorial.lists import ContentList, ExportAdmin, matching
 from editorial.stale_forms import StaleAdmin
@@ -199,12 +199,15 @@ class ContentAdmin[M: Model = Any](
     def render_change_form(
         self,
         request: HttpRequest,
-        context: dict[str, object],
+        context: dict[str, Any],
         add: bool = False,
         change: bool = False,
         form_url: str = "",
         obj: M | None = None,
     ) -> HttpResponse:
+        if request.FILES:
+            rows = (form for inline in context["inline_admin_formsets"] for form in inline.formset.forms)
+            mark_lost_files([context["adminform"].form, *rows], request.FILES)
         if self.has_texts():
             context["text_help_url"] = reverse("admin:text_help")
         if obj is not None and self.has_change_permission(request, obj):

@@ -1,0 +1,56 @@
+"""A person added in the window that the plus sign of a paper's form opens."""
+
+from collections.abc import Callable
+from io import BytesIO
+
+import pytest
+from PIL import Image
+from playwright.sync_api import FilePayload, Page, expect
+
+from people.models import Person
+from tests import factories as make
+from tests.posted import address
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def authors(page: Page) -> Page:
+    """The form of a paper, with an empty row of an author."""
+    page.goto(address(make.make_paper(make.make_edition(), title="On Engines"), "change"))
+    page.get_by_role("button", name="Add another Author").click()
+    return page
+
+
+def opened(page: Page, click: Callable[[], None]) -> Page:
+    with page.expect_popup() as opening:
+        click()
+    return opening.value
+
+
+def saved(page: Page) -> None:
+    page.get_by_role("button", name="Save", exact=True).click()
+
+
+def photo() -> FilePayload:
+    written = BytesIO()
+    Image.new("RGB", (2, 2)).save(written, "PNG")
+    return {"name": "ada.png", "mimeType": "image/png", "buffer": written.getvalue()}
+
+
+def test_photo_lost_with_another_fields_error_is_asked_for_again(authors: Page, said: list[str]) -> None:
+    window = opened(authors, authors.locator("#add_id_authorships-0-person").click)
+    window.fill("#id_name", "Ada Lovelace")
+    window.set_input_files("#id_photo", photo())
+    window.fill("#id_orcid", "1")
+    saved(window)
+    expect(window.locator(".field-photo .errorlist")).to_have_text(
+        "The file was not saved because of another error on this form. Choose it again."
+    )
+    window.set_input_files("#id_photo", photo())
+    window.fill("#id_orcid", "")
+    saved(window)
+    expect(authors.locator("#id_authorships-0-person option:checked")).to_have_text("Ada Lovelace")
+
+    assert Person.objects.get().photo.name == "people/ada.png"
+    assert said == []
