@@ -1,5 +1,6 @@
 """People in the admin: who they are, how they are written, offices, institutions, lines of the dashboard."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,7 +8,8 @@ from django.contrib import admin
 from django.contrib.admin.utils import NestedObjects
 from django.db import models, router
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
@@ -163,6 +165,18 @@ class PersonAdmin(SplitAdmin):
         public = [one for one in self.search_fields if one not in PRIVATE_SEARCH_FIELDS]
         openly = found_in(queryset, public, search_term)
         return found.filter(models.Q(pk__in=changeable) | models.Q(pk__in=openly.values("pk"))), twice
+
+    def response_add(
+        self, request: HttpRequest, obj: Person, post_url_continue: str | None = None
+    ) -> HttpResponse:
+        """Tell the form that opened a pop-up the affiliation, which it prints beside the name."""
+        response = super().response_add(request, obj, post_url_continue)
+        if isinstance(response, TemplateResponse) and response.context_data:
+            sent = json.loads(response.context_data["popup_response_data"])
+            response.context_data["popup_response_data"] = json.dumps(
+                {**sent, "affiliation": obj.affiliation}
+            )
+        return response
 
     def choice_label(self, row: Any) -> str:
         return f"{row.name} ({row.affiliation})" if row.affiliation else str(row.name)

@@ -52,7 +52,26 @@
     }
   }
 
+  // A person added in a pop-up brings an affiliation, which is printed unless another one is entered.
+  function takeAffiliation(popup) {
+    const response = popup.document.getElementById("django-admin-popup-response-constants");
+    const { affiliation } = JSON.parse(response.dataset.popupResponse);
+    // Django names a pop-up after its field, with its depth.
+    const select = document.getElementById(popup.name.replace(/__\d+$/, ""));
+    for (const name of affiliation && select ? ["affiliation", "affiliations"] : []) {
+      const field = select.form.elements[select.name.replace(/\w+$/, name)];
+      if (field && !field.value.trim()) {
+        field.value = affiliation;
+      }
+    }
+  }
+
   function begin() {
+    const dismiss = window.dismissAddRelatedObjectPopup;
+    window.dismissAddRelatedObjectPopup = (popup, ...added) => {
+      takeAffiliation(popup);
+      dismiss(popup, ...added);
+    };
     nameAll(document);
     const edition = document.querySelector("select#id_edition");
     if (edition) {

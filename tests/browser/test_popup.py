@@ -7,7 +7,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import FilePayload, Page, expect
 
-from people.models import Person
+from papers.models import Authorship
+from people.models import CommitteeRole, Person
 from tests import factories as make
 from tests.posted import address
 
@@ -54,3 +55,31 @@ def test_photo_lost_with_another_fields_error_is_asked_for_again(authors: Page, 
 
     assert Person.objects.get().photo.name == "people/ada.png"
     assert said == []
+
+
+def test_affiliation_reaches_the_row_it_was_added_in(authors: Page, said: list[str]) -> None:
+    authors.get_by_role("button", name="Add another Author").click()
+    for row, name in enumerate(("Ada", "Bob")):
+        authors.fill(f"#id_authorships-{row}-affiliations", ["", "Printed"][row])
+        window = opened(authors, authors.locator(f"#add_id_authorships-{row}-person").click)
+        window.fill("#id_name", name)
+        window.fill("#id_affiliation", "Analytical Engines")
+        saved(window)
+        expect(authors.locator(f"#id_authorships-{row}-person option:checked")).to_have_text(name)
+    saved(authors)
+    expect(authors.locator(".messagelist .success")).to_be_visible()
+
+    rows = Authorship.objects.order_by("position").values_list("name", "affiliations")
+    assert [*rows] == [("Ada", ["Analytical Engines"]), ("Bob", ["Printed"])]
+    assert said == []
+
+
+def test_affiliation_reaches_a_form_of_one_person(page: Page) -> None:
+    page.goto(f"{address(CommitteeRole, 'add')}?edition={make.make_edition().pk}")
+    window = opened(page, page.locator("#add_id_person").click)
+    window.fill("#id_name", "Ada")
+    window.fill("#id_affiliation", "Analytical Engines")
+    saved(window)
+    expect(page.locator("#id_person option:checked")).to_have_text("Ada")
+
+    assert page.input_value("#id_affiliation") == "Analytical Engines"

@@ -1,5 +1,7 @@
 """People in the admin: search in any spelling, choices that tell namesakes apart, deletion refused."""
 
+import json
+
 import pytest
 from django.test import Client
 
@@ -64,6 +66,18 @@ def test_names_and_identifiers_are_saved_with_the_person(admin_client: Client) -
     assert person.family == "Lovelace"
     assert list(person.names.values_list("name", "hidden")) == [("Ada Byron", True)]
     assert [str(one) for one in person.identifiers.all()] == ["dblp: l/ada"]
+
+
+def test_pop_up_tells_the_form_that_opened_it_the_affiliation(admin_client: Client) -> None:
+    rows = formset("names") | formset("identifiers")
+    values = {"uid": "ada", "name": "Ada", "affiliation": "Engines </script> & Co.", **rows, "_popup": "1"}
+    response = admin_client.post(address(Person, "add"), values)
+
+    assert json.loads(response.context["popup_response_data"]) == {
+        "value": str(Person.objects.get().pk),
+        "obj": "Ada",
+        "affiliation": "Engines </script> & Co.",
+    }
 
 
 def test_trap_8_deleting_a_person_with_papers_is_refused_with_the_list(admin_client: Client) -> None:
