@@ -102,6 +102,8 @@ class EditionSelect(AutocompleteSelect):
 
     known: Mapping[str, Model] = {}
     limited = False
+    # Whether what is typed can be the name of a new row.
+    has_names = False
 
     def get_url(self) -> str:
         address = super().get_url()
@@ -112,6 +114,8 @@ class EditionSelect(AutocompleteSelect):
         self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
     ) -> dict[str, object]:
         attrs = super().build_attrs(base_attrs, extra_attrs)
+        if self.has_names:
+            attrs["data-create"] = gettext("Create “{name}”")
         return {**attrs, "data-of-edition": "true"} if self.limited else attrs
 
     def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:

@@ -77,6 +77,7 @@ class Fields[M: Model = Model](ScopedChoices[M]):
         if db_field.name in self.get_autocomplete_fields(request):
             select = EditionSelect(db_field, self.admin_site)
             select.limited = has_field(target, "edition") and db_field.name not in self.any_edition
+            select.has_names = has_field(target, "name")
             asked = self.admin_site.get_model_admin(target) if self.admin_site.is_registered(target) else None
             label = getattr(asked, "choice_label", str)
             kwargs = {"widget": select, "form_class": KnownChoiceField, "choice_label": label, **kwargs}

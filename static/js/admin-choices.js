@@ -28,9 +28,38 @@
     box.setAttribute("aria-labelledby", shown.id ? `${box.id} ${shown.id}` : box.id);
   }
 
-  function nameAll(within) {
+  // The last choice opens the pop-up of the plus sign, with what was typed as the name.
+  function offerNew(select) {
+    const choices = jquery(select).data("select2");
+    const add = document.getElementById(`add_${select.id}`);
+    if (!choices || !add || !select.dataset.create) {
+      return;
+    }
+    choices.dataAdapter.processResults = (found, { term = "" }) => {
+      const typed = term.trim();
+      if (typed && !found.pagination.more) {
+        const text = select.dataset.create.replace("{name}", () => typed);
+        found.results.push({ id: "create", text, typed });
+      }
+      return found;
+    };
+    jquery(select).on("select2:selecting", (event) => {
+      const { typed } = event.params.args.data;
+      if (typed) {
+        event.preventDefault();
+        choices.close();
+        const address = add.href;
+        add.href = `${address}&name=${encodeURIComponent(typed)}`;
+        add.click();
+        add.href = address;
+      }
+    });
+  }
+
+  function prepareAll(within) {
     for (const select of within.querySelectorAll("select.admin-autocomplete")) {
       name(select);
+      offerNew(select);
     }
   }
 
@@ -72,7 +101,7 @@
       takeAffiliation(popup);
       dismiss(popup, ...added);
     };
-    nameAll(document);
+    prepareAll(document);
     const edition = document.querySelector("select#id_edition");
     if (edition) {
       jquery(edition).on("change", () => follow(edition.value));
@@ -83,7 +112,7 @@
   window.addEventListener("load", () => jquery(begin));
   document.addEventListener("formset:added", (event) => {
     setTimeout(() => {
-      nameAll(event.target);
+      prepareAll(event.target);
       const edition = document.querySelector("select#id_edition");
       if (edition) {
         follow(edition.value);

@@ -6,10 +6,14 @@ from io import BytesIO
 import pytest
 from PIL import Image
 from playwright.sync_api import FilePayload, Page, expect
+from pytest_django.live_server_helper import LiveServer
 
-from papers.models import Authorship
+from accounts.roles import Role
+from papers.models import Authorship, Paper
 from people.models import CommitteeRole, Person
 from tests import factories as make
+from tests.access.world import add_member
+from tests.browser.visitor import sign_in
 from tests.posted import address
 
 pytestmark = pytest.mark.browser
@@ -83,3 +87,41 @@ def test_affiliation_reaches_a_form_of_one_person(page: Page) -> None:
     expect(page.locator("#id_person option:checked")).to_have_text("Ada")
 
     assert page.input_value("#id_affiliation") == "Analytical Engines"
+
+
+def test_name_that_was_typed_can_be_created(authors: Page, said: list[str]) -> None:
+    make.make_person("Ada Lovelace", affiliation="Analytical Engines")
+    row, offered = authors.locator("#id_authorships-0-person"), authors.locator(".select2-results__option")
+    authors.click("#id_authorships-0-person-box")
+    authors.fill(".select2-search__field", "  Lovelace & Sons=1 ")
+    expect(offered).to_have_text(["Create “Lovelace & Sons=1”"])
+    authors.fill(".select2-search__field", "Ada Love")
+    expect(offered).to_have_text(["Ada Lovelace (Analytical Engines)", "Create “Ada Love”"])
+    window = opened(authors, offered.last.click)
+    assert window.input_value("#id_name") == "Ada Love"
+    window.close()
+
+    authors.click("#id_authorships-0-person-box")
+    authors.fill(".select2-search__field", "Bob & Sons=1")
+    expect(offered).to_have_text(["Create “Bob & Sons=1”"])
+    window = opened(authors, lambda: authors.keyboard.press("Enter"))
+    assert window.input_value("#id_name") == "Bob & Sons=1"
+    saved(window)
+    expect(row.locator("option:checked")).to_have_text("Bob & Sons=1")
+    saved(authors)
+    expect(authors.locator(".messagelist .success")).to_be_visible()
+
+    assert [*Authorship.objects.values_list("name", flat=True)] == ["Bob & Sons=1"]
+    assert said == []
+
+
+def test_nothing_is_offered_to_those_who_may_not_add_it(
+    open_page: Callable[..., Page], live_server: LiveServer, transactional_db: None
+) -> None:
+    edition, page = make.make_edition(), open_page()
+    sign_in(page, live_server.url, add_member("editor", edition, Role.EDITOR))
+    page.goto(address(Paper, "add"))
+    page.click("#id_edition-box")
+    page.fill(".select2-search__field", "MLSys")
+
+    expect(page.locator(".select2-results__option")).to_have_text(["MLSys 2021"])
