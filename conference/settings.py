@@ -116,12 +116,12 @@ if CACHE_URL:
     }
 
 # How far imports are: the worker says it, pages read it. Processes of one machine share the folder.
-CACHES["progress"] = (
+CACHES["imports"] = (
     CACHES["default"]
     if CACHE_URL
     else {
         "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
-        "LOCATION": str(VAR_DIR / "progress"),
+        "LOCATION": str(VAR_DIR / "imports"),
     }
 )
 

@@ -54,7 +54,7 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
 class ImportJob(models.Model):
     """An import from upload to end. Without an edition the file brings a new one."""
 
-    personal_fields: ClassVar[tuple[str, ...]] = ("notes", "problems", "files", "url", "token")
+    personal_fields: ClassVar[tuple[str, ...]] = ("notes", "problems", "files", "url")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("format", "state", "digest", "counts")
     edition_lookup: ClassVar[str] = "edition"
 
@@ -94,9 +94,6 @@ class ImportJob(models.Model):
     created_at = models.DateTimeField(_("uploaded at"), default=timezone.now)
     changed_at = models.DateTimeField(_("changed at"), default=timezone.now)
     has_files = models.BooleanField(_("has files"), default=True)
-    token = models.CharField(
-        _("token"), max_length=500, blank=True, editable=False, help_text=_("Removed when it has been used.")
-    )
     # Of the plan that was shown: what is written is exactly that.
     digest = models.CharField(_("digest"), max_length=64, blank=True)
     is_again = models.BooleanField(_("planned again"), default=False)

@@ -137,7 +137,7 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
     settings.STATIC_ROOT = tmp_path
     memory = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": str(tmp_path)}
-    settings.CACHES = {**settings.CACHES, "progress": memory}
+    settings.CACHES = {**settings.CACHES, "imports": memory}
 
 
 @pytest.fixture

@@ -168,11 +168,12 @@ class ImportJobAdmin(ScopedAdmin):
         files = data["uploads"]
         names = [file_name(one) for one in files]
         job = ImportJob(edition=data["edition"], format=data["format"], files=names, url=data["url"])
-        job.token = data["token"] if data["url"] else ""
         job.user = request.user  # type: ignore[assignment]  # login required
         with transaction.atomic():
             job.save()
             uploads.store(job, (one.chunks() for one in files))
+        if data["url"] and data["token"]:
+            progress.hide_token(job.pk, data["token"])
         tasks.preview.enqueue(job.pk)
         return job
 
@@ -232,7 +233,7 @@ class ImportJobAdmin(ScopedAdmin):
             and is_over
             and job.pass_to(State.READING, before=job.state, problems=[], **theirs)
         ):
-            progress.forget(job.pk)
+            progress.start_anew(job.pk)
             tasks.preview.enqueue(job.pk)
         elif wanted == "drop" and (is_over or job.state == State.READY):
             if job.pass_to(State.DROPPED, before=job.state):

@@ -1,7 +1,7 @@
-"""How far the worker of an import is, and that it is alive, in the cache that worker and site share.
+"""What worker and site tell each other of an import in the cache that they share: progress, and a token.
 
 A row would be written in the import's own transaction, invisible before the commit, and SQLite has one
-writer.
+writer. A token of another site must not be in a backup.
 """
 
 import threading
@@ -33,17 +33,41 @@ def key_of(job: int) -> str:
     return f"import-progress:{job}"
 
 
+def token_key_of(job: int) -> str:
+    return f"import-token:{job}"
+
+
 def progress(job: int) -> Progress | None:
     """Return how far the worker of a job is; nothing while none has begun, or where the cache is away."""
     with suppress(RedisError):
-        found: Progress | None = caches["progress"].get(key_of(job))
+        found: Progress | None = caches["imports"].get(key_of(job))
         return found
     return None
 
 
+def start_anew(job: int) -> None:
+    """Forget how far a worker came that is no more."""
+    with suppress(RedisError):
+        caches["imports"].delete(key_of(job))
+
+
 def forget(job: int) -> None:
     with suppress(RedisError):
-        caches["progress"].delete(key_of(job))
+        caches["imports"].delete_many([key_of(job), token_key_of(job)])
+
+
+def hide_token(job: int, token: str) -> None:
+    """Keep the key to another site until it was used, a day at most."""
+    with suppress(RedisError):
+        caches["imports"].set(token_key_of(job), token, KEPT_SECONDS)
+
+
+def take_token(job: int) -> str:
+    token = ""
+    with suppress(RedisError):
+        token = caches["imports"].get(token_key_of(job), "")
+        caches["imports"].delete(token_key_of(job))
+    return token
 
 
 class ProgressWriter:
@@ -68,7 +92,7 @@ class ProgressWriter:
         self.last = said
         # An import goes on while the cache is away.
         with suppress(RedisError):
-            caches["progress"].set(key_of(self.job), said, KEPT_SECONDS)
+            caches["imports"].set(key_of(self.job), said, KEPT_SECONDS)
 
 
 @contextmanager
@@ -88,4 +112,4 @@ def reporting(job: int) -> Iterator[ProgressWriter]:
     finally:
         over.set()
         thread.join()
-        forget(job)
+        start_anew(job)

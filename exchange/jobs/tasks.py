@@ -22,7 +22,7 @@ from exchange.jobs.fetch import Policy, fetch
 from exchange.jobs.import_permissions import concealed, permit, protected
 from exchange.jobs.photos import with_photos
 from exchange.jobs.preview import digest, store
-from exchange.jobs.progress import ProgressWriter, reporting
+from exchange.jobs.progress import ProgressWriter, forget, reporting, take_token
 from exchange.models import ImportJob, PlannedRow
 from exchange.problems import ProgramError, refused
 from exchange.records import Program
@@ -170,8 +170,7 @@ def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
         pages = readable()[job.format].pages
         if pages is None:
             raise refused(gettext("This format cannot be fetched. Upload the file."))
-        token = job.token or os.environ.get(pages.token, "")
-        _forget_token(job)
+        token = take_token(job.pk) or os.environ.get(pages.token, "")
         found = fetch(job.url, pages, Policy(frozenset(settings.IMPORT_HOSTS), token=token), progress)
         uploads.store(job, ([source.content] for source in found))
         job.files = [source.name for source in found]
@@ -182,11 +181,6 @@ def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
         raise FilesLostError(
             gettext("The uploaded files were removed meanwhile. Upload them again.")
         ) from None
-
-
-def _forget_token(job: ImportJob) -> None:
-    ImportJob.objects.filter(pk=job.pk).update(token="")
-    job.token = ""
 
 
 def _new_slug(program: Program) -> str:
@@ -206,6 +200,7 @@ def sweep(at: datetime | None = None) -> int:
     """Remove the files of jobs that are over or a day old, and what they would have done. Return how many."""
     old = list(ImportJob.objects.outlived(at))
     for job in old:
+        forget(job.pk)
         uploads.forget(job)
         PlannedRow.objects.filter(job=job).delete()
     ImportJob.objects.filter(pk__in=[job.pk for job in old]).update(has_files=False)

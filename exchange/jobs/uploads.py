@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
+from django.db import transaction
+
 from exchange.files import Source
 from exchange.models import ImportJob, UploadPart
 
 PART_BYTES = 1_000_000
 
 
+@transaction.atomic
 def store(job: ImportJob, contents: Iterable[Iterable[bytes]]) -> None:
-    """Store files in parts, so that no process holds a whole one."""
+    """Store files in parts, so that no process holds a whole one, in place of those that are there."""
+    job.upload_parts.all().delete()
     for number, pieces in enumerate(contents):
         buffer = bytearray()
         for piece in pieces:

@@ -122,16 +122,6 @@ class Migration(migrations.Migration):
                     models.DateTimeField(default=django.utils.timezone.now, verbose_name="changed at"),
                 ),
                 ("has_files", models.BooleanField(default=True, verbose_name="has files")),
-                (
-                    "token",
-                    models.CharField(
-                        blank=True,
-                        editable=False,
-                        help_text="Removed when it has been used.",
-                        max_length=500,
-                        verbose_name="token",
-                    ),
-                ),
                 ("digest", models.CharField(blank=True, max_length=64, verbose_name="digest")),
                 ("is_again", models.BooleanField(default=False, verbose_name="planned again")),
                 ("counts", models.JSONField(blank=True, default=dict, verbose_name="counts")),

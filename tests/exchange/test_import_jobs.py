@@ -18,8 +18,8 @@ from content.history import ChangeSet
 from exchange.files import Source
 from exchange.imports.load import load
 from exchange.jobs import tasks
-from exchange.jobs.progress import Progress, key_of
-from exchange.jobs.uploads import PART_BYTES, sources
+from exchange.jobs.progress import Progress, hide_token, key_of, take_token, token_key_of
+from exchange.jobs.uploads import PART_BYTES, sources, store
 from exchange.models import Conflict, ImportJob, ImportRun, PlannedRow, UploadPart
 from exchange.records import EditionRecord
 from papers.models import Paper
@@ -211,7 +211,7 @@ def test_program_is_fetched_once_with_a_token_that_is_not_kept(
     url = "https://api2.openreview.net/notes?content.venueid=MLSys.org/2021/Conference"
     job = upload(admin_client, here, url=url, token="secret-token")
     kept = b"".join(bytes(part.content) for part in UploadPart.objects.all())
-    stored_token = job.token
+    stored_token = take_token(job.pk)
     job = press(admin_client, job, "confirm")
 
     assert asked == [(url, "secret-token")]
@@ -223,7 +223,7 @@ def test_token_beside_files_is_not_kept(admin_client: Client, here: Edition) -> 
     file = ("p.json", only_papers(program(paper("p1"))))
     job = upload(admin_client, here, file, token="secret-token")
 
-    assert (job.state, job.token) == ("ready", "")
+    assert (job.state, take_token(job.pk)) == ("ready", "")
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def test_task_of_a_failed_import_has_failed(admin_client: Client) -> None:
 def stopped(job: ImportJob, seconds: int) -> None:
     """Leave the traces of a worker that was last seen so long ago."""
     seen_at = timezone.now() - timedelta(seconds=seconds)
-    caches["progress"].set(key_of(job.pk), Progress("papers", 3, 10, seen_at))
+    caches["imports"].set(key_of(job.pk), Progress("papers", 3, 10, seen_at))
 
 
 @pytest.mark.usefixtures("queued")
@@ -345,8 +345,10 @@ def test_files_are_removed_after_a_day(admin_client: Client, here: Edition) -> N
     old = upload(admin_client, here, ("old.json", only_papers(program(paper("p1")))))
     young = upload(admin_client, here, ("young.json", only_papers(program(paper("p1")))))
     ImportJob.objects.filter(pk=old.pk).update(changed_at=timezone.now() - timedelta(hours=25))
+    hide_token(old.pk, "secret")
     call_command("sweep_imports", verbosity=0)
 
+    assert token_key_of(old.pk) not in caches["imports"]
     assert {part.job for part in UploadPart.objects.all()} == {young}
     assert [job.state for job in ImportJob.objects.order_by("pk")] == ["dropped", "ready"]
     assert {row.job for row in PlannedRow.objects.all()} == {young}
@@ -362,6 +364,14 @@ def test_files_that_are_gone_are_asked_for(admin_client: Client, here: Edition) 
     assert job.state == "failed"
     assert "Nothing was written. The uploaded files were removed meanwhile. Upload them again." in page
     assert "Start again" not in page
+
+
+def test_files_that_are_fetched_again_take_the_place_of_the_first(here: Edition) -> None:
+    job = ImportJob.objects.create(edition=here, files=["a"])
+    for content in (b"old", b"new"):
+        store(job, [[content]])
+
+    assert [one.content for one in sources(job, job.files)] == [b"new"]
 
 
 def test_large_file_is_stored_in_parts(admin_client: Client, here: Edition) -> None:
