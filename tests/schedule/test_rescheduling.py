@@ -10,6 +10,8 @@ import pytest
 import time_machine
 from django.db.models import F
 
+from content.history import ChangeSet, Origin
+from content.revert import revert, undo_plan
 from exchange.imports.load import load
 from schedule.models import Presentation, Session
 from tests import factories as make
@@ -141,3 +143,24 @@ def test_import_notes_what_it_moved_and_gives_new_rows_what_the_file_says() -> N
 
     assert dict(Session.objects.values_list("uid", "rescheduled_at")) == {"s1": LATER, "s2": BEFORE}
     assert (report.total.changed, report.total.kept, report.total.conflicting) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("way", ["by hand", "import", "revert"])
+def test_trap_5_what_was_deleted_and_returns_is_newer_than_before(shown: Session, way: str) -> None:
+    key, edition = shown.uid, shown.edition
+    shown.delete()
+    with time_machine.travel(LATER, tick=False):
+        if way == "by hand":
+            make.make_session(edition, uid=key)
+        elif way == "import":
+            load(program(sessions=(session(key),)), edition.slug)
+        else:
+            revert(undo_plan(ChangeSet.objects.latest("pk")).steps, Origin.UNDO, None, "")
+
+    assert Session.objects.get().rescheduled_at == LATER
+
+
+def test_new_identifier_beside_a_deleted_one_has_not_moved(shown: Session) -> None:
+    shown.delete()
+
+    assert moved(make.make_session(shown.edition)) is None
