@@ -62,7 +62,10 @@ class LikelyNamesakeAdmin(admin.ModelAdmin[LikelyNamesake]):
         access, found = access_for(request), LikelyNamesake.objects.undecided()
         if not access.everywhere("change", Person):
             keys = access.rows(Person._base_manager.order_by(), "change").values("pk")
-            found = found.filter(person__in=keys)
+            # Who may not see all papers of a person cannot part them, and must not learn of the others.
+            wrote = related_model(Person, "authorships")._base_manager.order_by()
+            unseen = wrote.exclude(pk__in=access.rows(wrote, "view").values("pk"))
+            found = found.filter(person__in=keys).exclude(person__in=unseen.values("person"))
         return found.annotate(paper_rows=with_count(Person, "authorships", "person"))
 
     def changelist_view(

@@ -37,7 +37,7 @@ MADE = {
     "accounts.accountsession", "content.changeset", "people.comparison", "contenttypes.contenttype",
     "django_tasks_database.dbtaskresult", "search.document", "search.indexed", "people.invitation",
     "auth.permission", "content.rowchange", "exchange.provenance", "sessions.session",
-    "content.invalidation", "content.siterevision", "search.word",
+    "content.invalidation", "content.siterevision", "search.word", "people.likelynamesake",
 }  # fmt: skip
 OWN = {
     "model",

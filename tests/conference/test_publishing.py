@@ -255,4 +255,4 @@ def test_page_asks_as_much_for_one_as_for_three(admin_client: Client, edition: E
             admin_client.get(address(edition))
         asked.append(len(queries))
 
-    assert asked == [31] * 3
+    assert asked == [32] * 3

@@ -230,10 +230,22 @@ class SessionReader:
                 key = event.session, event.room, start if event.kind == "poster" else start and start.date()
             if event.session:
                 groups.setdefault(key, []).append(event)
+        names = Counter(self._session_name(group) for group in groups.values())
         for group in groups.values():
-            self._add_session(group)
+            name = self._session_name(group)
+            # One of several of its title and time is known by its room, whatever the order of the file.
+            self._add_session(group, slug(f"{name} {group[0].room}") if names[name] > 1 else name)
 
-    def _add_session(self, events: Sequence[InputRow]) -> None:
+    def _session_name(self, events: Sequence[InputRow]) -> str:
+        """Return the key of a session: its number, else its title and day, of posters also the time."""
+        first, starts = events[0], [event.start for event in events if event.start]
+        if first.parent_id is not None or not starts:
+            return str(first.parent_id)
+        # Talks are grouped by day: an earlier first one makes no other session.
+        form = "%Y-%m-%d %H%M" if first.kind == "poster" else "%Y-%m-%d"
+        return slug(f"{first.session} {min(starts).astimezone(self.zone):{form}}")
+
+    def _add_session(self, events: Sequence[InputRow], uid: str) -> None:
         first = events[0]
         starts = [event.start for event in events if event.start]
         if not starts:
@@ -248,12 +260,6 @@ class SessionReader:
             self.findings.note("warning", first.where, message, **values)
         start, end = _times(events)
         rooms = {slug(event.room) if event.room else None for event in events}
-        uid = str(first.parent_id)
-        if first.parent_id is None:
-            # Talks are grouped by day: an earlier first one makes no other session.
-            form = "%Y-%m-%d %H%M" if first.kind == "poster" else "%Y-%m-%d"
-            uid = slug(f"{first.session} {min(starts).astimezone(self.zone):{form}}")
-            uid = slug(f"{uid} {first.room}") if uid in self.sessions else uid
         session = SessionRecord(
             where=first.where,
             uid=uid,

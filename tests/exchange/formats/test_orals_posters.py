@@ -204,6 +204,16 @@ def test_read_session_spans_its_events() -> None:
     assert program.rooms == (RoomRecord(slug="hall-a", name="HALL A"),)
 
 
+def test_read_talks_of_two_rooms_are_two_sessions_in_any_order() -> None:
+    place: dict[str, Any] = {**TIMES, "eventtype": "Oral", "session": "Oral"}
+    a, b = {**place, "room_name": "A"}, {**place, "room_name": "B", "id": 8, "uid": "cd"}
+    found = [
+        {(one.uid, one.room) for one in program.sessions} for program in (read_rows(a, b), read_rows(b, a))
+    ]
+
+    assert found == [{("oral-2026-07-08-a", "a"), ("oral-2026-07-08-b", "b")}] * 2
+
+
 def test_read_second_slot_is_a_second_presentation() -> None:
     second = {"starttime2": "2026-07-09T01:00:00Z", "endtime2": "2026-07-09T02:00:00Z"}
     program = read_rows({**TIMES, **second, "session": "Posters", "room_name": None})

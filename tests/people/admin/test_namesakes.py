@@ -7,6 +7,7 @@ from conference.models import Edition
 from people.duplicates import storage
 from people.models import LikelyNamesake, Person
 from tests import factories as make
+from tests.access.world import add_member
 
 pytestmark = pytest.mark.django_db
 LIST = "/admin/people/likelynamesake/"
@@ -39,6 +40,17 @@ def test_list_leads_to_split_with_the_papers_of_the_other_ticked(
     assert "person who may be two" in desk.text
     assert split.redirect_chain[0][0].startswith(f"/admin/people/person/{lei.pk}/split/")
     assert split.context["picked"] == [f"papers.authorship:{other.pk}"]
+
+
+def test_who_may_not_see_all_papers_sees_no_line(client: Client, edition: Edition) -> None:
+    lei = make_mixed(edition)
+    storage.search(Person)
+    client.force_login(add_member("mia", edition, "editor"))
+    seen = [len(client.get(LIST).context["cl"].result_list)]
+    make.add_author(make.make_paper(make.make_edition(2020), status="draft"), lei)
+    seen.append(len(client.get(LIST).context["cl"].result_list))
+
+    assert seen == [1, 0]
 
 
 def test_who_was_noted_as_one_is_not_listed_again(admin_client: Client, edition: Edition) -> None:
