@@ -5,7 +5,7 @@ of the same conference if what else is known does not speak against it (`name_ev
 by name is listed, and so are doubts. Nothing is written.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
@@ -15,10 +15,11 @@ from django.utils.translation import gettext
 from conference.models import Edition
 from content.fields import new_uid, validate_uid
 from exchange.imports.file_people import FilePeople, FilePerson, Location
+from exchange.imports.kinds import PERSON_FIELDS
 from exchange.imports.name_evidence import MIN_DIFFERENCE, NameEvidence, Namesakes, Verdict, series_of
 from exchange.imports.rows import in_batches, report_concealed
 from exchange.problems import Findings
-from exchange.records import PersonRef, Program
+from exchange.records import UNSTATED, PersonRef, Program, is_stated
 from people import names
 from people.duplicates.evidence import PersonCandidate, Reason
 from people.duplicates.reasons import reason_texts
@@ -196,30 +197,61 @@ class People:
         return found
 
     def _match_by_location(self, unmatched: list[FilePerson]) -> None:
-        """Match whom the same record of this edition names so already."""
+        """Match whom the same record of this edition names so, else meant by it when last imported."""
+        locations = {location for entry in unmatched for location in entry.locations}
+        meant = self._namesakes.last_imported(self.edition, locations)
         known = self._namesakes.by_location(self.edition)
         claimed: dict[Location, set[int]] = defaultdict(set)
         for entry, person in self.rows.items():
             for location in entry.locations:
                 claimed[location].add(person.pk)
+        self._match_by_record(unmatched)
         for entry in sorted(unmatched, key=lambda one: not one.is_keyed):
-            found: dict[Location, Person] = {}
-            for location in entry.locations:
-                here = [
-                    person
-                    for key, person in known.get((entry.name, location), {}).items()
-                    if key not in claimed[location]
-                    and not (entry.is_keyed and key in self._claimed)
-                    and not self._namesakes.contradicts(entry, person)
-                ]
-                if len(here) == 1:
-                    found[location] = here[0]
-            if len({person.pk for person in found.values()}) == 1:
-                self._settle(entry, *{person.pk: person for person in found.values()}.values())
+            found = self._at_its_places(entry, meant, claimed) | self._at_its_places(entry, known, claimed)
+            if found and entry not in self.rows:
+                counts = Counter(person.pk for person in found.values())
+                self._settle(entry, max(found.values(), key=lambda one: (counts[one.pk], -one.pk)))
             for location, person in found.items():
                 if entry.is_keyed:
                     claimed[location].add(person.pk)
                 self._on_location[entry, location] = self.by_uid.setdefault(person.uid, person)
+
+    def _match_by_record(self, unmatched: list[FilePerson]) -> None:
+        """Match bare names that have a record with the only one of the name whom such a record described."""
+        described = [(one, one.record) for one in unmatched if one.record and not one.is_keyed]
+        possible = {entry: self._namesakes.of(entry.name) for entry, _ in described}
+        fields = self._namesakes.imported_fields(
+            self.edition, {person.pk for found in possible.values() for person in found}
+        )
+        for entry, record in described:
+            stated = {name for name in PERSON_FIELDS if is_stated(getattr(record, name, UNSTATED))}
+            found = [
+                one
+                for one in possible[entry]
+                if one.pk in fields and stated <= fields[one.pk] and one.pk not in self._claimed
+            ]
+            if len(found) == 1:
+                self._settle(entry, found[0])
+
+    def _at_its_places(
+        self,
+        entry: FilePerson,
+        people: dict[tuple[str, Location], dict[int, Person]],
+        claimed: dict[Location, set[int]],
+    ) -> dict[Location, Person]:
+        """Return the one of these people whom each record of an entry can mean by its name."""
+        found: dict[Location, Person] = {}
+        for location in entry.locations:
+            possible = [
+                person
+                for key, person in people.get((entry.name, location), {}).items()
+                if key not in claimed[location]
+                and not (entry.is_keyed and key in self._claimed)
+                and not self._namesakes.contradicts(entry, person)
+            ]
+            if len(possible) == 1:
+                found[location] = possible[0]
+        return found
 
     def _match_keyed(self, name: str, entries: list[FilePerson]) -> None:
         """Match those whose ids are not known here with people of their name; each is somebody else."""

@@ -14,8 +14,9 @@ from django.db.models import QuerySet
 
 from conference.models import Edition
 from exchange.imports.file_people import PEOPLE_LISTS, FilePerson, Location
-from exchange.imports.kinds import EDITION, PAPER
+from exchange.imports.kinds import EDITION, PAPER, PERSON
 from exchange.imports.rows import in_batches
+from exchange.models import Conflict, Provenance
 from exchange.records import Program, stated
 from papers.models import Authorship
 from people import names
@@ -66,7 +67,7 @@ class Namesakes:
     def __init__(
         self, wanted: Collection[str], concealed: Collection[int], followed: Callable[[Person], Person]
     ) -> None:
-        self._wanted, self._concealed, self._followed = wanted, concealed, followed
+        self._wanted, self._concealed, self._followed = frozenset(wanted), concealed, followed
         self._by_name: dict[str, dict[int, Person]] = defaultdict(dict)
         self._names: dict[int, set[str]] = defaultdict(set)
         self._ids: dict[int, set[tuple[str, str]]] = defaultdict(set)
@@ -119,6 +120,56 @@ class Namesakes:
         for person, row in self._others(printed.keys() - self._concealed):
             for spot in printed[person]:
                 found[spot][person] = row
+        return found
+
+    def last_imported(
+        self, edition: Edition, wanted: Collection[Location]
+    ) -> dict[tuple[str, Location], dict[int, Person]]:
+        """Return whom the last import of these records meant by the names, whoever stands there now."""
+        parts: dict[str, list[tuple[str, Location]]] = defaultdict(list)
+        kinds = {name for name, _ in wanted} if edition.pk else set()
+        uids = {person.uid for found in self._by_name.values() for person in found.values()}
+        for kind, listing in PEOPLE_LISTS:
+            if kind.name not in kinds:
+                continue
+            memories = Provenance.objects.filter(kind=kind.name, edition=edition).order_by()
+            said = dict(memories.values_list("object_id", f"values__{listing.name}"))
+            # What is in conflict was not taken, and is the last that a file said.
+            conflicts = Conflict.objects.filter(provenance__in=memories, field=listing.name, resolved_at=None)
+            said |= dict(conflicts.order_by().values_list("provenance__object_id", "theirs"))
+            rows = kind.model._default_manager.filter(
+                **{"pk": edition.pk} if kind is EDITION else {"edition": edition}
+            )
+            for row, key in rows.order_by().values_list("pk", kind.key):
+                for part in (said.get(row) or ()) if (kind.name, key) in wanted else ():
+                    uid, name = part["person"], part.get("name", "")
+                    if uid in uids or not name or name in self._wanted:
+                        parts[uid].append((name, (kind.name, key)))
+        return self._meant(parts)
+
+    def imported_fields(self, edition: Edition, people: Collection[int]) -> dict[int, set[str]]:
+        """Return which fields of these people came in with this edition."""
+        found: dict[int, set[str]] = {}
+        for batch in in_batches(sorted(people)) if edition.pk else ():
+            rows = Provenance.objects.filter(kind=PERSON.name, run__edition=edition, object_id__in=batch)
+            found |= {key: set(values) for key, values in rows.order_by().values_list("object_id", "values")}
+        return found
+
+    def _meant(
+        self, parts: dict[str, list[tuple[str, Location]]]
+    ) -> dict[tuple[str, Location], dict[int, Person]]:
+        """Return the people of these uids by the wanted names that they have or came in with."""
+        found: dict[tuple[str, Location], dict[int, Person]] = defaultdict(dict)
+        for batch in in_batches(sorted(filter(None, parts))):
+            rows = {row.pk: row for row in Person.objects.filter(uid__in=batch).defer(*Person.derived_fields)}
+            came_as = Provenance.objects.filter(kind=PERSON.name, object_id__in=rows).order_by()
+            names_then: dict[int, str] = dict(came_as.values_list("object_id", "values__name"))
+            for key, row in rows.items():
+                person = self._followed(row)
+                spelled = self._names.get(person.pk, set()) | {names_then.get(key, "")}
+                for name, location in parts[row.uid] if person.pk not in self._concealed else ():
+                    for one in (spelled | {name}) & self._wanted:
+                        found[one, location][person.pk] = person
         return found
 
     def _values(

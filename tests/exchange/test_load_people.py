@@ -314,6 +314,99 @@ def test_author_whom_a_chair_replaced_by_somebody_of_another_name_stays() -> Non
     assert (people_of("p1"), report.conflicts, report.total.changed) == (["other"], (), 0)
 
 
+def counts(report: Report) -> tuple[int, int, int, int]:
+    """Return how many people are here, and how many rows the import made, kept and found in conflict."""
+    total = report.total
+    return Person.objects.count(), total.new, total.kept, total.conflicting
+
+
+@pytest.mark.parametrize("replaced_by", ["", "Weiwei Wang-Li", "Wei Wang"])
+def test_bare_name_means_whom_it_meant_before_a_chair_changed_the_record(replaced_by: str) -> None:
+    file = program(paper("p1", author("Wei Wang"), author("Ann Rare")))
+    load(file, "2021")
+    wei = Authorship.objects.filter(person__name="Wei Wang")
+    if replaced_by:
+        wei.update(person=make_person(replaced_by), name=replaced_by)
+    else:
+        wei.delete()
+    before = Person.objects.count(), people_of("p1")
+
+    reports = [load(file, "2021") for _ in range(3)]
+
+    assert (Person.objects.count(), people_of("p1")) == before
+    # A namesake in the place of the author is whom the name means from now on.
+    kept = replaced_by != "Wei Wang"
+    assert [counts(one)[1:] for one in reports] == [(0, kept, 0)] * 3
+    assert [one.run for one in reports[1:]] == [None, None]
+
+
+def test_namesake_who_gives_the_talk_of_a_paper_stays() -> None:
+    talks = (talk("t1", paper="p1", speakers=(SpeakerRecord(person=PersonRef(name="Wei Wang")),)),)
+    file = program(paper("p1", author("Wei Wang")), presentations=talks)
+    load(file, "2021")
+    Speaker.objects.update(person=make_person("Wei Wang", uid="two"))
+
+    reports = [load(file, "2021") for _ in range(3)]
+
+    assert [counts(one) for one in reports] == [(2, 0, 0, 0)] * 3
+    assert Speaker.objects.get().person.uid == "two"
+
+
+def test_record_of_a_bare_name_stays_with_one_of_two_whom_a_chair_split() -> None:
+    record = PersonRecord(ref=PersonRef(name="Wei Wang"), affiliation="MIT")
+    papers = (paper(uid, author("Wei Wang")) for uid in ("p1", "p2", "p3"))
+    file = program(*papers, people=(record,))
+    load(file, "2021")
+    two = make_person("Wei Wang", uid="two", affiliation="")
+    Authorship.objects.exclude(paper__uid="p1").update(person=two)
+
+    reports = [load(file, "2021") for _ in range(3)]
+
+    assert [counts(one) for one in reports] == [(2, 0, 0, 0)] * 3
+    assert [one.uid for one in Person.objects.exclude(affiliation="")] == people_of("p1")
+
+
+def test_list_in_conflict_makes_no_new_people_with_every_import() -> None:
+    make_paper(make_edition(), [make_person("Bo Zed")], uid="p1", title="On p1")
+    file = program(paper("p1", author("Wei Wang")))
+
+    reports = [load(file, "2021") for _ in range(3)]
+
+    assert [one.run for one in reports[1:]] == [None, None]
+    assert (people_of("p1"), Person.objects.count()) == ([Person.objects.get(name="Bo Zed").uid], 2)
+
+
+def test_award_whose_winner_was_renamed_means_the_same_person_again() -> None:
+    grants = (GrantRecord(person=PersonRef(name="Wei Wang")),)
+    file = program(awards=(AwardRecord(uid="best", name="Best", grants=grants),))
+    load(file, "2021")
+    winner = Person.objects.get()
+    winner.name = "Weiwei Wang"
+    winner.save()
+
+    assert load(file, "2021").run is None
+    assert AwardGrant.objects.get().person == Person.objects.get()
+
+
+def test_bare_record_alone_describes_the_same_person_again() -> None:
+    file = program(people=(PersonRecord(ref=PersonRef(name="Wei Wang"), biography="She is."),))
+
+    reports = [load(file, "2021") for _ in range(3)]
+
+    assert Person.objects.get().biography == "She is."
+    assert [one.run for one in reports[1:]] == [None, None]
+
+
+def test_bare_name_follows_whom_it_meant_through_a_merge() -> None:
+    file = program(paper("p1", author("Wei Wang"), author("Ann Rare")))
+    load(file, "2021")
+    stays = make_person("Weiwei Wong", uid="stays")
+    merge.merge(stays, [Person.objects.get(name="Wei Wang")])
+    Authorship.objects.filter(person=stays).delete()
+
+    assert [counts(load(file, "2021"))[1:] for _ in range(2)] == [(0, 1, 0)] * 2
+
+
 def test_suspicious_name_is_a_doubt_only_when_new() -> None:
     file = program(paper("p1", author("NameError", "x")))
 
