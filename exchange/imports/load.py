@@ -16,7 +16,7 @@ from content import recording, revision
 from content.history import Origin
 from exchange.files import Context
 from exchange.imports.compare import Plan, Progress, Tally, compare
-from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PARTS, PERSON
+from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PAPER, PARTS, PERSON
 from exchange.imports.match_people import People
 from exchange.imports.own_kinds import with_own_kinds
 from exchange.imports.rows import NOBODY, Concealed, EditionRows, records_of
@@ -77,7 +77,8 @@ def load(
     """Bring a program into an edition. Raises `ProgramError` with every problem, having written nothing.
 
     `look` is shown the plan before anything is written; what it raises stops the import. A dry run locks
-    nothing. Whom and what is `concealed` no name in the file means, and what names them by a key is refused.
+    nothing. Whom and what is `concealed` no name in the file means, and what names them by a key is refused;
+    nothing that concealed papers say decides who is meant.
     Who and what is `protected` stays as it is. `photos`: pictures of people by address, each a file ending
     and its bytes.
     """
@@ -134,7 +135,8 @@ def _planned(
 ) -> Plan:
     edition = edition_for(program, edition_slug)
     program, new_kinds = with_own_kinds(program, edition, findings)
-    people = People(program, edition, findings, concealed.get(PERSON.name, ()))
+    hidden = (concealed.get(kind.name, ()) for kind in (PERSON, PAPER))
+    people = People(program, edition, findings, *hidden)
     compared = [kind.name for kind in (CONFERENCE, INSTITUTION, *PARTS) if records_of(program, kind)]
     rows = EditionRows(edition, compared, concealed, is_locking=is_locking)
     plan = compare(program, rows, people, findings, protected=protected, progress=progress)

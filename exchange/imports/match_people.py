@@ -56,14 +56,19 @@ class People:
     """Every person of one program, each with its row: an existing one, or a new one."""
 
     def __init__(
-        self, program: Program, edition: Edition, findings: Findings, concealed: Collection[int] = ()
+        self,
+        program: Program,
+        edition: Edition,
+        findings: Findings,
+        concealed: Collection[int] = (),
+        hidden_papers: Collection[int] = (),
     ) -> None:
         self.edition, self.findings = edition, findings
         self.file = FilePeople(program, findings)
         self.rows: dict[FilePerson, Person] = {}
         self.by_uid: dict[str, Person] = {}
         self._on_location: dict[tuple[FilePerson, Location], Person] = {}
-        self._concealed = frozenset(concealed)
+        self._concealed, self._hidden_papers = frozenset(concealed), frozenset(hidden_papers)
         # Those here whom a key of the file means: no other entry of the file with a key can mean them.
         self._claimed = set(concealed)
         self._owners: dict[tuple[str, str], int] = {}
@@ -181,7 +186,9 @@ class People:
         known = {person.pk for name in doubtful for person in self._namesakes.of(name)}
         known |= {self.rows[one].pk for name in doubtful for one in rivals[name] if one in self.rows}
         self._series = series_of(known - {None})
-        self._evidence = NameEvidence(program if doubtful else Program(), self.edition, known - {None})
+        self._evidence = NameEvidence(
+            program if doubtful else Program(), self.edition, known - {None}, self._hidden_papers
+        )
         for name, entries in keyed.items():
             self._match_keyed(name, entries)
         owners = {id(self.rows[entry]): entry for entry in self.file.keyed}

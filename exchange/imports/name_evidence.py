@@ -185,9 +185,11 @@ class Namesakes:
 
 
 class NameEvidence:
-    """What a program and the database know of some of their people."""
+    """What a program and the database know of some of their people, but for `hidden_papers`."""
 
-    def __init__(self, program: Program, edition: Edition, people: Collection[int]) -> None:
+    def __init__(
+        self, program: Program, edition: Edition, people: Collection[int], hidden_papers: Collection[int]
+    ) -> None:
         year = stated(program.edition.year, 0) if program.edition else 0
         self._year = edition.year or year
         # Co-authors of one name, in the file and here, have a number, and are called as they were met first.
@@ -207,15 +209,15 @@ class NameEvidence:
         self._frequencies = Frequencies(spellings, at_least=ASSUMED_OTHERS)
         count = max(places.total(), ASSUMED_OTHERS)
         self._shares = {place: number / count for place, number in places.items()}
-        self._here = self._people(people)
+        self._here = self._people(people, hidden_papers)
 
     def _number(self, name: str) -> int:
         number = self._numbers.setdefault(names.fold(name), len(self._numbers) + 1)
         self.coauthor_names.setdefault(number, name)
         return number
 
-    def _people(self, keys: Collection[int]) -> dict[int, PersonCandidate]:
-        candidates, self._written = person_candidates(keys)
+    def _people(self, keys: Collection[int], hidden_papers: Collection[int]) -> dict[int, PersonCandidate]:
+        candidates, self._written = person_candidates(keys, hidden_papers)
         teams: dict[int, set[int]] = defaultdict(set)
         papers = sorted({paper for one in candidates for paper in one.papers})
         for batch in in_batches(papers):

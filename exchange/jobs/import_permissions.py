@@ -9,10 +9,11 @@ from conference.models import Edition
 from content.actor import User
 from content.revert import CannotRevertError, RevertPlan
 from exchange.imports.compare import Plan, RowPlan
-from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PERSON
+from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PAPER, PERSON
 from exchange.imports.rows import Concealed
 from exchange.models import ImportJob
 from exchange.problems import Problem, ProgramError
+from papers.models import Paper
 
 # Kinds that a role which keeps the program may not keep.
 GUARDED = (CONFERENCE, EDITION)
@@ -24,8 +25,17 @@ def may_import_all(access: Access) -> bool:
 
 
 def concealed(user: object) -> Concealed:
-    """Return who and what only drafts of other editions show, by kind: no file of a role may mean them."""
-    return _out_of_reach(access_of(user), "view")
+    """Return who and what only drafts of other editions show, by kind: no file of a role may mean them.
+
+    Their papers are among them.
+    """
+    access = access_of(user)
+    found = _out_of_reach(access, "view")
+    if not may_import_all(access):
+        public = Paper.objects.published().order_by().values("pk")
+        drafts = Paper._base_manager.exclude(access.scope(Paper)).exclude(pk__in=public)
+        found[PAPER.name] = frozenset(drafts.order_by().values_list("pk", flat=True))
+    return found
 
 
 def protected(user: object) -> Concealed:
@@ -33,7 +43,7 @@ def protected(user: object) -> Concealed:
     return _out_of_reach(access_of(user), "change")
 
 
-def _out_of_reach(access: Access, action: str) -> Concealed:
+def _out_of_reach(access: Access, action: str) -> dict[str, frozenset[int]]:
     if may_import_all(access):
         return {}
     return {

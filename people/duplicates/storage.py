@@ -44,23 +44,27 @@ PAIR_MODELS: dict[type[Model], type[PersonPair | InstitutionPair]] = {
 }
 
 
-def person_candidates(keys: Collection[int] | None = None) -> tuple[list[PersonCandidate], dict[str, str]]:
+def person_candidates(
+    keys: Collection[int] | None = None, hidden_papers: Collection[int] = ()
+) -> tuple[list[PersonCandidate], dict[str, str]]:
     """Return everybody who was not merged, and their affiliations: folded -> as written.
 
-    With `keys` only these people.
+    With `keys` only these people. Nothing is read from `hidden_papers`.
     """
     if keys is None:
-        return _candidates(Q(), Q())
+        return _candidates(Q(), Q(), hidden_papers)
     found: list[PersonCandidate] = []
     written: dict[str, str] = {}
     for batch in batched(sorted(keys), BATCH_ROWS, strict=False):
-        people, places = _candidates(Q(pk__in=batch), Q(person__in=batch))
+        people, places = _candidates(Q(pk__in=batch), Q(person__in=batch), hidden_papers)
         found += people
         written |= places
     return found, written
 
 
-def _candidates(who: Q, theirs: Q) -> tuple[list[PersonCandidate], dict[str, str]]:
+def _candidates(
+    who: Q, theirs: Q, hidden_papers: Collection[int]
+) -> tuple[list[PersonCandidate], dict[str, str]]:
     written: dict[str, str] = {}
 
     def folded(affiliation: str) -> str:
@@ -99,7 +103,8 @@ def _candidates(who: Q, theirs: Q) -> tuple[list[PersonCandidate], dict[str, str
     of_paper = ("paper_id", "affiliations", "paper__topic__slug", "paper__edition__year")
     rows = wrote.values_list("pk", "person_id", *of_paper)
     for key, person, paper, affiliations, topic, year in rows.iterator(CHUNK_ROWS):
-        if one := found.get(person):
+        one = found.get(person)
+        if one and paper not in hidden_papers:
             one.topics.update([topic] if topic else [])
             one.years.add(year)
             one.papers[paper] = frozenset({*places.get(key, ()), *map(folded, affiliations)})

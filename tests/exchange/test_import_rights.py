@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db.models import Q
 from django.test import Client
 
 from conference.models import Edition
@@ -11,7 +12,7 @@ from exchange.jobs import tasks
 from exchange.models import ImportJob, ImportRun, PlannedRow
 from exchange.records import EditionRecord, InstitutionRecord
 from papers.models import Authorship, Paper
-from people.models import Institution, Person
+from people.models import Institution, Person, PersonPair
 from tests import factories as make
 from tests.access.world import add_member
 from tests.exchange.programs import author, paper, program
@@ -141,6 +142,27 @@ def test_name_of_somebody_in_other_drafts_means_somebody_else(here: Edition, hal
 
     assert (job.state, Person.objects.filter(name="Hal Hidden").count()) == ("done", 2)
     assert Authorship.objects.exclude(person=hal).get().paper.uid == "p1"
+
+
+def test_remarks_do_not_tell_what_is_in_drafts_of_another_series(here: Edition) -> None:
+    wei = make.make_person("Wei Wang", uid="wei")
+    make.make_paper(here, [wei, make.make_person("Open One")], uid="p0")
+    other = make.make_edition(2022, conference=make.make_conference(slug="other"), public_from=None)
+    topic = make.make_topic(other, slug="secret")
+    draft = make.make_paper(other, [wei, make.make_person("Hal Hidden")], status="draft", topic=topic)
+    draft.authorships.filter(person=wei).update(affiliations=["Hidden Lab"])
+    file = only_papers(
+        program(paper("p1", author("Wei Wang", affiliations=("Hidden Lab",)), author("Hal Hidden")))
+    )
+
+    job = press(member(here, "editor"), upload(member(here, "chair"), here, ("p.json", file)), "confirm")
+
+    assert job.state == "done"
+    assert [note for note in job.notes if "co-author" in str(note) or "Both" in str(note)] == []
+    # Nor does it decide who is meant: the name alone, a common one, does not.
+    assert wei not in [one.person for one in Paper.objects.get(uid="p1").authorships.all()]
+    pair = PersonPair.objects.get(Q(first=wei) | Q(second=wei))
+    assert [code for code, _ in pair.reasons if code not in ("kept_apart", "name_same")] == []
 
 
 def test_who_sees_every_edition_means_whom_the_file_means(
