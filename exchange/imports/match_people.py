@@ -7,13 +7,14 @@ by name is listed, and so are doubts. Nothing is written.
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
 from conference.models import Edition
 from content.fields import new_uid, validate_uid
+from exchange.imports.clusters import Cluster, ClusterIndex
 from exchange.imports.file_people import FilePeople, FilePerson, Location
 from exchange.imports.kinds import PERSON_FIELDS
 from exchange.imports.name_evidence import MIN_DIFFERENCE, NameEvidence, Namesakes, Verdict, series_of
@@ -21,26 +22,10 @@ from exchange.imports.rows import in_batches, report_concealed
 from exchange.problems import Findings
 from exchange.records import UNSTATED, PersonRef, Program, is_stated
 from people import names
-from people.duplicates.evidence import PersonCandidate, Reason
 from people.duplicates.reasons import reason_texts
 from people.models import Person, PersonIdentifier, PersonName
 from people.printed_names import HiddenNames
 from people.querysets import final_rows
-
-# With so many of one name the others are not compared: they stay apart.
-MAX_CLUSTERS = 60
-
-
-@dataclass(eq=False, slots=True)
-class Cluster:
-    """Somebody of a name, here or new, and the entries of the file that were joined by it."""
-
-    candidate: PersonCandidate
-    person: Person
-    entries: list[FilePerson] = field(default_factory=list)
-    reasons: list[Reason] = field(default_factory=list)
-    # Whether more than the name spoke for each of them.
-    has_support: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,12 +252,12 @@ class People:
             possible = [one for one in known if not self._namesakes.contradicts(entry, one)]
             free = [one for one in possible if one.pk not in self._claimed and self._is_in_series(one)]
             cluster = Cluster(self._evidence.of_entry(entry), Person(name=name), [entry])
-            if joined := self._join(cluster, self._clusters(free)):
+            if joined := self._join(cluster, self._index(name, free)):
                 self._settle(entry, joined.person)
                 self._note_joined(joined)
             else:
                 self._make(entry, cluster.person)
-                self._ask(cluster, self._clusters(possible))
+                self._ask(cluster, self._index(name, possible))
                 apart.append(entry)
         if apart and (known or len(entries) > 1):
             self._keep_apart(apart[0], known, len(entries))
@@ -294,15 +279,19 @@ class People:
             if cluster.entries:
                 self._note_joined(cluster)
         elsewhere = self._clusters([one for one in here if not self._is_in_series(one)])
+        index = ClusterIndex(self._evidence, name, [*elsewhere, *clusters, *new])
         for cluster in new:
             self._make(cluster.entries[0], cluster.person)
             self.rows |= dict.fromkeys(cluster.entries, cluster.person)
             if not cluster.has_support:
                 self._note_joined(cluster, is_new=True)
-            self._ask(cluster, [*elsewhere, *clusters, *(one for one in new if one is not cluster)])
+            self._ask(cluster, index)
         if new and len(elsewhere) + len(clusters) + len(new) > 1:
             in_file = sum(bool(one.entries) or id(one.person) in owners for one in [*clusters, *new])
             self._keep_apart(new[0].entries[0], here, in_file)
+
+    def _index(self, name: str, people: Iterable[Person]) -> ClusterIndex:
+        return ClusterIndex(self._evidence, name, self._clusters(people))
 
     def _clusters(self, people: Iterable[Person]) -> list[Cluster]:
         unique = {id(one): one for one in map(self._followed, people)}.values()
@@ -310,44 +299,40 @@ class People:
 
     def _grouped(self, name: str, entries: list[FilePerson], known: list[Cluster]) -> list[Cluster]:
         """Join entries to those who are known or to each other; return those that make new people."""
+        index = ClusterIndex(self._evidence, name, known)
         fresh = [Cluster(self._evidence.of_entry(entry), Person(name=name), [entry]) for entry in entries]
         fresh.sort(key=lambda one: -len(one.candidate.coauthors))
-        new: list[Cluster] = []
+        new: dict[Cluster, None] = {}
         for cluster in fresh:
-            if not self._join(cluster, [*known, *new]):
-                new.append(cluster)
+            if not self._join(cluster, index):
+                index.put(cluster)
+                new[cluster] = None
         # By now more is known of the others.
-        for cluster in new[:MAX_CLUSTERS]:
-            others = [one for one in new if one is not cluster]
-            if self._join(cluster, [*known, *others]):
-                new = others
-        return new
+        for cluster in list(new):
+            if self._join(cluster, index):
+                index.drop(cluster)
+                del new[cluster]
+        return list(new)
 
     def _is_in_series(self, person: Person) -> bool:
         """Return whether somebody does something in this conference, or nothing anywhere yet."""
         series = self._series.get(person.pk)
         return not series or self.edition.conference_id in series
 
-    def _weighed(self, cluster: Cluster, others: list[Cluster]) -> list[tuple[Verdict, Cluster]]:
-        name, others = cluster.entries[0].name, others[:MAX_CLUSTERS]
-        return [(self._evidence.verdict(name, cluster.candidate, one.candidate), one) for one in others]
-
-    def _join(self, cluster: Cluster, others: list[Cluster]) -> Cluster | None:
+    def _join(self, cluster: Cluster, index: ClusterIndex) -> Cluster | None:
         """Join a cluster to the one of the others that it most likely is, if that is clear."""
-        likely = [pair for pair in self._weighed(cluster, others) if pair[0].is_one]
+        likely = [pair for pair in index.weighed(cluster) if pair[0].is_one]
         likely.sort(key=lambda pair: -pair[0].weight)
         if not likely or (len(likely) > 1 and likely[0][0].weight - likely[1][0].weight < MIN_DIFFERENCE):
             return None
         verdict, joined = likely[0]
-        joined.candidate.include(cluster.candidate)
-        joined.entries += cluster.entries
-        joined.reasons += [reason for reason in verdict.reasons if reason not in joined.reasons]
-        joined.has_support &= verdict.weight > 0 and cluster.has_support
+        joined.include(cluster, verdict)
+        index.put(joined)
         return joined
 
-    def _ask(self, cluster: Cluster, others: list[Cluster]) -> None:
+    def _ask(self, cluster: Cluster, index: ClusterIndex) -> None:
         """Put a new person on the list of likely duplicates, with the likeliest of the others."""
-        weighed = self._weighed(cluster, others)
+        weighed = index.weighed(cluster, is_asked=True)
         if weighed:
             verdict, other = max(weighed, key=lambda pair: pair[0].probability)
             self.kept_apart.append(KeptApart(cluster.person, other.person, verdict))

@@ -20,9 +20,9 @@ from exchange.models import Conflict, Provenance
 from exchange.records import Program, stated
 from papers.models import Authorship
 from people import names
-from people.duplicates.evidence import PersonCandidate, Reason, probability, weigh
+from people.duplicates.evidence import SAME_TOPIC, PersonCandidate, Reason, probability, weigh
 from people.duplicates.finder import ASSUMED_OTHERS, MAX_AUTHORS, Frequencies
-from people.duplicates.spelling import compare_names
+from people.duplicates.spelling import SpellingMatch, compare_names
 from people.duplicates.storage import person_candidates
 from people.models import Person, PersonIdentifier, PersonName
 from people.querysets import appearances
@@ -197,6 +197,7 @@ class NameEvidence:
         self.coauthor_names: dict[int, str] = {}
         self._topics: dict[str, str] = {}
         self._teams: dict[str, frozenset[int]] = {}
+        self._by_name: dict[str, tuple[SpellingMatch | None, float]] = {}
         places: Counter[str] = Counter()
         spellings = dict.fromkeys(names.normal(one.ref.name) for one in program.people)
         for paper in program.papers:
@@ -253,15 +254,33 @@ class NameEvidence:
 
     def verdict(self, name: str, one: PersonCandidate, other: PersonCandidate) -> Verdict:
         """Weigh whether two whom the file calls by this name are one."""
-        match = compare_names(name, name)
+        match = self._measured(name)[0]
         if match is None:
             # Without a letter, such as "-": whatever bears it in one series is taken for one.
             return Verdict(0, 100, ())
         weighed = weigh(one, other, match, self._shares)
         weights = [weight for weight, _ in weighed]
         reasons = tuple(self._readable(reason) for _, reason in weighed)
-        expected = self._frequencies.namesakes(match)
-        return Verdict(sum(weights), probability(match, expected, weights, KNOWN_SHARE), reasons)
+        return Verdict(sum(weights), self._probability(name, weights), reasons)
+
+    def clues(self, name: str, one: PersonCandidate) -> list[object]:
+        """Return that of which somebody of this name who is likely the same must have one, too."""
+        if self._probability(name, []) >= MIN_PROBABILITY:
+            return [name]
+        is_topic_enough = self._probability(name, [SAME_TOPIC]) >= MIN_PROBABILITY
+        topics = [("topic", topic) for topic in one.topics] if is_topic_enough else []
+        return [*one.coauthors, *one.affiliations, *topics]
+
+    def _probability(self, name: str, weights: list[float]) -> int:
+        match, expected = self._measured(name)
+        return probability(match, expected, weights, KNOWN_SHARE) if match else 100
+
+    def _measured(self, name: str) -> tuple[SpellingMatch | None, float]:
+        """Return how a name is like itself, and how many others are to be expected of it."""
+        if name not in self._by_name:
+            match = compare_names(name, name)
+            self._by_name[name] = match, self._frequencies.namesakes(match) if match else 0.0
+        return self._by_name[name]
 
     def _readable(self, reason: Reason) -> Reason:
         """Return a reason with the affiliation as written."""

@@ -1,5 +1,7 @@
 """Matching people: by each key, by name where it is safe, apart where it is not. Namesakes are two people."""
 
+from typing import Any
+
 import pytest
 
 from exchange.imports.load import Report, load
@@ -15,6 +17,7 @@ from exchange.records import (
 )
 from papers.models import Authorship, AwardGrant
 from people.duplicates import storage
+from people.duplicates.evidence import weigh
 from people.merging import merge
 from people.models import Person, PersonIdentifier, PersonName, PersonPair
 from schedule.models import Speaker
@@ -292,6 +295,25 @@ def test_namesakes_of_one_file_are_told_apart_by_place_and_co_authors() -> None:
     assert asked() == [({one, three}, True)]
     assert load(program(*papers), "2021").run is None
     assert len(doubts(report)) == 1
+
+
+def test_namesakes_are_compared_where_they_share_something_however_many_they_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared = []
+
+    def counted(*given: Any) -> Any:
+        compared.append(given)
+        return weigh(*given)
+
+    monkeypatch.setattr("exchange.imports.name_evidence.weigh", counted)
+    papers = [paper(f"p{n}", author("Wei Wang"), author(f"Ann Rare{n}")) for n in range(100)]
+
+    load(program(*papers, paper("last", author("Wei Wang"), author("Ann Rare98"))), "2021")
+
+    assert people_of("last") == people_of("p98")
+    assert Person.objects.filter(name="Wei Wang").count() == 100
+    assert len(compared) < 300
 
 
 def test_speaker_of_a_paper_is_its_author_of_that_name() -> None:

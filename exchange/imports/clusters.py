@@ -1,0 +1,65 @@
+"""Those of one name who may be one, found by what they have in common. No query."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from exchange.imports.file_people import FilePerson
+from exchange.imports.name_evidence import NameEvidence, Verdict
+from people.duplicates.evidence import PersonCandidate, Reason
+from people.models import Person
+
+# With so many who have something in common, the others are not compared: they stay apart.
+MAX_COMPARED = 60
+
+
+@dataclass(eq=False, slots=True)
+class Cluster:
+    """Somebody of a name, here or new, and the entries of the file that were joined by it."""
+
+    candidate: PersonCandidate
+    person: Person
+    entries: list[FilePerson] = field(default_factory=list)
+    reasons: list[Reason] = field(default_factory=list)
+    # Whether more than the name spoke for each of them.
+    has_support: bool = True
+
+    def include(self, other: "Cluster", verdict: Verdict) -> None:
+        """Add another one who is the same."""
+        self.candidate.include(other.candidate)
+        self.entries += other.entries
+        self.reasons += [reason for reason in verdict.reasons if reason not in self.reasons]
+        self.has_support &= verdict.weight > 0 and other.has_support
+
+
+class ClusterIndex:
+    """The clusters of one name by their clues: of a common name, only those that share one are compared."""
+
+    def __init__(self, evidence: NameEvidence, name: str, clusters: Iterable[Cluster] = ()) -> None:
+        self._evidence, self._name = evidence, name
+        # In the order in which they came.
+        self._places: dict[Cluster, int] = {}
+        self._by_clue: dict[object, dict[Cluster, None]] = defaultdict(dict)
+        for cluster in clusters:
+            self.put(cluster)
+
+    def put(self, cluster: Cluster) -> None:
+        """Add a cluster, or what is known of it by now."""
+        self._places.setdefault(cluster, len(self._places))
+        for clue in self._evidence.clues(self._name, cluster.candidate):
+            self._by_clue[clue][cluster] = None
+
+    def drop(self, cluster: Cluster) -> None:
+        """Leave out a cluster that was joined with another."""
+        for clue in self._evidence.clues(self._name, cluster.candidate):
+            self._by_clue[clue].pop(cluster, None)
+
+    def weighed(self, cluster: Cluster, *, is_asked: bool = False) -> list[tuple[Verdict, Cluster]]:
+        """Weigh a cluster with all that it can be; if `is_asked` and there is none, with the first here."""
+        clues = self._evidence.clues(self._name, cluster.candidate)
+        similar = {other for clue in clues for other in self._by_clue.get(clue, ())} - {cluster}
+        others = sorted(similar, key=self._places.__getitem__)[:MAX_COMPARED]
+        if is_asked and not others:
+            first = next((one for one in self._places if one is not cluster), None)
+            others = [first] if first else []
+        return [(self._evidence.verdict(self._name, cluster.candidate, one.candidate), one) for one in others]
