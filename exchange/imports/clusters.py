@@ -1,8 +1,9 @@
 """Those of one name who may be one, found by what they have in common. No query."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 
 from exchange.imports.file_people import FilePerson
 from exchange.imports.name_evidence import NameEvidence, Verdict
@@ -54,12 +55,14 @@ class ClusterIndex:
         for clue in self._evidence.clues(self._name, cluster.candidate):
             self._by_clue[clue].pop(cluster, None)
 
-    def weighed(self, cluster: Cluster, *, is_asked: bool = False) -> list[tuple[Verdict, Cluster]]:
+    def weighed(
+        self, cluster: Cluster, is_possible: Callable[[Cluster], bool], *, is_asked: bool = False
+    ) -> list[tuple[Verdict, Cluster]]:
         """Weigh a cluster with all that it can be; if `is_asked` and there is none, with the first here."""
         clues = self._evidence.clues(self._name, cluster.candidate)
         similar = {other for clue in clues for other in self._by_clue.get(clue, ())} - {cluster}
-        others = sorted(similar, key=self._places.__getitem__)[:MAX_COMPARED]
+        ordered = sorted(similar, key=self._places.__getitem__)
+        others = [*islice(filter(is_possible, ordered), MAX_COMPARED)]
         if is_asked and not others:
-            first = next((one for one in self._places if one is not cluster), None)
-            others = [first] if first else []
+            others = [*islice((one for one in self._places if one is not cluster and is_possible(one)), 1)]
         return [(self._evidence.verdict(self._name, cluster.candidate, one.candidate), one) for one in others]

@@ -6,7 +6,7 @@ by name is listed, and so are doubts. Nothing is written.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
 from django.core.exceptions import ValidationError
@@ -198,8 +198,13 @@ class People:
             for location in entry.locations:
                 claimed[location].add(person.pk)
         self._match_by_record(unmatched)
+        keyed: dict[tuple[str, Location], list[FilePerson]] = defaultdict(list)
+        for entry in unmatched:
+            for location in entry.locations if entry.is_keyed else ():
+                keyed[entry.name, location].append(entry)
         for entry in sorted(unmatched, key=lambda one: not one.is_keyed):
-            found = self._at_its_places(entry, meant, claimed) | self._at_its_places(entry, known, claimed)
+            found = self._at_its_places(entry, meant, claimed, keyed)
+            found |= self._at_its_places(entry, known, claimed, keyed)
             if found and entry not in self.rows:
                 counts = Counter(person.pk for person in found.values())
                 self._settle(entry, max(found.values(), key=lambda one: (counts[one.pk], -one.pk)))
@@ -230,16 +235,20 @@ class People:
         entry: FilePerson,
         people: dict[tuple[str, Location], dict[int, Person]],
         claimed: dict[Location, set[int]],
+        keyed: dict[tuple[str, Location], list[FilePerson]],
     ) -> dict[Location, Person]:
         """Return the one of these people whom each record of an entry can mean by its name."""
         found: dict[Location, Person] = {}
         for location in entry.locations:
+            # Of two with keys either may be whom the bare name meant.
+            rivals = keyed[entry.name, location] if entry.is_keyed else ()
             possible = [
                 person
                 for key, person in people.get((entry.name, location), {}).items()
                 if key not in claimed[location]
                 and not (entry.is_keyed and key in self._claimed)
                 and not self._namesakes.contradicts(entry, person)
+                and all(one is entry or self._namesakes.contradicts(one, person) for one in rivals)
             ]
             if len(possible) == 1:
                 found[location] = possible[0]
@@ -247,20 +256,38 @@ class People:
 
     def _match_keyed(self, name: str, entries: list[FilePerson]) -> None:
         """Match those whose ids are not known here with people of their name; each is somebody else."""
-        known, apart = self._namesakes.of(name), list[FilePerson]()
-        for entry in entries:
-            possible = [one for one in known if not self._namesakes.contradicts(entry, one)]
-            free = [one for one in possible if one.pk not in self._claimed and self._is_in_series(one)]
-            cluster = Cluster(self._evidence.of_entry(entry), Person(name=name), [entry])
-            if joined := self._join(cluster, self._index(name, free)):
-                self._settle(entry, joined.person)
-                self._note_joined(joined)
-            else:
-                self._make(entry, cluster.person)
-                self._ask(cluster, self._index(name, possible))
-                apart.append(entry)
+        known = self._namesakes.of(name)
+        free = [one for one in known if one.pk not in self._claimed and self._is_in_series(one)]
+        index = ClusterIndex(self._evidence, name, self._clusters(free))
+        fresh = [Cluster(self._evidence.of_entry(entry), Person(name=name), [entry]) for entry in entries]
+        likely = [
+            (verdict, cluster, other)
+            for cluster in fresh
+            for verdict, other in index.weighed(cluster, self._possible(cluster))
+            if verdict.is_one
+        ]
+        # Who was joined stands in nobody's way any more.
+        joined = set[Cluster]()
+        while found := _leading(likely):
+            for verdict, cluster, other in found:
+                joined |= {cluster, other}
+                other.include(cluster, verdict)
+                self._settle(cluster.entries[0], other.person)
+                self._note_joined(other)
+            likely = [one for one in likely if joined.isdisjoint(one[1:])]
+        apart = [cluster for cluster in fresh if cluster not in joined]
+        index = ClusterIndex(self._evidence, name, self._clusters(known) if apart else ())
+        for cluster in apart:
+            self._make(cluster.entries[0], cluster.person)
+            self._ask(cluster, index)
         if apart and (known or len(entries) > 1):
-            self._keep_apart(apart[0], known, len(entries))
+            self._keep_apart(apart[0].entries[0], known, len(entries))
+
+    def _possible(self, cluster: Cluster) -> Callable[[Cluster], bool]:
+        """Return who of others a cluster can be as far as their keys say."""
+        return lambda other: (
+            not any(self._namesakes.contradicts(one, other.person) for one in cluster.entries)
+        )
 
     def _match_bare(
         self, name: str, entries: list[FilePerson], rivals: list[FilePerson], owners: dict[int, FilePerson]
@@ -290,9 +317,6 @@ class People:
             in_file = sum(bool(one.entries) or id(one.person) in owners for one in [*clusters, *new])
             self._keep_apart(new[0].entries[0], here, in_file)
 
-    def _index(self, name: str, people: Iterable[Person]) -> ClusterIndex:
-        return ClusterIndex(self._evidence, name, self._clusters(people))
-
     def _clusters(self, people: Iterable[Person]) -> list[Cluster]:
         unique = {id(one): one for one in map(self._followed, people)}.values()
         return [Cluster(self._evidence.of_person(one), one) for one in unique]
@@ -321,7 +345,7 @@ class People:
 
     def _join(self, cluster: Cluster, index: ClusterIndex) -> Cluster | None:
         """Join a cluster to the one of the others that it most likely is, if that is clear."""
-        likely = [pair for pair in index.weighed(cluster) if pair[0].is_one]
+        likely = [pair for pair in index.weighed(cluster, self._possible(cluster)) if pair[0].is_one]
         likely.sort(key=lambda pair: -pair[0].weight)
         if not likely or (len(likely) > 1 and likely[0][0].weight - likely[1][0].weight < MIN_DIFFERENCE):
             return None
@@ -332,7 +356,7 @@ class People:
 
     def _ask(self, cluster: Cluster, index: ClusterIndex) -> None:
         """Put a new person on the list of likely duplicates, with the likeliest of the others."""
-        weighed = index.weighed(cluster, is_asked=True)
+        weighed = index.weighed(cluster, self._possible(cluster), is_asked=True)
         if weighed:
             verdict, other = max(weighed, key=lambda pair: pair[0].probability)
             self.kept_apart.append(KeptApart(cluster.person, other.person, verdict))
@@ -386,6 +410,21 @@ class People:
 
     def _note(self, kind: str, entry: FilePerson, message: str, /, **values: object) -> None:
         self.findings.note(kind, entry.where, message, name=entry.name, **values)
+
+
+def _leading(likely: list[tuple[Verdict, Cluster, Cluster]]) -> list[tuple[Verdict, Cluster, Cluster]]:
+    """Return the pairs that are clearly likelier than any other pair of one of the two."""
+    weights: dict[Cluster, list[float]] = defaultdict(list)
+    for verdict, *both in likely:
+        for one in both:
+            weights[one].append(verdict.weight)
+    for found in weights.values():
+        found.sort(reverse=True)
+
+    def leads(weight: float, among: list[float]) -> bool:
+        return weight == among[0] and (len(among) == 1 or weight - among[1] >= MIN_DIFFERENCE)
+
+    return [pair for pair in likely if all(leads(pair[0].weight, weights[one]) for one in pair[1:])]
 
 
 def _made_uids(entry: FilePerson) -> list[str]:

@@ -7,6 +7,7 @@ import pytest
 from exchange.imports.load import Report, load
 from exchange.problems import ProgramError
 from exchange.records import (
+    AuthorRecord,
     AwardRecord,
     GrantRecord,
     PaperRecord,
@@ -145,6 +146,42 @@ def test_id_is_added_to_whom_the_name_alone_finds() -> None:
     ada = Person.objects.get()
     assert (people_of("p1"), ada.orcid) == (["ada"], ORCID)
     assert list(ada.identifiers.values_list("scheme", "value")) == [("src", "1")]
+
+
+def wei(number: str) -> AuthorRecord:
+    return author("Wei Wang", ids=(("x", number),))
+
+
+@pytest.mark.parametrize("order", [("1", "2"), ("2", "1")])
+@pytest.mark.parametrize("uid", ["p0", "p1"])
+def test_which_of_two_with_ids_is_known_is_not_decided_by_their_order(uid: str, order: Any) -> None:
+    known = make_person("Wei Wang", uid="known")
+    make_paper(
+        make_edition(), [known, make_person("Ann Rare"), make_person("Cy Zop")], uid=uid, title="On p1"
+    )
+    both = paper("p1", *map(wei, order), author("Ann Rare"), author("Cy Zop"))
+
+    load(Program(papers=(both,)), "2021")
+
+    owners = PersonIdentifier.objects.order_by("value").values_list("person__uid", flat=True)
+    assert (len({*owners}), "known" in owners) == (2, False)
+    pairs = PersonPair.objects.filter(signs__contains=",kept_apart,", first=known)
+    assert {pair.second.uid for pair in pairs} == {*owners}
+
+
+@pytest.mark.parametrize("order", [("p1", "p2"), ("p2", "p1")])
+def test_whom_more_speaks_for_is_whom_the_name_meant(order: Any) -> None:
+    known = make_person("Wei Wang", uid="known")
+    make_paper(make_edition(), [known, make_person("Ann Rare"), make_person("Cy Zop")], uid="p0")
+    papers = {
+        "p1": paper("p1", wei("1"), author("Ann Rare")),
+        "p2": paper("p2", wei("2"), author("Ann Rare"), author("Cy Zop")),
+    }
+
+    load(Program(papers=tuple(papers[uid] for uid in order)), "2021")
+
+    assert PersonIdentifier.objects.get(person=known).value == "2"
+    assert people_of("p1")[0] != "known" == people_of("p2")[0]
 
 
 def test_id_taken_away_by_hand_stays_away() -> None:
