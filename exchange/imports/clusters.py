@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 
-from exchange.imports.file_people import FilePerson
+from exchange.imports.file_people import FilePerson, Location
 from exchange.imports.name_evidence import NameEvidence, Verdict
 from people.duplicates.evidence import PersonCandidate, Reason
 from people.models import Person
@@ -21,6 +21,8 @@ class Cluster:
     candidate: PersonCandidate
     person: Person
     entries: list[FilePerson] = field(default_factory=list)
+    # The papers of which they are an author in the file.
+    papers: set[Location] = field(default_factory=set)
     reasons: list[Reason] = field(default_factory=list)
     # Whether more than the name spoke for each of them.
     has_support: bool = True
@@ -29,6 +31,7 @@ class Cluster:
         """Add another one who is the same."""
         self.candidate.include(other.candidate)
         self.entries += other.entries
+        self.papers |= other.papers
         self.reasons += [reason for reason in verdict.reasons if reason not in self.reasons]
         self.has_support &= verdict.weight > 0 and other.has_support
 

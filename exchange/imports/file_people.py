@@ -33,12 +33,19 @@ class FilePerson:
     ids: set[tuple[str, str]] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     affiliations: set[str] = field(default_factory=set)
+    # Where they stand; with the papers at whose presentations they speak.
+    places: set[Location] = field(default_factory=set)
     locations: set[Location] = field(default_factory=set)
     record: PersonRecord | None = None
 
     @property
     def is_keyed(self) -> bool:
         return bool(self.uid or self.orcid or self.ids)
+
+    @property
+    def papers(self) -> set[Location]:
+        """The papers of which they are an author."""
+        return {place for place in self.places if place[0] == PAPER.name}
 
 
 def references(program: Program) -> Iterator[tuple[Location, PersonRef, Where, tuple[str, ...]]]:
@@ -132,6 +139,7 @@ class FilePeople:
         entry.names.add(name)
         entry.affiliations.update(filter(None, affiliations))
         if location:
+            entry.places.add(location)
             entry.locations |= {location, self._papers.get(location, location)}
             if keys:
                 self._keyed_at.setdefault((name, location), entry)

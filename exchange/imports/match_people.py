@@ -52,6 +52,8 @@ class People:
         self.file = FilePeople(program, findings)
         self.rows: dict[FilePerson, Person] = {}
         self.by_uid: dict[str, Person] = {}
+        # By the identity of the person: the papers of which the file makes them an author.
+        self._papers: dict[int, set[Location]] = defaultdict(set)
         self._on_location: dict[tuple[FilePerson, Location], Person] = {}
         self._concealed, self._hidden_papers = frozenset(concealed), frozenset(hidden_papers)
         # Those here whom a key of the file means: no other entry of the file with a key can mean them.
@@ -145,7 +147,8 @@ class People:
         return self.by_uid.get(person.uid, person)
 
     def _settle(self, entry: FilePerson, person: Person) -> None:
-        self.rows[entry] = self.by_uid.setdefault(person.uid, person)
+        self.rows[entry] = row = self.by_uid.setdefault(person.uid, person)
+        self._papers[id(row)] |= entry.papers
         if entry.is_keyed and person.pk:
             self._claimed.add(person.pk)
 
@@ -190,12 +193,12 @@ class People:
 
     def _match_by_location(self, unmatched: list[FilePerson]) -> None:
         """Match whom the same record of this edition names so, else meant by it when last imported."""
-        locations = {location for entry in unmatched for location in entry.locations}
-        meant = self._namesakes.last_imported(self.edition, locations)
+        wanted = {(entry.name, location) for entry in unmatched for location in entry.locations}
+        meant = self._namesakes.last_imported(self.edition, wanted)
         known = self._namesakes.by_location(self.edition)
         claimed: dict[Location, set[int]] = defaultdict(set)
         for entry, person in self.rows.items():
-            for location in entry.locations:
+            for location in entry.places:
                 claimed[location].add(person.pk)
         self._match_by_record(unmatched)
         keyed: dict[tuple[str, Location], list[FilePerson]] = defaultdict(list)
@@ -209,9 +212,12 @@ class People:
                 counts = Counter(person.pk for person in found.values())
                 self._settle(entry, max(found.values(), key=lambda one: (counts[one.pk], -one.pk)))
             for location, person in found.items():
-                if entry.is_keyed:
+                row = self.by_uid.setdefault(person.uid, person)
+                self._on_location[entry, location] = row
+                if location in entry.papers:
+                    self._papers[id(row)].add(location)
+                if location in (entry.places if entry.is_keyed else entry.papers):
                     claimed[location].add(person.pk)
-                self._on_location[entry, location] = self.by_uid.setdefault(person.uid, person)
 
     def _match_by_record(self, unmatched: list[FilePerson]) -> None:
         """Match bare names that have a record with the only one of the name whom such a record described."""
@@ -259,7 +265,7 @@ class People:
         known = self._namesakes.of(name)
         free = [one for one in known if one.pk not in self._claimed and self._is_in_series(one)]
         index = ClusterIndex(self._evidence, name, self._clusters(free))
-        fresh = [Cluster(self._evidence.of_entry(entry), Person(name=name), [entry]) for entry in entries]
+        fresh = self._fresh(name, entries)
         likely = [
             (verdict, cluster, other)
             for cluster in fresh
@@ -284,9 +290,11 @@ class People:
             self._keep_apart(apart[0].entries[0], known, len(entries))
 
     def _possible(self, cluster: Cluster) -> Callable[[Cluster], bool]:
-        """Return who of others a cluster can be as far as their keys say."""
+        """Return who of others a cluster can be: not an author of the same paper, nor one of another key."""
+        contradicts = self._namesakes.contradicts
         return lambda other: (
-            not any(self._namesakes.contradicts(one, other.person) for one in cluster.entries)
+            cluster.papers.isdisjoint(other.papers)
+            and not any(contradicts(entry, other.person) for entry in cluster.entries)
         )
 
     def _match_bare(
@@ -309,7 +317,8 @@ class People:
         index = ClusterIndex(self._evidence, name, [*elsewhere, *clusters, *new])
         for cluster in new:
             self._make(cluster.entries[0], cluster.person)
-            self.rows |= dict.fromkeys(cluster.entries, cluster.person)
+            for entry in cluster.entries:
+                self._settle(entry, cluster.person)
             if not cluster.has_support:
                 self._note_joined(cluster, is_new=True)
             self._ask(cluster, index)
@@ -318,14 +327,21 @@ class People:
             self._keep_apart(new[0].entries[0], here, in_file)
 
     def _clusters(self, people: Iterable[Person]) -> list[Cluster]:
-        unique = {id(one): one for one in map(self._followed, people)}.values()
-        return [Cluster(self._evidence.of_person(one), one) for one in unique]
+        unique = {id(one): one for one in map(self._followed, people)}
+        return [
+            Cluster(self._evidence.of_person(one), one, papers={*self._papers.get(key, ())})
+            for key, one in unique.items()
+        ]
+
+    def _fresh(self, name: str, entries: list[FilePerson]) -> list[Cluster]:
+        return [
+            Cluster(self._evidence.of_entry(one), Person(name=name), [one], one.papers) for one in entries
+        ]
 
     def _grouped(self, name: str, entries: list[FilePerson], known: list[Cluster]) -> list[Cluster]:
         """Join entries to those who are known or to each other; return those that make new people."""
         index = ClusterIndex(self._evidence, name, known)
-        fresh = [Cluster(self._evidence.of_entry(entry), Person(name=name), [entry]) for entry in entries]
-        fresh.sort(key=lambda one: -len(one.candidate.coauthors))
+        fresh = sorted(self._fresh(name, entries), key=lambda one: -len(one.candidate.coauthors))
         new: dict[Cluster, None] = {}
         for cluster in fresh:
             if not self._join(cluster, index):
@@ -386,7 +402,8 @@ class People:
 
     def _make(self, entry: FilePerson, person: Person) -> None:
         person.uid = self._fresh_uid(entry)
-        self.rows[entry] = self.by_uid[person.uid] = person
+        self.by_uid[person.uid] = person
+        self._settle(entry, person)
         for sentence in names.suspicions(entry.name):
             message = gettext("The name “%(name)s” should be looked at. %(why)s")
             self._note("name", entry, message.replace("%(why)s", sentence.replace("%", "%%")))

@@ -184,6 +184,48 @@ def test_whom_more_speaks_for_is_whom_the_name_meant(order: Any) -> None:
     assert people_of("p1")[0] != "known" == people_of("p2")[0]
 
 
+@pytest.mark.parametrize("is_known", [True, False])
+def test_namesakes_on_one_paper_are_two_whatever_they_share(is_known: bool) -> None:
+    if is_known:
+        team = [make_person("Wei Wang", orcid=ORCID), make_person("Ann Rare"), make_person("Cy Zop")]
+        make_paper(make_edition(), team, uid="p0")
+    both = author("Wei Wang", orcid=ORCID), author("Wei Wang")
+    file = program(paper("p1", *both, author("Ann Rare"), author("Cy Zop")))
+
+    first, again = load(file, "2021"), load(file, "2021")
+
+    assert (len({*people_of("p1")}), len(people_of("p1"))) == (4, 4)
+    assert [note.kind for note in first.notes if note.kind == "repeat"] == []
+    assert again.run is None
+
+
+def test_two_spellings_of_somebody_on_one_paper_are_two() -> None:
+    one = make_person("Wei Wang", uid="one")
+    PersonName.objects.create(person=one, name="W. Wang")
+    make_paper(make_edition(), [one], uid="p1", title="On p1")
+    file = Program(papers=(paper("p1", author("Wei Wang"), author("W. Wang"), author("Cy Zop")),))
+
+    reports = [load(file, "2021") for _ in range(3)]
+
+    assert Person.objects.count() == 3
+    assert [one.run for one in reports[1:]] == [None, None]
+
+
+def test_speaker_with_an_id_is_the_only_author_of_that_name_again() -> None:
+    talks = (
+        talk(
+            "t1", paper="p1", speakers=(SpeakerRecord(person=PersonRef(name="Wei Wang", ids=(("x", "1"),))),)
+        ),
+    )
+    file = program(paper("p1", author("Wei Wang")), presentations=talks)
+    make_paper(make_edition(), [make_person("Wei Wang", uid="wei")], uid="p1", title="On p1")
+
+    load(file, "2021")
+    again = load(file, "2021")
+
+    assert (people_of("p1"), Person.objects.count(), again.run) == (["wei"], 1, None)
+
+
 def test_id_taken_away_by_hand_stays_away() -> None:
     file = program(paper("p1", author("Ada Lovelace", "ada", ids=(("src", "1"),), orcid=ORCID)))
     load(file, "2021")
