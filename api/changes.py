@@ -1,36 +1,28 @@
 """When rows were created and last changed, as the history tells it, and which changed since a moment.
 
-What a response says of a row depends on other rows, too: on its parts, on the people it names, on what makes
-it public. A resource declares them as sources; a change of any is a change of the row.
+What a response says of a row depends on other rows, too: on its parts, on the people it names, on what it
+stands in, on what makes it public. A resource declares them as sources; a change of any is a change of the
+row. Each is public whenever the row is: nobody may learn of a draft by the date of something else.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import (
-    Aggregate,
-    BigIntegerField,
-    CharField,
-    Max,
-    Min,
-    OuterRef,
-    Q,
-    QuerySet,
-    Subquery,
-    Value,
-)
-from django.db.models.functions import Cast, Concat, Substr
+from django.db.models import BigIntegerField, F, Max, Min, Q, QuerySet, Value
+from django.db.models.functions import Cast, Substr
 
+from conference.models import Edition
+from content.array_lookup import AnyOf
 from content.history import RowChange, RowChangeQuerySet
 from content.models import Content
-from content.row_values import owners, part_of
+from content.row_values import content_model, owners, part_of
 from people.models import Person, PersonName
 
-# The columns of a change that name the rows whose part its row is or was.
-OWNERS = ("owner", "other", "moved_to")
+# The columns of a change that name the row whose part its row is or was.
+OWNERS = ("owner", "moved_to")
 Kind = RowChange.Kind
 
 
@@ -39,22 +31,24 @@ class Source:
     """Rows at the end of a path from those of a resource, of which a change is a change of these.
 
     `fields`: only changes of these count, where there are any. `parts`: models of rows in them that count.
-    `of_edition`: the path leads to editions, and all rows of the model in these count.
+    `opens`: fields with moments at which rows become public. `where`: which rows it is about.
     """
 
     model: type[Content]
     path: str = ""
     fields: tuple[str, ...] = ()
     parts: tuple[type[Content], ...] = ()
-    of_edition: bool = False
+    opens: tuple[str, ...] = ()
+    where: Q = field(default_factory=Q)
 
     @property
     def prefix(self) -> str:
         return f"{self.model._meta.label_lower}:"
 
     @property
-    def key_column(self) -> str:
-        return "edition_key" if self.of_edition else "object_id"
+    def moments(self) -> list[str]:
+        """The paths from a row of the resource to what `opens`."""
+        return [f"{self.path}__{name}" if self.path else name for name in self.opens]
 
     def own_changes(self) -> Q:
         found = Q(model=self.model._meta.label_lower)
@@ -67,9 +61,12 @@ class Source:
         return [part._meta.label_lower for part in self.parts]
 
 
-def opening(path: str, *gates: str) -> tuple[str, ...]:
-    """Return the moments at which the gates of the edition at the end of a path open."""
-    return tuple(f"{path}__{gate}" if path else gate for gate in gates)
+def in_edition(path: str, *gates: str, fields: tuple[str, ...] = ()) -> Source:
+    """The edition whose gates make rows public, and fields of it that are shown of them.
+
+    A gate that is opened as of a moment in the past is a change, too.
+    """
+    return Source(Edition, path, (*gates, *fields), opens=gates)
 
 
 def named_people(path: str) -> Source:
@@ -77,32 +74,22 @@ def named_people(path: str) -> Source:
     return Source(Person, path, ("name",), (PersonName,))
 
 
-@dataclass(frozen=True, slots=True)
-class Follows:
-    """What the representation of a resource follows: rows, and the moments at which something opens."""
-
-    sources: tuple[Source, ...] = ()
-    moments: tuple[str, ...] = ()
-
-
-def changed_since(model: type[Content], follows: Follows, since: datetime, at: datetime) -> Q:
+def changed_since(model: type[Content], sources: Iterable[Source], since: datetime, at: datetime) -> Q:
     """Match the rows of which something changed at that moment or later."""
     every = model._base_manager.order_by()
     recent = RowChange.objects.order_by().filter(change_set__at__gte=since)
     found = Q(pk__in=())
-    for source in follows.sources:
+    for source in sources:
         for keys in _changed_keys(source, recent):
-            rows = every.filter(**{f"{source.path}__in": keys}).values("pk") if source.path else keys
-            found |= Q(pk__in=rows)
-    for moment in follows.moments:
-        found |= Q(pk__in=every.filter(**{f"{moment}__range": (since, at)}).values("pk"))
+            found |= Q(pk__in=every.filter(source.where, **{f"{source.path or 'pk'}__in": keys}).values("pk"))
+        for moment in source.moments:
+            found |= Q(pk__in=every.filter(**{f"{moment}__range": (since, at)}).values("pk"))
     return found
 
 
 def _changed_keys(source: Source, recent: RowChangeQuerySet) -> Iterator[QuerySet[Any, Any]]:
     """Yield subqueries of the keys of a source's rows."""
-    column = source.key_column
-    yield recent.filter(source.own_changes(), **{f"{column}__isnull": False}).values(column)
+    yield recent.filter(source.own_changes()).values("object_id")
     for column in OWNERS if source.parts else ():
         rows = recent.filter(model__in=source.part_labels, **{f"{column}__startswith": source.prefix})
         key = Cast(Substr(column, len(source.prefix) + 1), BigIntegerField())
@@ -116,75 +103,105 @@ class Moments(NamedTuple):
     changed: datetime | None = None
 
 
+# Keys of rows of a source, with those of the rows that lead there.
+Ends = defaultdict[int, list[int]]
+
+
 def moments(
-    model: type[Content], follows: Follows, keys: Collection[int], at: datetime
+    model: type[Content], sources: Collection[Source], keys: Collection[int], at: datetime
 ) -> dict[int, Moments]:
-    """Return when each of these rows was created and last changed. At most three queries."""
-    label, above = model._meta.label_lower, part_of(model)
-    about_it = RowChange.objects.filter(model=label, object_id=OuterRef("pk"))
-    expressions = [
-        _single(about_it.filter(kind=Kind.CREATED), Min("change_set__at")),
-        *_last_changes(follows, model, at),
-    ]
-    columns = {f"moment_{number}": expression for number, expression in enumerate(expressions)}
-    found: dict[int, Moments] = {}
+    """Return when each of these rows was created and last changed. At most seven queries."""
+    changed: dict[int, list[datetime]] = {key: [] for key in keys}
+    ends = _ends(model, sources, keys)
+    for number, end, moment in (*_own_changes(sources, ends), *_part_changes(sources, ends)):
+        for key in ends[number][end]:
+            changed[key].append(moment)
+    above, opens = part_of(model), [moment for source in sources for moment in source.moments]
+    created = _created(model, keys)
     owner_of: dict[int, str] = {}
-    rows = model._base_manager.filter(pk__in=keys).annotate(**columns).order_by()
-    for key, *values in rows.values_list("pk", *above, *columns):
-        created, *others = values[len(above) :]
-        found[key] = Moments(created, _latest(created, *others))
-        if created is None and (names := owners(model, dict(zip(above, values, strict=False)))):
+    for key, *values in _rows(model, keys).values_list("pk", *above, *opens):
+        changed[key] += [moment for moment in values[len(above) :] if moment and moment <= at]
+        if key not in created and (names := owners(model, dict(zip(above, values, strict=False)))):
             owner_of[key] = names[0]
     # They were made with what they are part of, or were before they were first changed.
-    changes = RowChange.objects.filter(model=label, object_id__in=[*owner_of]).order_by("-pk")
-    owner_of |= changes.exclude(owner="").values_list("object_id", "owner") if owner_of else []
-    created_of = _created(owner_of.values())
-    for key, owner in owner_of.items():
-        moment = created_of.get(owner)
-        found[key] = Moments(moment, _latest(moment, found[key].changed))
-    return found
-
-
-def _latest(*moments: datetime | None) -> datetime | None:
-    return max((moment for moment in moments if moment is not None), default=None)
-
-
-def _created(names: Iterable[str]) -> dict[str, datetime]:
-    """Return when rows, named as "papers.paper:7", were created. One query for each model."""
-    keys: dict[str, set[int]] = defaultdict(set)
-    for label, _colon, key in (name.partition(":") for name in names):
-        keys[label].add(int(key))
+    changes = RowChange.objects.filter(AnyOf("object_id", owner_of), model=model._meta.label_lower)
+    moved = changes.exclude(owner="").order_by("-pk").values_list("object_id", "owner")
+    created |= _created_with(owner_of | dict(moved)) if owner_of else {}
     return {
-        f"{label}:{key}": moment
-        for label, wanted in keys.items()
-        for key, moment in RowChange.objects.filter(model=label, object_id__in=wanted, kind=Kind.CREATED)
-        .order_by("-pk")
-        .values_list("object_id", "change_set__at")
+        key: Moments(created.get(key), max([*found, *filter(None, [created.get(key)])], default=None))
+        for key, found in changed.items()
     }
 
 
-def _last_changes(follows: Follows, model: type[Content], at: datetime) -> Iterator[Subquery]:
-    """Yield expressions for the last change in each source of a row, and for what opened last."""
-    here = model._base_manager.filter(pk=OuterRef("pk")).order_by()
-    above = model._base_manager.filter(pk=OuterRef(OuterRef("pk"))).order_by()
-    rows = RowChange.objects.all()
-    for source in follows.sources:
-        keys = above.values(source.path or "pk")
-        own = rows.filter(source.own_changes(), **{f"{source.key_column}__in": keys})
-        yield _single(own, Max("change_set__at"))
-        for column in OWNERS if source.parts else ():
-            key = Cast(source.path or "pk", CharField())
-            names = above.values(owner_name=Concat(Value(source.prefix), key))
-            # The index of the column holds no empty ones. That of `model` would find all its changes.
-            is_of_it = {f"{column}__in": names, "part__in": source.part_labels}
-            parts = rows.alias(part=Concat("model", Value(""))).filter(~Q(**{column: ""}), **is_of_it)
-            yield _single(parts, Max("change_set__at"))
-    for moment in follows.moments:
-        yield _single(here.filter(**{f"{moment}__lte": at}), Max(moment))
+def _rows(model: type[Content], keys: Collection[int]) -> QuerySet[Any, Any]:
+    return model._base_manager.filter(AnyOf("pk", keys)).order_by()
 
 
-def _single(rows: QuerySet[Any, Any], aggregate: Aggregate) -> Subquery:
-    """Return an aggregate of all of these rows as one value."""
-    return Subquery(
-        rows.order_by().annotate(all=Value(1)).values("all").annotate(one=aggregate).values("one")
+def _ends(model: type[Content], sources: Collection[Source], keys: Collection[int]) -> list[Ends]:
+    """Return the rows of each source, with those of the resource that lead there. One query."""
+    found = [Ends(list) for _source in sources]
+    queries = []
+    for number, source in enumerate(sources):
+        if source.path:
+            rows = _rows(model, keys).filter(source.where, **{f"{source.path}__isnull": False})
+            queries.append(
+                rows.annotate(source_number=Value(number)).values_list("source_number", "pk", source.path)
+            )
+        else:
+            found[number] |= {key: [key] for key in keys}
+    for number, key, end in _united(queries):
+        found[number][end].append(key)
+    return found
+
+
+def _own_changes(sources: Collection[Source], ends: Sequence[Ends]) -> Iterable[tuple[int, int, datetime]]:
+    """Return the number of the source, the key, and the moment of the last change of each. One query."""
+    queries = []
+    for number, source in enumerate(sources):
+        rows = RowChange.objects.filter(source.own_changes(), AnyOf("object_id", ends[number])).order_by()
+        numbered = rows.annotate(source_number=Value(number)).values_list("source_number", "object_id")
+        queries.append(numbered.annotate(Max("change_set__at")))
+    return _united(queries)
+
+
+def _part_changes(sources: Collection[Source], ends: Sequence[Ends]) -> Iterator[tuple[int, int, datetime]]:
+    """Yield the same of the last changes of their parts. One query."""
+    queries = []
+    with_parts = {number: source for number, source in enumerate(sources) if source.parts}
+    for number, source in with_parts.items():
+        names = [f"{source.prefix}{key}" for key in ends[number]]
+        for column in OWNERS:
+            # The index of the column holds no empty ones. One of `model` would find all its changes.
+            rows = RowChange.objects.filter(~Q(**{column: ""}), AnyOf(column, names)).order_by()
+            numbered = rows.annotate(source_number=Value(number), of_row=F(column))
+            columns = numbered.values_list("source_number", "of_row", "model")
+            queries.append(columns.annotate(Max("change_set__at")))
+    for number, name, label, moment in _united(queries):
+        if label in with_parts[number].part_labels:
+            yield number, int(name.rpartition(":")[2]), moment
+
+
+def _united(queries: Sequence[QuerySet[Any, Any]]) -> Iterable[Any]:
+    return queries[0].union(*queries[1:], all=True).order_by() if queries else ()
+
+
+def _created(model: type[Content], keys: Collection[int]) -> dict[int, datetime]:
+    rows = RowChange.objects.order_by().filter(model=model._meta.label_lower, kind=Kind.CREATED)
+    return dict(
+        rows.filter(AnyOf("object_id", keys)).values_list("object_id").annotate(Min("change_set__at"))
     )
+
+
+def _created_with(owner_of: Mapping[int, str]) -> dict[int, datetime]:
+    """Return when the rows were created, named as "papers.paper:7", to which others belong."""
+    keys: dict[str, set[int]] = defaultdict(set)
+    for name in owner_of.values():
+        label, _colon, key = name.partition(":")
+        keys[label].add(int(key))
+    found = {label: _created(content_model(label), wanted) for label, wanted in keys.items()}
+    return {
+        key: found[label][int(owner)]
+        for key, name in owner_of.items()
+        for label, _colon, owner in [name.partition(":")]
+        if int(owner) in found[label]
+    }

@@ -19,7 +19,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 import markup
-from api.changes import Follows, Source
+from api.changes import Source
 from content.models import Content
 from content.row_values import recorded_fields
 from people.querysets import with_shown_names
@@ -173,8 +173,10 @@ class Resource(Shape):
     kind: str = ""
     # Names of writable columns that differ from the column.
     renamed: Mapping[str, str] = field(default_factory=dict)
-    # What moves `changed_at` besides the row and its parts; columns that no response has do not.
-    follows: Follows = field(default_factory=Follows)
+    # What moves `changed_at` besides the row: parts that are as public as the row itself, and other sources.
+    # Columns that no response has do not.
+    dated_parts: tuple[type[Content], ...] = ()
+    follows: tuple[Source, ...] = ()
     unshown: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -186,12 +188,12 @@ class Resource(Shape):
         return f"{API_ROOT}{self.name}/{middle}{key}/"
 
     @property
-    def followed(self) -> Follows:
+    def followed(self) -> tuple[Source, ...]:
         """All that moves `changed_at`."""
         names = tuple(recorded_fields(self.model).keys() - {*self.unshown}) if self.unshown else ()
-        parts = tuple(many.resource.model for many in self.manys.values() if many.is_part)
-        own = Source(self.model, fields=names, parts=parts)
-        return Follows((own, *self.follows.sources), self.follows.moments)
+        when = self.model.public_when
+        since = (when.since,) if when and when.since else ()
+        return (Source(self.model, fields=names, parts=self.dated_parts, opens=since), *self.follows)
 
     @property
     def has_edition(self) -> bool:

@@ -3,7 +3,7 @@
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
-from api.changes import Follows, Source, named_people, opening
+from api.changes import in_edition, named_people
 from api.filters import AnnouncementFilter, EditionFilter, PageFilter, SponsorFilter
 from api.shapes import (
     Many,
@@ -28,7 +28,7 @@ from content.public_past import SITE
 from people.models import CommitteeRole
 
 # In its zone are the times of what belongs to it.
-EDITION_CLOCK = Source(Edition, "edition", ("timezone", "day_start_hour"))
+CLOCK = ("timezone", "day_start_hour")
 EDITION = One("editions", "edition", _("The edition it belongs to."))
 
 CONFERENCES = Resource(
@@ -46,7 +46,6 @@ CONFERENCES = Resource(
         "logo": file("logo", _("Its logo.")),
     },
     lists={"editions": "conference"},
-    follows=Follows(moments=opening("editions", *SITE)),
     orders={"name": F("name")},
 )
 
@@ -110,7 +109,9 @@ EDITIONS = Resource(
     ones={"conference": One("conferences", "conference", _("The series it belongs to."))},
     manys={"committee": Many(COMMITTEE, "edition", _("The committee, in order."), ("position", "pk"))},
     lists=dict.fromkeys(PARTS, "edition"),
-    follows=Follows((named_people("committee_roles__person"),), opening("", *SITE)),
+    dated_parts=(CommitteeRole,),
+    follows=(named_people("committee_roles__person"), in_edition("", *SITE)),
+    unshown=("papers_public_from", "schedule_public_from"),
     orders={"year": F("year"), "start_date": F("start_date")},
 )
 
@@ -129,7 +130,7 @@ PAGES = Resource(
     filters=PageFilter,
     fields={"title": string("title", _("Its title.")), **texts("body", _("Its text.")), "status": status()},
     ones={"edition": EDITION},
-    follows=Follows(moments=opening("edition", *SITE)),
+    follows=(in_edition("edition", *SITE),),
     orders={"title": F("title")},
     kind="page",
     writable=("title", "body", "status"),
@@ -154,7 +155,7 @@ SPONSORS = Resource(
         "status": status(),
     },
     ones={"edition": EDITION},
-    follows=Follows(moments=opening("edition", *SITE)),
+    follows=(in_edition("edition", *SITE),),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "tier", "url", "description", "position", "status"),
     renamed={"url": "website"},
@@ -178,7 +179,7 @@ ANNOUNCEMENTS = Resource(
         "status": status(),
     },
     ones={"edition": EDITION},
-    follows=Follows((EDITION_CLOCK,), ("published_at", *opening("edition", *SITE))),
+    follows=(in_edition("edition", *SITE, fields=CLOCK),),
     orders={"published_at": F("published_at")},
     writable=("title", "text", "published_at", "pinned", "status"),
 )

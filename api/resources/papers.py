@@ -5,7 +5,7 @@ from typing import cast
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
-from api.changes import Follows, Source, named_people, opening
+from api.changes import Source, in_edition, named_people
 from api.filters import AwardFilter, MaterialFilter, PaperFilter, TopicFilter
 from api.resources.conference import EDITION
 from api.shapes import (
@@ -108,10 +108,8 @@ PAPERS = Resource(
         "materials": Many("materials", "paper", _("Its files and links."), ("position", "pk")),
     },
     lists={"presentations": "paper", "materials": "paper"},
-    follows=Follows(
-        (named_people("authorships__person"), Source(Award, "grants__award", ("name", "status"))),
-        opening("edition", *PAPER_GATES) + opening("grants__award__edition", *PAPER_GATES),
-    ),
+    dated_parts=(Authorship,),
+    follows=(named_people("authorships__person"), in_edition("edition", *PAPER_GATES)),
     unshown=("announced_at",),
     orders={"title": F("sort_title")},
     kind="paper",
@@ -136,10 +134,7 @@ TOPICS = Resource(
     },
     ones={"edition": EDITION, "parent": One("topics", "parent", _("The topic above it."))},
     lists={"papers": "topic", "topics": "parent"},
-    # They are public with their papers, and say how many there are.
-    follows=Follows(
-        (Source(Paper, "edition", ("status", "topic"), of_edition=True),), opening("edition", *PAPER_GATES)
-    ),
+    follows=(in_edition("edition", *PAPER_GATES),),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "position"),
 )
@@ -176,7 +171,7 @@ MATERIALS = Resource(
         ),
         "paper": One("papers", "paper", _("The paper.")),
     },
-    follows=Follows((Source(Paper, "paper", ("title", "status")),), opening("paper__edition", *PAPER_GATES)),
+    follows=(Source(Paper, "paper", ("title", "status")), in_edition("paper__edition", *PAPER_GATES)),
     writable=("kind", "label", "url", "license", "position", "visible"),
     renamed={"url": "href"},
 )
@@ -211,10 +206,7 @@ AWARDS = Resource(
     ones={"edition": EDITION},
     manys={"winners": Many(WINNERS, "award", _("Who won it."), ("position", "pk"))},
     lists={"papers": "award"},
-    follows=Follows(
-        (Source(Paper, "grants__paper", ("status",)),),
-        opening("edition", *PAPER_GATES) + opening("grants__paper__edition", *PAPER_GATES),
-    ),
+    follows=(in_edition("edition", *PAPER_GATES),),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "citation", "position", "status"),
 )

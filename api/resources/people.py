@@ -3,13 +3,9 @@
 from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
-from api.changes import Follows, Source, opening
 from api.filters import InstitutionFilter, PersonFilter
 from api.shapes import Many, Resource, Shape, file, page, slug, string, strings, texts
-from content.public_past import PAPERS, SCHEDULE, SITE
-from papers.models import Authorship, Award, AwardGrant, Paper
-from people.models import CommitteeRole, Institution, Person, PersonIdentifier, PersonName
-from schedule.models import Presentation, Session, SessionRole, Speaker
+from people.models import Institution, Person, PersonIdentifier, PersonName
 
 NAMES = Shape(
     title="OtherName",
@@ -33,40 +29,6 @@ IDENTIFIERS = Shape(
 PERSON_COLUMNS = (
     "name", "given", "family", "native_name", "affiliation", "orcid", "homepage", "biography", "email",
 )  # fmt: skip
-
-# What makes authors and their institutions public.
-WRITTEN = Follows(
-    (
-        Source(Authorship, "authorships", ("person", "paper", "institutions")),
-        Source(Paper, "authorships__paper", ("status",)),
-    ),
-    opening("authorships__paper__edition", *PAPERS),
-)
-# What makes anybody public.
-SHOWN = Follows(
-    (
-        *WRITTEN.sources,
-        Source(AwardGrant, "grants", ("person", "award")),
-        Source(Award, "grants__award", ("status",)),
-        Source(CommitteeRole, "committee_roles", ("person", "edition")),
-        Source(SessionRole, "session_roles", ("person", "session")),
-        Source(Session, "session_roles__session", ("status", "parent")),
-        Source(Session, "session_roles__session__parent", ("status",)),
-        Source(Speaker, "talks", ("person", "presentation")),
-        Source(Presentation, "talks__presentation", ("status", "session", "paper")),
-        Source(Paper, "talks__presentation__paper", ("status",)),
-        Source(Session, "talks__presentation__session", ("status", "parent")),
-        Source(Session, "talks__presentation__session__parent", ("status",)),
-    ),
-    (
-        *WRITTEN.moments,
-        *opening("grants__award__edition", *PAPERS),
-        *opening("committee_roles__edition", *SITE),
-        *opening("session_roles__session__edition", *SCHEDULE),
-        *opening("talks__presentation__edition", *SCHEDULE),
-        *opening("talks__presentation__paper__edition", *PAPERS),
-    ),
-)
 
 PEOPLE = Resource(
     name="people",
@@ -100,7 +62,7 @@ PEOPLE = Resource(
         ),
     },
     lists={"papers": "person", "sessions": "person", "presentations": "person", "awards": "person"},
-    follows=SHOWN,
+    dated_parts=(PersonName, PersonIdentifier),
     unshown=("email",),
     orders={"name": F("sort_key")},
     kind="person",
@@ -122,7 +84,6 @@ INSTITUTIONS = Resource(
         "country": string("country", _("The country.")),
     },
     lists={"papers": "institution", "people": "institution"},
-    follows=WRITTEN,
     orders={"name": F("folded")},
     writable=("name", "aliases", "ror", "country"),
 )

@@ -3,13 +3,13 @@
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from django.db.models import DateTimeField, F, Value
+from django.db.models import DateTimeField, F, Q, Value
 from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
-from api.changes import Follows, Source, named_people, opening
+from api.changes import Source, in_edition, named_people
 from api.filters import PresentationFilter, ReleaseFilter, RoomFilter, SessionFilter
-from api.resources.conference import EDITION, EDITION_CLOCK
+from api.resources.conference import CLOCK, EDITION
 from api.resources.papers import paper_path
 from api.shapes import (
     Field,
@@ -44,7 +44,10 @@ ZONE, HOUR = "edition__timezone", "edition__day_start_hour"
 
 
 # The names of its own that a conference has for kinds.
-KINDS = Source(SessionKind, "edition__conference__session_kinds", ("name", "counts_as"))
+PATH_TO_KINDS = "edition__conference__session_kinds"
+KINDS = Source(
+    SessionKind, PATH_TO_KINDS, ("name", "counts_as"), where=Q(**{f"{PATH_TO_KINDS}__slug": F("kind")})
+)
 
 
 def program_day(name: str) -> Field:
@@ -103,15 +106,7 @@ ROOMS = Resource(
     },
     ones={"edition": EDITION},
     lists={"sessions": "room", "presentations": "room"},
-    # They are public with what takes place in them.
-    follows=Follows(
-        (
-            Source(Session, "edition", ("status", "room", "parent"), of_edition=True),
-            Source(Presentation, "edition", ("status", "room", "session", "paper"), of_edition=True),
-            Source(Paper, "edition", ("status",), of_edition=True),
-        ),
-        opening("edition", *SCHEDULE, *PAPERS),
-    ),
+    follows=(in_edition("edition", *SCHEDULE),),
     orders={"name": F("name"), "position": F("position")},
     writable=("name", "capacity", "virtual", "stream_url", "position"),
 )
@@ -172,14 +167,12 @@ SESSIONS = Resource(
         "parts": Many("sessions", "parent", _("The sessions in it."), ("start", "pk")),
     },
     lists={"presentations": "session", "sessions": "parent", "papers": "session"},
-    follows=Follows(
-        (
-            named_people("roles__person"),
-            Source(Session, "parent", ("status", "cancellation_reason")),
-            EDITION_CLOCK,
-            KINDS,
-        ),
-        opening("edition", *SCHEDULE),
+    dated_parts=(SessionRole,),
+    follows=(
+        named_people("roles__person"),
+        Source(Session, "parent", ("status", "cancellation_reason")),
+        in_edition("edition", *SCHEDULE, fields=CLOCK),
+        KINDS,
     ),
     orders={"start": F("start"), "title": F("title")},
     kind="session",
@@ -273,20 +266,17 @@ PRESENTATIONS = Resource(
     manys={
         "speakers": Many(SPEAKERS, "presentation", _("The speakers of a talk, in order."), ("position", "pk"))
     },
-    follows=Follows(
-        (
-            named_people("speakers__person"),
-            Source(Paper, "paper", ("title", "status")),
-            Source(
-                Session,
-                "session",
-                ("status", "cancellation_reason", "title", "start", "end", "room", "parent"),
-            ),
-            Source(Session, "session__parent", ("status", "cancellation_reason")),
-            EDITION_CLOCK,
-            KINDS,
+    dated_parts=(Speaker,),
+    follows=(
+        named_people("speakers__person"),
+        Source(Paper, "paper", ("title", "status")),
+        Source(
+            Session, "session", ("status", "cancellation_reason", "title", "start", "end", "room", "parent")
         ),
-        opening("edition", *SCHEDULE, *PAPERS),
+        Source(Session, "session__parent", ("status", "cancellation_reason")),
+        in_edition("edition", *SCHEDULE, fields=CLOCK),
+        in_edition("paper__edition", *PAPERS),
+        KINDS,
     ),
     orders={"start": Coalesce("start", "session__start", NEVER)},
     kind="talk",
@@ -312,6 +302,6 @@ RELEASES = Resource(
         "timezone": timezone(ZONE),
     },
     ones={"edition": EDITION},
-    follows=Follows((EDITION_CLOCK,), ("published_at", *opening("edition", *SCHEDULE))),
+    follows=(in_edition("edition", *SCHEDULE, fields=CLOCK),),
     orders={"published_at": F("published_at"), "number": F("number")},
 )
