@@ -81,7 +81,8 @@ def changed_since(model: type[Content], sources: Iterable[Source], since: dateti
     found = Q(pk__in=())
     for source in sources:
         for keys in _changed_keys(source, recent):
-            found |= Q(pk__in=every.filter(source.where, **{f"{source.path or 'pk'}__in": keys}).values("pk"))
+            leading = every.filter(source.where, **{f"{source.path or 'pk'}__in": keys})
+            found |= Q(pk__in=leading.values("pk") if source.path else keys)
         for moment in source.moments:
             found |= Q(pk__in=every.filter(**{f"{moment}__range": (since, at)}).values("pk"))
     return found

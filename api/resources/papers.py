@@ -109,7 +109,10 @@ PAPERS = Resource(
     },
     lists={"presentations": "paper", "materials": "paper"},
     dated_parts=(Authorship,),
-    follows=(named_people("authorships__person"), in_edition("edition", *PAPER_GATES)),
+    follows=(
+        named_people("authorships__person"),
+        in_edition("edition", *PAPER_GATES, fields=("license",)),
+    ),
     unshown=("announced_at",),
     orders={"title": F("sort_title")},
     kind="paper",
@@ -171,7 +174,10 @@ MATERIALS = Resource(
         ),
         "paper": One("papers", "paper", _("The paper.")),
     },
-    follows=(Source(Paper, "paper", ("title", "status")), in_edition("paper__edition", *PAPER_GATES)),
+    follows=(
+        Source(Paper, "paper", ("title", "status", "license")),
+        in_edition("paper__edition", *PAPER_GATES, fields=("license",)),
+    ),
     writable=("kind", "label", "url", "license", "position", "visible"),
     renamed={"url": "href"},
 )

@@ -17,7 +17,7 @@ from content.history import ChangeSet
 from content.models import Content
 from content.public_past import public_spans
 from content.recording import together
-from papers.models import Award, Paper
+from papers.models import Award, Material, Paper
 from people.models import Institution, Person
 from schedule.models import Session
 from schedule.releases import announce
@@ -192,6 +192,19 @@ def test_drafts_and_embargoed_rows_change_nothing(client: Client, edition: Editi
     assert {name: results(client, name, fields="id,changed_at") for name in RESOURCES} == before
     for name in RESOURCES:
         assert ids(client, name, changed_since=since) == [], name
+
+
+def test_license_of_the_edition_or_the_paper_changes_what_it_holds_for(
+    client: Client, edition: Edition
+) -> None:
+    paper = Paper.objects.get(uid="one")
+    one, two = (str(key) for key in Material.objects.order_by("pk").values_list("pk", flat=True))
+
+    assert changed(client, edit(edition, license="CC-BY-4.0")) == {
+        "papers": ["one", "two"],
+        "materials": [one, two],
+    }
+    assert changed(client, edit(paper, license="CC0-1.0")) == {"papers": ["one"], "materials": [one]}
 
 
 def test_gate_opened_as_of_the_past_is_a_change(client: Client, edition: Edition) -> None:
