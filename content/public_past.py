@@ -51,61 +51,84 @@ class Span(NamedTuple):
 
 
 class Former(NamedTuple):
-    """A row that was public: its values when it last was, and since when it is not."""
+    """A row that was public: its values when it last was, when that ended, and since when it is told."""
 
     key: int
     values: Values
     edition: int | None
+    ended: datetime
     until: datetime
 
 
 def former(
-    model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime
+    model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime, levels: int = 3
 ) -> list[Former]:
-    """Return those of the rows that were public and are deleted or withdrawn, in the order of `until`.
+    """Return those of the rows that ceased to be public as they were deleted or withdrawn, by `until`.
 
-    Nothing is told of what is a draft again, or hidden, nor of editions that are not public or keep this
-    part back.
+    Or as what they stand in was. Nothing is told of what became a draft, was hidden or postponed, or went
+    behind a gate before that or later; nor of what stands in something of which the same is true.
     """
     when = model.public_when
     if when is None:
         return []
-    wanted = [*keys]
-    rows = public_spans(model, wanted, columns, at)
-    editions = {spans[-1].edition for spans in rows.values() if spans} - {None}
-    gates = open_spans([key for key in editions if key], when.gates, at)
-    kept_back = _kept_back(model, rows)
+    rows = public_spans(model, [*keys], columns, at, levels)
+    ended = {key: spans[-1] for key, spans in rows.items() if spans and spans[-1].end < at}
+    names = {*when.having, *when.within, *filter(None, [when.since])}
+    later = {
+        key: [span for span in spans if span.end > ended[key].end]
+        for key, spans in states(model, ended, names, at).items()
+    }
+    told = {key: last for key, last in ended.items() if all(_is_shown(span, when, at) for span in later[key])}
+    gates = open_spans({last.edition for last in told.values() if last.edition}, when.gates, at)
+    around = [_surroundings(model, name, told, later, at, levels - 1) for name in when.within if levels]
     found = []
-    for key, spans in rows.items():
-        if key in kept_back or not spans or (last := spans[-1]).end >= at:
-            continue
-        opened = EARLIEST
+    for key, last in told.items():
+        since = [last.end]
         if last.edition is not None:
-            is_open = gates[last.edition] and gates[last.edition][-1].end >= at
-            if not is_open:
+            open_ = gates[last.edition][-1:]
+            if not open_ or open_[0].end < at:
                 continue
-            opened = gates[last.edition][-1].start
-        found.append(Former(key, last.values, last.edition, max(last.end, opened)))
+            since.append(open_[0].start)
+        after = later[key][:1]
+        is_lost = not after or after[0].start > last.end or after[0].values.get("status") == WITHDRAWN
+        targets = [
+            (name, target, one)
+            for name, one in zip(when.within, around, strict=False)
+            for target in {_key(span, name) for span in (last, *later[key])} - {0}
+        ]
+        if any(target not in one for _name, target, one in targets):
+            continue
+        for name, target, one in targets:
+            if gone := one[target]:
+                since.append(gone.until)
+                is_lost = is_lost or (target == _key(last, name) and gone.ended == last.end)
+        if is_lost:
+            found.append(Former(key, last.values, last.edition, last.end, max(since)))
     return sorted(found, key=lambda one: (one.until, one.key))
 
 
-def _kept_back(model: "type[Content]", keys: Iterable[int]) -> set[int]:
-    """Return those of the rows that are here as drafts or hidden, or in something that is."""
-    when = model.public_when
-    if when is None:
-        return set()
-    rows = read_keys(model, keys, [*when.having, *when.within])
-    found = {
-        key
-        for key, values in rows.items()
-        if not _has(values, when.having) and values.get("status") != WITHDRAWN
-    }
-    for name in when.within:
-        targets = {key: target for key, values in rows.items() if isinstance(target := values[name], int)}
-        around: type[Content] = related_model(model, name)  # type: ignore[assignment]
-        hidden = _kept_back(around, {*targets.values()}) if targets else set()
-        found |= {key for key, target in targets.items() if target in hidden}
-    return found
+def _is_shown(span: Span, when: PublicWhen, at: datetime) -> bool:
+    """Whether these values would be public, or are those of something withdrawn."""
+    is_out = _has(span.values, when.having) or span.values.get("status") == WITHDRAWN
+    moment = span.values[when.since] if when.since else ""
+    return is_out and (not when.since or bool(moment and datetime.fromisoformat(str(moment)) <= at))
+
+
+def _surroundings(
+    model: "type[Content]",
+    name: str,
+    rows: Mapping[int, Span],
+    later: Mapping[int, list[Span]],
+    at: datetime,
+    levels: int,
+) -> dict[int, Former | None]:
+    """Return what the rows stand in by this foreign key, if it is public or was: `None` if it is."""
+    target: type[Content] = related_model(model, name)  # type: ignore[assignment]
+    keys = {_key(span, name) for key, last in rows.items() for span in (last, *later[key])} - {0}
+    spans = public_spans(target, keys, (), at, levels)
+    public = {key for key, found in spans.items() if found and found[-1].end >= at}
+    gone = former(target, keys - public, (), at, levels)
+    return {**dict.fromkeys(public), **{one.key: one for one in gone}}
 
 
 def public_spans(

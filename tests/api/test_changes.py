@@ -308,6 +308,55 @@ def test_what_was_never_public_is_not_told(client: Client, edition: Edition) -> 
         get(client, f"papers/{path}/", 404)
 
 
+def test_what_was_taken_back_before_it_was_deleted_is_not_told(client: Client, edition: Edition) -> None:
+    paper, hidden = Paper.objects.get(uid="one"), Paper.objects.get(uid="two").materials.get()
+    talk = paper.presentations.get()
+    edit(paper, status="draft")()
+    talk.delete()
+    edit(hidden, visible=False)()
+    hidden.delete()
+    news = make.make_announcement(edition, uid="later")
+    edit(news, published_at=timezone.now() + timedelta(days=1))()
+    assert deleted(client, "announcements") == []
+    news.delete()
+    get(client, "papers/2021/one/", 404)
+    paper.delete()
+
+    for name in ("papers", "presentations", "materials", "announcements"):
+        assert deleted(client, name) == [], name
+    get(client, "papers/2021/one/", 404)
+    get(client, "presentations/2021/t-one/", 404)
+    assert client.get("/2021/papers/one/").status_code == 404
+
+
+def test_deleted_talk_is_told_until_its_paper_is_taken_back(client: Client, edition: Edition) -> None:
+    paper = Paper.objects.get(uid="one")
+    paper.presentations.get().delete()
+    assert deleted(client, "presentations") == ["t-one"]
+    edit(paper, status="draft")()
+    assert deleted(client, "presentations") == []
+
+
+def test_talk_moved_into_a_draft_is_not_told(client: Client, edition: Edition) -> None:
+    draft = make.make_session(edition, uid="draft", status="draft")
+    talk = Paper.objects.get(uid="one").presentations.get()
+    edit(talk, session=draft)()
+    assert deleted(client, "presentations") == []
+    talk.delete()
+    assert deleted(client, "presentations") == []
+
+
+def test_gate_closed_again_tells_nothing_of_what_is_behind(client: Client, edition: Edition) -> None:
+    edit(edition, papers_public_from=None)()
+    for name in ("papers", "presentations", "materials", "awards", "sessions"):
+        assert deleted(client, name) == [], name
+    Paper.objects.get(uid="one").presentations.get().delete()
+    assert deleted(client, "presentations") == []
+    edit(edition, papers_public_from=make.PAST)()
+    # It was deleted while nobody saw it.
+    assert deleted(client, "presentations") == []
+
+
 def test_edition_that_is_kept_back_again_tells_nothing(client: Client, edition: Edition) -> None:
     Paper.objects.get(uid="one").delete()
     assert deleted(client, "papers") == ["one"]
@@ -375,5 +424,5 @@ def test_deleted_rows_take_few_queries(client: Client, django_assert_num_queries
     for paper in papers:
         paper.delete()
 
-    with django_assert_num_queries(21):
+    with django_assert_num_queries(38):
         assert len(deleted(client, "presentations")) == count
