@@ -2,12 +2,14 @@
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
+from itertools import batched
 from typing import Any, NamedTuple
 
 from api.reader import Answer
 from api.shapes import Resource, utc
 from conference.models import Edition
-from content.public_past import Former, candidates, former, keys_of
+from content.public_past import EARLIEST, Former, candidates, former, keys_of
+from content.row_values import BATCH_ROWS
 
 
 class FormerRow(NamedTuple):
@@ -17,9 +19,12 @@ class FormerRow(NamedTuple):
     answer: Answer
 
 
-def former_rows(resource: Resource, editions: Collection[int] | None, at: datetime) -> dict[int, FormerRow]:
-    """Return what is no longer public of these editions, or of all, by primary key, the latest last."""
-    return _answers(resource, candidates(resource.model, editions, at), at)
+def former_rows(
+    resource: Resource, editions: Collection[int] | None, at: datetime, since: datetime = EARLIEST
+) -> dict[int, FormerRow]:
+    """Return what ceased to be public since then, by primary key, the latest last."""
+    found = _answers(resource, candidates(resource.model, editions, at, since), at)
+    return {key: row for key, row in found.items() if row.until >= since}
 
 
 def former_row(resource: Resource, edition: str | None, id: str, at: datetime) -> FormerRow | None:
@@ -69,9 +74,10 @@ def _url(resource: Resource, row: Former, slugs: dict[int, str]) -> str:
 
 def _urls_in_use(resource: Resource, rows: Iterable[Former], at: datetime) -> set[str]:
     manager: Any = resource.model._default_manager
-    keys = {_id(resource, row) for row in rows}
     columns = [resource.edition or "pk", resource.key]
-    found = manager.published(at).order_by().values_list(*columns)
+    public = manager.published(at).order_by().values_list(*columns)
     return {
-        resource.url(edition if resource.edition else None, key) for edition, key in found if str(key) in keys
+        resource.url(edition if resource.edition else None, key)
+        for keys in batched({_id(resource, row) for row in rows}, BATCH_ROWS, strict=False)
+        for edition, key in public.filter(**{f"{resource.key}__in": keys})
     }

@@ -27,6 +27,7 @@ from api.resources import RESOURCES
 from api.schema import schema
 from api.shapes import Resource, Rows, list_url
 from conference.models import Edition
+from content.public_past import EARLIEST
 from people.models import Institution, Person
 
 JSON = "json"
@@ -101,9 +102,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
             editions = editions.filter(conference__slug=wanted["conference"])
         is_narrowed = wanted.get("edition") or wanted.get("conference")
         keys = [*editions.values_list("pk", flat=True)] if is_narrowed else None
-        found = former_rows(self.resource, keys, at)
-        if since := wanted.get("changed_since"):
-            found = {key: one for key, one in found.items() if one.until >= since}
+        found = former_rows(self.resource, keys, at, wanted.get("changed_since") or EARLIEST)
         page = self.page(request, Selection())
         shown, following = page.of_ranking([*found])
         results = [found[key].answer for key in shown]

@@ -4,14 +4,17 @@
 history knows the past: its own values, the gates of its edition, the rows it stands in.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import batched
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.db.models import Model
+from django.db.models import Model, Q
+from django.db.models.fields.json import KeyTransform
 
+from content.array_lookup import AnyOf
 from content.editions import get_edition_model
 from content.history import RowChange, RowChangeQuerySet
 from content.preview_context import GATES
@@ -61,74 +64,77 @@ class Former(NamedTuple):
 
 
 def former(
-    model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime, levels: int = 3
+    model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime
 ) -> list[Former]:
     """Return those of the rows that ceased to be public as they were deleted or withdrawn, by `until`.
 
     Or as what they stand in was. Nothing is told of what became a draft, was hidden or postponed, or went
     behind a gate before that or later; nor of what stands in something of which the same is true.
     """
+    found = [one for one in _told(model, keys, columns, at).values() if one]
+    return sorted(found, key=lambda one: (one.until, one.key))
+
+
+# What is told of rows by key: `None` of those that are public.
+type Told = dict[int, Former | None]
+
+
+def _told(
+    model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime, levels: int = 3
+) -> Told:
+    """Return the rows that are public, and those that `former()` is about."""
     when = model.public_when
     if when is None:
-        return []
+        return {}
     rows = public_spans(model, [*keys], columns, at, levels)
+    found: Told = {key: None for key, spans in rows.items() if spans and spans[-1].end >= at}
     ended = {key: spans[-1] for key, spans in rows.items() if spans and spans[-1].end < at}
     names = {*when.having, *when.within, *filter(None, [when.since])}
     later = {
         key: [span for span in spans if span.end > ended[key].end]
         for key, spans in states(model, ended, names, at).items()
     }
-    told = {key: last for key, last in ended.items() if all(_is_shown(span, when, at) for span in later[key])}
-    gates = open_spans({last.edition for last in told.values() if last.edition}, when.gates, at)
-    around = [_surroundings(model, name, told, later, at, levels - 1) for name in when.within if levels]
-    found = []
-    for key, last in told.items():
-        since = [last.end]
+    ended = {key: last for key, last in ended.items() if all(_is_out(span, when, at) for span in later[key])}
+    gates = open_spans({last.edition for last in ended.values() if last.edition}, when.gates, at)
+    around: dict[str, Told] = {}
+    for name in when.within if levels else ():
+        target: type[Content] = related_model(model, name)  # type: ignore[assignment]
+        keys = {_key(span, name) for key, last in ended.items() for span in (last, *later[key])} - {0}
+        around[name] = _told(target, keys, (), at, levels - 1)
+    for key, last in ended.items():
+        opened = EARLIEST
         if last.edition is not None:
             open_ = gates[last.edition][-1:]
             if not open_ or open_[0].end < at:
                 continue
-            since.append(open_[0].start)
-        after = later[key][:1]
-        is_lost = not after or after[0].start > last.end or after[0].values.get("status") == WITHDRAWN
-        targets = [
-            (name, target, one)
-            for name, one in zip(when.within, around, strict=False)
-            for target in {_key(span, name) for span in (last, *later[key])} - {0}
-        ]
-        if any(target not in one for _name, target, one in targets):
-            continue
-        for name, target, one in targets:
-            if gone := one[target]:
-                since.append(gone.until)
+            opened = open_[0].start
+        if one := _lost(key, last, later[key], around):
+            found[key] = one._replace(until=max(one.until, opened))
+    return found
+
+
+def _lost(key: int, last: Span, later: list[Span], around: Mapping[str, Told]) -> Former | None:
+    """Return a row if its last public span ended by a deletion or withdrawal, of it or what it stood in.
+
+    `later` is what became of it. All that it stood in then or stands in now has to be public, or told, too.
+    """
+    until = last.end
+    is_lost = not later or later[0].start > last.end or later[0].values.get("status") == WITHDRAWN
+    for name, told in around.items():
+        for target in {_key(span, name) for span in (last, *later)} - {0}:
+            if target not in told:
+                return None
+            if gone := told[target]:
+                until = max(until, gone.until)
                 is_lost = is_lost or (target == _key(last, name) and gone.ended == last.end)
-        if is_lost:
-            found.append(Former(key, last.values, last.edition, last.end, max(since)))
-    return sorted(found, key=lambda one: (one.until, one.key))
+    return Former(key, last.values, last.edition, last.end, until) if is_lost else None
 
 
-def _is_shown(span: Span, when: PublicWhen, at: datetime) -> bool:
+def _is_out(span: Span, when: PublicWhen, at: datetime) -> bool:
     """Whether these values would be public, or are those of something withdrawn."""
-    is_out = _has(span.values, when.having) or span.values.get("status") == WITHDRAWN
+    is_shown = _has(span.values, when.having) or span.values.get("status") == WITHDRAWN
     moment = span.values[when.since] if when.since else ""
-    return is_out and (not when.since or bool(moment and datetime.fromisoformat(str(moment)) <= at))
-
-
-def _surroundings(
-    model: "type[Content]",
-    name: str,
-    rows: Mapping[int, Span],
-    later: Mapping[int, list[Span]],
-    at: datetime,
-    levels: int,
-) -> dict[int, Former | None]:
-    """Return what the rows stand in by this foreign key, if it is public or was: `None` if it is."""
-    target: type[Content] = related_model(model, name)  # type: ignore[assignment]
-    keys = {_key(span, name) for key, last in rows.items() for span in (last, *later[key])} - {0}
-    spans = public_spans(target, keys, (), at, levels)
-    public = {key for key, found in spans.items() if found and found[-1].end >= at}
-    gone = former(target, keys - public, (), at, levels)
-    return {**dict.fromkeys(public), **{one.key: one for one in gone}}
+    return is_shown and (not when.since or bool(moment and datetime.fromisoformat(str(moment)) <= at))
 
 
 def public_spans(
@@ -166,12 +172,8 @@ def states(
     model: type[Model], keys: Collection[int], names: Collection[str], at: datetime
 ) -> dict[int, list[Span]]:
     """Return the values that each row had up to `at`, the earliest first: what is now, and walked back."""
-    label, wanted = model._meta.label_lower, [*keys]
-    changes: dict[int, list[tuple[datetime, str, dict[str, object]]]] = {key: [] for key in wanted}
-    for batch in batched(wanted, BATCH_ROWS, strict=False):
-        rows = RowChange.objects.filter(model=label, object_id__in=batch).order_by("-pk")
-        for key, moment, kind, values in rows.values_list("object_id", "change_set__at", "kind", "values"):
-            changes[key].append((moment, kind, values))
+    wanted = [*keys]
+    changes = _changes(model, wanted, [*names])
     found: dict[int, list[Span]] = {}
     now = read_keys(model, wanted, names)
     for key in wanted:
@@ -184,14 +186,40 @@ def states(
             if kind == Kind.CREATED:
                 values = None
             elif kind == Kind.DELETED:
-                values = {name: recorded.get(name) for name in names}
+                values = recorded
             elif values is not None:
-                before = {name: pair[0] for name, pair in recorded.items() if name in names}  # type: ignore[index]
-                values = {**values, **before}
+                values = {**values, **recorded}
         if values is not None and end > EARLIEST:
             spans.append(Span(EARLIEST, end, values))
         found[key] = spans[::-1]
     return found
+
+
+def _changes(
+    model: type[Model], keys: Collection[int], names: Sequence[str]
+) -> dict[int, list[tuple[datetime, str, Values]]]:
+    """Return when and how each row changed, with the values before, the latest first.
+
+    Of a changed row no other values are read: some are long texts. Of a deleted one they are, since SQLite
+    cannot tell a text in JSON from the JSON that it may look like.
+    """
+    found: dict[int, list[tuple[int, datetime, str, Values]]] = {key: [] for key in keys}
+    columns = ("object_id", "pk", "change_set__at", "kind")
+    for batch in batched(keys, BATCH_ROWS, strict=False):
+        rows = RowChange.objects.filter(AnyOf("object_id", batch), model=model._meta.label_lower).order_by()
+        here = rows.filter(Q(kind=Kind.CREATED) | Q(kind=Kind.CHANGED, values__has_any_keys=names))
+        pairs = [KeyTransform(name, "values") for name in names]
+        for key, number, at, kind, *values in here.values_list(*columns, *pairs):
+            before = {name: pair[0] for name, pair in zip(names, values, strict=True) if pair}
+            found[key].append((number, at, kind, before))
+        for key, number, at, kind, values in rows.filter(kind=Kind.DELETED).values_list(*columns, "values"):
+            found[key].append((number, at, kind, {name: values.get(name) for name in names}))
+    return {
+        key: [
+            (at, kind, values) for _number, at, kind, values in sorted(rows, key=itemgetter(0), reverse=True)
+        ]
+        for key, rows in found.items()
+    }
 
 
 def open_spans(editions: Collection[int], gates: Iterable[str], at: datetime) -> dict[int, list[Span]]:
@@ -261,14 +289,52 @@ def _overlap(span: Span, other: Span) -> Iterable[Span]:
         yield span._replace(start=start, end=end)
 
 
-def candidates(model: "type[Content]", editions: Collection[int] | None, at: datetime) -> set[int]:
-    """Return the keys of rows that may have been public and are no more, of these editions or of all."""
-    manager: Any = model._default_manager
-    gone = _deleted(model, editions)
-    here = model._base_manager.exclude(pk__in=manager.published(at).order_by().values("pk"))
-    if editions is not None:
-        here = here.filter(**{f"{model.edition_lookup}__in": editions})
-    return {*gone.values_list("object_id", flat=True), *here.values_list("pk", flat=True)}
+def candidates(
+    model: "type[Content]", editions: Collection[int] | None, at: datetime, since: datetime = EARLIEST
+) -> set[int]:
+    """Return the keys of rows that may have ceased to be public since then, of these editions or of all.
+
+    Nothing is read of editions whose gates are closed now. Those that opened since count from the beginning.
+    """
+    when = model.public_when
+    if when is None:
+        return set()
+    wanted = get_edition_model()._base_manager.values_list("pk", flat=True) if editions is None else editions
+    gates = open_spans([*wanted], when.gates, at)
+    opened = {key: spans[-1].start for key, spans in gates.items() if spans and spans[-1].end >= at}
+    recent = {key for key, moment in opened.items() if moment >= since}
+    of_editions = Q(edition_key__in=opened)
+    if editions is None:
+        of_editions |= Q(edition_key__isnull=True)
+    gone = _deleted(model, None).filter(of_editions)
+    found = {
+        *gone.filter(Q(change_set__at__gte=since) | Q(edition_key__in=recent)).values_list(
+            "object_id", flat=True
+        )
+    }
+    return found | _withdrawn(model, opened.keys() - recent, since) | _withdrawn(model, recent, EARLIEST)
+
+
+def _withdrawn(
+    model: "type[Content]", editions: Collection[int], since: datetime, levels: int = 3
+) -> set[int]:
+    """Return the keys of rows that were withdrawn since then, or stand in something that was."""
+    when = model.public_when
+    if when is None or not editions or not levels:
+        return set()
+    # Not every model has a status.
+    rows: Any = model._base_manager.order_by().filter(**{f"{model.edition_lookup}__in": editions})
+    found: set[int] = set()
+    if "status" in when.having:
+        keys = rows.filter(status=WITHDRAWN).values_list("pk", flat=True)
+        changes = RowChange.objects.order_by().filter(AnyOf("object_id", keys), model=model._meta.label_lower)
+        recent = changes.filter(kind=Kind.CHANGED, values__has_key="status", change_set__at__gte=since)
+        found |= {*recent.values_list("object_id", flat=True)}
+    for name in when.within:
+        target: type[Content] = related_model(model, name)  # type: ignore[assignment]
+        targets = _withdrawn(target, editions, since, levels - 1)
+        found |= {*rows.filter(AnyOf(name, targets)).values_list("pk", flat=True)}
+    return found
 
 
 def keys_of(model: "type[Content]", edition: int | None, column: str, value: object) -> set[int]:
