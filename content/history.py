@@ -27,6 +27,10 @@ class Origin(models.TextChoices):
     CODE = "code", _("Program")
 
 
+# The detail of a change set in which a person was erased.
+ERASURE = "erase_personal_data"
+
+
 class ChangeSet(models.Model):
     """The changes made together: by a saved form, an action, an import or an API request."""
 

@@ -16,7 +16,7 @@ from django.db.models.fields.json import KeyTransform
 
 from content.array_lookup import AnyOf
 from content.editions import get_edition_model
-from content.history import RowChange, RowChangeQuerySet
+from content.history import ERASURE, ChangeSet, Origin, RowChange, RowChangeQuerySet
 from content.preview_context import GATES
 from content.row_values import BATCH_ROWS, Values, read_keys, related_model
 
@@ -69,10 +69,23 @@ def former(
     """Return those of the rows that ceased to be public as they were deleted or withdrawn, by `until`.
 
     Or as what they stand in was. Nothing is told of what became a draft, was hidden or postponed, or went
-    behind a gate before that or later; nor of what stands in something of which the same is true.
+    behind a gate before that or later; nor of what stands in something of which the same is true. Titles of
+    what ended before a person was erased are empty.
     """
     found = [one for one in _told(model, keys, columns, at).values() if one]
+    erased = _last_erasure() if found else EARLIEST
+    found = [one._replace(values=_untitled(one.values)) if one.ended <= erased else one for one in found]
     return sorted(found, key=lambda one: (one.until, one.key))
+
+
+def _last_erasure() -> datetime:
+    """Return when a person was last erased: texts that nobody can edit any more may name whoever it was."""
+    erasures = ChangeSet.objects.filter(origin=Origin.COMMAND, detail=ERASURE)
+    return erasures.order_by("-at").values_list("at", flat=True).first() or EARLIEST
+
+
+def _untitled(values: Values) -> Values:
+    return {name: "" if name in ("title", "name") else value for name, value in values.items()}
 
 
 # What is told of rows by key: `None` of those that are public.

@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
@@ -17,6 +18,7 @@ from conference.cards import Picture, card, edition_line
 from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page
+from content.history import RowChange
 from content.pagination import page_of
 from content.public_past import former, keys_of
 from papers.facets import PaperFilter
@@ -108,12 +110,17 @@ def former_paper_page(request: HttpRequest, edition: Edition, uid: str) -> HttpR
     if not found:
         raise Http404
     paper = found[-1]
-    authors = with_shown_names(Authorship.objects.filter(paper=paper.key)).order_by("position")
+    # Empty where a person was erased since.
+    title = str(paper.values["title"])
+    # Those who were authors while it was public, and still are. None where it was deleted.
+    changed = RowChange.objects.about(Paper, paper.key).filter(change_set__at__gte=paper.ended)
+    later = changed.filter(model=Authorship._meta.label_lower).values("object_id")
+    authors = with_shown_names(Authorship.objects.filter(paper=paper.key).exclude(pk__in=later))
     context = {
-        "title": markup.plain(str(paper.values["title"])),
-        "title_html": markup.inline(str(paper.values["title"])),
-        # Empty where it was deleted.
-        "authors": [author.shown_name for author in authors],
+        "title": markup.plain(title or uid),
+        "title_html": markup.inline(title) if title else escape(uid),
+        "has_title": bool(title),
+        "authors": [author.shown_name for author in authors.order_by("position")],
         "is_withdrawn": Paper.objects.filter(pk=paper.key).exists(),
         "crumbs": [papers_crumb(edition)],
     }

@@ -16,7 +16,7 @@ from accounts.models import Membership
 from accounts.sessions import AccountSession
 from api.models import Token
 from content.fields import new_uid
-from content.history import ChangeSet, Origin, RowChange
+from content.history import ERASURE, ChangeSet, Origin, RowChange
 from content.recording import recording
 from exchange.models import Conflict, Provenance
 from operations.indexing.update import refresh
@@ -45,7 +45,7 @@ def blank(model: type[Model], name: str) -> object:
 def erase_person(subject: DataSubject) -> None:
     with transaction.atomic():
         standing = rows_of(subject.keys)
-        with recording(Origin.COMMAND, detail="erase_personal_data"):
+        with recording(Origin.COMMAND, detail=ERASURE):
             photos = [str(person.photo.name) for person in subject.people if person.photo]
             for person in subject.people:
                 anonymise(person)

@@ -451,5 +451,5 @@ def test_deleted_rows_take_few_queries(client: Client, django_assert_num_queries
     for paper in papers:
         paper.delete()
 
-    with django_assert_num_queries(55):
+    with django_assert_num_queries(56):
         assert len(deleted(client, "presentations")) == count

@@ -152,6 +152,29 @@ def test_erasing_leaves_the_paper_and_no_trace(person: Person, client: Client) -
     call_command("verify", verbosity=0)
 
 
+def test_erasing_empties_titles_of_what_was_deleted_or_withdrawn_before(
+    person: Person, edition: Edition, client: Client
+) -> None:
+    for uid in ("gone", "back"):
+        make.make_paper(edition, uid=uid, title=f"In memory of {NAME}")
+    Paper.objects.get(uid="gone").delete()
+    Paper.objects.filter(uid="back").update(status="withdrawn")
+    assert NAME in client.get("/api/v1/papers/?deleted=true").content.decode()
+    call_command("erase_personal_data", "--person", person.uid, "--yes")
+    make.make_paper(edition, uid="new", title="Deleted Later").delete()
+
+    told = client.get("/api/v1/papers/?deleted=true").json()["results"]
+    assert [(row["id"], row["title"]) for row in told] == [
+        ("gone", ""),
+        ("back", ""),
+        ("new", "Deleted Later"),
+    ]
+    for uid in ("gone", "back"):
+        assert client.get(f"/api/v1/papers/2021/{uid}/").json()["title"] == ""
+        page = client.get(f"/2021/papers/{uid}/")
+        assert (page.status_code, NAME in page.content.decode()) == (410, False)
+
+
 def test_erasing_changes_no_other_person(person: Person) -> None:
     authors = Provenance.objects.get(kind="paper").values["authors"]
     call_command("erase_personal_data", person="quux", yes=True, stdout=io.StringIO())

@@ -326,6 +326,7 @@ def test_withdrawn_paper_whose_page_was_public_says_so_with_its_title(
     make.add_author(paper, "Zed")
     Paper.objects.update(status="withdrawn")
     Paper.objects.update(title="Never public")
+    make.add_author(paper, "Added Later")
 
     response = client.get("/2021/papers/p1/notes/")
     page = read(client, "/2021/papers/p1/", 410)
