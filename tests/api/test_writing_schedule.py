@@ -168,5 +168,5 @@ def test_number_of_queries_does_not_grow_with_the_timetable(
     for number in range(count):
         make.make_presentation(session, uid=f"t{number}", speakers=[f"Ann {number}"])
     version = writer.get("sessions/2021/morning/")["ETag"]
-    with django_assert_num_queries(39):
+    with django_assert_num_queries(43):
         writer.ask("patch", "sessions/2021/morning/", {"title": "Other"}, 200, HTTP_IF_MATCH=version)
