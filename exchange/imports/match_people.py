@@ -193,8 +193,8 @@ class People:
 
     def _match_by_location(self, unmatched: list[FilePerson]) -> None:
         """Match whom the same record of this edition names so, else meant by it when last imported."""
-        wanted = {(entry.name, location) for entry in unmatched for location in entry.locations}
-        meant = self._namesakes.last_imported(self.edition, wanted)
+        locations = {location for entry in unmatched for location in entry.locations}
+        meant = self._namesakes.last_imported(self.edition, locations)
         known = self._namesakes.by_location(self.edition)
         claimed: dict[Location, set[int]] = defaultdict(set)
         for entry, person in self.rows.items():
@@ -216,7 +216,7 @@ class People:
                 self._on_location[entry, location] = row
                 if location in entry.papers:
                     self._papers[id(row)].add(location)
-                if location in (entry.places if entry.is_keyed else entry.papers):
+                if entry.is_keyed and location in entry.places:
                     claimed[location].add(person.pk)
 
     def _match_by_record(self, unmatched: list[FilePerson]) -> None:

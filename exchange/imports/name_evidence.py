@@ -123,12 +123,11 @@ class Namesakes:
         return found
 
     def last_imported(
-        self, edition: Edition, wanted: Collection[tuple[str, Location]]
+        self, edition: Edition, wanted: Collection[Location]
     ) -> dict[tuple[str, Location], dict[int, Person]]:
         """Return whom the last import of these records meant by the names, whoever stands there now."""
         parts: dict[str, list[tuple[str, Location]]] = defaultdict(list)
-        locations = {location for _, location in wanted}
-        kinds = {kind for kind, _ in locations} if edition.pk else set()
+        kinds = {name for name, _ in wanted} if edition.pk else set()
         uids = {person.uid for found in self._by_name.values() for person in found.values()}
         for kind, listing in PEOPLE_LISTS:
             if kind.name not in kinds:
@@ -142,11 +141,11 @@ class Namesakes:
                 **{"pk": edition.pk} if kind is EDITION else {"edition": edition}
             )
             for row, key in rows.order_by().values_list("pk", kind.key):
-                for part in (said.get(row) or ()) if (kind.name, key) in locations else ():
+                for part in (said.get(row) or ()) if (kind.name, key) in wanted else ():
                     uid, name = part["person"], part.get("name", "")
                     if uid in uids or not name or name in self._wanted:
                         parts[uid].append((name, (kind.name, key)))
-        return self._meant(parts, wanted)
+        return self._meant(parts)
 
     def imported_fields(self, edition: Edition, people: Collection[int]) -> dict[int, set[str]]:
         """Return which fields of these people came in with this edition."""
@@ -157,7 +156,7 @@ class Namesakes:
         return found
 
     def _meant(
-        self, parts: dict[str, list[tuple[str, Location]]], wanted: Collection[tuple[str, Location]]
+        self, parts: dict[str, list[tuple[str, Location]]]
     ) -> dict[tuple[str, Location], dict[int, Person]]:
         """Return the people of these uids by the wanted names that they have or came in with."""
         found: dict[tuple[str, Location], dict[int, Person]] = defaultdict(dict)
@@ -169,8 +168,7 @@ class Namesakes:
                 person = self._followed(row)
                 spelled = self._names.get(person.pk, set()) | {names_then.get(key, "")}
                 for name, location in parts[row.uid] if person.pk not in self._concealed else ():
-                    # A name that the file has there, too, is that of nobody else.
-                    for one in {name} if (name, location) in wanted else spelled & self._wanted:
+                    for one in (spelled | {name}) & self._wanted:
                         found[one, location][person.pk] = person
         return found
 

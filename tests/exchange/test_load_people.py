@@ -199,18 +199,6 @@ def test_namesakes_on_one_paper_are_two_whatever_they_share(is_known: bool) -> N
     assert again.run is None
 
 
-def test_two_spellings_of_somebody_on_one_paper_are_two() -> None:
-    one = make_person("Wei Wang", uid="one")
-    PersonName.objects.create(person=one, name="W. Wang")
-    make_paper(make_edition(), [one], uid="p1", title="On p1")
-    file = Program(papers=(paper("p1", author("Wei Wang"), author("W. Wang"), author("Cy Zop")),))
-
-    reports = [load(file, "2021") for _ in range(3)]
-
-    assert Person.objects.count() == 3
-    assert [one.run for one in reports[1:]] == [None, None]
-
-
 def test_speaker_with_an_id_is_the_only_author_of_that_name_again() -> None:
     talks = (
         talk(
