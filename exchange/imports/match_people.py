@@ -1,8 +1,8 @@
 """Match people: references within a file, and with the people in the database.
 
-By uid, then identifier, then ORCID. A bare name means whom the same record names already, else somebody
-of the same conference if what else is known does not speak against it (`name_evidence`); who was joined
-by name is listed, and so are doubts. Nothing is written.
+By uid, then identifier, then ORCID. A bare name means whom the same record names already or meant when last
+imported, else somebody of the same conference if what else is known does not speak against it
+(`name_evidence`); who was joined by name is listed, and so are doubts. Nothing is written.
 """
 
 from collections import Counter, defaultdict
