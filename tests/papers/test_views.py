@@ -242,7 +242,7 @@ def test_paper_page_shows_licenses_beside_what_they_are_for(client: Client, edit
         "https://spdx.org/licenses/MIT.html",
         "https://creativecommons.org/licenses/by/4.0/",
     ]
-    assert "iCalendar (CC0-1.0)" in " ".join(read(client, "/2021/papers/").texts("p", "quiet"))
+    assert "iCalendar · CC0-1.0" in " ".join(read(client, "/2021/papers/").texts("p", "quiet"))
 
 
 def test_paper_page_numbers_the_affiliations(client: Client, edition: Edition) -> None:
