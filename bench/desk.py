@@ -1,0 +1,146 @@
+"""How long pages of the admin take in an edition of 20,000 papers whose working copy has 500 pending changes.
+
+`uv run -m bench.desk [--database URL]`. A database that is filled is used again; the last release empties
+its working copy.
+"""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from bench.harness import client, measure, parser, program
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.test import Client
+
+    from conference.models import Edition
+
+PENDING = 500
+PAGE_MS, RELEASE_MS = 400, 3_000
+# The better of three: the first request of a process loads code.
+TIMES = 3
+COMMON_WORD = "learning"
+
+
+def change(edition: "Edition", user: "User") -> None:
+    """Move and rename what the working copy holds, until 500 rows wait for a release."""
+    from django.utils import timezone
+
+    from content.history import Origin
+    from content.history.recording import recording
+    from schedule.models import Presentation, Session, WorkingCopy
+    from schedule.working_copy.block import changing
+    from schedule.working_copy.release import open_copy
+
+    copy = open_copy(edition, user, timezone.now())
+    if copy.row_count >= PENDING:
+        return
+    with changing([copy]), recording(Origin.FORM, user):
+        sessions = list(Session.objects.filter(edition=edition).order_by("pk")[: PENDING // 10])
+        for number, session in enumerate(sessions, start=1):
+            session.title = f"{session.title} ({number})"
+            session.save()
+        talks = Presentation.objects.filter(edition=edition, session__isnull=False).exclude(start=None)
+        for number, talk in enumerate(talks.order_by("pk")[: PENDING - len(sessions)], start=1):
+            talk.end = (talk.end or talk.start) + timedelta(minutes=number % 9 + 1)
+            talk.save()
+    print(f"{WorkingCopy.objects.get(pk=copy.pk).row_count} pending changes", flush=True)
+
+
+def pages(edition: "Edition") -> dict[str, str]:
+    """Return the addresses of the pages by name."""
+    from django.db.models import Count
+
+    from papers.models import Paper
+    from schedule.models import Session
+
+    sessions = Session.objects.filter(edition=edition).annotate(size=Count("presentations"))
+    posters = sessions.filter(kind="poster").order_by("-size", "pk")[0]
+    talks = sessions.filter(kind="oral").order_by("-size", "pk")[0]
+    paper = Paper.objects.filter(edition=edition).order_by("pk")[0]
+    admin, here = "/admin/schedule/session/", f"?edition={edition.pk}"
+    return {
+        "desk": f"/admin/{here}",
+        "desk search, a common word": f"/admin/search/?q={COMMON_WORD}",
+        "desk search, two letters": "/admin/search/?q=an",
+        "working copy": f"/admin/schedule/release/working-copy/{here}",
+        "announce a release": f"/admin/schedule/release/add/{here}",
+        "timetable": f"{admin}timetable/{here}",
+        "clashes": f"{admin}clashes/{here}",
+        "papers to sessions": f"{admin}assign/{here}",
+        "list of papers": f"/admin/papers/paper/?edition__id__exact={edition.pk}",
+        "list of presentations": f"/admin/schedule/presentation/?edition__id__exact={edition.pk}",
+        "form of a paper": f"/admin/papers/paper/{paper.pk}/change/",
+        "form of a session": f"{admin}{talks.pk}/change/",
+        "form of a poster session": f"{admin}{posters.pk}/change/",
+        "history of a session": f"{admin}{talks.pk}/history/",
+        "talks of a session": f"{admin}{talks.pk}/talks/",
+        "boards of a session": f"{admin}{posters.pk}/boards/",
+        "labels of boards": f"{admin}{posters.pk}/boards/labels/",
+        "announce a change": f"{admin}{talks.pk}/announce/",
+        "invite": f"/admin/schedule/programinvitation/add/{here}",
+        "list of invitations": "/admin/schedule/programinvitation/",
+        "add a time when not available": f"/admin/schedule/unavailability/add/{here}",
+        "who may do what": "/admin/accounts/membership/roles/",
+        "new edition from an earlier one": f"/admin/conference/edition/new/?source={edition.pk}",
+        "upload a file": f"/admin/exchange/importjob/add/{here}",
+    }
+
+
+def measured(browser: "Client", address: str) -> tuple[float, int]:
+    """Return the milliseconds of a page and its queries. Raises `SystemExit` if it is refused."""
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    def request() -> None:
+        response = browser.get(address)
+        if response.status_code != 200:
+            raise SystemExit(f"{address} answers {response.status_code}.")
+
+    with CaptureQueriesContext(connection) as queries:
+        request()
+    # The next request forgets them.
+    count = len(queries)
+    return min(measure(request) for _ in range(TIMES)), count
+
+
+def release(edition: "Edition", user: "User") -> None:
+    from django.utils import timezone
+
+    from schedule.models import WorkingCopy
+    from schedule.working_copy import release as releasing
+
+    releasing.release(WorkingCopy.objects.get(edition=edition), user, timezone.now())
+
+
+def main() -> None:
+    options = parser(__doc__, papers=20_000).parse_args()
+    with program("desk", options) as (_, results):
+        from django.contrib.auth.models import User
+
+        from conference.models import Edition
+        from schedule.models import WorkingCopy
+
+        user: Any = User.objects.filter(username="bench").first() or User.objects.create_superuser("bench")
+        edition = Edition.objects.order_by("-year")[0]
+        browser = client()
+        browser.force_login(user)
+        # The first search brings the index up to date.
+        browser.get(f"/search/?q={COMMON_WORD}")
+        WorkingCopy.objects.filter(edition=edition, row_count=0).update(is_open=False)
+        acts: list[tuple[str, Callable[[], None]]] = [
+            ("", lambda: None),
+            (", 500 changes pending", lambda: change(edition, user)),
+        ]
+        for when, act in acts:
+            act()
+            for name, address in pages(edition).items():
+                milliseconds, queries = measured(browser, address)
+                results.add(f"{name}{when}, {queries} queries", milliseconds, "ms", at_most=PAGE_MS)
+        milliseconds = measure(release, edition, user)
+        results.add(f"release of {PENDING} changes", milliseconds, "ms", at_most=RELEASE_MS)
+
+
+if __name__ == "__main__":
+    main()
