@@ -1,7 +1,7 @@
 """Whose account reaches which rows: by Django's own permissions everywhere, by a role in its edition alone.
 
-What a role may do at all: `roles`. Upper floors register here how rows that belong to no edition
-are reached (`SCOPES`), and which rows are a session chair's own (`OWN`).
+What a role may do at all: `roles`. Upper packages register here how rows that belong to no edition
+are reached (`SCOPES`), and which rows are a session chair's or a track chair's own (`OWN`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from django.contrib.auth.backends import ModelBackend
 from django.db.models import Model, Q, QuerySet
 
 from accounts.models import Membership
-from accounts.roles import FIELDS, Role, granted, permissions
+from accounts.roles import FIELDS, Role, allows, permissions
 from content.actor import actor
 from content.editions import get_edition_model
 
@@ -29,8 +29,11 @@ NOTHING = Q(pk__in=())
 
 # For models without an edition: the rows that an account may see, or change, by its roles.
 SCOPES: dict[type[Model], Callable[[Access, str], Q]] = {}
-# The account's own rows, for roles that see nothing else.
-OWN: dict[type[Model], Callable[[User], Q]] = {}
+# Of these models, an account with such a role has no more than its own rows.
+OWN: dict[str, dict[type[Model], Callable[[Access], Q]]] = {Role.SESSION_CHAIR: {}, Role.TRACK_CHAIR: {}}
+NO_ROLES: frozenset[str] = frozenset()
+# Actions that no permission of Django's names, and those that include them.
+NAMED = {"view": ("view", "change"), "private": ("change",), "preview": ("view", "change")}
 
 
 def lookup_of(model: type[Model]) -> str:
@@ -45,7 +48,7 @@ class Access:
         # Nobody's access ends at `is_active`: beyond it there is an account.
         self.user = cast("User", user)
         self._owners: dict[tuple[type[Model], int], int | None] = {}
-        self._own: dict[type[Model], set[int]] = {}
+        self._own: dict[tuple[str, type[Model]], set[int]] = {}
         self._asked: dict[tuple[type[Model], int, str], bool] = {}
 
     @cached_property
@@ -53,16 +56,34 @@ class Access:
         return bool(getattr(self.user, "is_active", False) and not self.user.is_anonymous)
 
     @cached_property
-    def roles(self) -> dict[int, str]:
-        """The role in each edition in which there is one. One query."""
+    def memberships(self) -> list[tuple[str, int | None, int | None, list[str]]]:
+        """Role, edition or series, and the parts to which the role is limited. One query."""
         if not self.is_active or self.user.is_superuser:
-            return {}
-        return dict(Membership.objects.filter(user=self.user.pk).values_list("edition", "role").order_by())
+            return []
+        rows = Membership.objects.filter(user=self.user.pk).order_by("pk")
+        return [*rows.values_list("role", "edition", "conference", "parts")]
+
+    @cached_property
+    def roles(self) -> dict[int, frozenset[str]]:
+        """The roles in each edition in which there is one. One query, and one for roles in a series."""
+        found: dict[int, frozenset[str]] = {}
+        in_series: dict[int, frozenset[str]] = {}
+        for role, edition, series, _parts in self.memberships:
+            if edition is not None:
+                found[edition] = found.get(edition, NO_ROLES) | {role}
+            elif series is not None:
+                in_series[series] = in_series.get(series, NO_ROLES) | {role}
+        if in_series:
+            editions = get_edition_model()._base_manager.filter(conference__in=in_series).order_by()
+            for edition, series in editions.values_list("pk", "conference"):
+                found[edition] = found.get(edition, NO_ROLES) | in_series[series]
+        return found
 
     @cached_property
     def permissions(self) -> set[str]:
         """What the roles grant somewhere, by Django's names."""
-        return {name for role in {*self.roles.values()} for name in permissions(role)}
+        held = NO_ROLES.union(*self.roles.values())
+        return {name for role in held for name in permissions(role)}
 
     @cached_property
     def plain(self) -> set[str]:
@@ -77,7 +98,7 @@ class Access:
             return False
         if self.user.is_superuser:
             return True
-        names = ("view", "change") if action == "view" else (action,)
+        names = NAMED.get(action, (action,))
         meta = model._meta
         return any(f"{meta.app_label}.{name}_{meta.model_name}" in self.plain for name in names)
 
@@ -88,25 +109,33 @@ class Access:
         label = model._meta.label_lower
         return {
             edition
-            for edition, role in self.roles.items()
-            if role != Role.SESSION_CHAIR and action in granted(role, label)
+            for edition, roles in self.roles.items()
+            if any(allows(role, action, label) and model not in OWN.get(role, ()) for role in roles)
         }
 
-    def chaired(self, action: str, model: type[Model]) -> set[int]:
-        """Return the editions in whose own rows alone a role allows this."""
+    def limited(self, action: str, model: type[Model], *, whole: bool = False) -> dict[str, set[int]]:
+        """Return the editions in whose own rows alone a role allows this, by role.
+
+        `whole`: only roles that may do it with all fields of a row.
+        """
         label = model._meta.label_lower
-        return {
-            edition
-            for edition, role in self.roles.items()
-            if role == Role.SESSION_CHAIR and action in granted(role, label)
+        found = {
+            role: {edition for edition, roles in self.roles.items() if role in roles}
+            for role, own in OWN.items()
+            if model in own and allows(role, action, label) and not (whole and label in FIELDS[role])
         }
+        return {role: editions for role, editions in found.items() if editions}
+
+    def somewhere(self, action: str, model: type[Model], *, whole: bool = False) -> set[int]:
+        """Return the editions in which a role allows this, with all rows or with its own."""
+        return self.editions(action, model).union(*self.limited(action, model, whole=whole).values())
 
     def may(self, action: str, model: type[Model], row: Model | None = None) -> bool:
         """Return whether they may "view", "add", "change" or "delete" this row; without one, some row."""
         if self.everywhere(action, model):
             return True
         if row is None:
-            return bool(self.editions(action, model) or self.chaired(action, model))
+            return bool(self.somewhere(action, model))
         return self.reaches(row, action)
 
     def may_whole(self, action: str, model: type[Model], row: Model | None = None) -> bool:
@@ -128,17 +157,25 @@ class Access:
         if not lookup_of(type(owner)):
             needed = "view" if action == "view" else "change"
             return self.may(action, part) and self.may(needed, type(owner), owner)
-        role = self.roles.get(self.edition_key(owner) or 0)
-        if action not in granted(role, part._meta.label_lower):
-            return False
-        return role != Role.SESSION_CHAIR or self.reaches(owner, "view")
+        label = part._meta.label_lower
+        return any(
+            allows(role, action, label) and self.is_own(role, owner)
+            for role in self.roles.get(self.edition_key(owner) or 0, NO_ROLES)
+        )
 
     def fields(self, model: type[Model], row: Model | None) -> frozenset[str] | None:
         """Return the only fields of a row that they may change; `None` where they may change all."""
         if row is None or self.everywhere("change", model):
             return None
-        role = self.roles.get(self.edition_key(row) or 0)
-        return FIELDS.get(role or "", {}).get(model._meta.label_lower)
+        label, names = model._meta.label_lower, frozenset[str]()
+        roles = self.roles.get(self.edition_key(row) or 0, NO_ROLES)
+        changing = [role for role in roles if allows(role, "change", label) and self.is_own(role, row)]
+        for role in changing:
+            only = FIELDS[role].get(label)
+            if only is None:
+                return None
+            names |= only
+        return names if changing else None
 
     # Rows
 
@@ -156,20 +193,34 @@ class Access:
         if not lookup:
             return NOTHING
         found = Q(**{f"{lookup}__in": self.editions(action, model)})
-        chaired = set() if whole else self.chaired(action, model)
-        if chaired:
-            own = OWN[model](self.user) if model in OWN else Q()
-            found |= Q(**{f"{lookup}__in": chaired}) & own
+        for role, editions in self.limited(action, model, whole=whole).items():
+            found |= Q(**{f"{lookup}__in": editions}) & OWN[role][model](self)
         if self.reaches_site(action, model):
             found |= Q(**{f"{lookup}__isnull": True})
         return found
 
-    def own(self, model: type[Model]) -> set[int]:
-        """Return the keys of the rows in which they have a part themselves. One query."""
-        if model not in self._own:
-            rows = model._base_manager.filter(OWN[model](self.user)).order_by()
-            self._own[model] = set(rows.values_list("pk", flat=True))
-        return self._own[model]
+    def own(self, role: str, model: type[Model]) -> set[int]:
+        """Return the keys of the rows of a model that are the own ones of a role. One query."""
+        if (role, model) not in self._own:
+            rows = model._base_manager.filter(OWN[role][model](self)).order_by()
+            self._own[role, model] = set(rows.values_list("pk", flat=True))
+        return self._own[role, model]
+
+    def is_own(self, role: str, row: Model) -> bool:
+        """Return whether a role is not limited to other rows; a row that is added follows its owner."""
+        model, own = type(row), OWN.get(role, {})
+        if model not in own:
+            return True
+        first, _, rest = lookup_of(model).partition("__")
+        field = model._meta.get_field(first) if rest else None
+        if field is not None and field.related_model in own:
+            owner = cast("ForeignKey[Model, Model]", field)
+            key = getattr(row, owner.attname)
+            if key is None or key not in self.own(role, owner.related_model):
+                return False
+            if row._state.adding:
+                return True
+        return row.pk in self.own(role, model)
 
     def reaches(self, row: Model, action: str) -> bool:
         """Return whether a role reaches this row. No query for rows of an edition."""
@@ -179,10 +230,10 @@ class Access:
         key = self.edition_key(row)
         if key is None:
             return bool(lookup_of(model)) and self.reaches_site(action, model)
-        role = self.roles.get(key)
-        if action not in granted(role, model._meta.label_lower):
-            return False
-        return role != Role.SESSION_CHAIR or model not in OWN or row.pk in self.own(model)
+        label = model._meta.label_lower
+        return any(
+            allows(role, action, label) and self.is_own(role, row) for role in self.roles.get(key, NO_ROLES)
+        )
 
     def _in_scope(self, row: Model, action: str) -> bool:
         model = type(row)
@@ -209,10 +260,13 @@ class Access:
         first, _, rest = lookup.partition("__")
         field = cast("ForeignKey[Model, Model]", row._meta.get_field(first))
         value: int | None = getattr(row, field.attname)
-        if not rest or value is None:
+        if not rest:
             return value
-        if field.is_cached(row):
+        # A row that is added with its owner has the owner, and no key of it.
+        if field.is_cached(row) and getattr(row, first) is not None:
             return self.edition_key(getattr(row, first))
+        if value is None:
+            return None
         target = field.related_model
         if (target, value) not in self._owners:
             found = target._base_manager.filter(pk=value).values_list(rest, flat=True).first()
@@ -223,7 +277,7 @@ class Access:
 
     def owns_all(self, editions: QuerySet[Edition]) -> bool:
         """Return whether the account owns all of these editions, and at least one."""
-        owned = {edition for edition, role in self.roles.items() if role == Role.OWNER}
+        owned = {edition for edition, roles in self.roles.items() if Role.OWNER in roles}
         return bool(owned) and not editions.exclude(pk__in=owned).exists()
 
     @cached_property

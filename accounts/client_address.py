@@ -19,10 +19,10 @@ CUSTOMER_BITS = 64
 def client_address(request: "HttpRequest") -> str:
     """Return the address that asks, as far as it can be trusted; IPv6 by the network of the customer."""
     proxies: int = settings.TRUSTED_PROXIES
-    told: list[str] = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
+    forwarded: list[str] = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
     address: str = request.META.get("REMOTE_ADDR", "")
-    if proxies and told != [""]:
-        address = told[-min(proxies, len(told))]
+    if proxies and forwarded != [""]:
+        address = forwarded[-min(proxies, len(forwarded))]
     try:
         found = ip_address(address)
     except ValueError:

@@ -13,18 +13,33 @@ __all__ = ["AccountSession", "Membership"]
 
 
 class Membership(models.Model):
-    """A role of an account in an edition."""
+    """A role of an account in an edition, or in all editions of a series."""
 
-    personal_fields: ClassVar[tuple[str, ...]] = ("role",)
+    personal_fields: ClassVar[tuple[str, ...]] = ("role", "parts")
     edition_lookup: ClassVar[str] = "edition"
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, verbose_name=_("account"), related_name="memberships"
     )
     edition = models.ForeignKey(
-        settings.EDITION_MODEL, models.CASCADE, verbose_name=_("edition"), related_name="memberships"
+        settings.EDITION_MODEL,
+        models.CASCADE,
+        verbose_name=_("edition"),
+        null=True,
+        blank=True,
+        related_name="memberships",
     )
-    role = models.CharField(_("role"), max_length=13, choices=Role)
+    conference = models.ForeignKey(
+        settings.SERIES_MODEL,
+        models.CASCADE,
+        verbose_name=_("series"),
+        null=True,
+        blank=True,
+        related_name="memberships",
+    )
+    role = models.CharField(_("role"), max_length=20, choices=Role)
+    # What the role is limited to, as `roles.PARTS` offers it.
+    parts = models.JSONField(_("topics and tracks"), default=list, blank=True)
     since = models.DateTimeField(_("since"), auto_now_add=True)
     granted_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
@@ -37,16 +52,31 @@ class Membership(models.Model):
     )
 
     class Meta:
-        ordering = ["edition", "pk"]
+        ordering = ["conference", "edition", "pk"]
         verbose_name = _("member")
         verbose_name_plural = _("members")
         constraints = [
             models.UniqueConstraint(
-                fields=["user", "edition"],
+                fields=["user", "edition", "role"],
                 name="membership_once_per_edition",
-                violation_error_message=_("This account has a role in the edition already."),
-            )
+                violation_error_message=_("This account already has this role in the edition."),
+            ),
+            models.UniqueConstraint(
+                fields=["user", "conference", "role"],
+                name="membership_once_per_series",
+                violation_error_message=_("This account already has this role in the series."),
+            ),
+            models.CheckConstraint(
+                condition=models.Q(edition__isnull=True, conference__isnull=False)
+                | models.Q(edition__isnull=False, conference__isnull=True),
+                name="membership_of_edition_or_series",
+            ),
         ]
 
     def __str__(self) -> str:
         return f"{self.user} ({self.get_role_display()})"
+
+    @property
+    def place(self) -> models.Model | None:
+        """The edition or the series."""
+        return self.edition or self.conference

@@ -4,51 +4,89 @@ Each app says that of its models when the site starts (`registration.py`). Which
 `access_scope`.
 """
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 
 from django.db.models import Model, TextChoices
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+if TYPE_CHECKING:
+    from conference.models import Edition
+
 
 class Role(TextChoices):
-    """What somebody is in an edition, the strongest first."""
+    """What somebody is in an edition, or in all of a series: the general roles, then those by task."""
 
     OWNER = "owner", _("Owner")
     CHAIR = "chair", _("Program chair")
     EDITOR = "editor", pgettext_lazy("role in an edition", "Editor")
     SESSION_CHAIR = "session_chair", _("Session chair")
     VIEWER = "viewer", pgettext_lazy("role in an edition", "Viewer")
+    PRIVATE_VIEWER = "private_viewer", _("Viewer with private fields")
+    TRACK_CHAIR = "track_chair", _("Track chair")
+    AWARDS = "awards", _("Awards editor")
+    SPONSORS = "sponsors", _("Sponsors editor")
+    IMPORTER = "importer", _("Importer")
 
 
 # What a role is for, in a sentence.
 DESCRIPTIONS = {
-    Role.OWNER: _("May do everything in the edition, and decides who else may."),
-    Role.CHAIR: _("Keeps the program, decides when it goes public, invites editors, chairs and viewers."),
-    Role.EDITOR: _("Enters and corrects the program, and imports it. Does not decide when it goes public."),
-    Role.SESSION_CHAIR: _("Sees the own sessions alone, and keeps their order, times, text and links."),
-    Role.VIEWER: _("Sees everything of the edition, drafts too, and changes nothing."),
+    Role.OWNER: _("Can do everything in the edition and decides who else can."),
+    Role.CHAIR: _(
+        "Edits the program, decides when it goes public, and invites editors, session chairs, and viewers."
+    ),
+    Role.EDITOR: _("Edits and imports the program. Can’t decide when it goes public."),
+    Role.SESSION_CHAIR: _("Sees only their own sessions and edits their order, times, texts, and links."),
+    Role.VIEWER: _("Sees everything in the edition, including drafts, but can’t change anything."),
+    Role.PRIVATE_VIEWER: _(
+        "Sees what a viewer sees, and e-mail addresses, former names, and the history of people."
+    ),
+    Role.TRACK_CHAIR: _(
+        "Edits the papers of the chosen topics and tracks, and the order and times of their presentations. "
+        "Sees their sessions."
+    ),
+    Role.AWARDS: _("Edits awards and who receives them. Sees papers and people, without private fields."),
+    Role.SPONSORS: _("Edits sponsors. Sees the edition’s settings, and nothing else."),
+    Role.IMPORTER: _("Uploads files, looks at previews, decides conflicts, and reverts imports."),
 }
+
+# Roles in one edition alone: what they are limited to belongs to it.
+OF_EDITION = frozenset({Role.SESSION_CHAIR, Role.TRACK_CHAIR})
+# The parts of an edition to which a role may be limited, registered by upper packages: values and labels.
+PARTS: dict[str, Callable[[Edition], list[tuple[str, str]]]] = {}
 
 # Whom each role may invite, and whose membership it may change or end.
 INVITES: dict[str, frozenset[str]] = {
     Role.OWNER: frozenset(Role),
-    Role.CHAIR: frozenset({Role.CHAIR, Role.EDITOR, Role.SESSION_CHAIR, Role.VIEWER}),
+    Role.CHAIR: frozenset(Role) - {Role.OWNER},
 }
 
 SEE, KEEP = frozenset({"view"}), frozenset({"view", "change"})
 ALL = frozenset({"view", "add", "change", "delete"})
+# To read the private fields of people, and to see the drafts of an edition on its pages.
+PRIVATE, PREVIEW = frozenset({"private"}), frozenset({"preview"})
 NONE: frozenset[str] = frozenset()
 
 # Label of a model -> role -> what it may do there, and the only fields that it may change.
 GRANTS: dict[str, dict[str, frozenset[str]]] = {}
 FIELDS: dict[str, dict[str, frozenset[str]]] = {role: {} for role in Role}
 
+GENERAL = ("owner", "chair", "editor", "session_chair", "viewer")
 
-def grant(models: Iterable[type[Model]], *columns: frozenset[str]) -> None:
-    """Say what each role may do with these models: owner, chair, editor, session chair, viewer."""
+
+def grant(models: Iterable[type[Model]], *columns: frozenset[str], **tasks: frozenset[str]) -> None:
+    """Say what each role may do with these models: owner, chair, editor, session chair, viewer.
+
+    `tasks`: what a role by task may do, by its name; nothing where it is not named. A viewer with private
+    fields sees what a viewer does.
+    """
+    general = dict(zip(GENERAL, columns, strict=True))
+    given = {"private_viewer": general["viewer"], **tasks}
     for model in models:
-        GRANTS[model._meta.label_lower] = dict(zip(Role, columns, strict=True))
+        GRANTS[model._meta.label_lower] = dict.fromkeys(Role.values, NONE) | general | given
 
 
 def restrict(role: Role, model: type[Model], fields: Iterable[str]) -> None:
@@ -61,10 +99,29 @@ def granted(role: str | None, label: str) -> frozenset[str]:
     return GRANTS.get(label, {}).get(role, NONE) if role else NONE
 
 
+def allows(role: str, action: str, label: str) -> bool:
+    """Return whether a role may do this with rows of a model; who changes people reads what is private."""
+    given = granted(role, label)
+    return action in given or (action == "private" and "change" in given)
+
+
+def includes(role: str, other: str) -> bool:
+    """Return whether a role may do all that another may, so that both are no more than one of them."""
+    return (
+        not PARTS.keys() & {role}
+        and role != Role.SESSION_CHAIR
+        and all(
+            granted(other, label) - PRIVATE <= granted(role, label)
+            and (not granted(other, label) & PRIVATE or allows(role, "private", label))
+            for label in GRANTS
+        )
+    )
+
+
 def permissions(role: str) -> set[str]:
     """Return what a role grants somewhere, as Django names permissions: "papers.change_paper"."""
     return {
         f"{label.partition('.')[0]}.{action}_{label.partition('.')[2]}"
         for label in GRANTS
-        for action in granted(role, label)
+        for action in granted(role, label) & ALL
     }

@@ -36,9 +36,9 @@ class SessionStore(DBStore):
     def create_model_instance(self, data: "dict[str, Any]") -> "AccountSession":
         row = cast(AccountSession, super().create_model_instance(data))
         row.user_id = data.get(SESSION_KEY)
-        told = data.get(SIGNED_IN) or {}
-        row.since = datetime.fromisoformat(told["at"]) if told else None
-        row.browser, row.address = told.get("browser", ""), told.get("address", "")
+        sign_in = data.get(SIGNED_IN) or {}
+        row.since = datetime.fromisoformat(sign_in["at"]) if sign_in else None
+        row.browser, row.address = sign_in.get("browser", ""), sign_in.get("address", "")
         return row
 
 

@@ -50,7 +50,7 @@ def counters(request: "HttpRequest", name: str) -> Iterator[tuple[str, int]]:
 def is_blocked(request: "HttpRequest", name: str) -> bool:
     """Return whether sign-in to this account from this address is blocked for now."""
     try:
-        return any((cache.get(key) or 0) >= most for key, most in counters(request, name))
+        return any((cache.get(key) or 0) >= maximum for key, maximum in counters(request, name))
     except RedisError:
         # People sign in while the cache is away; `/readyz` says that it is.
         return False
@@ -67,7 +67,7 @@ def record_failure(
     if request is None:
         return
     with suppress(RedisError):
-        for key, _most in counters(request, folded(credentials.get("username"))):
+        for key, _maximum in counters(request, folded(credentials.get("username"))):
             if not cache.add(key, 1, WINDOW):
                 try:
                     cache.incr(key)

@@ -64,7 +64,9 @@ class AccountPages(admin.AdminSite):
         context = {
             **self.each_context(request),
             "title": _("Your account"),
-            "memberships": Membership.objects.filter(user=request.user.pk).select_related("edition"),
+            "memberships": Membership.objects.filter(user=request.user.pk).select_related(
+                "edition", "conference"
+            ),
             "sessions": rows.order_by("-since"),
             "here": here,
         }
@@ -79,5 +81,5 @@ class AccountPages(admin.AdminSite):
         if keys:
             messages.success(request, words % {"count": len(keys)})
         else:
-            messages.warning(request, _("No such session: it has ended meanwhile."))
+            messages.warning(request, _("This session has already ended."))
         return redirect("admin:account")

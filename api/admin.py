@@ -18,6 +18,7 @@ from knox.settings import CONSTANTS, knox_settings
 from accounts.access_scope import access_of
 from api.models import Token
 from conference.models import Edition
+from editorial.sections import DeskSection
 
 DAYS = [(1, _("a day")), (7, _("a week")), (30, _("30 days")), (90, _("90 days")), (365, _("a year"))]
 
@@ -47,6 +48,7 @@ class TokenForm(forms.ModelForm[Token]):
 class TokenAdmin(admin.ModelAdmin[Token]):
     """One's own tokens; superusers see everybody's."""
 
+    desk_section = DeskSection.MEMBERS
     form = TokenForm
     list_display = ["name", "user", "scope", "edition", "created", "expiry", "valid"]
     list_filter: ClassVar[list[Any]] = ["scope", ("edition", admin.RelatedOnlyFieldListFilter)]

@@ -1,7 +1,7 @@
 """When rows were created and last changed, as the history tells it, and which changed since a moment.
 
 What a response says of a row depends on other rows, too: on its parts, on the people it names, on what it
-stands in, on what makes it public. A resource declares them as sources; a change of any is a change of the
+belongs to, on what makes it public. A resource declares them as sources; a change of any is a change of the
 row. Each is public whenever the row is: nobody may learn of a draft by the date of something else.
 """
 

@@ -24,9 +24,9 @@ class BadValue(APIException):
         self, parameter: str, value: str, hint: object = "", *, allowed: Iterable[str] | None = None
     ) -> None:
         self.parameter, self.allowed = printable(parameter), None if allowed is None else list(allowed)
-        known = _("It knows: %(names)s.") % {"names": ", ".join(self.allowed)} if self.allowed else ""
+        known = _("Valid values: %(names)s.") % {"names": ", ".join(self.allowed)} if self.allowed else ""
         words = {"value": printable(value), "parameter": self.parameter}
-        message = _("“%(value)s” is not a value of “%(parameter)s”.") % words
+        message = _("“%(value)s” isn’t a valid value for “%(parameter)s”.") % words
         super().__init__(" ".join(str(part) for part in (message, hint, known) if part))
 
 
@@ -34,7 +34,7 @@ class UnknownParameter(BadValue):
     def __init__(self, parameter: str, known: Iterable[str]) -> None:
         super().__init__(parameter, "", allowed=sorted(known))
         words = {"parameter": self.parameter, "names": ", ".join(self.allowed or ())}
-        message = _("There is no parameter “%(parameter)s”. Known are: %(names)s.") % words
+        message = _("There is no parameter “%(parameter)s”. Valid parameters: %(names)s.") % words
         self.detail = APIException(message).detail
 
 
@@ -43,10 +43,10 @@ def answer_error(error: Exception, context: dict[str, object]) -> Response | Non
     if isinstance(error, BadParameter):
         return Response({"detail": str(error)}, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, BadRequest):
-        return Response({"detail": _("The request cannot be read.")}, status=status.HTTP_400_BAD_REQUEST)
+        return Response({"detail": _("The request isn’t valid.")}, status=status.HTTP_400_BAD_REQUEST)
     response: Response | None = exception_handler(error, context)
     if response is not None and isinstance(error, UnsupportedMediaType):
-        message = _("Send JSON. Files are uploaded in the admin; a material takes an address as “href”.")
+        message = _("Send JSON. Files are uploaded in the admin; a material can link to a file with “href”.")
         response.data = {"detail": message}
     if response is not None and isinstance(error, BadValue):
         response.data = {"detail": str(error.detail), "parameter": error.parameter}
@@ -81,16 +81,12 @@ def conflict(message: str, **more: object) -> WriteError:
     return WriteError(status.HTTP_409_CONFLICT, message, **more)
 
 
-def forbidden(message: str) -> WriteError:
-    return WriteError(status.HTTP_403_FORBIDDEN, message)
-
-
 def permission_text(action: str, model: type[Model]) -> str:
     """Return a sentence about a missing permission; `action` is "add", "change" or "delete"."""
     sentences = {
-        "add": _("You have no permission to add %(kind)s."),
-        "change": _("You have no permission to change %(kind)s."),
-        "delete": _("You have no permission to delete %(kind)s."),
+        "add": _("You don’t have permission to add %(kind)s."),
+        "change": _("You don’t have permission to change %(kind)s."),
+        "delete": _("You don’t have permission to delete %(kind)s."),
     }
     return sentences[action] % {"kind": model._meta.verbose_name_plural}
 

@@ -13,7 +13,7 @@ from api.errors import BadValue
 from api.reader import Reader
 from api.shapes import Rows
 from conference.models import Edition
-from exchange.exports.calendars import of_presentations, of_sessions
+from exchange.exports.calendars import of_sessions, part
 from exchange.exports.citation_files import FORMATS as CITING
 from exchange.exports.citation_files import citation_file
 from exchange.exports.downloads import reply, state_of_all
@@ -63,7 +63,9 @@ def one_edition(reader: Reader, rows: Rows, fmt: Format) -> Edition:
     found = list(reader.editions().filter(pk__in=rows.order_by().values("edition"))[:2])
     found = found or list(reader.editions()[:1])
     if len(found) != 1:
-        raise BadValue("format", fmt.name, _("Such a file holds one edition: narrow the list by “edition”."))
+        raise BadValue(
+            "format", fmt.name, _("This file format holds one edition: filter the list by “edition”.")
+        )
     edition: Edition = found[0]
     return edition
 
@@ -100,7 +102,7 @@ FILES: Mapping[str, Mapping[str, Sender]] = {
     "sessions": {**tables("sessions", "session"), **calendars("sessions", of_sessions)},
     "presentations": {
         **tables("presentations", "presentation"),
-        **calendars("presentations", of_presentations),
+        **calendars("presentations", lambda edition, wanted: part(edition, presentations=wanted)),
     },
     "awards": tables("awards", "award"),
 }

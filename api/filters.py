@@ -39,7 +39,7 @@ from schedule.session_kinds import HasKind
 MAX_WORDS = 200
 # As many names as an error lists; of more it says none.
 MAX_NAMES = 50
-NO_SUCH = _("There is nothing of that name, or nothing public.")
+NO_SUCH = _("Nothing public has that name.")
 # Parameters of every list, in addition to its filters.
 GENERAL = ("cursor", "expand", "fields", "ordering", "page_size")
 NAMED_FORM = r"^([a-z0-9][a-z0-9-]{0,119}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,119}$"
@@ -146,8 +146,8 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         method="since",
         validators=[MinValueValidator(EARLIEST), MaxValueValidator(LATEST)],
         help_text=_(
-            "Only what changed at a moment, such as 2021-04-06T08:00:00Z, or later, as changed_at says. "
-            "With deleted=true, what is no longer public since then."
+            "Only rows whose changed_at is this time, such as 2021-04-06T08:00:00Z, or later. With "
+            "deleted=true, rows that stopped being public since then."
         ),
     )
 
@@ -172,7 +172,7 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
             if name not in self.known:
                 raise UnknownParameter(name, self.known)
             if len(values) > 1:
-                raise BadValue(name, ", ".join(values), _("Give it once."))
+                raise BadValue(name, ", ".join(values), _("Give this parameter only once."))
         for name, errors in self.form.errors.items():
             choices = getattr(self.form.fields[name], "choices", None)
             allowed = [str(value) for value, _ in choices if value] if choices else None
@@ -226,7 +226,7 @@ def in_a_name(help: Text) -> CharFilter:
     return CharFilter(
         method="called",
         max_length=MAX_WORDS,
-        help_text=format_lazy("{} {}", help, _("Accents do not matter.")),
+        help_text=format_lazy("{} {}", help, _("Accents don’t matter.")),
     )
 
 
@@ -276,11 +276,9 @@ class EditionFilter(ResourceFilter):
 class PersonFilter(Searched):
     name = in_a_name(_("With these words in a name."))
     orcid = exactly("orcid", _("With this ORCID iD."))
-    edition = PathFilter(
-        "editions", method="in_edition", help_text=_("Whom something of this edition shows.")
-    )
+    edition = PathFilter("editions", method="in_edition", help_text=_("People who appear in this edition."))
     institution = RelatedFilter(
-        "institutions", Authorship, "person", "institutions", help_text=_("Who wrote papers from there.")
+        "institutions", Authorship, "person", "institutions", help_text=_("Authors from this institution.")
     )
 
     def called(self, rows: Rows, name: str, value: str) -> Rows:
@@ -304,7 +302,7 @@ class InstitutionFilter(ResourceFilter):
         Authorship,
         "institutions",
         "paper__edition",
-        help_text=_("That papers of this edition come from."),
+        help_text=_("With papers in this edition."),
     )
 
     def called(self, rows: Rows, name: str, value: str) -> Rows:
@@ -380,7 +378,7 @@ class MaterialFilter(ResourceFilter):
 
 
 class RoomFilter(EditionPart):
-    virtual = YesNo(help_text=_("Whether it is no place."))
+    virtual = YesNo(help_text=_("Whether it is virtual."))
 
 
 class SessionFilter(Searched, EditionPart):
@@ -416,7 +414,7 @@ class PresentationFilter(Searched, EditionPart):
     person = PathFilter(
         "people", method="by_person", help_text=_("Of papers that this person wrote, or with this speaker.")
     )
-    cancelled = YesNo(method="is_called_off", help_text=_("Whether it does not take place."))
+    cancelled = YesNo(method="is_called_off", help_text=_("Whether it is canceled."))
     scheduled = YesNo("session", "isnull", exclude=True, help_text=_("Whether it is in a session."))
 
     def on_day(self, rows: Rows, name: str, value: date) -> Rows:
@@ -448,6 +446,10 @@ class PageFilter(Searched, EditionPart):
 
 class AnnouncementFilter(EditionPart):
     pinned = YesNo(help_text=_("Whether it stays above the others."))
+
+
+class KeyDateFilter(EditionPart):
+    pass
 
 
 class ReleaseFilter(EditionPart):

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from api.reader import Answer
 from api.shapes import Resource, utc
 from conference.models import Edition
-from content.public_past import EARLIEST, Former, candidates, former, keys_of
+from content.history.public_past import EARLIEST, Former, candidates, former, keys_of
 from content.row_values import BATCH_ROWS
 
 
@@ -28,7 +28,7 @@ def former_rows(
 
 
 def former_row(resource: Resource, edition: str | None, id: str, at: datetime) -> FormerRow | None:
-    """Return what is told of the row that had this address; `None` if none was public there."""
+    """Return what is reported of the row that had this address; `None` if none was public there."""
     key = None
     if resource.model.public_when is None:
         return None
@@ -42,8 +42,8 @@ def former_row(resource: Resource, edition: str | None, id: str, at: datetime) -
 
 
 def _answers(resource: Resource, keys: Iterable[int], at: datetime) -> dict[int, FormerRow]:
-    told = [name for name in ("title", "name") if name in resource.fields][:1]
-    columns = [*told, *([] if resource.key == "pk" else [resource.key])]
+    titles = [name for name in ("title", "name") if name in resource.fields][:1]
+    columns = [*titles, *([] if resource.key == "pk" else [resource.key])]
     rows = former(resource.model, keys, columns, at)
     slugs = dict(Edition.objects.values_list("pk", "slug")) if rows else {}
     # An address that is in use again is not gone; of several rows that had it, the last one counts.
@@ -55,7 +55,7 @@ def _answers(resource: Resource, keys: Iterable[int], at: datetime) -> dict[int,
             {
                 "id": _id(resource, row),
                 "url": url,
-                **{name: row.values[name] for name in told},
+                **{name: row.values[name] for name in titles},
                 "deleted_at": utc(row.until),
             },
         )

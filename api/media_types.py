@@ -56,11 +56,11 @@ class BoundedJSONParser(JSONParser):
         stream: IO[bytes],
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        most: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
-        body = stream.read(most + 1)
-        if len(body) > most:
-            raise ParseError(_("The body is longer than %(most)d bytes.") % {"most": most})
+    ) -> dict[str, object]:
+        limit: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        body = stream.read(limit + 1)
+        if len(body) > limit:
+            raise ParseError(_("The body is longer than %(limit)d bytes.") % {"limit": limit})
         try:
             return super().parse(io.BytesIO(body), media_type, parser_context)
         except RecursionError:

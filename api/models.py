@@ -48,7 +48,7 @@ class Token(AbstractAuthToken):  # type: ignore[misc]  # the package has no type
         null=True,
         blank=True,
         related_name="+",
-        help_text=_("Empty: all. Never more than you may do yourself."),
+        help_text=_("Leave empty for all editions. A token never has more permissions than you."),
     )
     created = models.DateTimeField(_("created"), auto_now_add=True)
     expiry = models.DateTimeField(_("expires"), editable=False)
@@ -63,7 +63,7 @@ class Token(AbstractAuthToken):  # type: ignore[misc]  # the package has no type
             models.UniqueConstraint(
                 fields=["user", "name"],
                 name="token_name_unique",
-                violation_error_message=_("You have a token of this name already."),
+                violation_error_message=_("You already have a token with this name."),
             )
         ]
 

@@ -28,7 +28,7 @@ PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 MAX_EXPANDED_ROWS = 100
 MAX_KEY = 2**63 - 1
 RELEVANCE = "relevance"
-FROM_NEXT = _("Take it from “next” of the page before, with the same order.")
+FROM_NEXT = _("Take it from “next” of the previous page, with the same order.")
 
 
 @dataclass(frozen=True, slots=True)

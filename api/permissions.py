@@ -44,7 +44,7 @@ class BearerToken(TokenAuthentication):  # type: ignore[misc]  # the package has
 
     def validate_user(self, auth_token: Token) -> "tuple[User, Token]":
         if not auth_token.user.is_staff:
-            raise AuthenticationFailed(_("The owner of this token is no longer staff."))
+            raise AuthenticationFailed(_("The owner of this token is no longer a staff member."))
         found: tuple[User, Token] = super().validate_user(auth_token)
         return found
 
@@ -102,7 +102,7 @@ class Caller:
         access, model = access_of(self.user), type(row)
         if not self.may("view", model) or access.everywhere("view", model):
             return self.may("view", model)
-        return access.may("change" if model is Person else "view", model, row)
+        return access.may("private" if model is Person else "view", model, row)
 
     def fields(self, row: Model) -> frozenset[str] | None:
         """Return the only columns that they may write; `None` for all."""

@@ -52,7 +52,7 @@ class Selection:
         """Add a path such as "presentations.room" that `fields` or `expand` names."""
         steps = path.split(".")
         if len(steps) > MAX_DEPTH:
-            message = _("It goes at most %(number)d levels deep.") % {"number": MAX_DEPTH}
+            message = _("Use at most %(number)d levels.") % {"number": MAX_DEPTH}
             raise BadValue(parameter, path, message)
         level = self
         for place, step in enumerate(steps, start=1):

@@ -26,28 +26,28 @@ type Json = dict[str, Any]
 GONE = _("It was public, and was deleted or withdrawn: id, url, the last title and deleted_at.")
 CODES = {
     400: _("Nothing was written: the errors by field, or the parameter that is wrong."),
-    401: _("The token is unknown or has expired, or nobody is signed in."),
+    401: _("The token is unknown or has expired, or no one is signed in."),
     403: _("No permission, a token that only reads or is for another edition, or no CSRF token."),
     404: _("Not found, or you may not see it."),
     410: GONE,
-    409: _("The id is taken, or other things, which are listed, hold what was to be deleted."),
+    409: _("The id is taken, or the listed rows still depend on the row to be deleted."),
     412: _("It was changed since it was read; the response contains the current version."),
-    415: _("The body is not JSON: no form, and no file."),
-    428: _("If-Match is missing: the ETag with which it was read."),
+    415: _("The body is not JSON."),
+    428: _("If-Match is missing: send the ETag of the version you read."),
     429: _("Too many requests; Retry-After says for how many seconds to wait."),
 }
 READING_CODES = {
     400: _("A parameter is unknown or malformed; it is named."),
     401: CODES[401],
-    404: _("There is no such thing, or nothing public of that name."),
+    404: _("Not found, or not public."),
     429: CODES[429],
 }
 DELETED = _(
     "With true, what was public and was deleted or withdrawn: id, url, the last title and deleted_at. "
     "Narrowed by edition, conference and changed_since alone."
 )
-MOVED = _("It was merged with another, which goes on at Location.")
-IF_MATCH = _("The ETag with which it was read. It is refused if something was changed since.")
+MOVED = _("It was merged into another row; Location has its address.")
+IF_MATCH = _("The ETag of the version you read. The request is refused if the row has changed since.")
 SECURITY_SCHEMES = {
     "token": {"type": "http", "scheme": "bearer", "description": "A token made in the admin."},
     "session": {
@@ -68,9 +68,7 @@ def build_schema() -> Json:
         "info": {
             "title": f"{settings.SITE_NAME} API",
             "version": "1.0.0",
-            "description": _(
-                "Everything that is published of a conference, and for staff with a token their drafts."
-            ),
+            "description": _("Everything published of a conference; with a staff token, drafts too."),
         },
         "servers": [{"url": settings.SITE_URL}],
         "paths": dict(paths()),
@@ -120,7 +118,7 @@ def components() -> Iterator[tuple[str, JsonSchema]]:
             {"type": "object", "additionalProperties": STRINGS},
             _("The reasons by field, such as authors.1.person; “body” is the whole."),
         ),
-        "rows": described(list_of("Named"), _("What holds it.")),
+        "rows": described(list_of("Named"), _("What depends on it.")),
     }
     warning = {
         "kind": described(STRING, _("Such as room or person.")),
@@ -134,12 +132,12 @@ def components() -> Iterator[tuple[str, JsonSchema]]:
     reference = {"id": STRING, "url": URL}
     yield "Root", object_schema(dict.fromkeys(RESOURCES, URL), RESOURCES)
     yield "Reference", object_schema(reference, reference, _("Something else, by its identity."))
-    yield "Error", object_schema(error, ["detail"], _("Why there is no other answer."))
+    yield "Error", object_schema(error, ["detail"], _("Why the request failed."))
     yield "Refusal", object_schema(refusal, ["detail"], _("Why nothing was written."))
     yield "Named", object_schema(named, named, _("Something that a warning or a refusal names."))
     yield (
         "Warning",
-        object_schema(warning, warning, _("What gets in each other's way; nothing is refused for it.")),
+        object_schema(warning, warning, _("A schedule conflict; it doesn’t block the change.")),
     )
     deleted = {
         "id": described(STRING, ID_HELP),
@@ -171,7 +169,7 @@ def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tupl
     yield f"Patched{title}Body", body_schema(body, is_partial=True)
     more = {
         "written": described(ref(f"{title}Body"), _("To staff: all that can be written, as a body says it.")),
-        "warnings": described(list_of("Warning"), _("After a change: what it gets in the way of.")),
+        "warnings": described(list_of("Warning"), _("After a change: the schedule conflicts it causes.")),
     }
     yield f"{title}InFull", shape_schema(resource, more)
     outdated = {"detail": detail, "current": ref(f"{title}InFull")}
@@ -230,8 +228,10 @@ def input_schema(field: BodyField) -> JsonSchema:
             found = {"type": "integer", "minimum": field.min_value, "maximum": field.max_value}
         case serializers.DateTimeField():
             found = {"type": "string", "format": "date-time"}
-        case serializers.CharField(max_length=int() as most):
-            found = {"type": "string", "maxLength": most}
+        case serializers.DateField():
+            found = {"type": "string", "format": "date"}
+        case serializers.CharField(max_length=int() as length):
+            found = {"type": "string", "maxLength": length}
         case _:
             found = STRING
     return {**found, "type": [found["type"], "null"]} if field.allow_null else found
@@ -296,7 +296,7 @@ def creation(resource: Resource) -> JsonSchema:
         "201": content("", ref(f"{resource.title}InFull")),
         **errors("Refusal", 400, 401, 403, 404, 409, 415, 429),
     }
-    summary = format_lazy(_("Make one: {title}."), title=resource.title)
+    summary = format_lazy(_("Create one: {title}."), title=resource.title)
     parameters = selection_parameters(resource)
     name = "create_of_site" if resource.edition_optional else "create"
     return operation(resource, name, summary, parameters, responses, body=f"{resource.title}Body")
@@ -387,8 +387,8 @@ def list_parameters(resource: Resource) -> Iterator[JsonSchema]:
         yield parameter("ordering", _("The usual order never changes."), {**STRING, "enum": orders})
     if resource.model.public_when:
         yield parameter("deleted", DELETED, {"type": "boolean"})
-    most = format_lazy(_("At most {most}; more is answered with {most}."), most=MAX_PAGE_SIZE)
-    yield parameter("page_size", most, {"type": "integer", "minimum": 1, "default": PAGE_SIZE})
+    help = format_lazy(_("At most {maximum}, also where more is asked for."), maximum=MAX_PAGE_SIZE)
+    yield parameter("page_size", help, {"type": "integer", "minimum": 1, "default": PAGE_SIZE})
     if files := FILES.get(resource.name):
         known = {**STRING, "enum": ["json", *files]}
         yield parameter("format", _("All that is left of the list as a file."), known)

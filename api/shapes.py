@@ -4,7 +4,7 @@ One declaration gives the responses (`reader`), their description (`schema`), th
 `?expand=` know, and what can be written (`writing`). The resources are in `resources`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -14,12 +14,14 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.files.storage import default_storage
+from django.db import models
 from django.db.models import QuerySet
-from django.utils.text import format_lazy
+from django.utils.text import capfirst, format_lazy
 from django.utils.translation import gettext_lazy as _
 
 import markup
 from api.changes import Source
+from content.fields import LinesField
 from content.models import Content
 from content.row_values import recorded_fields
 from people.querysets import with_shown_names
@@ -218,7 +220,7 @@ def identity(resource: Resource) -> dict[str, Field]:
 
     found = {
         "id": Field((key,), lambda row: str(row[key]), ID_HELP),
-        "url": Field(columns, url, _("The address of this very thing."), URL),
+        "url": Field(columns, url, _("The address of this row in the API."), URL),
         "page": resource.page,
     }
     found |= {
@@ -239,9 +241,9 @@ def utc(moment: datetime | None) -> str | None:
 MOMENTS = "moments"
 TRACKED = frozenset(("created_at", "changed_at"))
 MOMENT: JsonSchema = {"type": ["string", "null"], "format": "date-time"}
-CREATED_HELP = _("When it was entered or imported; null where the history does not know.")
-CHANGED_HELP = _("When what is said of it here last changed, or it became public; for changed_since.")
-ID_HELP = _("Fixed for life; unique in its edition, or in the site for what belongs to no edition.")
+CREATED_HELP = _("When it was created or imported; null if the history doesn’t say.")
+CHANGED_HELP = _("When it last changed or became public; used by changed_since.")
+ID_HELP = _("Never changes; unique in its edition, or in the site if it belongs to no edition.")
 
 
 def list_url(name: str) -> str:
@@ -251,33 +253,50 @@ def list_url(name: str) -> str:
 # Kinds of fields
 
 
-def column(name: str, help: Text, schema: JsonSchema) -> Field:
+def column(name: str, help: Text, schema: JsonSchema = STRING) -> Field:
     """A column as it is."""
     return Field((name,), itemgetter(name), help, schema)
 
 
-def string(name: str, help: Text) -> Field:
-    return column(name, help, STRING)
+# What columns of this name mean, whatever they belong to.
+HELP: Mapping[str, Text] = {
+    "status": _("The status. Only staff see drafts and withdrawn rows."),
+    "position": _("Place in the order, from 1."),
+}
 
 
-def number(name: str, help: Text, *, empty: bool = False) -> Field:
-    return column(name, help, {"type": ["integer", "null"] if empty else "integer"})
+def columns(model: type[Content], *names: str, **helps: Text) -> dict[str, Field]:
+    """Columns with the types, choices and help texts of the model, unless `helps` say more."""
+    found: dict[str, Field] = {}
+    for name in names:
+        found |= _of_column(model, model._meta.get_field(name), helps.get(name) or HELP.get(name) or "")
+    return found
 
 
-def boolean(name: str, help: Text) -> Field:
-    return column(name, help, {"type": "boolean"})
+def _of_column(model: type[Content], own: Any, help: Text) -> dict[str, Field]:
+    name: str = own.name
+    label = format_lazy("{}.", capfirst(own.verbose_name))
+    if f"{name}_html" in model.derived_fields:
+        return texts(name, help or label)
+    help = help or (format_lazy("{} {}", label, own.help_text) if own.help_text else label)
+    match own:
+        case models.FileField():
+            return {name: Field((name,), lambda row: file_url(row[name]), help)}
+        case models.DateField():
+            schema = nullable("string", own.null, format="date")
+            return {name: Field((name,), lambda row: row[name] and row[name].isoformat(), help, schema)}
+        case LinesField():
+            return {name: column(name, help, STRINGS)}
+        case models.BooleanField():
+            return {name: column(name, help, {"type": "boolean"})}
+        case models.IntegerField():
+            return {name: column(name, help, nullable("integer", own.null))}
+    values = [value for value, _label in own.choices or ()]
+    return {name: column(name, help, {"type": "string", "enum": values} if values else STRING)}
 
 
-def date(name: str, help: Text) -> Field:
-    return Field((name,), lambda row: row[name].isoformat(), help, {"type": "string", "format": "date"})
-
-
-def strings(name: str, help: Text) -> Field:
-    return column(name, help, STRINGS)
-
-
-def choice(name: str, choices: "Iterable[tuple[str, Text]]", help: Text) -> Field:
-    return column(name, help, {"type": "string", "enum": [value for value, _label in choices]})
+def nullable(kind: str, is_null: bool, **more: str) -> JsonSchema:
+    return {"type": [kind, "null"] if is_null else kind, **more}
 
 
 def kind_schema(model: type[HasKind]) -> JsonSchema:
@@ -288,40 +307,31 @@ def kind_schema(model: type[HasKind]) -> JsonSchema:
 
 def kinds(model: type[HasKind], help: Text) -> dict[str, Field]:
     """The kind of a session or presentation, and what is known of one that the conference added."""
+    counts_as = {"type": "string", "enum": [*model.Kind.values]}
     return {
         "kind": column("kind", help, kind_schema(model)),
-        "kind_name": string("kind_name", _("What the conference calls a kind of its own; else empty.")),
-        "counts_as": choice("counts_as", model.Kind.choices, _("The built-in kind that it counts as.")),
+        "kind_name": column("kind_name", _("What the conference calls a kind of its own; else empty.")),
+        "counts_as": column("counts_as", _("The built-in kind that it counts as."), counts_as),
     }
-
-
-def status() -> Field:
-    """The status of a row that has one: everybody sees what is out, staff with a token drafts too."""
-    return string("status", _("As published or cancelled; to staff also draft or withdrawn."))
-
-
-def file(name: str, help: Text) -> Field:
-    """The address of an uploaded file, empty where there is none."""
-    return Field((name,), lambda row: file_url(row[name]), help)
 
 
 def texts(name: str, help: Text) -> dict[str, Field]:
     """A text in three forms: as its author wrote it, as HTML, and without markup."""
     return {
-        name: string(name, format_lazy("{} {}", help, _("Markdown with TeX."))),
-        f"{name}_html": string(f"{name}_html", _("As safe HTML.")),
+        name: column(name, format_lazy("{} {}", help, _("Markdown with TeX."))),
+        f"{name}_html": column(f"{name}_html", _("As safe HTML.")),
         f"{name}_plain": Field((name,), lambda row: plain(row[name]), _("Without markup.")),
     }
 
 
 def moment(name: str, zone: str, help: Text, *, empty: bool = False) -> Field:
     """A moment as ISO 8601 with the offset that its zone has then."""
-    schema = {"type": ["string", "null"] if empty else "string", "format": "date-time"}
+    schema = nullable("string", empty, format="date-time")
     return Field((name, zone), lambda row: local(row[name], row[zone]), help, schema)
 
 
 def timezone(name: str) -> Field:
-    return string(name, _("The IANA name of the zone that times are given in."))
+    return column(name, _("The IANA name of the zone that times are given in."))
 
 
 def page(columns: tuple[str, ...], path: Callable[[Row], str]) -> Field:

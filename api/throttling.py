@@ -1,4 +1,4 @@
-"""How much one may ask: per token, or per address without one. What the page cache answers does not count."""
+"""How much one may ask: per token, or per address without one. Responses of the page cache do not count."""
 
 import time
 from hashlib import blake2b
@@ -28,7 +28,7 @@ class PerMinute(BaseThrottle):
         return time.time()
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
-        who, most = self.who(request)
+        who, limit = self.who(request)
         # A digest: caches do not take every key, and addresses are not stored.
         digest = blake2b(who.encode("utf-8", "replace"), digest_size=12).hexdigest()
         now = self.timer()
@@ -36,8 +36,8 @@ class PerMinute(BaseThrottle):
         key = f"throttle:{digest}:{int(now // MINUTE)}"
         try:
             if cache.add(key, 1, timeout=2 * MINUTE):
-                return most > 0
-            return cache.incr(key) <= most
+                return limit > 0
+            return cache.incr(key) <= limit
         except (ValueError, RedisError):
             # It expired meanwhile, or the cache is away.
             return True

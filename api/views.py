@@ -27,14 +27,14 @@ from api.resources import RESOURCES
 from api.schema import schema
 from api.shapes import Resource, Rows, list_url
 from conference.models import Edition
-from content.public_past import EARLIEST
+from content.history.public_past import EARLIEST
 from people.models import Institution, Person
 
 JSON = "json"
 DELETED = "deleted"
 # What can narrow a list of what is no longer public.
 BESIDE_DELETED = (DELETED, "edition", "conference", "changed_since", "page_size", "cursor")
-IN_FILES = gettext_lazy("Leave it out with “format”: a file holds the whole list, with columns of its own.")
+IN_FILES = gettext_lazy("Leave it out if you use “format”: a file has the whole list and fixed columns.")
 
 
 def refuse_unknown(request: Request, known: Collection[str]) -> None:
@@ -90,7 +90,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
             return False
         for name, given in parameters.items():
             if name not in BESIDE_DELETED and given:
-                raise BadValue(name, str(given), _("Leave it out with “deleted”."))
+                raise BadValue(name, str(given), _("Leave it out if you use “deleted”."))
         return True
 
     def list_deleted(self, request: Request, wanted: dict[str, Any]) -> Response:
@@ -161,11 +161,11 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         known += [RELEVANCE] if self.resource.kind and parameters.get("q") else []
         if order and order not in known:
             raise BadValue("ordering", order, allowed=known)
-        most = MAX_EXPANDED_ROWS if selection.expanded else MAX_PAGE_SIZE
+        limit = MAX_EXPANDED_ROWS if selection.expanded else MAX_PAGE_SIZE
         size = parameters.get("page_size", "")
         if size and not (size.isascii() and size.isdigit() and int(size[:9])):
-            raise BadValue("page_size", size, _("Give a number from 1 to %(most)d.") % {"most": most})
-        number = min(int(size[:9]), most) if size else PAGE_SIZE
+            raise BadValue("page_size", size, _("Enter a number from 1 to %(limit)d.") % {"limit": limit})
+        number = min(int(size[:9]), limit) if size else PAGE_SIZE
         return Page(number, order, parameters.get("cursor", ""), self.resource.orders)
 
     def found(self, words: str, rows: Rows) -> Rows:

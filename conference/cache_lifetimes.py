@@ -1,7 +1,7 @@
 """The revisions of all editions as the page cache reads them, and how long pages may be cached.
 
-Pages change without an edit: they show what is on now, and rows dated ahead become public. What does not
-depend on the time of day is cached longer while nothing becomes public soon.
+Pages change without an edit: they show what is on now, rows dated ahead become public, and banners end.
+What does not depend on the time of day is cached longer while nothing becomes public soon.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 from typing import Any
 
-from django.db.models import Exists, Model, OuterRef, Q
+from django.db.models import Exists, Max, Min, Model, OuterRef, Q, QuerySet, Subquery
 
 from conference.models import Announcement, Edition
 from content.invalidation import SITE_KEY
@@ -35,7 +35,13 @@ def read_cache_states(at: datetime) -> dict[str, CacheState]:
     is_to_come = reduce(or_, (Q(Exists(model._base_manager.filter(**dated))) for model in DATED_MODELS))
     fields = ("pk", "slug", "revision", "changed_at", "start_date", "end_date", *GATES)
     annotated = Edition._base_manager.annotate(is_to_come=is_to_come)
-    rows = list(annotated.order_by("slug").values(*fields, "is_to_come"))
+    banners = Announcement._base_manager.filter(edition=OuterRef("pk"), banner_until__isnull=False).order_by()
+    ended, shown = banners.filter(banner_until__lte=at), banners.filter(banner_until__gt=at)
+    annotated = annotated.annotate(
+        banner_ended=Subquery(of_edition(ended, Max("banner_until"))),
+        banner_ends=Subquery(of_edition(shown, Min("banner_until"))),
+    )
+    rows = list(annotated.order_by("slug").values(*fields, "is_to_come", "banner_ended", "banner_ends"))
     # A part of an edition becomes public soon, or it ends: other editions may show that, too.
     today = at.astimezone(UTC).date()
     is_turning_soon = any(
@@ -57,10 +63,16 @@ def read_cache_states(at: datetime) -> dict[str, CacheState]:
     return states
 
 
+def of_edition(rows: QuerySet[Announcement], value: Min | Max) -> QuerySet[Announcement, Any]:
+    return rows.values("edition").annotate(found=value).values("found")
+
+
 def _state(row: dict[str, Any], site: SiteRevision, at: datetime, is_turning_soon: bool) -> CacheState:
     today = at.astimezone(UTC).date()
     is_near = row["start_date"] - timedelta(days=1) <= today <= row["end_date"] + timedelta(days=1)
-    gates = [row[name] for name in GATES if row[name] is not None]
+    # A banner that ends changes pages, as a part does that becomes public.
+    moments = (*GATES, "banner_ended", "banner_ends")
+    gates = [row[name] for name in moments if row[name] is not None]
     return CacheState(
         row["pk"],
         row["revision"],

@@ -1,10 +1,10 @@
 """Headers that Django has no setting for: who may embed an answer, and what a page may ask of the browser."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from django.http import HttpRequest, HttpResponse
 
-# Nothing here uses any of them, so no script that might get in can.
+# Only players of videos use some of them, so no script that might get in can use the rest.
 REFUSED = (
     "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media",
     "fullscreen", "geolocation", "gyroscope", "hid", "identity-credentials-get", "magnetometer", "microphone",
@@ -12,8 +12,17 @@ REFUSED = (
     "publickey-credentials-get", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
 )  # fmt: skip
 PERMISSIONS = ", ".join(f"{name}=()" for name in REFUSED)
+# What a player needs, which `static/js/video.js` hands on to its frame.
+PLAYER_FEATURES = ("fullscreen", "picture-in-picture")
 # Pictures made to be shown by other sites.
 EMBEDDABLE_SUFFIX = "/card.png"
+
+
+def permissions_with_players(hosts: Iterable[str]) -> str:
+    """Return the `Permissions-Policy` of a page in which videos from these hosts play."""
+    allowed = " ".join(["self", *(f'"https://{host}"' for host in hosts)])
+    refused = [f"{name}=()" for name in REFUSED if name not in PLAYER_FEATURES]
+    return ", ".join([*refused, *(f"{name}=({allowed})" for name in PLAYER_FEATURES)])
 
 
 class HeadersMiddleware:

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import MaxValueValidator, MinValueValidator
+from django.core.validators import MaxLengthValidator, MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
@@ -15,7 +15,7 @@ from django.utils.timezone import now
 from django.utils.translation import gettext_lazy as _
 
 import markup
-from conference import menu_sections
+from conference import home_sections, menu_sections, pictures
 from conference.querysets import (
     AnnouncementQuerySet,
     ConferenceQuerySet,
@@ -38,9 +38,11 @@ from content.fields import (
     validate_slug,
     validate_timezone,
 )
+from content.history.public_past import SITE, PublicWhen
 from content.models import Content, Ordered, Status, ends_before_start
 from content.page_paths import path_of
-from content.public_past import SITE, PublicWhen
+
+GIVE_ONE_DATE = _("Give either a day, or a day and time.")
 
 
 class Conference(Content):
@@ -55,7 +57,9 @@ class Conference(Content):
     slug = SlugKey(
         _("slug"), max_length=60, unique=True, help_text=_("Short name in addresses, such as mlsys.")
     )
-    name = models.CharField(_("name"), max_length=100, help_text=_("As people say it, such as MLSys."))
+    name = models.CharField(
+        _("name"), max_length=100, help_text=_("The short name people use, such as MLSys.")
+    )
     full_name = models.CharField(_("full name"), max_length=300, blank=True)
     description = MarkdownField(
         _("description"), blank=True, help_text=_("Markdown; TeX between dollar signs.")
@@ -129,8 +133,9 @@ class Edition(EditionClock, Content):
     impersonal_fields: ClassVar[tuple[str, ...]] = (
         "slug", "name", "timezone", "second_timezone", "venue", "city", "country", "description",
         "description_html", "accent", "logo", "proceedings_title", "proceedings_series", "proceedings_volume",
-        "publisher", "publisher_place", "isbn", "issn", "license",
-        "data_license",
+        "publisher", "publisher_place", "isbn", "issn", "license", "data_license", "hero", "hero_focus",
+        "home_sections", "sponsor_tiers", "committee_offices", "registration_url", "venue_address", "map_url",
+        "venue_picture",
     )  # fmt: skip
     is_container: ClassVar[bool] = True
     edition_lookup: ClassVar[str] = ""
@@ -163,24 +168,36 @@ class Edition(EditionClock, Content):
         _("time zone"),
         max_length=64,
         validators=[validate_timezone],
-        help_text=_("The venue's zone, such as Asia/Seoul. All times are entered and shown in it."),
+        help_text=_("The venue’s time zone, such as Asia/Seoul. All times are entered and shown in it."),
     )
     second_timezone = models.CharField(
         _("second time zone"),
         max_length=64,
         blank=True,
         validators=[validate_timezone],
-        help_text=_("Of a hybrid conference: shown beside the venue's on the pages of days and sessions."),
+        help_text=_("For hybrid conferences: shown next to the venue’s time on schedule and session pages."),
     )
     venue = models.CharField(_("venue"), max_length=200, blank=True)
     city = models.CharField(_("city"), max_length=100, blank=True)
     country = models.CharField(_("country"), max_length=100, blank=True)
+    venue_address = models.TextField(
+        _("address of the venue"),
+        max_length=500,
+        blank=True,
+        validators=[MaxLengthValidator(500)],
+        help_text=_("Street, number, postal code: as on a letter, line by line."),
+    )
+    map_url = HttpURLField(_("map"), blank=True, help_text=_("Link to a map of the venue."))
+    venue_picture = pictures.PictureField(_("picture of the venue"), upload_to="venues/", blank=True)
+    registration_url = HttpURLField(
+        _("registration"), blank=True, help_text=_("Where people register. Shown until the conference ends.")
+    )
     mode = models.CharField(_("mode"), max_length=12, choices=Mode, default=Mode.IN_PERSON)
     day_start_hour = models.PositiveSmallIntegerField(
-        _("hour at which a day begins"),
+        _("hour at which a day starts"),
         default=4,
         validators=[MaxValueValidator(23)],
-        help_text=_("What starts before this hour belongs to the evening before."),
+        help_text=_("Events that start before this hour belong to the previous day."),
     )
     description = MarkdownField(
         _("description"), blank=True, help_text=_("Welcome text of the home page, in Markdown.")
@@ -190,19 +207,19 @@ class Edition(EditionClock, Content):
         _("site public from"),
         null=True,
         blank=True,
-        help_text=_("Empty: nobody but staff sees this edition."),
+        help_text=_("Leave empty to show this edition to staff only."),
     )
     papers_public_from = models.DateTimeField(
         _("papers public from"),
         null=True,
         blank=True,
-        help_text=_("Empty: not public. A time to come: an embargo until then."),
+        help_text=_("Leave empty to keep it private. A future time sets an embargo."),
     )
     schedule_public_from = models.DateTimeField(
         _("schedule public from"),
         null=True,
         blank=True,
-        help_text=_("Empty: not public. A time to come: an embargo until then."),
+        help_text=_("Leave empty to keep it private. A future time sets an embargo."),
     )
     accent = models.CharField(
         _("accent color"),
@@ -212,6 +229,26 @@ class Edition(EditionClock, Content):
         help_text=_("Such as #0b6b62."),
     )
     logo = models.ImageField(_("logo"), upload_to="logos/", blank=True)
+    hero = pictures.PictureField(
+        _("picture of the home page"),
+        upload_to="heroes/",
+        blank=True,
+        help_text=_("Shown behind the name, darkened. Leave empty for a drawing in the accent color."),
+    )
+    hero_focus = models.CharField(
+        _("focus of the picture"),
+        max_length=12,
+        choices=pictures.Focus,
+        default=pictures.Focus.CENTER,
+        help_text=_("Stays visible when the picture is cropped."),
+    )
+    home_sections = LinesField(
+        _("sections of the home page"),
+        validators=[home_sections.validate_home_sections],
+        help_text=home_sections.HELP,
+    )
+    sponsor_tiers = LinesField(_("tiers of sponsors"), help_text=_("One per line, such as Gold."))
+    committee_offices = LinesField(_("committee roles"), help_text=_("One per line, such as Chair."))
     proceedings_title = models.CharField(
         _("title of the proceedings"),
         max_length=300,
@@ -225,13 +262,13 @@ class Edition(EditionClock, Content):
         _("series"),
         max_length=200,
         blank=True,
-        help_text=_("In which they appear, such as Lecture Notes in Computer Science."),
+        help_text=_("For example, Lecture Notes in Computer Science."),
     )
     proceedings_volume = models.CharField(_("volume"), max_length=50, blank=True)
-    proceedings_editors = LinesField(_("editors"), help_text=_("One a line, in order, such as Mia Zed."))
+    proceedings_editors = LinesField(_("editors"), help_text=_("One per line, in order, such as Mia Zed."))
     publisher = models.CharField(_("publisher"), max_length=200, blank=True)
     publisher_place = models.CharField(
-        _("place of publication"), max_length=200, blank=True, help_text=_("The publisher's city.")
+        _("place of publication"), max_length=200, blank=True, help_text=_("The publisher’s city.")
     )
     isbn = models.CharField(_("ISBN"), max_length=20, blank=True, validators=[validate_isbn])
     issn = models.CharField(
@@ -240,13 +277,13 @@ class Edition(EditionClock, Content):
     license = LicenseField(
         _("license of the papers"),
         help_text=_(
-            "An SPDX identifier such as CC-BY-4.0, or the address of a license. "
-            "It holds for every paper that has none of its own."
+            "An SPDX identifier such as CC-BY-4.0, or the address of a license. It applies to papers "
+            "without a license of their own."
         ),
     )
     data_license = LicenseField(
         _("license of the program's data"),
-        help_text=_("Of the files under Downloads and of the API, such as CC0-1.0."),
+        help_text=_("For the files under Downloads and the API, such as CC0-1.0."),
     )
     revision = models.PositiveBigIntegerField(default=0, editable=False)
     changed_at = models.DateTimeField(default=now, editable=False)
@@ -261,7 +298,7 @@ class Edition(EditionClock, Content):
             models.CheckConstraint(
                 condition=Q(end_date__gte=F("start_date")),
                 name="edition_ends_after_start",
-                violation_error_message=_("The last day lies before the first."),
+                violation_error_message=_("The end date is before the start date."),
             ),
             models.CheckConstraint(condition=Q(day_start_hour__lte=23), name="edition_day_start_is_an_hour"),
         ]
@@ -327,10 +364,14 @@ class Edition(EditionClock, Content):
 
     def clean(self) -> None:
         if ends_before_start(self.start_date, self.end_date):
-            raise ValidationError({"end_date": _("The last day lies before the first.")})
+            raise ValidationError({"end_date": _("The end date is before the start date.")})
         if self.second_timezone and self.second_timezone == self.timezone:
             raise ValidationError(
-                {"second_timezone": _("This is the venue's zone. Choose another, or none.")}
+                {
+                    "second_timezone": _(
+                        "This is already the venue's time zone. Choose another one, or leave it empty."
+                    )
+                }
             )
 
     def derive(self) -> None:
@@ -415,7 +456,7 @@ class MenuItem(Ordered, Content):
                     | (Q(section="", page__isnull=True) & ~Q(url=""))
                 ),
                 name="menu_item_has_one_target",
-                violation_error_message=_("Give one target: a section, a page or an address."),
+                violation_error_message=_("Choose exactly one target: a section, a page, or an address."),
             ),
         ]
 
@@ -424,13 +465,15 @@ class MenuItem(Ordered, Content):
 
     def clean(self) -> None:
         if [bool(self.section), self.page_id is not None, bool(self.url)].count(True) != 1:
-            raise ValidationError(_("Give one target: a section, a page or an address."))
+            raise ValidationError(_("Choose exactly one target: a section, a page, or an address."))
         if self.parent and self.parent.parent_id:
-            raise ValidationError({"parent": _("The menu nests once: choose a line of the first level.")})
+            raise ValidationError({"parent": _("Menus have two levels: choose an item of the top level.")})
         if self.parent and self.pk and self.children.exists():
-            raise ValidationError({"parent": _("The menu nests once: this line has lines below it.")})
+            raise ValidationError(
+                {"parent": _("Menus have two levels, and this item already has items below it.")}
+            )
         if self.parent and self.parent.edition_id != self.edition_id:
-            raise ValidationError({"parent": _("The line above belongs to another edition.")})
+            raise ValidationError({"parent": _("The parent item belongs to another edition.")})
         if self.page and self.page.edition_id not in (None, self.edition_id):
             raise ValidationError({"page": _("The page belongs to another edition.")})
 
@@ -447,10 +490,7 @@ class Sponsor(Ordered, Content):
     slug = SlugKey(_("slug"), max_length=80)
     name = models.CharField(_("name"), max_length=150)
     tier = models.CharField(
-        _("tier"),
-        max_length=60,
-        blank=True,
-        help_text=_("Such as Gold. Sponsors of one tier stand together."),
+        _("tier"), max_length=60, blank=True, help_text=_("For example, Gold. Sponsors are grouped by tier.")
     )
     url = HttpURLField(_("website"), blank=True)
     logo = models.ImageField(_("logo"), upload_to="sponsors/", blank=True)
@@ -491,8 +531,10 @@ class Announcement(Content):
     text = MarkdownField(_("text"), blank=True, help_text=_("Markdown."))
     text_html = models.TextField(blank=True, editable=False)
     published_at = models.DateTimeField(_("shown from"), default=now)
-    pinned = models.BooleanField(_("pinned"), default=False, help_text=_("Stays above the others."))
+    pinned = models.BooleanField(_("pinned"), default=False, help_text=_("Keep it above the others."))
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
+    banner_until = models.DateTimeField(_("banner until"), null=True, blank=True)
+    session_uid = models.CharField(_("identifier of the session"), max_length=64, blank=True)
 
     objects = AnnouncementQuerySet.as_manager()
 
@@ -509,3 +551,47 @@ class Announcement(Content):
 
     def derive(self) -> None:
         self.text_html = markup.block(self.text)
+
+
+class KeyDate(Ordered, Content):
+    """A day or a moment that people of an edition note down, such as a deadline."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+    public_when = PublicWhen(SITE, {"status": ("published",)})
+
+    edition = models.ForeignKey(Edition, models.CASCADE, verbose_name=_("edition"), related_name="key_dates")
+    uid = UidField()
+    title = models.CharField(_("title"), max_length=200, help_text=_("Such as Registration opens."))
+    day = models.DateField(_("day"), null=True, blank=True)
+    moment = models.DateTimeField(
+        _("day and time"), null=True, blank=True, help_text=_("Instead of a day, if the time matters.")
+    )
+    url = HttpURLField(_("link"), blank=True, help_text=_("Where to read more."))
+    status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
+
+    objects = EditionPartQuerySet["KeyDate"].as_manager()
+
+    class Meta:
+        ordering = ["position", "pk"]
+        verbose_name = _("key date")
+        verbose_name_plural = _("key dates")
+        constraints = [
+            models.UniqueConstraint(fields=["edition", "uid"], name="key_date_uid_unique_in_edition"),
+            models.CheckConstraint(
+                condition=Q(day__isnull=True, moment__isnull=False)
+                | Q(day__isnull=False, moment__isnull=True),
+                name="key_date_is_day_or_moment",
+                violation_error_message=GIVE_ONE_DATE,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def is_past(self, at: datetime) -> bool:
+        """Whether it is over: a day, when the venue's next day has begun."""
+        return self.moment < at if self.moment else bool(self.day and self.day < self.edition.day_of(at))
+
+    def clean(self) -> None:
+        if (self.day is None) == (self.moment is None):
+            raise ValidationError(GIVE_ONE_DATE)

@@ -13,6 +13,7 @@ from django.conf import settings
 from django.utils.safestring import SafeString, mark_safe
 
 from conference.cards import HEIGHT, WIDTH
+from content.languages import without_language
 from content.licenses import License
 from markup import plain
 
@@ -76,6 +77,11 @@ class Head:
 def absolute(path: str) -> str:
     """Return the address with the site before it; an address of another site stays."""
     return f"{settings.SITE_URL}{path}" if path.startswith("/") else path
+
+
+def identifier(path: str) -> str:
+    """Return the address that identifies what a page is about, whichever language the page is in."""
+    return absolute(without_language(path))
 
 
 def lead(source: str, length: int = MAX_DESCRIPTION_CHARS) -> str:
@@ -200,7 +206,7 @@ def conference_event(edition: "Edition") -> Thing:
     mode, places = where(edition, url)
     return {
         "@type": "Event",
-        "@id": url,
+        "@id": identifier(edition.get_absolute_url()),
         "name": edition.name,
         "url": url,
         "startDate": edition.start_date.isoformat(),

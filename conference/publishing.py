@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import revision
+from content.history.recording import together
 from content.preview_context import GATES, Lifted, preview_as
-from content.recording import together
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise

@@ -6,9 +6,10 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import NOTHING, SCOPES, Access
 from accounts.models import Membership
-from accounts.roles import ALL, KEEP, NONE, SEE, grant
+from accounts.roles import ALL, KEEP, NONE, PREVIEW, SEE, Role, grant
+from conference import front_matter_copy  # noqa: F401 # registers the parts of a new edition
 from conference.menu_sections import MenuSection, register
-from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
+from conference.models import Announcement, Conference, Edition, KeyDate, MenuItem, Page, Sponsor
 
 
 def conference_scope(access: Access, action: str) -> Q:
@@ -23,12 +24,28 @@ def conference_scope(access: Access, action: str) -> Q:
     return here & ~Q(Exists(others))
 
 
-SCOPES[Conference] = conference_scope
+def membership_scope(access: Access, action: str) -> Q:
+    """Members of editions, and those of the series all of whose editions one owns."""
+    editions = access.editions(action, Membership)
+    owned = {edition for edition in editions if Role.OWNER in access.roles[edition]}
+    found = Q(edition__in=editions)
+    if not owned:
+        return found
+    here = Edition.objects.filter(pk__in=owned).order_by().values("conference")
+    others = Edition.objects.exclude(pk__in=owned).order_by().values("conference")
+    return found | Q(conference__in=here) & ~Q(conference__in=others)
 
-grant([Edition], KEEP, KEEP, SEE, NONE, SEE)
+
+SCOPES[Conference] = conference_scope
+SCOPES[Membership] = membership_scope
+
+CHANGE, LOOK = KEEP | PREVIEW, SEE | PREVIEW
+TASKS = {"track_chair": SEE, "awards": SEE, "sponsors": SEE, "importer": SEE}
+grant([Edition], CHANGE, CHANGE, LOOK, NONE, LOOK, **TASKS)
 # Needs all its editions: owners of some may only view it.
 grant([Conference], KEEP, SEE, SEE, NONE, SEE)
-grant([Announcement, MenuItem, Page, Sponsor], ALL, ALL, ALL, NONE, SEE)
+grant([Announcement, KeyDate, MenuItem, Page], ALL, ALL, ALL, NONE, SEE)
+grant([Sponsor], ALL, ALL, ALL, NONE, SEE, sponsors=ALL)
 grant([Membership], ALL, ALL, NONE, NONE, NONE)
 
 register(

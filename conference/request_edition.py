@@ -5,13 +5,14 @@ whatever is written stay as the public has them. No cache may keep such a page, 
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from datetime import datetime
 from functools import wraps
 from typing import Concatenate
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import Subquery
+from django.db.models import Max, OuterRef, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
@@ -21,7 +22,9 @@ from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme, urlencode
 from django.views.decorators.http import require_safe
 
-from conference.models import Edition
+from accounts.access_scope import access_of
+from conference.models import Announcement, Edition
+from content.languages import without_language
 from content.preview_context import Lifted, preview_as
 from content.querysets import moment
 from content.revision import SiteRevision
@@ -31,24 +34,37 @@ SITE_STAMP = {
     f"site_{name}": Subquery(SiteRevision.objects.filter(pk=1).values(name))
     for name in ("revision", "changed_at")
 }
+# When the last banner of an edition ends: pages without a banner need no query to know.
+LAST_BANNER = Subquery(
+    Announcement._base_manager.filter(edition=OuterRef("pk"), banner_until__isnull=False)
+    .order_by()
+    .values("edition")
+    .annotate(ends=Max("banner_until"))
+    .values("ends")
+)
 
 
 def published_editions(request: HttpRequest) -> list[Edition]:
     """Return all published editions with their conferences, newest first. One query per request.
 
-    They carry the site's stamp too, as `site_revision` and `site_changed_at`.
+    They carry the site's stamp too, as `site_revision` and `site_changed_at`, and `last_banner`.
     """
     memory = vars(request)
     if "published_editions" not in memory:
         rows = Edition.objects.published(timezone.now()).select_related("conference")
-        memory["published_editions"] = rows.annotate(**SITE_STAMP)
+        memory["published_editions"] = rows.annotate(**SITE_STAMP, last_banner=LAST_BANNER)
     editions: list[Edition] = memory["published_editions"]
     return editions
 
 
+def first_part(request: HttpRequest) -> str:
+    """Return the first part of the path behind its language: an edition's slug, or a section of the site."""
+    return without_language(request.path_info).lstrip("/").partition("/")[0]
+
+
 def addressed_edition(request: HttpRequest) -> Edition | None:
     """Return the published edition whose pages this address belongs to, if any."""
-    slug = vars(request).get("edition_slug") or request.path_info.lstrip("/").partition("/")[0]
+    slug = vars(request).get("edition_slug") or first_part(request)
     return next((edition for edition in published_editions(request) if edition.slug == slug), None)
 
 
@@ -81,6 +97,8 @@ def edition_page[**P](
 
 # Where the session keeps the key of the edition.
 SESSION_KEY = "preview"
+# What the apps above show in a preview instead of the public rows.
+PREVIEW_STATES: list[Callable[[HttpRequest, Edition], AbstractContextManager[None]]] = []
 # First parts of addresses that hold no pages of the site.
 EXCLUDED_PREFIXES = frozenset(("admin", "api", "media", "static"))
 # A browser with the public page must not get a 304.
@@ -90,20 +108,21 @@ SAFE_METHODS = frozenset(("GET", "HEAD"))
 
 def visible_edition(request: HttpRequest, key: int | str | None) -> Edition | None:
     """Return the edition with this key, if somebody may see it in the admin."""
-    desk = admin.site.get_model_admin(Edition)
-    if not (key and admin.site.has_permission(request) and desk.has_view_permission(request)):
+    model_admin = admin.site.get_model_admin(Edition)
+    if not (key and admin.site.has_permission(request) and model_admin.has_view_permission(request)):
         return None
-    edition: Edition | None = desk.get_queryset(request).filter(pk=key).first()
-    return edition if edition and desk.has_view_permission(request, edition) else None
+    edition: Edition | None = model_admin.get_queryset(request).filter(pk=key).first()
+    may_preview = edition is not None and access_of(request.user).may("preview", Edition, edition)
+    return edition if may_preview else None
 
 
 def wanted(request: HttpRequest) -> Edition | None:
     """Return the edition that this page is a preview of, if its reader asked for that and may see it."""
     # A reader without a session gets none: the response does not vary with an unread cookie.
     path = request.path_info
-    # Files have extensions; an edition's colors are part of its pages.
-    is_page = path.endswith("/") or "/accent-" in path
-    is_excluded = path.removeprefix("/").partition("/")[0] in EXCLUDED_PREFIXES
+    # Files have extensions; an edition's colors and art are part of its pages.
+    is_page = path.endswith("/") or "/colors-" in path or "/art-" in path
+    is_excluded = first_part(request) in EXCLUDED_PREFIXES
     if settings.SESSION_COOKIE_NAME not in request.COOKIES or is_excluded or not is_page:
         return None
     return visible_edition(request, request.session.get(SESSION_KEY))
@@ -135,8 +154,10 @@ class PreviewMiddleware:
         for condition in CONDITIONAL_HEADERS:
             request.META.pop(condition, None)
         vars(request)["preview"] = edition
-        with preview_as(Lifted(edition.pk, drafts=True)):
+        with preview_as(Lifted(edition.pk, drafts=True)), ExitStack() as states:
             if request.method in SAFE_METHODS:
+                for state in PREVIEW_STATES:
+                    states.enter_context(state(request, edition))
                 response = self.get_response(request)
             else:
                 response = render(request, "preview_refused.html", status=403)

@@ -1,11 +1,11 @@
 """Settings of the site, read from the environment and `.env`. Defaults are safe for production."""
 
 from pathlib import Path
-from typing import Any
 
 import django_stubs_ext
-from django.conf.global_settings import LANGUAGES as KNOWN_LANGUAGES
+from django.conf.locale import LANG_INFO
 from django.utils.csp import CSP
+from django.utils.text import capfirst
 from environs import EnvError
 
 from conference.environment import environment, hosts, mailers, problems, safe_database, stored_key
@@ -63,6 +63,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "content.languages.LanguageMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -94,10 +95,10 @@ TEMPLATES = [
 
 # PgBouncer is between the site and PostgreSQL: each transaction may have another connection.
 PGBOUNCER: bool = env.bool("PGBOUNCER", False)
-stored: dict[str, Any] = env.dj_db_url("DATABASE_URL", f"sqlite:///{VAR_DIR / 'plenary.sqlite3'}")
+stored: dict[str, object] = env.dj_db_url("DATABASE_URL", f"sqlite:///{VAR_DIR / 'plenary.sqlite3'}")
 DATABASES = {"default": safe_database(stored, PGBOUNCER)}
 if env.str("DATABASE_REPLICA_URL", ""):
-    replica: dict[str, Any] = env.dj_db_url("DATABASE_REPLICA_URL")
+    replica: dict[str, object] = env.dj_db_url("DATABASE_REPLICA_URL")
     DATABASES["replica"] = {**safe_database(replica, PGBOUNCER), "TEST": {"MIRROR": "default"}}
     DATABASE_ROUTERS = ["content.replica.ReplicaRouter"]
 
@@ -135,14 +136,17 @@ PURGE_URL: str = env.str("PURGE_URL", "")
 PURGE_METHOD: str = env.str("PURGE_METHOD", "PURGE").upper()
 PURGE_HEADER: str = env.str("PURGE_HEADER", "")
 
-# The one language of the interface: no page varies with what a browser asks for, as pages are kept once.
-LANGUAGE_CODE: str = env.str("LANGUAGE_CODE", "en-gb")
-LANGUAGES = [(LANGUAGE_CODE, dict(KNOWN_LANGUAGES).get(LANGUAGE_CODE, LANGUAGE_CODE))]
-# A folder of translations outside the code (`LOCALE_DIR`) comes first.
-LOCALE_PATHS: list[Path] = [
-    *([env.path("LOCALE_DIR")] if env.str("LOCALE_DIR", "") else []),
-    BASE_DIR / "locale",
+# The language of the admin, of files, and of pages whose address names none. What a browser asks for does not
+# count: pages are cached by address.
+LANGUAGE_CODE: str = env.str("LANGUAGE_CODE", "en").lower()
+# The languages that pages can be read in, each under its own name.
+TRANSLATED = ["de", "fr", "es", "zh-hans"]
+LANGUAGES = [
+    (code, capfirst(str(LANG_INFO.get(code, {}).get("name_local", code))))
+    for code in dict.fromkeys([LANGUAGE_CODE, *map(str.lower, env.list("LANGUAGES", TRANSLATED))])
 ]
+# A folder of translations outside the code comes first.
+LOCALE_PATHS: list[Path] = [env.path("LOCALE_DIR")] if env.str("LOCALE_DIR", "") else []
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = True
@@ -237,6 +241,8 @@ SECURE_CSP = {
     "base-uri": [CSP.NONE],
     "frame-ancestors": [CSP.NONE],
 }
+# Where players of videos are, such as www.youtube-nocookie.com: these play in a paper's page after a click.
+VIDEO_HOSTS: list[str] = env.list("VIDEO_HOSTS", [])
 
 # A session with 800 posters, or a paper with 150 authors, is one form (Django's own limit is 1,000 fields).
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
@@ -247,6 +253,8 @@ TRUSTED_PROXIES: int = env.int("TRUSTED_PROXIES", 1 if BEHIND_PROXY else 0)
 API_REQUESTS_PER_MINUTE: int = env.int("API_REQUESTS_PER_MINUTE", 1200)
 API_REQUESTS_PER_MINUTE_AND_TOKEN: int = env.int("API_REQUESTS_PER_MINUTE_AND_TOKEN", 600)
 EDITION_MODEL = "conference.Edition"
+# A series of editions, in which somebody may have a role.
+SERIES_MODEL = "conference.Conference"
 # The home page of an edition shows all apps, so its view is in the highest package.
 EDITION_VIEW = "website:edition"
 # What brings the search index up to date before the API searches: a package above it knows what goes in.

@@ -1,9 +1,12 @@
-"""Pages other than the program: free pages, sponsors, the accent color of an edition."""
+"""Pages other than the program: free pages, sponsors, the art of an edition."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from conference import art
+from conference.edition_state import edition_state
 from conference.models import Edition, Page
 from conference.request_edition import edition_page
 
@@ -24,14 +27,20 @@ def site_page_detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 @edition_page
 def sponsor_list(request: HttpRequest, edition: Edition) -> HttpResponse:
-    tiers = edition.sponsors.published().grouped("tier")
-    return render(request, "conference/sponsors.html", {"tiers": tiers})
+    at = timezone.now()
+    tiers = edition.sponsors.published(at).grouped("tier")
+    context = {
+        "tiers": tiers,
+        "described": [tier for tier in tiers if any(one.description_html for one in tiers[tier])],
+        "is_over": edition_state(edition, at).is_over,
+    }
+    return render(request, "conference/sponsors.html", context)
 
 
 @edition_page
-def accent_stylesheet(request: HttpRequest, edition: Edition, color: str) -> HttpResponse:
-    """Return the edition's accent color as a stylesheet; its address changes with the color."""
-    if edition.accent != f"#{color}":
-        raise Http404("The edition has another color.")
-    rule = f":root{{--accent:{edition.accent}}}\n"
-    return HttpResponse(rule, content_type="text/css; charset=utf-8", headers={"Cache-Control": FOR_A_YEAR})
+def edition_art(request: HttpRequest, edition: Edition, digest: str) -> HttpResponse:
+    """Return the drawn picture of the edition; its address changes with name and color."""
+    if digest != art.art_hash(edition.name, edition.accent):
+        raise Http404("The edition has another picture.")
+    drawing = art.draw(edition.name, edition.accent)
+    return HttpResponse(drawing, content_type="image/svg+xml", headers={"Cache-Control": FOR_A_YEAR})

@@ -1,4 +1,7 @@
-"""The user and origin of the current changes: set at each entry point, read by the history on writes."""
+"""The user and origin of the current changes: set at each entry point, read by the history on writes.
+
+No part of `content.history`, whose models exist only once apps are loaded: `manage.py` sets it before.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -10,10 +10,11 @@ from django.db.models.deletion import Collector
 
 from content import revision
 from content.editions import get_edition_model
+from content.history.recording import Log, advance_for_links, row_editions, watched
 from content.ordering import close_gaps, owners_left
-from content.recording import Log, advance_for_links, row_editions
 from content.row_values import (
     BATCH_ROWS,
+    Values,
     held_rows,
     is_recorded,
     linked,
@@ -50,6 +51,8 @@ def delete(
     changed = losing.union(kind for kind, keys in going.items() if keys)
     years = going.get(get_edition_model(), ())
     owners, tied = owners_left(going), revision.editions_tied_to(changed, [*editions, *years])
+    if (watch := watched()) is not None:
+        watch.unrecorded += _unrecorded(collector)
     with revision.lock():
         deleted: tuple[int, dict[str, int]] = collector.delete()
         close_gaps(owners)
@@ -74,6 +77,25 @@ def _going(collector: Collector) -> "dict[type[Content], set[int]]":
         if is_recorded(rows.model):
             going[rows.model].update(_keys(rows))
     return going
+
+
+def _unrecorded(collector: Collector) -> list[tuple[type[models.Model], Values]]:
+    """Return the columns of rows without a history that will be deleted, or lose a relation."""
+    groups: list[tuple[type[models.Model], Iterable[models.Model]]] = [
+        *collector.data.items(),
+        *((rows.model, rows) for rows in collector.fast_deletes),
+    ]
+    for (field, _), found in collector.field_updates.items():
+        # Lists and querysets of rows, whatever the stubs say.
+        losses: list[Iterable[models.Model]] = [*found]  # type: ignore[list-item]
+        groups += [(field.model, rows) for rows in losses]
+    # A copy of a queryset: the collector looks whether its own is evaluated.
+    return [
+        (model, {one.attname: getattr(row, one.attname) for one in model._meta.concrete_fields})
+        for model, rows in groups
+        if not is_recorded(model)
+        for row in (rows.all() if isinstance(rows, models.QuerySet) else rows)
+    ]
 
 
 def _note_rows(log: Log, model: "type[Content]", keys: set[int], chosen: set[int]) -> None:

@@ -3,11 +3,12 @@
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zoneinfo import available_timezones
 
 from django import forms
 from django.apps import apps
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, RegexValidator, URLValidator
 from django.db import models
@@ -15,15 +16,12 @@ from django.utils.translation import gettext_lazy as _
 
 from content.licenses import EXPRESSION, usual_spelling
 
-if TYPE_CHECKING:
-    pass
-
 # No letters that are mistaken for digits; 10 of 31 characters make collisions within an edition a non-event.
 UID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 UID_LENGTH = 10
 # The longest text of one field; all lines of a list together.
 MAX_TEXT_CHARS = 200_000
-LASTING = _("Lasting identifier, part of the address. It cannot be changed later.")
+LASTING = _("Permanent identifier, part of the address. It can’t be changed later.")
 
 validate_uid = RegexValidator(
     r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z",
@@ -104,7 +102,7 @@ class LinesField(models.JSONField):
     def validate(self, value: object, model_instance: models.Model | None) -> None:
         super().validate(value, model_instance)
         if not isinstance(value, list) or not all(isinstance(line, str) for line in value):
-            raise ValidationError(_("This must be a list of texts."), code="invalid")
+            raise ValidationError(_("Enter a list of texts."), code="invalid")
         MaxLengthValidator(MAX_TEXT_CHARS)("\n".join(value))
 
 
@@ -157,7 +155,7 @@ validate_slug = RegexValidator(
 
 def validate_edition_slug(value: str) -> None:
     """Raise `ValidationError` when the address is one that the site itself needs."""
-    if value in RESERVED_SLUGS:
+    if value in RESERVED_SLUGS or value in dict(settings.LANGUAGES):
         raise ValidationError(
             _("“%(value)s” is an address of the site itself. Choose another, such as the year."),
             params={"value": value},

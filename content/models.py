@@ -9,11 +9,11 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from content import deletion, recording, revision
-from content.history import ChangeSet, RowChange
+from content import deletion, revision
+from content.history import ChangeSet, RowChange, recording
+from content.history.public_past import PublicWhen
 from content.invalidation import Invalidation
 from content.ordering import close_gaps, has_places
-from content.public_past import PublicWhen
 from content.revision import SiteRevision
 from content.row_values import Values, held_rows, part_of, read, recorded_fields, related_model
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from django.db import models
 
-from content import recording, revision
+from content import revision
+from content.history import recording
 from content.row_values import BATCH_ROWS, is_recorded, related_model
 
 if TYPE_CHECKING:

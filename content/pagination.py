@@ -18,7 +18,7 @@ class BadParameter(BadRequest):
     """A query parameter has an invalid value; the message is shown to the visitor."""
 
     def __init__(self, name: str, value: str, hint: str = "") -> None:
-        message = gettext("This page does not know “%(value)s” as a value of “%(name)s”.")
+        message = gettext("“%(value)s” isn’t a valid value for “%(name)s”.")
         super().__init__(f"{message % {'value': printable(value), 'name': name}} {hint}".strip())
 
 
@@ -40,5 +40,5 @@ def page_of[T](request: HttpRequest, rows: Sequence[T] | QuerySet[Model, T], siz
 
 def base_query(chosen: Mapping[str, object]) -> str:
     """Return the chosen parameters as the start of a query string, without empty ones."""
-    kept = {name: value for name, value in chosen.items() if value}
-    return f"{urlencode(kept)}&" if kept else ""
+    given = {name: value for name, value in chosen.items() if value}
+    return f"{urlencode(given)}&" if given else ""

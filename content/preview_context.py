@@ -1,4 +1,5 @@
-"""The preview state of the current request: which unpublished rows `published()` includes.
+"""The preview state of the current request: which unpublished rows `published()` includes, and whether rows
+are as in a working copy (`schedule.working_copy`).
 
 Only a page for staff (`conference.request_edition`), and a count of what a moment would show, say so.
 Shared caches (the page cache, the search index, files) are built outside of it. What is
@@ -24,6 +25,8 @@ class Lifted:
 
 
 _lifted: ContextVar[Lifted | None] = ContextVar("lifted", default=None)
+# The version of the working copy that is being read, or nothing.
+_working: ContextVar[str] = ContextVar("working_state", default="")
 
 
 @contextmanager
@@ -48,7 +51,20 @@ def shows_drafts() -> int | None:
     return lifted.edition if lifted and lifted.drafts else None
 
 
+@contextmanager
+def working_state(version: str) -> Iterator[None]:
+    """Mark what is read inside as the state of a working copy, not that of the public."""
+    token = _working.set(version)
+    try:
+        yield
+    finally:
+        _working.reset(token)
+
+
+def is_working_state() -> bool:
+    return bool(_working.get())
+
+
 def mark() -> tuple[object, ...]:
-    """Return a cache key part that marks responses of a preview; empty outside of a preview."""
-    lifted = _lifted.get()
-    return (lifted,) if lifted else ()
+    """Return a cache key part that marks what is read in a preview or a working copy; else empty."""
+    return tuple(part for part in (_lifted.get(), _working.get()) if part)

@@ -8,7 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from content import deletion, preview_context, recording, revision
+from content import deletion, preview_context, revision
+from content.history import recording
 from content.preview_context import GATES
 from content.row_values import Values, part_of, plain, read, read_keys, recorded_fields, related_model
 

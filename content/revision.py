@@ -181,6 +181,11 @@ def lock() -> Iterator[None]:
             advance([key for key, same in words.items() if same == tags], tags)
 
 
+def is_locked() -> bool:
+    """Return whether rows may have changed since the current revisions: these advance when `lock()` ends."""
+    return _held.get() is not None
+
+
 def current(edition: int | None) -> Revision:
     """Return the revision of an edition, or of the site alone. Two short queries."""
     site = SiteRevision.objects.filter(pk=1).first() or SiteRevision(changed_at=FIRST_REVISION)

@@ -56,6 +56,13 @@ def recorded_fields(model: "type[Content]") -> dict[str, "Field[object, object]"
 
 
 @cache
+def relation_targets(model: "type[Content]") -> "dict[str, type[Content]]":
+    """Return the models at which the recorded foreign keys point, by name."""
+    fields = recorded_fields(model)
+    return {name: one.related_model for name, one in fields.items() if one.is_relation}  # type: ignore[misc]
+
+
+@cache
 def links(model: type[Model]) -> dict[str, "ManyToManyField[Model, Model]"]:
     """Return the relations to many on either side, by the name that this model calls them."""
     found = {field.name: field for field in model._meta.local_many_to_many}

@@ -44,25 +44,43 @@ def program_day(moment: datetime, zone: ZoneInfo, first_hour: int) -> date:
 
 def day_name(day: date) -> str:
     """Return "Tuesday 6 April 2021"."""
+    # Translators: as Django’s date filter reads it; a backslash before letters of words: j \d\e F.
     return dateformat.format(day, pgettext("date: Tuesday 6 April 2021", "l j F Y"))
 
 
 def short_day(day: date) -> str:
     """Return "Tue 6 Apr"."""
+    # Translators: as Django’s date filter reads it; a backslash before letters of words: j \d\e F.
     return dateformat.format(day, pgettext("date: Tue 6 Apr", "D j M"))
+
+
+def month_day(day: date) -> str:
+    """Return "6 April"."""
+    # Translators: as Django’s date filter reads it; a backslash before letters of words: j \d\e F.
+    return dateformat.format(day, pgettext("date: 6 April", "j F"))
+
+
+def full_date(day: date) -> str:
+    """Return "6 April 2021"."""
+    # Translators: as Django’s date filter reads it; a backslash before letters of words: j \d\e F.
+    return dateformat.format(day, pgettext("date: 6 April 2021", "j F Y"))
 
 
 def date_range(first: date, last: date) -> str:
     """Return "5 to 9 April 2021", naming month and year only as often as needed."""
-    in_full = pgettext("date: 6 April 2021", "j F Y")
-    begin = in_full
     if first == last:
-        return dateformat.format(first, in_full)
-    if first.year == last.year:
-        begin = pgettext("date: 6 April", "j F")
-    if (first.year, first.month) == (last.year, last.month):
-        begin = pgettext("date: the 6th, before a day of the same month", "j")
-    return span(dateformat.format(first, begin), dateformat.format(last, in_full))
+        return full_date(first)
+    if first.year != last.year:
+        return span(full_date(first), full_date(last))
+    if first.month != last.month:
+        # Translators: begin and end of "30 March to 2 April 2021"; some languages name the year first.
+        begin = pgettext("date: begin of a span within a year", "j F")
+        end = pgettext("date: end of a span within a year", "j F Y")
+    else:
+        # Translators: begin and end of "5 to 9 April 2021"; some languages name year and month first.
+        begin = pgettext("date: begin of a span within a month", "j")
+        end = pgettext("date: end of a span within a month", "j F Y")
+    return span(dateformat.format(first, begin), dateformat.format(last, end))
 
 
 def span(start: str, end: str) -> str:

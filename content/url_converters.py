@@ -3,6 +3,8 @@
 from django.urls import register_converter
 from django.urls.converters import IntConverter, StringConverter
 
+from content.request_keys import KEY
+
 
 class SlugKeyConverter(StringConverter):
     """The slug of an edition, page, topic or room."""
@@ -16,8 +18,8 @@ class UidConverter(StringConverter):
     regex = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
 
-class ColorConverter(StringConverter):
-    regex = r"[0-9a-f]{6}"
+class DigestConverter(StringConverter):
+    regex = r"[0-9a-f]{10}"
 
 
 class YearConverter(IntConverter):
@@ -29,7 +31,7 @@ class YearConverter(IntConverter):
 class NumberConverter(IntConverter):
     """A number counted from 1, as large as a database can hold."""
 
-    regex = r"[1-9][0-9]{0,17}"
+    regex = KEY
 
 
 class OldKindConverter(StringConverter):
@@ -40,7 +42,7 @@ class OldKindConverter(StringConverter):
 
 register_converter(SlugKeyConverter, "key")
 register_converter(UidConverter, "uid")
-register_converter(ColorConverter, "color")
+register_converter(DigestConverter, "digest")
 register_converter(YearConverter, "year")
 register_converter(NumberConverter, "number")
 register_converter(OldKindConverter, "oldkind")

@@ -216,8 +216,9 @@ def merged(data: QueryDict, form: Form | None, formsets: list[FormSet], found: l
         elif not one.field:
             prefix, _, index = one.name.rpartition("-")
             moved.setdefault(prefix, {})[index] = choice
+    by_prefix = {str(formset.prefix): formset for formset in formsets}
     for prefix, rows in moved.items():
-        _renumber(sent, prefix, rows)
+        _renumber(sent, by_prefix[prefix], rows)
     for name in [name for name in sent if name.startswith(CHOICE)]:
         del sent[name]
     return sent
@@ -245,9 +246,11 @@ def _put(sent: QueryDict, form: Form, name: str) -> None:
         sent[key] = str((shown[0] if isinstance(shown, list) and shown else shown) or "")
 
 
-def _renumber(sent: QueryDict, prefix: str, rows: dict[str, str]) -> None:
+def _renumber(sent: QueryDict, formset: FormSet, rows: dict[str, str]) -> None:
     """Drop rows that are gone for good, and send those that are kept as new ones, after the others."""
-    total, initial = (int(str(sent[f"{prefix}-{name}"])) for name in (TOTAL_FORM_COUNT, INITIAL_FORM_COUNT))
+    # As the formset counts: no more than it takes, and none where the numbers that were sent are none.
+    prefix, total = str(formset.prefix), formset.total_form_count()
+    initial = min(formset.initial_form_count(), total)
     stored = [_row(sent, prefix, index) for index in range(initial) if str(index) not in rows]
     again = [_row(sent, prefix, int(index)) for index, choice in rows.items() if choice == MINE]
     new = [_row(sent, prefix, index) for index in range(initial, total)]

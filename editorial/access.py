@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.admin.filters import FieldListFilter, RelatedFieldListFilter
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME as CHECKBOX
 from django.contrib.admin.options import Action, ActionLocation
 from django.contrib.admin.utils import flatten_fieldsets
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import ngettext
 
 from accounts.access_scope import SCOPES, Access, access_of, lookup_of
 from accounts.roles import ALL
 from content.editions import get_edition_model
+from content.request_keys import key_of
 
 if TYPE_CHECKING:
     from django.db.models import ForeignKey
@@ -54,7 +56,7 @@ class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
         if access.everywhere("add", self.model):
             return rows
         if db_field.name == lookup_of(self.model).partition("__")[0]:
-            return rows.filter(**{f"{lookup_of(target)}__in": access.editions("add", self.model)})
+            return rows.filter(**{f"{lookup_of(target)}__in": access.somewhere("add", self.model)})
         if not lookup_of(self.model) and db_field.name in getattr(self.model, "part_of", ()):
             return access.rows(rows, "change")
         if db_field.name in self.any_edition:
@@ -107,6 +109,10 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     def has_delete_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
         return access_for(request).may("delete", self.model, obj)
 
+    def frame(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
+        """Return the context of a page of its own."""
+        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
+
     def may_whole(self, request: HttpRequest, action: str, row: Model) -> bool:
         """Return whether the user may do this with all fields of a row; session chairs change only some."""
         if not getattr(self, f"has_{action}_permission")(request, row):
@@ -141,9 +147,23 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         """Offer what the user may do with whole rows: a session chair changes some fields, on forms."""
         actions = super().get_actions(request, action_location)
         access, model = access_for(request), self.model
-        allowed = {one for one in ALL if access.everywhere(one, model) or access.editions(one, model)}
+        allowed = {
+            one for one in ALL if access.everywhere(one, model) or access.somewhere(one, model, whole=True)
+        }
         offered = ((name, action) for name, action in actions.items() if action)
         return {name: narrowed(action) for name, action in offered if allowed.issuperset(needed_by(action))}
+
+    def response_action(
+        self,
+        request: HttpRequest,
+        queryset: QuerySet[Any],
+        action_location: ActionLocation = ActionLocation.CHANGE_LIST,
+    ) -> HttpResponse | None:
+        """Run the action that was sent, without what can be no key of a row."""
+        sent = request.POST.copy()
+        sent.setlist(CHECKBOX, [one for one in sent.getlist(CHECKBOX) if key_of(one)])
+        vars(request)["_post"] = sent
+        return super().response_action(request, queryset, action_location)
 
     def run_action(
         self, request: HttpRequest, action: Action, chosen: QuerySet[M]
@@ -158,8 +178,8 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         count = chosen.exclude(pk__in=rows.values("pk")).count() if needed else 0
         if count:
             words = ngettext(
-                "%(count)d row was left out: you may look at it, not change it.",
-                "%(count)d rows were left out: you may look at them, not change them.",
+                "%(count)d row was left out because you can view but not change it.",
+                "%(count)d rows were left out because you can view but not change them.",
                 count,
             )
             self.message_user(request, words % {"count": count}, messages.WARNING)
@@ -174,9 +194,9 @@ def narrowed(action: Action) -> Action:
     """Return the action as Django runs it, whichever of the names that were sent it went by."""
 
     def run(
-        desk: admin.ModelAdmin[Any], request: HttpRequest, rows: QuerySet[Model]
+        model_admin: admin.ModelAdmin[Any], request: HttpRequest, rows: QuerySet[Model]
     ) -> HttpResponseBase | None:
-        return desk.run_action(request, action, rows) if isinstance(desk, ScopedAdmin) else None
+        return model_admin.run_action(request, action, rows) if isinstance(model_admin, ScopedAdmin) else None
 
     return replace(action, func=run)
 

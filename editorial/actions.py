@@ -13,6 +13,7 @@ from django.contrib import messages
 from django.contrib.admin import ModelAdmin
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import ActionLocation
+from django.contrib.admin.utils import model_format_dict
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.template.response import TemplateResponse
@@ -24,7 +25,7 @@ from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 from content import bulk, revision
 from content.bulk import BulkChange, BulkPlan, Values, validated, without_long_texts
 from content.history import ChangeSet, Origin
-from content.recording import recording
+from content.history.recording import recording
 from editorial.access import ScopedAdmin
 
 if TYPE_CHECKING:
@@ -66,7 +67,9 @@ class BulkAction(ABC):
         self.short_description = self.plural_description = words.name
 
     @abstractmethod
-    def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
+    def plan(
+        self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
+    ) -> BulkPlan:
         """Return what would be done to the rows that the user may change."""
 
     def write(self, lines: list[BulkChange]) -> None:
@@ -74,64 +77,68 @@ class BulkAction(ABC):
         bulk.write(lines)
 
     def __call__(
-        self, desk: ScopedAdmin, request: HttpRequest, queryset: QuerySet[Model]
+        self, model_admin: ScopedAdmin, request: HttpRequest, queryset: QuerySet[Model]
     ) -> HttpResponse | None:
-        rows, refused = self.rows(desk, request, queryset)
-        form = self.form(desk, request, rows)
+        rows, refused = self.rows(model_admin, request, queryset)
+        form = self.form(model_admin, request, rows)
         if form is not None and not (form.is_bound and form.is_valid()):
-            return self.page(desk, request, rows, form, None)
-        plan = self.plan(desk, request, rows, form.cleaned_data if form else {})
-        plan.skipped += [(row, _("You may not change it.")) for row in refused]
+            return self.page(model_admin, request, rows, form, None)
+        plan = self.plan(model_admin, request, rows, form.cleaned_data if form else {})
+        plan.skipped += [(row, _("You don’t have permission to change it.")) for row in refused]
         confirmed = request.POST.get(CONFIRMED)
         if confirmed == plan.digest and plan.lines and not plan.problems:
-            self.carry_out(desk, request, plan)
+            self.carry_out(model_admin, request, plan)
             return None
-        return self.page(desk, request, rows, form, plan, again=bool(confirmed))
+        return self.page(model_admin, request, rows, form, plan, again=bool(confirmed))
 
     def rows(
-        self, desk: ScopedAdmin, request: HttpRequest, queryset: QuerySet[Model]
+        self, model_admin: ScopedAdmin, request: HttpRequest, queryset: QuerySet[Model]
     ) -> tuple[list[Any], list[Any]]:
         """Return the chosen rows in the order of the list: those that the user may change, and the others."""
         places = {key: place for place, key in enumerate(queryset.values_list("pk", flat=True))}
         chosen = queryset.order_by().values("pk")
-        found = without_long_texts(desk.get_queryset(request).filter(pk__in=chosen), *self.needed(desk.model))
+        found = without_long_texts(
+            model_admin.get_queryset(request).filter(pk__in=chosen), *self.needed(model_admin.model)
+        )
         if CONFIRMED in request.POST:
             found = found.select_for_update(of=("self",))
         mine: list[Model] = []
         others: list[Model] = []
         for row in sorted(found.order_by(), key=lambda row: places.get(row.pk, 0)):
-            (mine if desk.may_whole(request, "change", row) else others).append(row)
+            (mine if model_admin.may_whole(request, "change", row) else others).append(row)
         return mine, others
 
     def needed(self, model: object) -> Iterable[str]:
         """Return the long texts that the plan looks at."""
         return ()
 
-    def form(self, desk: ScopedAdmin, request: HttpRequest, rows: "list[Content]") -> "ActionForm | None":
+    def form(
+        self, model_admin: ScopedAdmin, request: HttpRequest, rows: "list[Content]"
+    ) -> "ActionForm | None":
         """Return the form shown before the plan; `None` if the action needs no input."""
         if self.form_class is None:
             return None
         data = request.POST if ASKED in request.POST else None
-        return self.form_class(data, desk=desk, request=request, rows=rows)
+        return self.form_class(data, model_admin=model_admin, request=request, rows=rows)
 
-    def carry_out(self, desk: ScopedAdmin, request: HttpRequest, plan: BulkPlan) -> None:
+    def carry_out(self, model_admin: ScopedAdmin, request: HttpRequest, plan: BulkPlan) -> None:
         """Apply the plan as one change set and report it with a link to revert it."""
-        detail = str(self.words.name % desk_words(desk))
+        detail = str(self.words.name % model_format_dict(model_admin.opts))
         with recording(Origin.ACTION, request.user, detail) as log, revision.lock():
             self.write(plan.lines)
             log.write()
             change_set = log.change_set
-        sentences = [str(self.words.done % {"amount": amount(desk, len(plan.lines))})]
+        sentences = [str(self.words.done % {"amount": amount(model_admin, len(plan.lines))})]
         if plan.same:
             sentences.append(str(self.words.same % {"count": len(plan.same)}))
         if count := len(plan.skipped):
-            words = ngettext("%(count)d was left alone.", "%(count)d were left alone.", count)
+            words = ngettext("%(count)d was left unchanged.", "%(count)d were left unchanged.", count)
             sentences.append(words % {"count": count})
-        desk.message_user(request, with_undo_link(" ".join(sentences), change_set), messages.SUCCESS)
+        model_admin.message_user(request, with_undo_link(" ".join(sentences), change_set), messages.SUCCESS)
 
     def page(
         self,
-        desk: ScopedAdmin,
+        model_admin: ScopedAdmin,
         request: HttpRequest,
         rows: "list[Content]",
         form: "ActionForm | None",
@@ -140,20 +147,20 @@ class BulkAction(ABC):
         again: bool = False,
     ) -> TemplateResponse:
         context = {
-            **desk.admin_site.each_context(request),
-            "title": self.words.name % desk_words(desk),
-            "opts": desk.opts,
+            **model_admin.admin_site.each_context(request),
+            "title": self.words.name % model_format_dict(model_admin.opts),
+            "opts": model_admin.opts,
             "form": form,
             "plan": plan,
-            "shown": shown(desk, plan) if plan else {},
+            "shown": shown(model_admin, plan) if plan else {},
             "again": again,
             "help": self.help,
-            "chosen": amount(desk, len(rows)),
-            "button": self.words.button % {"amount": amount(desk, len(plan.lines))} if plan else "",
+            "chosen": amount(model_admin, len(rows)),
+            "button": self.words.button % {"amount": amount(model_admin, len(plan.lines))} if plan else "",
             "same": self.words.same % {"count": len(plan.same)} if plan else "",
             "carried": carried(request, self.__name__),
             "back": request.get_full_path(),
-            "media": desk.media + (form.media if form else forms.Media()),
+            "media": model_admin.media + (form.media if form else forms.Media()),
         }
         return TemplateResponse(request, "admin/bulk.html", context)
 
@@ -162,10 +169,10 @@ class ActionForm(forms.Form):
     """What an action asks for. `rows` are the chosen ones that the user may change."""
 
     def __init__(
-        self, data: QueryDict | None, *, desk: ScopedAdmin, request: HttpRequest, rows: "list[Content]"
+        self, data: QueryDict | None, *, model_admin: ScopedAdmin, request: HttpRequest, rows: "list[Content]"
     ) -> None:
         super().__init__(data)
-        self.desk, self.request, self.rows = desk, request, rows
+        self.model_admin, self.request, self.rows = model_admin, request, rows
         self.prepare()
 
     def prepare(self) -> None:
@@ -174,18 +181,14 @@ class ActionForm(forms.Form):
     def editions(self) -> set[int | None]:
         return {row.stamped_edition() for row in self.rows}
 
-    def desk_of(self, model: "type[Content]") -> ModelAdmin[Model]:
+    def admin_of(self, model: "type[Content]") -> ModelAdmin[Model]:
         """Return the admin of another model, which knows what the user may see of it."""
-        return self.desk.admin_site.get_model_admin(model)
+        return self.model_admin.admin_site.get_model_admin(model)
 
 
-def desk_words(desk: ScopedAdmin) -> dict[str, Text | None]:
-    return {"verbose_name": desk.opts.verbose_name, "verbose_name_plural": desk.opts.verbose_name_plural}
-
-
-def amount(desk: ScopedAdmin, count: int) -> str:
+def amount(model_admin: ScopedAdmin, count: int) -> str:
     """Return "1 paper", "3 papers", "No paper"."""
-    opts = desk.opts
+    opts = model_admin.opts
     if not count:
         return _("No %(name)s") % {"name": opts.verbose_name}
     return f"{count:,} {opts.verbose_name_plural if count > 1 else opts.verbose_name}"
@@ -195,14 +198,14 @@ def carried(request: HttpRequest, action: str) -> list[tuple[str, str]]:
     """Return what the page of an action has to send again so that the same rows are meant."""
     chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
     across = request.POST.get("select_across") == "1"
-    kept = [("action", action), ("select_across", "1" if across else "0")]
-    return kept + [(ACTION_CHECKBOX_NAME, key) for key in (chosen[:1] if across else chosen)]
+    fields = [("action", action), ("select_across", "1" if across else "0")]
+    return fields + [(ACTION_CHECKBOX_NAME, key) for key in (chosen[:1] if across else chosen)]
 
 
-def shown(desk: ScopedAdmin, plan: BulkPlan) -> dict[str, object]:
+def shown(model_admin: ScopedAdmin, plan: BulkPlan) -> dict[str, object]:
     """Return the plan as the page shows it: rows of which the same is said together, the most first."""
-    lines = grouped(desk, [(line.row, line.says) for line in plan.lines])
-    skipped = grouped(desk, plan.skipped)
+    lines = grouped(model_admin, [(line.row, line.says) for line in plan.lines])
+    skipped = grouped(model_admin, plan.skipped)
     return {
         "lines": lines[:NAMED],
         "more_lines": sum(group["count"] for group in lines[NAMED:]),
@@ -211,12 +214,12 @@ def shown(desk: ScopedAdmin, plan: BulkPlan) -> dict[str, object]:
     }
 
 
-def grouped(desk: ScopedAdmin, told: "Iterable[tuple[Content, str]]") -> list[dict[str, Any]]:
+def grouped(model_admin: ScopedAdmin, sentences: "Iterable[tuple[Content, str]]") -> list[dict[str, Any]]:
     """Group rows by the sentence about them: how many, some with their addresses, and how many more."""
     groups: dict[str, list[Content]] = {}
-    for row, sentence in told:
+    for row, sentence in sentences:
         groups.setdefault(sentence, []).append(row)
-    address = f"admin:{desk.opts.app_label}_{desk.opts.model_name}_change"
+    address = f"admin:{model_admin.opts.app_label}_{model_admin.opts.model_name}_change"
     return [
         {
             "says": sentence,
@@ -257,7 +260,7 @@ class SetField(BulkAction):
         return given
 
     def plan(
-        self, desk: ScopedAdmin, request: HttpRequest, rows: "list[Content]", values: Values
+        self, model_admin: ScopedAdmin, request: HttpRequest, rows: "list[Content]", values: Values
     ) -> BulkPlan:
         return validated(rows, lambda row: self.values(row, values), change_words)
 
@@ -275,11 +278,11 @@ class ReasonForm(ActionForm):
     """Why something is cancelled."""
 
     reason = forms.CharField(
-        label=gettext_lazy("reason for cancelling"),
+        label=gettext_lazy("reason for cancellation"),
         max_length=200,
         required=False,
         help_text=gettext_lazy(
-            "Shown beside each, such as “The speaker is ill.”; empty keeps what stands there."
+            "Shown next to each, such as “The speaker is ill.” Leave empty to keep the current reasons."
         ),
     )
 
@@ -298,12 +301,12 @@ class ChosenField(forms.ModelChoiceField[Any]):
     """A choice among rows of the editions in hand, called as the admin calls them."""
 
     def offer(self, form: ActionForm, model: "type[Content]", **narrow: object) -> None:
-        """Offer the rows that the user may see, of the editions of the chosen rows unless told otherwise."""
-        desk = form.desk_of(model)
+        """Offer the rows that the user may see, of the chosen rows' editions unless `narrow` is given."""
+        model_admin = form.admin_of(model)
         narrow = narrow or {"edition__in": form.editions()}
-        self.queryset = desk.get_queryset(form.request).filter(**narrow).select_related("edition")
+        self.queryset = model_admin.get_queryset(form.request).filter(**narrow).select_related("edition")
         self.has_editions = len(form.editions()) > 1 or "edition__in" not in narrow
-        self.called = getattr(desk, "choice_label", str)
+        self.called = getattr(model_admin, "choice_label", str)
 
     def label_from_instance(self, obj: Any) -> str:
         label = str(self.called(obj))
@@ -318,7 +321,7 @@ publish = SetStatus(
     Words(
         gettext_lazy("Publish selected %(verbose_name_plural)s"),
         gettext_lazy("%(amount)s published."),
-        ngettext_lazy("%(count)d was published already.", "%(count)d were published already.", "count"),
+        ngettext_lazy("%(count)d was already published.", "%(count)d were already published.", "count"),
         gettext_lazy("Publish %(amount)s"),
     ),
 )
@@ -328,7 +331,7 @@ unpublish = SetStatus(
     Words(
         gettext_lazy("Unpublish selected %(verbose_name_plural)s"),
         gettext_lazy("%(amount)s unpublished."),
-        ngettext_lazy("%(count)d was unpublished already.", "%(count)d were unpublished already.", "count"),
+        ngettext_lazy("%(count)d was already unpublished.", "%(count)d were already unpublished.", "count"),
         gettext_lazy("Unpublish %(amount)s"),
     ),
 )
@@ -338,7 +341,7 @@ withdraw = SetStatus(
     Words(
         gettext_lazy("Withdraw selected %(verbose_name_plural)s"),
         gettext_lazy("%(amount)s withdrawn."),
-        ngettext_lazy("%(count)d was withdrawn already.", "%(count)d were withdrawn already.", "count"),
+        ngettext_lazy("%(count)d was already withdrawn.", "%(count)d were already withdrawn.", "count"),
         gettext_lazy("Withdraw %(amount)s"),
     ),
 )
@@ -347,20 +350,18 @@ cancel = Cancel(
     "cancel",
     Words(
         gettext_lazy("Cancel selected %(verbose_name_plural)s"),
-        gettext_lazy("%(amount)s cancelled."),
-        ngettext_lazy("%(count)d was cancelled already.", "%(count)d were cancelled already.", "count"),
-        gettext_lazy("Call off %(amount)s"),
+        gettext_lazy("%(amount)s canceled."),
+        ngettext_lazy("%(count)d was already canceled.", "%(count)d were already canceled.", "count"),
+        gettext_lazy("Cancel %(amount)s"),
     ),
 )
 back_to_draft = SetStatus(
     "draft",
     "back_to_draft",
     Words(
-        gettext_lazy("Put selected %(verbose_name_plural)s back to draft"),
-        gettext_lazy("%(amount)s put back to draft."),
-        ngettext_lazy(
-            "%(count)d was put back to draft already.", "%(count)d were put back to draft already.", "count"
-        ),
-        gettext_lazy("Put %(amount)s back to draft"),
+        gettext_lazy("Return selected %(verbose_name_plural)s to draft"),
+        gettext_lazy("%(amount)s returned to draft."),
+        ngettext_lazy("%(count)d was already a draft.", "%(count)d were already drafts.", "count"),
+        gettext_lazy("Return %(amount)s to draft"),
     ),
 )

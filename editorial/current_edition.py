@@ -16,6 +16,7 @@ from django.utils import timezone
 from accounts.access_scope import access_of
 from content import times
 from content.editions import get_edition_model
+from content.request_keys import key_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -75,9 +76,10 @@ def choose(request: HttpRequest, edition: Edition) -> None:
     request.session[CHOSEN] = str(edition.pk)
 
 
-def chosen_edition(request: HttpRequest) -> str:
-    """Return the key of the edition chosen on the desk, or nothing."""
-    return str(request.session.get(CHOSEN, ""))
+def chosen_edition(request: HttpRequest) -> Edition | None:
+    """Return the edition chosen on the desk, unless it was deleted or is out of reach by now."""
+    key = request.session.get(CHOSEN)
+    return editions_for(request).filter(pk=key).first() if key else None
 
 
 def asked_edition(request: HttpRequest) -> Edition | None:
@@ -85,11 +87,10 @@ def asked_edition(request: HttpRequest) -> Edition | None:
     editions = editions_for(request)
     list_filters = parse_qs(request.GET.get("_changelist_filters", ""))
     named = [request.POST.get("edition"), request.GET.get("edition"), *list_filters.get(LIST_FILTER, [])]
-    named.append(chosen_edition(request))
-    for key in named:
-        if key and key.isdecimal() and (chosen := editions.filter(pk=key).first()):
+    for text in named:
+        if (key := key_of(text)) and (chosen := editions.filter(pk=key).first()):
             return chosen
-    return editions.first()
+    return chosen_edition(request) or editions.first()
 
 
 # How a list's filter names the edition in the address.

@@ -20,7 +20,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
-from content import revision
+from content import preview_context, revision
 from content.models import Content
 from editorial.current_edition import LIST_FILTER
 from editorial.current_edition import moment as written
@@ -28,6 +28,7 @@ from editorial.current_edition import moment as written
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
+    from accounts.access_scope import Access
     from conference.models import Edition
 
 type Text = StrPromise | str
@@ -66,6 +67,8 @@ class RowCount:
     named: str = LIST_FILTER
     # Sort position.
     place: int = 50
+    # What the line adds about the rows that it counts, such as their names.
+    details: Callable[[Edition], str] | None = None
 
     def rows(self, edition: Edition) -> QuerySet[Model]:
         return self.narrow(self.model._default_manager.filter(**{self.lookup: edition}))
@@ -103,6 +106,13 @@ class AddLink:
     words: Text
     page: str
     publishes: bool = False
+    # Sort position.
+    place: int = 50
+    # Who may, where it is not who adds rows of the model to the edition.
+    may: Callable[[Access, Edition], bool] | None = None
+
+    def is_open_to(self, access: Access, edition: Edition) -> bool:
+        return self.may(access, edition) if self.may else access.may_all("add", self.model, edition)
 
     def address(self, edition: Edition) -> str:
         return f"{reverse(self.page)}?{urlencode({'edition': edition.pk})}"
@@ -117,15 +127,15 @@ class CheckFilter(admin.SimpleListFilter):
     title = _("to do")
     parameter_name = PARAMETER
 
-    def duties(self, model: type[Model]) -> dict[str, Check]:
-        return {duty.name: duty for duty in CHECKS if isinstance(duty, Check) and duty.model is model}
+    def checks_of(self, model: type[Model]) -> dict[str, Check]:
+        return {one.name: one for one in CHECKS if isinstance(one, Check) and one.model is model}
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Model]) -> list[tuple[str, Text]]:
-        return [(name, duty.title) for name, duty in self.duties(model_admin.model).items()]
+        return [(name, check.title) for name, check in self.checks_of(model_admin.model).items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
-        duty = self.duties(queryset.model).get(self.value() or "")
-        return duty.narrow(queryset) if duty else queryset
+        check = self.checks_of(queryset.model).get(self.value() or "")
+        return check.narrow(queryset) if check else queryset
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +150,13 @@ class DeskCount:
     app: str = ""
 
 
-@lru_cache(maxsize=CACHED_EDITIONS)
 def content_counts(edition: Edition, current: revision.Revision) -> dict[DeskLine, int]:
-    """Return the counts of content, which change only with the revisions."""
+    """Return the counts of content, which change only with the revisions and the working copy."""
+    return _counted(edition, current, preview_context.mark())
+
+
+@lru_cache(maxsize=CACHED_EDITIONS)
+def _counted(edition: Edition, current: revision.Revision, mark: tuple[object, ...]) -> dict[DeskLine, int]:
     lines = (*ROW_COUNTS, *CHECKS)
     return {line: line.count(edition) for line in lines if issubclass(line.model, Content)}
 
@@ -195,6 +209,9 @@ def lines_of(
         if may_see(line.model):
             count = known[line] if line in known else line.count(edition)
             app, words = line.model._meta.app_config, str(line.words % {"count": count})
+            details = getattr(line, "details", None)
+            if count and details and (named := details(edition)):
+                words = _("%(words)s: %(named)s") % {"words": words, "named": named}
             found.append(DeskCount(count, words, line.address(edition), str(app.verbose_name), app.label))
     return found
 
@@ -214,15 +231,15 @@ def made(known: dict[DeskLine, int]) -> dict[str, int]:
     return found
 
 
-def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> dict[str, object]:
+def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> dict[str, Any]:
     """Return what the desk shows of the lists that somebody may see. Counts of content are cached."""
     known = content_counts(edition, revision.current(edition.pk))
-    tallies, duties = (lines_of(lines, edition, known, may_see) for lines in (ROW_COUNTS, CHECKS))
+    counts, checks = (lines_of(lines, edition, known, may_see) for lines in (ROW_COUNTS, CHECKS))
     return {
         "edition": edition,
         "switches": switches(edition, at),
-        "tallies": tallies,
-        "waiting": [duty for duty in duties if duty.count],
-        "in_order": [duty for duty in duties if not duty.count],
+        "counts": counts,
+        "waiting": [one for one in checks if one.count],
+        "in_order": [one for one in checks if not one.count],
         "made": made(known),
     }

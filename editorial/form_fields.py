@@ -12,12 +12,11 @@ from django.utils import dateformat, timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from content.request_keys import key_of
 from editorial.current_edition import edition_in_hand
 
-SKIPPED = _(
-    "At %(time)s on %(day)s the clocks in %(zone)s are put forward and skip this time. Enter another."
-)
-TWICE = _("At %(time)s on %(day)s the clocks in %(zone)s are put back: this time comes twice. Enter another.")
+SKIPPED = _("Clocks in %(zone)s go forward on %(day)s and skip %(time)s. Enter another time.")
+TWICE = _("Clocks in %(zone)s go back on %(day)s, so %(time)s occurs twice. Enter another time.")
 
 
 class ZonedWidget(AdminSplitDateTime):
@@ -121,7 +120,7 @@ class EditionSelect(AutocompleteSelect):
     def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
         rows = {key: self.known[key] for key in map(str, value) if key in self.known}
         if not rows:
-            return super().optgroups(name, value, attr)
+            return super().optgroups(name, [one for one in map(str, value) if key_of(one)], attr)
         options = [] if self.is_required else [self.create_option(name, "", "", False, 0)]
         label = self.choices.field.label_from_instance
         options += [

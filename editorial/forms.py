@@ -13,10 +13,14 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from content import revision
 from content.ordering import PARKED, reorder, reordered
+from content.request_keys import key_of
 from editorial.form_fields import KnownChoiceField, ZonedField
 
-EXCHANGED = _("Somebody here takes the place of another row. Change the order numbers instead of the names.")
-LOST_FILE = _("The file was not saved because of another error on this form. Choose it again.")
+EXCHANGED = _(
+    "Someone in this form is already in another row. To reorder, change the order numbers "
+    "instead of the names."
+)
+LOST_FILE = _("The file wasn’t saved because of another error on this form. Choose it again.")
 
 
 class ContentForm(forms.ModelForm[Any]):
@@ -112,7 +116,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             if self.is_bound:
                 prefixes = (self.add_prefix(i) for i in range(self.total_form_count()))
                 keys.update(self.data.get(f"{prefix}-{name}", "") for prefix in prefixes)
-            wanted = [key for key in keys if key.isdecimal()]
+            wanted = [key for key in map(key_of, keys) if key]
             rows = field.queryset.filter(pk__in=wanted) if field.queryset is not None and wanted else ()
             self._known[name] = {str(row.pk): row for row in rows}
         return self._known[name]
@@ -128,17 +132,17 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
     def clean(self) -> None:
         super().clean()
         gone = self.deleted_forms
-        kept = [form for form in self.initial_forms if form not in gone and form.is_valid()]
+        remaining = [form for form in self.initial_forms if form not in gone and form.is_valid()]
         for constraint in self.model._meta.constraints:
             if isinstance(constraint, models.UniqueConstraint) and self.fk.name in constraint.fields:
-                self._refuse_exchange(kept, [name for name in constraint.fields if name != self.fk.name])
+                self._refuse_exchange(remaining, [name for name in constraint.fields if name != self.fk.name])
 
-    def _refuse_exchange(self, kept: list[PartForm], names: list[str]) -> None:
+    def _refuse_exchange(self, remaining: list[PartForm], names: list[str]) -> None:
         """Rows are saved one by one: one cannot take the name that another still has."""
         if any(name not in self.form.base_fields or name == "position" for name in names):
             return
-        held = {self._key(form.initial, names): form for form in kept}
-        for form in kept:
+        held = {self._key(form.initial, names): form for form in remaining}
+        for form in remaining:
             wanted = self._key(form.cleaned_data, names)
             if "" not in wanted and held.get(wanted, form) is not form:
                 raise ValidationError(EXCHANGED, code="exchanged")
@@ -171,11 +175,11 @@ class OrderedFormSet(PartFormSet):
 
     def wanted_order(self) -> list[PartForm]:
         """Return the forms that stay, as the chair numbered them; without a number they go to the end."""
-        kept = [form for form in self.initial_forms if form.instance.pk]
-        kept += [form for form in self.extra_forms if form.has_changed()]
+        remaining = [form for form in self.initial_forms if form.instance.pk]
+        remaining += [form for form in self.extra_forms if form.has_changed()]
         gone = {*map(id, self.deleted_forms)}
         return sorted(
-            (form for form in kept if id(form) not in gone),
+            (form for form in remaining if id(form) not in gone),
             key=lambda form: reordered(form.cleaned_data.get("position"), form.initial.get("position")),
         )
 

@@ -13,7 +13,7 @@ from django.contrib.admin import AdminSite
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
@@ -24,7 +24,7 @@ from django.utils.translation import ngettext
 from accounts.access_scope import SCOPES, Access
 from content.editions import get_edition_model
 from content.history import ChangeSet, Origin, RowChange
-from content.revert import (
+from content.history.revert import (
     CannotRevertError,
     RevertPlan,
     RevertStep,
@@ -34,8 +34,9 @@ from content.revert import (
     undo_plan,
     version_plan,
 )
+from content.history.timeline import RowLabels, change_set_rows, field_changes, target_of
+from content.request_keys import key_of
 from content.row_values import BATCH_ROWS, recorded_fields
-from content.timeline import RowLabels, change_set_rows, field_changes, target_of
 from editorial.access import ScopedAdmin, access_for
 from editorial.actions import NAMED, with_undo_link
 from editorial.current_edition import edition_of, moment, working_on
@@ -54,7 +55,7 @@ PAGE = 25
 class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
     """The pages of a model's history."""
 
-    # Whether only users who may change a row see its history: former names, e-mail addresses.
+    # Whether only users who may read what is private of a row see its history: former names, addresses.
     private_history: ClassVar[bool] = False
 
     def get_urls(self) -> list[URLPattern]:
@@ -70,20 +71,17 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
     def named(self, page: str, *args: object) -> str:
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=args)
 
-    def frame(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
-        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
-
     # The timeline
 
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        if object_id.isdecimal() and self.get_object(request, object_id) is None:
+        if key_of(object_id) and self.get_object(request, object_id) is None:
             gone = self.deleted_rows(request).filter(object_id=object_id).first()
             if gone is not None:
                 return redirect(self.named("bring_back", gone.pk))
         row = self.history_row(request, object_id)
-        changes = self.told_changes(request, RowChange.objects.about(self.model, row.pk))
+        changes = self.visible_changes(request, RowChange.objects.about(self.model, row.pk))
         about = changes.filter(change_set=OuterRef("pk"))
         sets = ChangeSet.objects.filter(Exists(about)).select_related("user")
         page = Paginator(sets, PAGE).get_page(request.GET.get("p"))
@@ -100,6 +98,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             page_obj=page,
             edition=edition,
             can_restore=self.may_whole(request, "change", row),
+            pending=next(filter(None, (find(request, row) for find in PENDING)), ""),
             **(extra_context or {}),
         )
         with working_on(edition):
@@ -112,12 +111,14 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         row = self.get_object(request, unquote(object_id))
         if row is None:
             raise Http404("No such row.")
-        asked = self.has_change_permission if self.private_history else self.has_view_or_change_permission
-        if not asked(request, row):
+        is_readable = self.has_view_or_change_permission(request, row)
+        if not is_readable or (
+            self.private_history and not access_for(request).may("private", self.model, row)
+        ):
             raise PermissionDenied
         return row
 
-    def told_changes(self, request: HttpRequest, changes: QuerySet[RowChange]) -> QuerySet[RowChange]:
+    def visible_changes(self, request: HttpRequest, changes: QuerySet[RowChange]) -> QuerySet[RowChange]:
         """Return the changes that the user may read: those in other editions are not theirs."""
         access = access_for(request)
         if access.everywhere("view", self.model):
@@ -212,7 +213,7 @@ ACTIONS = {"remove": "delete", "bring back": "add", "change": "change"}
 def refuse(access: Access, plan: list[RevertStep]) -> list[str]:
     """Say which steps the user may not do: an old version can reach rows that are not theirs."""
     refused = [step for step in plan if not may_take(access, step)]
-    message = _("You may not change this: %(kind)s “%(name)s”.")
+    message = _("You don’t have permission to change this: %(kind)s “%(name)s”.")
     return [message % {"kind": step.model._meta.verbose_name, "name": step.label} for step in refused]
 
 
@@ -245,7 +246,11 @@ def previewed(plan: list[RevertStep], edition: Edition | None) -> list[dict[str,
         if key
     ]
     names = RowLabels(wanted)
-    verbs = {"remove": _("is removed"), "bring back": _("comes back"), "change": _("is changed")}
+    verbs = {
+        "remove": _("will be removed"),
+        "bring back": _("will be restored"),
+        "change": _("will be changed"),
+    }
     found: list[dict[str, object]] = []
     for step in plan:
         meta, pairs = step.model._meta, step.pairs if step.kind == "change" else {}
@@ -258,12 +263,22 @@ def previewed(plan: list[RevertStep], edition: Edition | None) -> list[dict[str,
 
 # Acts of people over many rows; an import has a page of its own.
 UNDOABLE = (Origin.ACTION, Origin.UNDO)
-# Upper floors say here where to look after an act of theirs; an empty address for all others.
+# Upper packages say here where to look after an act of theirs; an empty address for all others.
 AFTERWARDS: list[Callable[[ChangeSet], str]] = []
+
+
+# And where changes of a row wait that are in no history yet; an empty address for none.
+PENDING: list[Callable[[HttpRequest, Model], str]] = []
+
+# And how to take back acts that are in no history; nothing for all others.
+TAKING_BACK: list[Callable[[HttpRequest, int, AdminSite], HttpResponse | None]] = []
 
 
 def take_back(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
     """Say what taking back would do; with POST, do it."""
+    for way in TAKING_BACK:
+        if (response := way(request, act, site)) is not None:
+            return response
     acts = ChangeSet.objects.filter(origin__in=UNDOABLE, reference="")
     change_set = get_object_or_404(acts, pk=act)
     permitted = Permitted(request, site, change_set)
@@ -356,7 +371,7 @@ def done_words(found: RevertPlan) -> str:
     done, stay = len(found.steps), len(found.kept)
     words = ngettext("%(count)d row reverted.", "%(count)d rows reverted.", done) % {"count": done}
     if stay:
-        kept = ngettext("%(count)d stays as it is.", "%(count)d stay as they are.", stay)
+        kept = ngettext("%(count)d stays unchanged.", "%(count)d stay unchanged.", stay)
         words += f" {kept % {'count': stay}}"
     return words
 
@@ -364,9 +379,9 @@ def done_words(found: RevertPlan) -> str:
 def reverted_groups(found: RevertPlan) -> list[dict[str, object]]:
     """Return what goes back, model by model."""
     words = {
-        "change": _("%(count)d %(rows)s go back to what they were"),
-        "bring back": _("%(count)d %(rows)s come back"),
-        "remove": _("%(count)d %(rows)s go again"),
+        "change": _("%(count)d %(rows)s reverted"),
+        "bring back": _("%(count)d %(rows)s restored"),
+        "remove": _("%(count)d %(rows)s deleted again"),
     }
     labels: dict[tuple[type[Content], str], list[str]] = {}
     for step in found.steps:

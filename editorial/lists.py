@@ -21,6 +21,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from accounts.access_scope import access_of, current_access
+from content.request_keys import key_of
 from content.row_values import related_model
 from editorial.current_edition import LIST_FILTER
 
@@ -119,13 +120,13 @@ class EditionPartFilter(admin.SimpleListFilter):
     """A filter whose choices are those of the edition that the list is narrowed to; hidden without one."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[Choice]:
-        edition, access = request.GET.get(LIST_FILTER, ""), access_of(request.user)
-        if not edition.isdecimal():
+        edition, access = key_of(request.GET.get(LIST_FILTER)), access_of(request.user)
+        if not edition:
             return []
         model = model_admin.model
         # Only users who see all of an edition see its parts.
-        seen = access.everywhere("view", model) or int(edition) in access.editions("view", model)
-        return self.choices_in(int(edition), model_admin) if seen else []
+        seen = access.everywhere("view", model) or edition in access.editions("view", model)
+        return self.choices_in(edition, model_admin) if seen else []
 
     def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
         """Return value and label of each choice of this edition."""
@@ -166,7 +167,7 @@ class TrackFilter(EditionPartFilter):
 
 @dataclass(frozen=True, slots=True)
 class ListFile:
-    """One kind of file that lists are written as. `write` takes rows in their order, and answers."""
+    """A kind of file that lists are written as. `write` takes rows in their order and returns a response."""
 
     name: str
     label: "StrPromise | str"

@@ -25,18 +25,24 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 from content import revision
+from content.fields import validate_accent, validate_timezone
 from content.history import Origin
+from content.history.recording import recording, together
 from content.models import Ordered
 from content.ordering import put_at, reorder, reordered
-from content.recording import recording, together
-from editorial.access import ScopedChoices, ScopedInline, access_for
+from content.request_keys import key_of
+from editorial.access import ScopedAdmin, ScopedChoices, ScopedInline, access_for
+from editorial.colors import ColorField
 from editorial.current_edition import asked_edition, edition_in_hand, edition_of, working_on
+from editorial.folded_parts import prepare_folded
 from editorial.form_fields import EditionSelect, EditionWrapper, KnownChoiceField, ZonedField, ZonedWidget
 from editorial.forms import ContentForm, OrderedFormSet, PartForm, PartFormSet, mark_lost_files
 from editorial.history_views import HistoryAdmin
 from editorial.lists import ContentList, ExportAdmin, matching
+from editorial.sections import DeskSection
 from editorial.stale_forms import StaleAdmin
 from editorial.text_help import TextHelpAdmin, with_help
+from editorial.zones import ZoneNameField, offered_zones
 
 if TYPE_CHECKING:
     from django.db.models import ForeignKey
@@ -48,7 +54,9 @@ if TYPE_CHECKING:
 
 # Where a search would tell what only those may know who keep people.
 PRIVATE_SEARCH_FIELDS = ("names__folded", "email")
-CHOSEN_ZONE = _("All times of this form are read in the time zone of the edition chosen here.")
+# Fields with these rules have inputs of their own.
+CHECKED_FIELDS = ((validate_timezone, ZoneNameField), (validate_accent, ColorField))
+CHOSEN_ZONE = _("All times on this form are in the time zone of the edition chosen here.")
 
 
 def has_field(model: type[models.Model], name: str) -> bool:
@@ -86,6 +94,9 @@ class Fields[M: Model = Model](ScopedChoices[M]):
     def formfield_for_dbfield(
         self, db_field: models.Field[object, object], request: HttpRequest, **kwargs: object
     ) -> forms.Field | None:
+        for validator, form_class in CHECKED_FIELDS:
+            if validator in db_field.validators:
+                kwargs = {"form_class": form_class, "widget": form_class.widget, **kwargs}
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if isinstance(field, forms.FileField):
             field.widget.attrs = {**field.widget.attrs, "aria-label": field.label}
@@ -98,67 +109,43 @@ class Fields[M: Model = Model](ScopedChoices[M]):
         return field
 
 
-class ContentAdmin[M: Model = Any](
-    Fields[M], TextHelpAdmin[M], ExportAdmin[M], HistoryAdmin[M], StaleAdmin[M]
-):
-    """A model of the program: its form works in its edition, its list fetches all columns at once."""
+class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
+    """Rows of an edition: their form works in it, in its zone, and offers what belongs to it."""
 
     form = ContentForm
     show_full_result_count = False
     list_per_page = 50
-    delete_confirmation_max_display = 200
-    # Place in its group on the admin's first page.
+    # Where the admin's first page and sidebar list it, and its place there.
+    desk_section: ClassVar[str] = DeskSection.TECHNICAL
     desk_order: ClassVar[int] = 50
-    # Fetched for a row's label in choices, and wherever the row is shown.
-    choice_related: ClassVar[tuple[str, ...]] = ()
 
     class Media:
         js = ["js/admin-choices.js"]
-
-    def choice_label(self, row: M) -> str:
-        """Return a label that distinguishes rows with the same name."""
-        return str(row)
-
-    def for_list(self, rows: QuerySet[M]) -> QuerySet[M]:
-        """Add what the list's columns show."""
-        return rows
-
-    def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ContentList]:
-        return ContentList
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
-        rows = super().get_queryset(request)
-        return rows.select_related(*self.choice_related) if self.choice_related else rows
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[M], search_term: str
     ) -> tuple[QuerySet[M], bool]:
         if request.resolver_match and request.resolver_match.url_name == "autocomplete":
-            queryset = self.offered(queryset, request.GET.get("edition", ""))
+            queryset = self.offered(queryset, key_of(request.GET.get("edition")))
         return matching(queryset, self.get_search_fields(request), search_term), False
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
-        """Search former names and e-mail addresses only for those who keep people."""
+        """Search former names and e-mail addresses only for those who read what is private of people."""
         fields = [*super().get_search_fields(request)]
-        if access_for(request).may("change", apps.get_model("people", "Person")):
+        if access_for(request).may("private", apps.get_model("people", "Person")):
             return fields
         return [one for one in fields if not one.endswith(PRIVATE_SEARCH_FIELDS)]
 
-    def offered(self, rows: QuerySet[M], edition: str) -> QuerySet[M]:
-        """Return the rows that a choice offers; `edition` is the key of the form's edition, or empty."""
-        if not edition.isdecimal() or not has_field(self.model, "edition"):
+    def offered(self, rows: QuerySet[M], edition: int) -> QuerySet[M]:
+        """Return the rows that a choice offers; `edition` is the key of the form's edition, or 0."""
+        if not edition or not has_field(self.model, "edition"):
             return rows
         site_wide = Q(edition__isnull=True) if self.model._meta.get_field("edition").null else Q()
         return rows.filter(Q(edition=edition) | site_wide)
 
-    # Forms
-
     def get_readonly_fields(self, request: HttpRequest, obj: M | None = None) -> list[str]:
         fixed = [name for name in ("edition", "uid", "slug") if obj and has_field(self.model, name)]
         return [*super().get_readonly_fields(request, obj), *fixed]
-
-    def get_prepopulated_fields(self, request: HttpRequest, obj: M | None = None) -> dict[str, Sequence[str]]:
-        return {} if obj else super().get_prepopulated_fields(request, obj)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
@@ -186,6 +173,16 @@ class ContentAdmin[M: Model = Any](
         row = self.get_object(request, unquote(object_id))
         return edition_of(row) if row else None
 
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> M | None:
+        """Fetch the row of a page once. What is posted reads it anew, behind a lock."""
+        if request.method == "POST":
+            return super().get_object(request, object_id, from_field)
+        held: dict[object, M | None] = vars(request).setdefault("rows_of_page", {})
+        key = self.model, object_id, from_field
+        if key not in held:
+            held[key] = super().get_object(request, object_id, from_field)
+        return held[key]
+
     def changeform_view(
         self,
         request: HttpRequest,
@@ -193,9 +190,61 @@ class ContentAdmin[M: Model = Any](
         form_url: str = "",
         extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
-        with working_on(self.edition_for_form(request, object_id)), as_one_change_set(request):
+        with working_on(self.edition_for_form(request, object_id)):
+            return change_list(self.form_page(request, object_id, form_url, extra_context))
+
+    def form_page(
+        self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
+    ) -> HttpResponse:
+        """Show or save the form, while its edition is in hand."""
+        return super().changeform_view(request, object_id, form_url, extra)
+
+
+class ContentAdmin[M: Model = Any](
+    EditionRowAdmin[M], TextHelpAdmin[M], ExportAdmin[M], HistoryAdmin[M], StaleAdmin[M]
+):
+    """A model of the program: it has a history, and its list fetches all columns at once."""
+
+    delete_confirmation_max_display = 200
+    # Texts that an edition names, or its rows have: offered where one is typed.
+    offered_texts: ClassVar[dict[str, Callable[[Any], list[str]]]] = {}
+    # Fetched for a row's label in choices, and wherever the row is shown.
+    choice_related: ClassVar[tuple[str, ...]] = ()
+
+    def choice_label(self, row: M) -> str:
+        """Return a label that distinguishes rows with the same name."""
+        return str(row)
+
+    def for_list(self, rows: QuerySet[M]) -> QuerySet[M]:
+        """Add what the list's columns show."""
+        return rows
+
+    def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ContentList]:
+        return ContentList
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
+        rows = super().get_queryset(request)
+        return rows.select_related(*self.choice_related) if self.choice_related else rows
+
+    # Forms
+
+    def get_prepopulated_fields(self, request: HttpRequest, obj: M | None = None) -> dict[str, Sequence[str]]:
+        return {} if obj else super().get_prepopulated_fields(request, obj)
+
+    def formfield_for_dbfield(
+        self, db_field: models.Field[object, object], request: HttpRequest, **kwargs: object
+    ) -> forms.Field | None:
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field and db_field.name in self.offered_texts:
+            field.widget.attrs["list"] = f"offered-{db_field.name}"
+        return field
+
+    def form_page(
+        self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
+    ) -> HttpResponse:
+        with as_one_change_set(request):
             stale = self.refused(request, object_id) if object_id else None
-            return stale or change_list(super().changeform_view(request, object_id, form_url, extra_context))
+            return stale or super().form_page(request, object_id, form_url, extra)
 
     def render_change_form(
         self,
@@ -209,6 +258,11 @@ class ContentAdmin[M: Model = Any](
         if request.FILES:
             rows = (form for inline in context["inline_admin_formsets"] for form in inline.formset.forms)
             mark_lost_files([context["adminform"].form, *rows], request.FILES)
+        if any(isinstance(field, ZoneNameField) for field in context["adminform"].form.fields.values()):
+            context["zones"] = offered_zones()
+        if self.offered_texts and (edition := edition_in_hand()) and edition.pk:
+            context["offered"] = {name: texts(edition) for name, texts in self.offered_texts.items()}
+        prepare_folded(context["adminform"])
         if self.has_texts():
             context["text_help_url"] = reverse("admin:text_help")
         if obj is not None and self.has_change_permission(request, obj):
@@ -329,11 +383,20 @@ class PartInline[M: Model = Any, Owner: Model = Any](
     form = PartForm
     formset = PartFormSet
     extra = 0
+    # Empty rows on the form of a new owner.
+    first_rows: ClassVar[int] = 0
+    # Whether it comes after the first part of the form, not below all of them.
+    comes_early: ClassVar[bool] = False
+    # Whether a stored row has no line of its own with its name and links above the inputs.
+    is_compact: ClassVar[bool] = False
     show_change_link = True
     list_select_related: ClassVar[tuple[str, ...]] = ()
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         return super().get_queryset(request).select_related(*self.list_select_related, self.owner())
+
+    def get_extra(self, request: HttpRequest, obj: Owner | None = None, **kwargs: Any) -> int:
+        return self.extra if obj else self.first_rows
 
     def owner(self) -> str:
         fields, owner = self.model._meta.fields, self.parent_model

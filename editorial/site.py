@@ -1,8 +1,10 @@
-"""The admin as a desk for chairs: its name, its groups in order, choices that tell namesakes apart."""
+"""The admin as a desk for chairs: its name, its sections in order, choices that tell namesakes apart."""
 
 from __future__ import annotations
 
-from functools import wraps
+from collections.abc import Callable
+from functools import partial, wraps
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
 from django.conf import settings
@@ -11,7 +13,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.contrib.contenttypes.views import shortcut
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 from django.utils import timezone
@@ -24,13 +26,18 @@ from content.actor import acting
 from content.editions import get_edition_model
 from editorial.current_edition import LIST_FILTER, asked_edition, choose, chosen_edition, editions_for
 from editorial.desk import ADD_LINKS, desk
+from editorial.desk_search import desk_search
+from editorial.first_steps import first_steps, hide_steps, open_steps
 from editorial.history_views import take_back
+from editorial.sections import DeskSection
 from editorial.text_help import text_help
 
 if TYPE_CHECKING:
     from conference.models import Edition
 
-GROUPS = ["conference", "papers", "people", "schedule", "exchange", "api", "auth"]
+# The apps above put pages of the admin into a state of theirs, such as that of a working copy.
+type View = Callable[[], Any]
+PAGE_STATES: list[Callable[[HttpRequest, View], Any]] = []
 
 
 class ChoicesView(AutocompleteJsonView):
@@ -43,8 +50,8 @@ class ChoicesView(AutocompleteJsonView):
         source, site = self.source_field.model, cast("DeskSite", self.admin_site)
         rows = None
         if site.is_registered(source):
-            desk = site.get_model_admin(source)
-            rows = desk.get_field_queryset(None, self.source_field, self.request)
+            model_admin = site.get_model_admin(source)
+            rows = model_admin.get_field_queryset(None, self.source_field, self.request)
         rows = self.model_admin.get_queryset(self.request) if rows is None else rows
         rows = rows.complex_filter(self.source_field.get_limit_choices_to())
         found, _spawns = self.model_admin.get_search_results(self.request, rows, self.term)
@@ -66,20 +73,34 @@ class DeskSite(AccountPages):
         if edition and self.may_see(request, get_edition_model(), edition):
             found = desk(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
             context = {"editions": editions_for(request), "desk": found, "title": str(edition)}
-            context |= self.ways(request, edition)
+            context |= self.links(request, edition)
+            steps = first_steps(edition, found["made"], access_of(request.user))
+            context["steps"] = open_steps(request, edition, steps) if context["add_links"] else []
         return super().index(request, {**context, **(extra_context or {})})
 
-    def ways(self, request: HttpRequest, edition: Edition) -> dict[str, object]:
+    def links(self, request: HttpRequest, edition: Edition) -> dict[str, object]:
         """Return where an edition goes public, and the pages that make something of it."""
         access = access_of(request.user)
         meta = get_edition_model()._meta
         publish = reverse(f"admin:{meta.app_label}_{meta.model_name}_publish", args=[edition.pk])
-        doors = [door for door in ADD_LINKS if access.may_all("add", door.model, edition)]
+        ordered = sorted(ADD_LINKS, key=attrgetter("place"))
+        links = [link for link in ordered if link.is_open_to(access, edition)]
         return {
             "publish_url": publish if access.may("change", get_edition_model(), edition) else "",
-            "doors": [(door.words, door.address(edition)) for door in doors if door.publishes],
-            "adds": [(door.words, door.address(edition)) for door in doors if not door.publishes],
+            "publish_links": [(link.words, link.address(edition)) for link in links if link.publishes],
+            "add_links": [(link.words, link.address(edition)) for link in links if not link.publishes],
         }
+
+    def hide_steps(self, request: HttpRequest) -> HttpResponse:
+        """Show the first steps of an edition no more in this browser."""
+        if request.method != "POST":
+            raise Http404
+        edition = asked_edition(request)
+        if edition is None:
+            raise Http404
+        response = redirect(f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}")
+        hide_steps(request, response, edition)
+        return response
 
     def may_see(self, request: HttpRequest, model: type[Model], edition: Edition) -> bool:
         return access_of(request.user).may_all("view", model, edition)
@@ -90,6 +111,8 @@ class DeskSite(AccountPages):
         own = path("r/<int:content_type_id>/<path:object_id>/", shown, name="view_on_site")
         others = super().get_urls()
         pages = [
+            path("search/", self.admin_view(desk_search), {"site": self}, name="search"),
+            path("first-steps/hide/", self.admin_view(self.hide_steps), name="hide_steps"),
             path("text/", self.admin_view(text_help), name="text_help"),
             path("acts/<int:act>/take-back/", self.admin_view(take_back), {"site": self}, name="take_back"),
         ]
@@ -113,23 +136,44 @@ class DeskSite(AccountPages):
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
-        def seen(request: HttpRequest, *args: Any, **kwargs: object) -> Any:
+        def seen(request: HttpRequest, *args: object, **kwargs: object) -> Any:
+            shown: View = partial(inner, request, *args, **kwargs)
+            for state in PAGE_STATES:
+                shown = partial(state, request, shown)
             with acting("form", request.user):
-                return inner(request, *args, **kwargs)
+                return shown()
 
         return seen
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[object]:
-        groups = super().get_app_list(request, app_label)
-        chosen = chosen_edition(request)
-        for group in groups:
-            group["models"].sort(key=self.place)
+        """Return the sections with their lists, those of one app with its label."""
+        chosen, access = chosen_edition(request), access_of(request.user)
+        sections: dict[str, list[Any]] = {}
+        for group in super().get_app_list(request, app_label):
             for line in group["models"]:
+                section = self.section(line)
+                if section == DeskSection.TECHNICAL and not access.everywhere("view", line["model"]):
+                    continue
                 line["path"] = line.get("admin_url")
                 if chosen:
-                    self.keep_edition(line, chosen)
-        rank = {app: position for position, app in enumerate(GROUPS)}
-        return sorted(groups, key=lambda group: (rank.get(group["app_label"], len(GROUPS)), group["name"]))
+                    self.keep_edition(line, str(chosen.pk))
+                sections.setdefault(section, []).append(line)
+        return [
+            {
+                "name": section.label,
+                "app_label": section.value,
+                "models": sorted(sections[section], key=self.place),
+                "is_folded": section == DeskSection.TECHNICAL,
+                "is_current": any(one["path"] and one["path"] in request.path for one in sections[section]),
+            }
+            for section in DeskSection
+            if section in sections
+        ]
+
+    def section(self, line: Any) -> str:
+        # Django's own models: accounts and groups.
+        usual = DeskSection.MEMBERS if line["model"]._meta.app_label == "auth" else DeskSection.TECHNICAL
+        return getattr(self.get_model_admin(line["model"]), "desk_section", usual)
 
     def keep_edition(self, line: Any, edition: str) -> None:
         """Let the links of a model lead to the rows of the edition chosen on the desk, if it has editions."""

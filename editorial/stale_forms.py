@@ -16,7 +16,8 @@ from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from content.timeline import RowLabels, field_label, shown_value, target_of, word_diff
+from content.history.timeline import RowLabels, field_label, shown_value, target_of, word_diff
+from content.request_keys import key_of
 from content.versions import (
     CHOICE,
     MINE,
@@ -115,7 +116,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         token = request.POST.get(f"{prefix}-{SEEN}")
         if not token:
             return None
-        keys = self._get_edited_object_pks(request, prefix)
+        keys = [key for key in map(key_of, self._get_edited_object_pks(request, prefix)) if key]
         # Rows that the user does not see are as good as gone.
         seen_here = self.get_queryset(request).filter(pk__in=keys).values("pk")
         rows = list(self.model._base_manager.select_for_update().filter(pk__in=seen_here).order_by("pk"))
@@ -158,7 +159,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
 
 
 def versions_page[M: Model](
-    desk: admin.ModelAdmin[M], request: HttpRequest, told: Sequence[object], now: Seen, **more: object
+    model_admin: admin.ModelAdmin[M], request: HttpRequest, rows: Sequence[object], now: Seen, **more: object
 ) -> TemplateResponse:
     """Return the page that shows the present values and those that were sent, which it posts again."""
     carried = [
@@ -168,10 +169,10 @@ def versions_page[M: Model](
         if name not in ("csrfmiddlewaretoken", SHOWN) and not name.startswith(CHOICE)
     ]
     context = {
-        **desk.admin_site.each_context(request),
-        "title": _("Somebody else changed this meanwhile"),
-        "opts": desk.opts,
-        "differences": told,
+        **model_admin.admin_site.each_context(request),
+        "title": _("Someone else changed this in the meantime"),
+        "opts": model_admin.opts,
+        "differences": rows,
         "carried": carried,
         "shown": signed(now),
         "again": SHOWN in request.POST,

@@ -89,7 +89,7 @@ class TextHelpAdmin[M: models.Model = models.Model](admin.ModelAdmin[M]):
         found = [line for one in forms_here for line in problem_texts(one)]
         if found:
             lines = format_html_join(" ", "{}: {}", found[:MAX_LISTED_PROBLEMS])
-            more = _("And more of this kind.") if len(found) > MAX_LISTED_PROBLEMS else ""
+            more = _("And more like this.") if len(found) > MAX_LISTED_PROBLEMS else ""
             message = format_html("{} {} {}", _("Worth a look:"), lines, more)
             self.message_user(request, message, messages.WARNING)
 
@@ -142,4 +142,4 @@ def read(request: HttpRequest, sent: str) -> dict[str, object] | None:
 
 
 def too_long() -> str:
-    return _("Longer than %(most)s characters: not shown here.") % {"most": f"{MAX_TEXT_CHARS:,}"}
+    return _("Longer than %(maximum)s characters: not shown here.") % {"maximum": f"{MAX_TEXT_CHARS:,}"}

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 class ExchangeConfig(AppConfig):
     name = "exchange"
-    verbose_name = _("Exchange")
+    verbose_name = _("Import and export")
 
     def ready(self) -> None:
         import_module("exchange.registration")

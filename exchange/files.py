@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from django.utils.functional import Promise
 
-from exchange.records import Program
+from exchange.records import AuthorRecord, Program
 
 MEGABYTE = 1_000_000
 # The largest program that is read.
@@ -24,6 +25,22 @@ def last_word_apart(name: str) -> tuple[str, str]:
     """Part a name into given and family names the plain way."""
     given, _, family = name.rpartition(" ")
     return given, family
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRow:
+    """A row that is here: its key and its name; of a presentation the name is its paper's uid.
+
+    Of sessions also the kind, times and the key of the room; of presentations the kind and the session's key.
+    """
+
+    key: str
+    name: str
+    kind: str = ""
+    start: datetime | None = None
+    end: datetime | None = None
+    room: str = ""
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +67,9 @@ class Context:
     uids: Callable[[str], Iterable[str]] = lambda kind: ()
     own_kind: Callable[[str, str], tuple[str, str]] = lambda applies_to, kind: ("", kind)
     paper_titles: Callable[[Collection[tuple[str, str]]], Mapping[tuple[str, str], str]] = lambda keys: {}
+    days: tuple[date, date] | None = None
+    known: Callable[[str], Iterable[KnownRow]] = lambda kind: ()
+    authors: Callable[[Collection[str]], Mapping[str, tuple[AuthorRecord, ...]]] = lambda papers: {}
 
 
 @dataclass(frozen=True, slots=True)

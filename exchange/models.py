@@ -11,42 +11,30 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.functional import cached_property
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from conference.models import Edition
+from conference.models import Conference, Edition
 from editorial.current_edition import moment
+from exchange.imports.kinds import KINDS
 from exchange.jobs.progress import Progress, progress
 
-# What is older is of no use: the program has gone on.
 RETENTION = timedelta(days=1)
-# A worker says every few seconds that it is alive; one that takes a job does so at once.
+# A worker sends a heartbeat every few seconds, the first when it takes a job.
 SILENCE = timedelta(seconds=60)
 
 
-class RecordKind(models.TextChoices):
-    """The kinds of things that files hold."""
-
-    CONFERENCE = "conference", _("Conference")
-    EDITION = "edition", _("Edition")
-    INSTITUTION = "institution", _("Institution")
-    PERSON = "person", _("Person")
-    PAGE = "page", _("Page")
-    SPONSOR = "sponsor", _("Sponsor")
-    ANNOUNCEMENT = "announcement", _("Announcement")
-    TOPIC = "topic", _("Topic")
-    ROOM = "room", _("Room")
-    PAPER = "paper", _("Paper")
-    AWARD = "award", _("Award")
-    SESSION = "session", _("Session")
-    PRESENTATION = "presentation", _("Presentation")
+def record_kinds() -> list[tuple[str, str]]:
+    """Return the kinds of records that files hold, and what they are called."""
+    return [(name, capfirst(str(kind.model._meta.verbose_name))) for name, kind in KINDS.items()]
 
 
 class ImportJobQuerySet(models.QuerySet["ImportJob"]):
     """Jobs by what is left of them."""
 
-    def outlived(self, at: datetime | None = None) -> Self:
-        """Return the jobs whose files have waited too long, and those that are over."""
+    def expired(self, at: datetime | None = None) -> Self:
+        """Return the jobs with files that are over or older than `RETENTION`."""
         old = Q(changed_at__lt=(at or timezone.now()) - RETENTION)
         return self.filter(has_files=True).filter(old | Q(state__in=ImportJob.OVER))
 
@@ -54,18 +42,19 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
 class ImportJob(models.Model):
     """An import from upload to end. Without an edition the file brings a new one."""
 
-    personal_fields: ClassVar[tuple[str, ...]] = ("notes", "problems", "files", "url")
+    personal_fields: ClassVar[tuple[str, ...]] = ("notes", "problems", "files", "url", "columns")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("format", "state", "digest", "counts")
     edition_lookup: ClassVar[str] = "edition"
 
     class State(models.TextChoices):
+        MAPPING = "mapping", _("Columns to be mapped")
         READING = "reading", _("Being read")
         READY = "ready", _("To be confirmed")
         REFUSED = "refused", _("Refused")
         WRITING = "writing", _("Being imported")
         DONE = "done", _("Imported")
         FAILED = "failed", _("Failed")
-        DROPPED = "dropped", _("Dropped")
+        DROPPED = "dropped", _("Canceled")
 
     WORKING = frozenset((State.READING, State.WRITING))
     OVER = frozenset((State.DONE, State.DROPPED))
@@ -94,9 +83,11 @@ class ImportJob(models.Model):
     created_at = models.DateTimeField(_("uploaded at"), default=timezone.now)
     changed_at = models.DateTimeField(_("changed at"), default=timezone.now)
     has_files = models.BooleanField(_("has files"), default=True)
+    # Of a spreadsheet: its tables with samples, and what their columns are (`exchange.jobs.column_choice`).
+    columns = models.JSONField(_("columns"), default=dict, blank=True)
     # Of the plan that was shown: what is written is exactly that.
     digest = models.CharField(_("digest"), max_length=64, blank=True)
-    is_again = models.BooleanField(_("planned again"), default=False)
+    is_again = models.BooleanField(_("preview repeated"), default=False)
     counts = models.JSONField(_("counts"), default=dict, blank=True)
     notes = models.JSONField(_("notes"), default=list, blank=True)
     problems = models.JSONField(_("problems"), default=list, blank=True)
@@ -113,8 +104,8 @@ class ImportJob(models.Model):
 
     class Meta:
         ordering = ["-created_at", "-pk"]
-        verbose_name = _("upload")
-        verbose_name_plural = _("uploads")
+        verbose_name = _("import")
+        verbose_name_plural = _("imports")
 
     def __str__(self) -> str:
         return ", ".join(self.files) or self.url or moment(self.created_at, self.edition)
@@ -126,20 +117,20 @@ class ImportJob(models.Model):
 
     @cached_property
     def progress(self) -> Progress | None:
-        """How far the worker is; nothing while none has begun."""
+        """How far the worker is; `None` before it begins."""
         return progress(self.pk) if self.is_working else None
 
     def is_lost(self, at: datetime | None = None) -> bool:
-        """Whether its worker has died: it says every few seconds that it is alive."""
+        """Whether its worker has died: its heartbeat has stopped."""
         seen = self.progress.seen_at if self.progress else None
         return self.is_working and seen is not None and (at or timezone.now()) - seen > SILENCE
 
-    def is_neglected(self, at: datetime | None = None) -> bool:
-        """Whether it waits so long that there can be no worker."""
+    def is_unclaimed(self, at: datetime | None = None) -> bool:
+        """Whether no worker has taken it for so long that none can be running."""
         is_waiting = self.is_working and self.progress is None
         return is_waiting and (at or timezone.now()) - self.changed_at > SILENCE
 
-    def pass_to(self, state: str, *, before: str, **values: object) -> bool:
+    def change_state(self, state: str, *, before: str, **values: object) -> bool:
         """Change the state unless another process did; return whether it changed."""
         values = {"changed_at": timezone.now(), **values, "state": state}
         if not type(self).objects.filter(pk=self.pk, state=before).update(**values):
@@ -168,6 +159,36 @@ class UploadPart(models.Model):
         return f"{self.job}, {self.file}"
 
 
+class ColumnMapping(models.Model):
+    """What the columns of a table were the last time, for the next file with the same headings.
+
+    `layout` is a digest of the headings, folded and sorted; `fields` holds the field of each folded heading,
+    and an empty text for one that was left out.
+    """
+
+    personal_fields: ClassVar[tuple[str, ...]] = ()
+    edition_lookup: ClassVar[str] = ""
+
+    conference = models.ForeignKey(
+        Conference, models.CASCADE, verbose_name=_("conference"), related_name="column_mappings"
+    )
+    layout = models.CharField(_("layout"), max_length=64)
+    name = models.CharField(_("last used for"), max_length=300)
+    fields = models.JSONField(_("columns"), default=dict)
+    used_at = models.DateTimeField(_("last used"), default=timezone.now)
+
+    class Meta:
+        ordering = ["-used_at", "-pk"]
+        verbose_name = _("remembered columns")
+        verbose_name_plural = _("remembered columns")
+        constraints = [
+            models.UniqueConstraint(fields=["conference", "layout"], name="column_mapping_once_per_layout")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class PlannedRowQuerySet(models.QuerySet["PlannedRow"]):
     """Rows of a plan by outcome. A row may have several: fields differ."""
 
@@ -188,7 +209,7 @@ class PlannedRow(models.Model):
     impersonal_fields: ClassVar[tuple[str, ...]] = ("kind",)
 
     job = models.ForeignKey(ImportJob, models.CASCADE, verbose_name=_("upload"), related_name="rows")
-    kind = models.CharField(_("kind"), max_length=12, choices=RecordKind)
+    kind = models.CharField(_("kind"), max_length=12, choices=record_kinds)
     object_id = models.BigIntegerField(_("object id"), null=True)
     label = models.CharField(_("label"), max_length=300)
     where = models.CharField(_("place in the file"), max_length=300, blank=True)
@@ -265,7 +286,7 @@ class Provenance(models.Model):
     edition_lookup: ClassVar[str] = "edition"
     part_of: ClassVar[tuple[str, ...]] = ()
 
-    kind = models.CharField(_("kind"), max_length=12, choices=RecordKind)
+    kind = models.CharField(_("kind"), max_length=12, choices=record_kinds)
     object_id = models.BigIntegerField(_("object id"))
     edition = models.ForeignKey(
         Edition,
@@ -321,8 +342,8 @@ class Conflict(models.Model):
     field = models.CharField(_("field"), max_length=40)
     label = models.CharField(_("label"), max_length=200, help_text=_("What the row is called."))
     base = models.JSONField(_("base"), null=True, help_text=_("As last imported."))
-    ours = models.JSONField(_("ours"), null=True, help_text=_("As it stands here."))
-    theirs = models.JSONField(_("theirs"), null=True, help_text=_("As the file says it."))
+    ours = models.JSONField(_("ours"), null=True, help_text=_("The current value."))
+    theirs = models.JSONField(_("theirs"), null=True, help_text=_("The file’s value."))
     run = models.ForeignKey(ImportRun, models.CASCADE, verbose_name=_("run"), related_name="conflicts")
     created_at = models.DateTimeField(_("created at"), default=timezone.now)
     resolved_at = models.DateTimeField(_("resolved at"), null=True, blank=True)

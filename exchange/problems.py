@@ -67,7 +67,7 @@ class Note:
 
 # What matters first.
 NOTE_KINDS = {
-    "warning": gettext_lazy("Not taken as it is in the file"),
+    "warning": gettext_lazy("Imported with changes"),
     "doubt": gettext_lazy("To check"),
     "joined": gettext_lazy("Joined by name"),
     "repeat": gettext_lazy("Listed twice"),

@@ -8,7 +8,7 @@ All datetimes are aware.
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from enum import Enum
-from typing import Final, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from exchange.problems import Note, Where
 
@@ -41,6 +41,12 @@ class Record:
     """Base of every record: where it stood in its file, which never takes part in comparisons."""
 
     where: Where = field(default=Where(), compare=False, repr=False)
+
+
+def first_stated(name: str, *rows: Record | None) -> Any:
+    """Return the first value of this field, such as that of a presentation, else of its session; or None."""
+    values = (stated(getattr(row, name), None) for row in rows if row)
+    return next(filter(None, values), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,8 +103,15 @@ class EditionRecord(Record):
     country: Stated[str] = UNSTATED
     mode: Stated[str] = UNSTATED
     day_start_hour: Stated[int] = UNSTATED
+    registration_url: Stated[str] = UNSTATED
+    venue_address: Stated[str] = UNSTATED
+    map_url: Stated[str] = UNSTATED
     description: Stated[str] = UNSTATED
     accent: Stated[str] = UNSTATED
+    hero_focus: Stated[str] = UNSTATED
+    home_sections: Stated[tuple[str, ...]] = UNSTATED
+    sponsor_tiers: Stated[tuple[str, ...]] = UNSTATED
+    committee_offices: Stated[tuple[str, ...]] = UNSTATED
     proceedings_title: Stated[str] = UNSTATED
     proceedings_series: Stated[str] = UNSTATED
     proceedings_volume: Stated[str] = UNSTATED
@@ -143,6 +156,21 @@ class AnnouncementRecord(Record):
     published_at: Stated[datetime] = UNSTATED
     pinned: Stated[bool] = UNSTATED
     status: Stated[str] = UNSTATED
+    banner_until: Stated[datetime | None] = UNSTATED
+    session_uid: Stated[str] = UNSTATED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyDateRecord(Record):
+    """A day or a moment: exactly one of `day` and `moment`."""
+
+    uid: str
+    title: Stated[str] = UNSTATED
+    day: Stated[date | None] = UNSTATED
+    moment: Stated[datetime | None] = UNSTATED
+    url: Stated[str] = UNSTATED
+    position: Stated[int] = UNSTATED
+    status: Stated[str] = UNSTATED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,6 +210,7 @@ class TopicRecord(Record):
     name: Stated[str] = UNSTATED
     parent: Stated[str | None] = UNSTATED
     position: Stated[int] = UNSTATED
+    color: Stated[str] = UNSTATED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +228,7 @@ class RoomRecord(Record):
     slug: str
     name: Stated[str] = UNSTATED
     capacity: Stated[int | None] = UNSTATED
+    poster_boards: Stated[str] = UNSTATED
     virtual: Stated[bool] = UNSTATED
     position: Stated[int] = UNSTATED
     stream_url: Stated[str] = UNSTATED
@@ -333,6 +363,7 @@ class Program:
     pages: tuple[PageRecord, ...] = ()
     sponsors: tuple[SponsorRecord, ...] = ()
     announcements: tuple[AnnouncementRecord, ...] = ()
+    key_dates: tuple[KeyDateRecord, ...] = ()
     topics: tuple[TopicRecord, ...] = ()
     session_kinds: tuple[KindRecord, ...] = ()
     presentation_kinds: tuple[KindRecord, ...] = ()

@@ -9,7 +9,8 @@ from accounts.access_scope import NOTHING, SCOPES, Access
 from accounts.roles import ALL, NONE, grant
 from conference import menu_sections
 from conference.menu_sections import MenuSection
-from exchange.models import Conflict, ImportJob, ImportRun, Provenance
+from conference.models import Edition
+from exchange.models import ColumnMapping, Conflict, ImportJob, ImportRun, Provenance
 
 
 def of_editions(model: type[Model], access: Access, action: str) -> Q:
@@ -23,11 +24,18 @@ def provenance_scope(access: Access, action: str) -> Q:
     return of_editions(Provenance, access, action) | here if editions else NOTHING
 
 
+def mapping_scope(access: Access, action: str) -> Q:
+    """Reach what is remembered of the columns of a conference in one of whose editions one may import."""
+    keys = access.editions(action, ColumnMapping)
+    return Q(conference__in=Edition.objects.filter(pk__in=keys).order_by().values("conference"))
+
+
 # No role reaches an upload that creates an edition.
 SCOPES[ImportJob] = partial(of_editions, ImportJob)
 SCOPES[Provenance] = provenance_scope
+SCOPES[ColumnMapping] = mapping_scope
 
 # To add is to import, to delete is to revert.
-grant([ImportRun, ImportJob, Conflict, Provenance], ALL, ALL, ALL, NONE, NONE)
+grant([ImportRun, ImportJob, ColumnMapping, Conflict, Provenance], ALL, ALL, ALL, NONE, NONE, importer=ALL)
 
 menu_sections.register(MenuSection(130, "downloads", _("Downloads"), "exchange:downloads"))

@@ -6,6 +6,7 @@ from django.http.response import HttpResponseBase
 from django.urls import URLPattern, path
 
 from content import url_converters
+from content.languages import in_each_language
 from exchange import views
 from exchange.exports import agenda_files
 from exchange.exports.citation_files import FORMATS
@@ -23,7 +24,6 @@ def references(route: str, view: Callable[..., HttpResponseBase], name: str) -> 
 
 
 urlpatterns = [
-    path("<key:edition>/downloads/", views.index, name="downloads"),
     path("<key:edition>/downloads/<str:form>/<str:file>", views.program_file, name="program_file"),
     *references("<key:edition>/papers", views.edition_references, "edition"),
     *references("<key:edition>/papers/<uid:uid>", views.paper_references, "paper"),
@@ -53,4 +53,7 @@ urlpatterns = [
     path("people/<uid:uid>.ics", views.person_calendar, name="person_calendar"),
     path("<key:edition>/agenda.<str:ending>", agenda_files.agenda_file, name="agenda_file"),
     path("<key:edition>/agenda/<str:token>.ics", agenda_files.agenda_calendar, name="agenda_calendar"),
+    in_each_language(
+        path("<key:edition>/downloads/", views.index, name="downloads"),
+    ),
 ]

@@ -8,7 +8,6 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from html import escape
-from typing import Any
 
 import nh3
 from anyascii import anyascii
@@ -23,7 +22,8 @@ from markup import formula
 from markup.tex import tex_plugin
 
 # Longer text is shown without markup, to bound the time that a hostile text costs.
-MAX_CACHED_CHARS = 60_000
+MAX_MARKUP_CHARS = 60_000
+CACHED_TITLES, CACHED_TITLE_CHARS = 4_000, 300
 SLUG_LENGTH = 60
 
 # A sign, or two of some, or a bar with another line below. One class first: most letters are none of these.
@@ -99,21 +99,23 @@ ESCAPES = {
 }  # fmt: skip
 # What Markdown alone would read, outside formulas, commands, escapes and lists.
 MARKDOWN_SIGNS = re.compile(
-    r"""(?P<kept>\$\$.+?\$\$ | \$[^$\n]+\$ | \\\[.+?\\\] | \\\(.+?\\\)
+    r"""(?P<unescaped>\$\$.+?\$\$ | \$[^$\n]+\$ | \\\[.+?\\\] | \\\(.+?\\\)
     | \\[A-Za-z]+(?:\{[^{}]*\})* | \\. | ^\*(?=[ ]))
     | [*_\]<] | ^[#>+]""",
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
 # Between two of them, which TeX would print as another sign.
-TWO_QUOTES = re.compile("(?<=[\u2019'])(?=[\u2019'”])|(?<=[\u2018`])(?=[\u2018`“])")
+LIGATURES = re.compile(
+    "(?<=[\u2019'])(?=[\u2019'”])|(?<=[\u2018`])(?=[\u2018`“])|(?<=[-\u2013\u2014])(?=[-\u2013\u2014])"
+)
 
 
 def block(source: str) -> SafeString:
     """Paragraphs, lists, headings from h3 down, links, emphasis, code, tables and formulas."""
     source = tidy(source).strip("\n")
-    if len(source) > MAX_CACHED_CHARS or not (MARKUP.search(source) or BLOCK_MARKUP.search(source)):
+    if len(source) > MAX_MARKUP_CHARS or not (MARKUP.search(source) or BLOCK_MARKUP.search(source)):
         return mark_safe(_paragraphs(source))
-    env: dict[str, Any] = {}
+    env: dict[str, object] = {}
     tokens = PARSER.parse(source, env)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
@@ -127,7 +129,7 @@ def inline(source: str) -> SafeString:
     A line in another script than Latin has a `lang`, for screen readers.
     """
     source = " ".join(tidy(source).split())
-    if len(source) > MAX_CACHED_CHARS or not MARKUP.search(source):
+    if len(source) > MAX_MARKUP_CHARS or not MARKUP.search(source):
         shown = mark_safe(escape(source, quote=False))
     else:
         tokens, env = _line_tokens(source)
@@ -140,30 +142,41 @@ def inline(source: str) -> SafeString:
 def plain(source: str) -> str:
     """Readable text without markup, with all words; an empty line between paragraphs."""
     source = tidy(source).strip()
-    if len(source) > MAX_CACHED_CHARS:
+    if len(source) > MAX_MARKUP_CHARS:
         return _squeezed(source)
     if "\n" not in source and not MARKUP.search(source):
         return " ".join(source.split())
+    return _plain_title(source) if len(source) <= CACHED_TITLE_CHARS else _plain(source)
+
+
+def _plain(source: str) -> str:
     return _squeezed(_written(_tokens(source), _plain_token))
+
+
+# A snapshot of a program needs all titles at once.
+@lru_cache(maxsize=CACHED_TITLES)
+def _plain_title(source: str) -> str:
+    return _plain(source)
 
 
 def latex(source: str) -> str:
     """LaTeX for BibTeX: formulas unchanged, emphasis as commands, special characters escaped."""
     source = tidy(source).strip()
-    if len(source) > MAX_CACHED_CHARS:
+    if len(source) > MAX_MARKUP_CHARS:
         return _squeezed(_escaped(source))
     return _squeezed(_written(_tokens(source), _latex_token))
 
 
-def escaped(text: str, *, has_tex: bool = False) -> str:
+def escaped(text: str, *, has_tex: bool = False, is_part: bool = False) -> str:
     """The source of which `plain()` and `inline()` make this text, letter by letter but for white space.
 
     For text of formats that have no markup. With `has_tex`, formulas, commands and lists are left as they
-    are: authors write those into text that is no Markdown, such as abstracts in spreadsheets.
+    are: authors write those into text that is no Markdown, such as abstracts in spreadsheets. With `is_part`,
+    the result can be joined with other Markdown in a line.
     """
     if has_tex:
-        return MARKDOWN_SIGNS.sub(lambda match: match["kept"] or f"\\{match[0]}", text)
-    return text if plain(text) == text else SIGNS.sub(_escape, text)
+        return MARKDOWN_SIGNS.sub(lambda match: match["unescaped"] or f"\\{match[0]}", text)
+    return text if not is_part and plain(text) == text else SIGNS.sub(_escape, text)
 
 
 def _escape(signs: re.Match[str]) -> str:
@@ -229,8 +242,8 @@ class _Renderer(RendererHTML):
         return f'<a href="{escape(source)}">{escape(tokens[index].content or source)}</a>'
 
 
-def _line_tokens(source: str) -> tuple[list[Token], dict[str, Any]]:
-    env: dict[str, Any] = {}
+def _line_tokens(source: str) -> tuple[list[Token], dict[str, object]]:
+    env: dict[str, object] = {}
     return PARSER.parseInline(source, env)[0].children or [], env
 
 
@@ -313,7 +326,7 @@ def _plain_token(token: Token) -> str:
 
 def _escaped(text: str) -> str:
     """Text as LaTeX prints it: special characters escaped, typographic signs as TeX has them."""
-    return "{}".join(part.translate(LATEX_SIGNS) for part in TWO_QUOTES.split(text))
+    return "{}".join(part.translate(LATEX_SIGNS) for part in LIGATURES.split(text))
 
 
 def _latex_token(token: Token) -> str:

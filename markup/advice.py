@@ -11,7 +11,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from markup import CONTROLS, MARKUP, MAX_CACHED_CHARS, PARSER, formula, tidy
+from markup import CONTROLS, MARKUP, MAX_MARKUP_CHARS, PARSER, formula, tidy
 from markup.tex import ACCENT, COMMAND
 
 # The maximum reported for one text.
@@ -43,7 +43,7 @@ class Parsed:
 
 def parsed(source: str) -> Parsed | None:
     """Parse a text, unless it is plain or too long for markup."""
-    if len(source) > MAX_CACHED_CHARS or not (MARKUP.search(source) or "&" in source):
+    if len(source) > MAX_MARKUP_CHARS or not (MARKUP.search(source) or "&" in source):
         return None
     env: dict[str, Any] = {}
     leaves = [leaf for token in PARSER.parse(source, env) for leaf in (token.children or [token])]
@@ -57,7 +57,7 @@ def advice(source: str, *, is_title: bool = False) -> list[str]:
     text = parsed(tidy(source).strip())
     found = [*characters(source), *(problems(text) if text else ())]
     if is_title and in_capitals(source):
-        found.append(_("The title is all in capitals."))
+        found.append(_("The title is in all caps."))
     found += latex_in_prose(text) if text else ()
     return found[:MAX_PROBLEMS]
 
@@ -77,8 +77,8 @@ def characters(source: str) -> Iterator[str]:
         yield _("Contains the control character U+%(code)s.") % {"code": f"{ord(sign):04X}"}
     if "\ufffd" in source:
         yield _("Contains the replacement character “\ufffd”: letters were lost.")
-    if len(tidy(source).strip()) > MAX_CACHED_CHARS:
-        yield _("Longer than %(most)s characters: shown without markup.") % {"most": f"{MAX_CACHED_CHARS:,}"}
+    if len(tidy(source).strip()) > MAX_MARKUP_CHARS:
+        yield _("Longer than %(most)s characters: shown without markup.") % {"most": f"{MAX_MARKUP_CHARS:,}"}
 
 
 def problems(text: Parsed) -> Iterator[str]:
@@ -87,7 +87,7 @@ def problems(text: Parsed) -> Iterator[str]:
         if formula.mathml(tex) is None:
             yield _("The formula “%(tex)s” cannot be rendered.") % {"tex": tex}
     for name in dict.fromkeys(text.unknown):
-        yield _("The LaTeX command “%(name)s” is not understood.") % {"name": name}
+        yield _("The LaTeX command “%(name)s” isn’t supported.") % {"name": name}
     yield from _left_raw(text.prose)
     if LONE_DOLLAR.search(text.rest.replace("$$", "")):
         # It opens or closes no formula, and is no price.
@@ -109,7 +109,7 @@ def _left_raw(prose: str) -> Iterator[str]:
 
 
 def latex_in_prose(text: Parsed) -> list[str]:
-    """Name what is written as LaTeX although it need not be: files and search have it as it stands."""
+    """Name what is written as LaTeX although it need not be: files and search have it as written."""
     if not any(sign in text.source for sign in "\\~`"):
         return []
     rest, unknown = text.rest, {*text.unknown}

@@ -14,11 +14,13 @@ class OperationsConfig(AppConfig):
         from operations.indexing.update import refresh
         from operations.monitoring import notes
         from people.duplicates.storage import search_all
+        from search.freshness import UPDATES
 
         # First: what follows asks for the rows that came in.
         after_import.append(analyze)
         # Otherwise the first search after an import would have to index the whole program.
         after_import.append(refresh)
         after_import.append(search_all)
+        UPDATES.append(refresh)
         notes.start_reporting()
         notes.follow_tasks()

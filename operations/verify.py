@@ -16,9 +16,9 @@ from django.db.models.functions import Length
 from django.utils import timezone
 
 from conference.models import Edition
-from content import recording, revision
+from content import revision
 from content.fields import file_fields
-from content.history import ChangeSet, RowChange
+from content.history import ChangeSet, RowChange, recording
 from content.models import Content, Ordered
 from content.ordering import close_gaps
 from content.revision import SiteRevision

@@ -23,7 +23,7 @@ MAX_BYTES = 16_000_000
 # The values of a fragment take so many times the memory of its markup.
 VALUES_FACTOR = 2
 # They change with every edit, and are not shown.
-REVISION_FIELDS = frozenset(("revision", "changed_at", "site_revision", "site_changed_at"))
+REVISION_FIELDS = frozenset(("revision", "changed_at", "site_revision", "site_changed_at", "last_banner"))
 PLAIN_TYPES = (str, int, float, bytes, date, time, UUID, type(None))
 
 

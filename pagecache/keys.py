@@ -1,4 +1,4 @@
-"""Which requests the page cache answers, and the key of each: path and known parameters.
+"""Which requests the page cache serves, and the key of each: path and known parameters.
 
 Parameters that no page reads, such as `utm_source`, are removed before anything sees them.
 """
@@ -12,6 +12,8 @@ from wsgiref.types import WSGIEnvironment
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
+from content.languages import without_language
+
 SAFE_METHODS = frozenset(("GET", "HEAD"))
 # First parts of paths that are never cached: they are personal, or served by something else.
 UNCACHED = frozenset(("admin", "media", "static", "healthz", "metrics", "readyz"))
@@ -20,10 +22,13 @@ CARD = "/card.png"
 API = "api"
 LIST_PARAMETERS = frozenset(("by", "letter", "page", "room", "show", "sort", "view", "zoom"))
 # Those of the lists of papers are registered by `papers`.
-CACHED_PARAMETERS = {"kind", "topic", *LIST_PARAMETERS}
-SEARCH_PARAMETERS = frozenset(("q", "kind", "page"))
+CACHED_PARAMETERS = {"edition", "kind", "topic", *LIST_PARAMETERS}
+# Those of facets are added by `website.edition_papers`.
+SEARCH_PARAMETERS = {"q", "kind", "page"}
 # Pages read these, but typed words and secrets are rarely requested twice.
-UNCACHED_PARAMETERS = frozenset(("note", "q", "query", "s", "search", "seed", "showEvent"))
+UNCACHED_PARAMETERS = frozenset(
+    ("note", "q", "query", "s", "search", "seed", "showEvent", "board", "starred")
+)
 UNCACHED_API_PARAMETERS = frozenset(("q", "changed_since"))
 MAX_ADDRESS_LENGTH = 400
 MAX_SEARCH_LENGTH = 120
@@ -80,7 +85,7 @@ def address(path: str, query: str) -> Address:
 
 def known_parameters() -> set[str]:
     """Return the parameters that some page reads."""
-    return CACHED_PARAMETERS | UNCACHED_PARAMETERS
+    return CACHED_PARAMETERS | SEARCH_PARAMETERS | UNCACHED_PARAMETERS
 
 
 def _name(part: str) -> str:
@@ -96,8 +101,8 @@ def _is_cacheable(path: str, query: str, names: set[str]) -> bool:
 
 
 def first_part(path: str) -> str:
-    """Return the first part of the path: an edition's slug, or a section of the whole site."""
-    return path.removeprefix("/").partition("/")[0]
+    """Return the first part of the path behind its language: an edition's slug, or a section of the site."""
+    return without_language(path).removeprefix("/").partition("/")[0]
 
 
 def is_api(path: str) -> bool:
@@ -107,6 +112,7 @@ def is_api(path: str) -> bool:
 
 def is_search(path: str) -> bool:
     """Whether it is a search, or its suggestions, of the site or of an edition."""
+    path = without_language(path)
     return path.removesuffix("suggest").endswith("/search/") and path.count("/") <= 3
 
 
@@ -120,7 +126,9 @@ def is_anonymous_read(environ: WSGIEnvironment) -> bool:
         cookies = SimpleCookie(environ["HTTP_COOKIE"])
     except CookieError:
         return False
-    return settings.SESSION_COOKIE_NAME not in cookies and settings.AGENDA_COOKIE_NAME not in cookies
+    # The agenda's has the language behind its name where a page has a prefix.
+    personal = settings.SESSION_COOKIE_NAME, settings.AGENDA_COOKIE_NAME
+    return not any(name.startswith(personal) for name in cookies)
 
 
 def is_allowed_host(environ: WSGIEnvironment) -> bool:

@@ -1,4 +1,4 @@
-"""The page cache: a WSGI application around Django's that answers anonymous readers from memory.
+"""The page cache: a WSGI application around Django's that serves anonymous readers from memory.
 
 After an invalidation readers get the old response for some seconds while a thread renders the new one.
 """
@@ -16,6 +16,7 @@ from zlib import crc32
 
 from django.conf import settings
 
+from content.languages import without_language
 from pagecache.entries import CacheEntry, Headers, is_cacheable
 from pagecache.keys import Key, cache_key, without_unknown_parameters
 from pagecache.lru import LRUCache
@@ -132,7 +133,7 @@ class PageCache:
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
     def _render(self, key: Key, request: WSGIEnvironment) -> tuple[CacheEntry | None, Response]:
-        """Return what Django answers, and the entry that it makes, if it may be cached."""
+        """Return Django's response, and the entry that it makes, if it may be cached."""
         number, states = self.revisions.number, self.revisions.states
         status, headers, body = response = complete_response(self.application, request)
         if not is_cacheable(status, headers):
@@ -140,7 +141,8 @@ class PageCache:
             self.entries.discard(key)
             return None, response
         shown = states.get(edition_slug(*key)) or states[SITE]
-        lifetime = (shown.steady if STEADY.fullmatch(key.path) else shown.lifetime) * spread(key)
+        is_steady = STEADY.fullmatch(without_language(key.path))
+        lifetime = (shown.steady if is_steady else shown.lifetime) * spread(key)
         tags = tags_of(key, body, (slug for slug in states if slug))
         expires = time.monotonic() + min(lifetime, shown.next_gate)
         entry = CacheEntry(tags, number, expires, shown.shown_at, headers, body)

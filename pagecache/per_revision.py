@@ -11,6 +11,8 @@ from datetime import datetime
 from functools import wraps
 from typing import TYPE_CHECKING
 
+from django.utils.translation import get_language
+
 from content.querysets import moment, public_parts
 from pagecache.lru import LRUCache
 
@@ -39,12 +41,13 @@ def clear() -> None:
 
 
 def cached_per_revision[T](
-    max_entries: int, *, is_dated: bool = False
+    max_entries: int, *, is_dated: bool = False, by_language: bool = False
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Cache the results of a function of an edition, a moment, and hashable values.
 
     There is one entry for each edition, set of published parts, and values. `is_dated` results are discarded
-    after a minute. No caller may change a result, and none may depend on the language.
+    after a minute. Results with words or addresses of pages are cached `by_language`; no other may depend on
+    the language. No caller may change a result.
     """
 
     def decorate(function: Callable[..., T]) -> Callable[..., T]:
@@ -54,7 +57,8 @@ def cached_per_revision[T](
         @wraps(function)
         def wrapped(edition: Edition, at: datetime | None, *values: Hashable) -> T:
             now = moment(at)
-            key = edition.pk, public_parts(edition, now), values
+            language = get_language() if by_language else None
+            key = edition.pk, language, public_parts(edition, now), values
             age = (now - edition.changed_at).total_seconds() // DATED_LIFETIME_SECONDS if is_dated else 0
             state = edition.revision, edition.changed_at, edition.timezone, edition.day_start_hour, age
             entry = cache.get(key)

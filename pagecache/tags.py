@@ -19,6 +19,7 @@ from content.invalidation import (
     papers_tag,
     title_tag,
 )
+from content.languages import without_language
 from pagecache.keys import API, Key, is_search
 
 # Of an edition: home page, papers, sessions, days, a talk's calendar. Not lists, which words put in order,
@@ -42,7 +43,7 @@ def edition_slug(path: str, query: str) -> str:
     A search of an edition finds what belongs to all years, too. The API names an edition behind the resource,
     or as `edition`; what is nested deep may lead to other years.
     """
-    first, *rest = path.lstrip("/").split("/")
+    first, *rest = without_language(path).lstrip("/").split("/")
     if first != API:
         return "" if is_search(path) else first
     parameters = dict(parse_qsl(query))
@@ -62,7 +63,7 @@ def tags_of(key: Key, body: bytes, slugs: Iterable[str]) -> frozenset[str]:
     if key.query or not is_linking(key.path, known):
         return frozenset(tags.union(map(papers_tag, editions)))
     text = body.replace(FOLD, b"") if key.path.endswith(".ics") else body
-    link_tag = paper_tag if WITH_ABSTRACTS.fullmatch(key.path) else title_tag
+    link_tag = paper_tag if WITH_ABSTRACTS.fullmatch(without_language(key.path)) else title_tag
     tags.update(link_tag(uid) for uid in linked_papers(text))
     # The page of a paper.
     return frozenset(tags.union(map(paper_tag, linked_papers(key.path.encode()))))
@@ -75,6 +76,7 @@ def linked_papers(text: bytes) -> set[str]:
 
 def is_linking(path: str, slugs: Iterable[str]) -> bool:
     """Whether this page shows a paper's text only next to a link to the paper."""
+    path = without_language(path)
     slug, slash, rest = path.removeprefix("/").partition("/")
     is_of_edition = slug in slugs and slash and LINKING.fullmatch(rest)
     return bool(is_of_edition or LINKING_PERSON.fullmatch(path))

@@ -10,7 +10,9 @@ from functools import reduce
 from hashlib import blake2b
 from itertools import repeat
 from operator import and_, attrgetter, itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.utils.functional import lazy
 
 import markup
 from conference.models import Edition
@@ -18,8 +20,11 @@ from content import times
 from pagecache.per_revision import cached_per_revision
 from papers.models import Authorship, Material, Paper
 from papers.querysets import called_off
-from papers.rows import Board, grouped, labels_of, natural
+from papers.rows import Board, grouped, lazy_labels, natural
 from people.models import Institution
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 # About 1 MB each for 6,000 papers.
 CACHED_EDITIONS = 12
@@ -27,6 +32,9 @@ UNSCHEDULED = datetime.max.replace(tzinfo=UTC)
 # Papers without a board are sorted last.
 NO_BOARD: Board = ((1_000_000_000, ""),)
 NO_SESSION = "", ""
+# Position, slug and name of a room.
+type RoomPlace = tuple[int, str, str]
+NO_ROOM: RoomPlace = (0, "", "")
 # The kinds of material that papers can be narrowed by, in this order.
 MATERIAL_KINDS = ("pdf", "slides", "poster", "video", "code", "data")
 
@@ -44,7 +52,10 @@ class ListedPaper(NamedTuple):
 
 
 class PaperTalk(NamedTuple):
-    """A presentation of a paper; its session is named by uid and title, `NO_SESSION` if it has none."""
+    """A presentation of a paper; its session is named by uid and title, `NO_SESSION` if it has none.
+
+    Its room is its own or the session's, `NO_ROOM` if it has none.
+    """
 
     paper: int
     kind: str
@@ -54,6 +65,7 @@ class PaperTalk(NamedTuple):
     session: tuple[str, str]
     board: str
     is_recorded: bool
+    room: RoomPlace = NO_ROOM
 
 
 @dataclass(slots=True)
@@ -61,9 +73,14 @@ class FacetValue:
     """One value of a facet, as it is written in an address, and the bitmap of the papers that have it."""
 
     value: str
-    label: str
+    # Translated when it is shown: the catalog is the same in all languages.
+    name: "str | StrPromise"
     bits: int = 0
     above: str = ""
+
+    @property
+    def label(self) -> str:
+        return str(self.name)
 
 
 # The choices of a facet by their values, in the order of the program.
@@ -85,7 +102,10 @@ class PaperNumbers:
         return int.from_bytes(row, "little") & ((1 << beyond) - 1)
 
     def choices[T](
-        self, members: Members[T], value: Callable[[T], str] = str, label: Callable[[T], str] = str
+        self,
+        members: Members[T],
+        value: Callable[[T], str] = str,
+        label: "Callable[[T], str | StrPromise]" = str,
     ) -> Choices:
         """Return the choices that some paper has, in the order of the members."""
         bits = ((one, self.bits(keys)) for one, keys in members.items())
@@ -121,6 +141,8 @@ def paper_talks(edition: Edition, at: datetime) -> list[PaperTalk]:
     rows = edition.presentations.filter(paper__isnull=False).public_beside_papers(at).filter(~called_off())
     columns = ("paper_id", "kind", "counts_as", "kind_name", "start", "board", "recording_url")
     session = ("session__uid", "session__title", "session__start")
+    room = ("room__position", "room__slug", "room__name")
+    rooms = (*room, *(f"session__{name}" for name in room))
     found = [
         PaperTalk(
             row.paper_id,
@@ -131,8 +153,13 @@ def paper_talks(edition: Edition, at: datetime) -> list[PaperTalk]:
             (row.session__uid or "", row.session__title or ""),
             row.board,
             bool(row.recording_url),
+            (row.room__position, row.room__slug, row.room__name)
+            if row.room__slug
+            else (row.session__room__position, row.session__room__slug, row.session__room__name)
+            if row.session__room__slug
+            else NO_ROOM,
         )
-        for row in rows.order_by().values_list(*columns, *session, named=True)
+        for row in rows.order_by().values_list(*columns, *session, *rooms, named=True)
     ]
     return sorted(found, key=attrgetter("start", "session"))
 
@@ -165,7 +192,7 @@ def topic_choices(edition: Edition, papers: Sequence[ListedPaper], numbers: Pape
 def kind_choices(talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
     """Return the kinds of presentations that occur: a kind of the conference's own, and what it counts as."""
     own = sorted({(talk.kind, talk.kind_name) for talk in talks if talk.kind_name})
-    labels = labels_of(Paper, "presentations") | dict(own)
+    labels = lazy_labels(Paper, "presentations") | dict(own)
     members = grouped((kind, talk.paper) for talk in talks for kind in {talk.kind, talk.counts_as})
     return numbers.choices({kind: members[kind] for kind in labels}, label=labels.__getitem__)
 
@@ -196,12 +223,22 @@ class Catalog:
         wanted = [self.facets[name][value].bits for name in chosen if name != but for value in chosen[name]]
         return reduce(and_, wanted, self.everything)
 
-    def ordered(self, bits: int, sort: str = "title", seed: str = "", by: str = "") -> list[int]:
-        """Return the primary keys of these papers, sorted; grouped by topic or track where `by` says so."""
+    def ordered(
+        self,
+        bits: int,
+        sort: str = "title",
+        seed: str = "",
+        by: str = "",
+        ranked: Mapping[int, int] | None = None,
+    ) -> list[int]:
+        """Return the primary keys of these papers, sorted; grouped by topic or track where `by` says so.
+
+        `ranked`: their places by relevance; others follow by title.
+        """
         digits = f"{bits:0{len(self.papers)}b}"[::-1]
         found = [paper for paper, digit in zip(self.papers, digits, strict=False) if digit == "1"]
         if sort != "title":
-            found.sort(key=self._key(sort, seed))
+            found.sort(key=self._key(sort, seed, ranked or {}))
         if by == "topic":
             ranks = {slug: rank for rank, slug in enumerate(self.facets["topic"])}
             found.sort(key=lambda paper: ranks.get(paper.topic, len(ranks)))
@@ -209,7 +246,9 @@ class Catalog:
             found.sort(key=attrgetter("track"))
         return [paper.key for paper in found]
 
-    def _key(self, sort: str, seed: str) -> Callable[[ListedPaper], Any]:
+    def _key(self, sort: str, seed: str, ranked: Mapping[int, int]) -> Callable[[ListedPaper], Any]:
+        if sort == "relevance":
+            return lambda paper: ranked.get(paper.key, len(ranked))
         if sort == "random":
             return lambda paper: blake2b(f"{seed} {paper.uid}".encode(), digest_size=8).digest()
         if sort == "schedule":
@@ -228,6 +267,7 @@ def catalog(edition: Edition, at: datetime) -> Catalog:
     days = {start: edition.day_of(start) for start in {talk.start for talk in talks} - {UNSCHEDULED}}
     by_day = grouped((days[talk.start], talk.paper) for talk in talks if talk.start in days)
     sessions = grouped((talk.session, talk.paper) for talk in talks if talk.session != NO_SESSION)
+    rooms = grouped((talk.room, talk.paper) for talk in talks if talk.room != NO_ROOM)
     materials, labels = papers_by_material(edition), dict[str, Any](Material.Kind.choices)
     # A recording of a talk counts as a video of its paper.
     videos = [*materials["video"], *(talk.paper for talk in talks if talk.is_recorded)]
@@ -237,7 +277,8 @@ def catalog(edition: Edition, at: datetime) -> Catalog:
         "track": numbers.choices({track: tracks[track] for track in sorted(tracks)}),
         "kind": kind_choices(talks, numbers),
         "award": numbers.choices(awards, itemgetter(0), itemgetter(1)),
-        "day": numbers.choices(by_day, date.isoformat, times.short_day),
+        "day": numbers.choices(by_day, date.isoformat, lazy(times.short_day, str)),
+        "room": numbers.choices({room: rooms[room] for room in sorted(rooms)}, itemgetter(1), itemgetter(2)),
         "session": numbers.choices(sessions, itemgetter(0), lambda session: markup.plain(session[1])),
         # By slug alone: a name may change without a new revision of the edition.
         "institution": numbers.choices(papers_by_institution(edition), label=lambda _slug: ""),

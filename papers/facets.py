@@ -3,12 +3,12 @@
 Every state of the list has one address: the parameters in the order of `PaperFilter`, without defaults.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from typing import Any, ClassVar
+from urllib.parse import urlencode
 
 from django import forms
 from django.http import QueryDict
@@ -18,7 +18,7 @@ from django.utils.translation import pgettext_lazy
 from conference.models import Edition
 from content.pagination import BadParameter
 from pagecache.keys import CACHED_PARAMETERS
-from papers.catalog import FacetValue, catalog
+from papers.catalog import Catalog, FacetValue, catalog
 from papers.rows import PaperRow
 from people.models import Institution
 
@@ -36,13 +36,20 @@ FACETS = {
     "kind": _("Presented as"),
     "award": _("Award"),
     "day": _("Day"),
+    "room": _("Room"),
     "session": _("Session"),
     "institution": _("Institution"),
     "has": pgettext_lazy("papers with a video", "With"),
 }
 CACHED_PARAMETERS.update(FACETS)
-SORTS = {"title": _("Title"), "schedule": _("Time"), "board": _("Board"), "random": _("Shuffled")}
-VIEWS = {"compact": _("Compact"), "detailed": _("Detailed")}
+SORTS = {
+    "relevance": _("Best match"),
+    "title": _("Title"),
+    "schedule": _("Time"),
+    "board": _("Board"),
+    "random": _("Random"),
+}
+VIEWS = {"compact": _("Compact"), "cards": _("Cards"), "detailed": _("Detailed")}
 GROUPS = {"topic": _("By topic"), "track": _("By track")}
 # What an address leaves out, as it is so anyway.
 DEFAULTS = {"sort": "title", "view": "compact"}
@@ -60,6 +67,7 @@ class FacetChoice:
     query: str
     chosen: bool
     level: int
+    value: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,29 +95,43 @@ class Facet:
 
 
 class PaperFilter(forms.Form):
-    """Words, facets, order, groups and view of a list of papers. Parameters of other names are ignored."""
+    """Facets, order, groups and view of a list of papers. Parameters of other names are ignored.
+
+    What its words find is up to `papers.paper_search`.
+    """
+
+    # The parameters of fields whose names are taken in the address.
+    PARAMETERS: ClassVar[Mapping[str, str]] = {}
 
     q = forms.CharField(label=_("Words"), max_length=MAX_WORDS, required=False)
-    sort = forms.ChoiceField(label=_("Sorted by"), choices=[*SORTS.items()], required=False)
+    sort = forms.ChoiceField(label=_("Sort"), choices=[*SORTS.items()], required=False)
     seed = forms.RegexField(
         "^[1-9][0-9]{0,5}$",
         label=SORTS["random"],
         required=False,
-        error_messages={"invalid": _("Give a number up to 999999.")},
+        error_messages={"invalid": _("Enter a number up to 999999.")},
     )
-    by = forms.ChoiceField(label=_("Grouped"), choices=[*GROUPS.items()], required=False)
-    view = forms.ChoiceField(label=_("Shown"), choices=[*VIEWS.items()], required=False)
+    by = forms.ChoiceField(label=_("Group"), choices=[*GROUPS.items()], required=False)
+    view = forms.ChoiceField(label=pgettext_lazy("noun", "View"), choices=[*VIEWS.items()], required=False)
 
     def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
         super().__init__(parameters)
         self.parameters, self.edition, self.at = parameters, edition, at
-        self.catalog = catalog(edition, at)
+        self.catalog = self.read_catalog()
         for name in FACETS:
             field = forms.MultipleChoiceField if name == "has" else forms.ChoiceField
             choices = self.catalog.facets[name].values()
             offered = [(choice.value, choice.label) for choice in choices]
             self.fields[name] = field(choices=offered, required=False)
         self.order_fields(["q", *FACETS, "sort", "seed", "by", "view"])
+        self.defaults = {**DEFAULTS}
+
+    def read_catalog(self) -> Catalog:
+        return catalog(self.edition, self.at)
+
+    def add_prefix(self, field_name: str) -> str:
+        """Return the parameter of a field."""
+        return self.PARAMETERS.get(field_name, field_name)
 
     # What is asked for
 
@@ -117,8 +139,9 @@ class PaperFilter(forms.Form):
     def chosen(self) -> dict[str, Any]:
         """The parameters as read; raise `BadParameter` for the first that cannot be."""
         for name, errors in self.errors.items():
-            wrong = [value for value in self.parameters.getlist(name) if value] or [""]
-            raise BadParameter(name, wrong[-1], f"{errors[0]}")
+            parameter = self.add_prefix(name)
+            wrong = [value for value in self.parameters.getlist(parameter) if value] or [""]
+            raise BadParameter(parameter, wrong[-1], f"{errors[0]}")
         return self.cleaned_data
 
     @cached_property
@@ -129,42 +152,28 @@ class PaperFilter(forms.Form):
         has = [kind for kind in self.catalog.facets["has"] if kind in chosen["has"]]
         return {**picked, "has": has} if has else picked
 
-    @property
-    def is_narrowed(self) -> bool:
-        return bool(self.values or self.chosen["q"])
-
     def query(self, but: Iterable[str] = (), **changes: str | list[str]) -> str:
         """Return the query of the state that differs in these parameters, on its first page."""
         state = {**self.chosen, **self.values, **changes}
         left_out = {*but} if state["sort"] == "random" else {*but, "seed"}
         parameters = {
-            name: state[name]
+            self.add_prefix(name): state[name]
             for name in self.fields
-            if name not in left_out and state[name] and state[name] != DEFAULTS.get(name)
+            if name not in left_out and state[name] and state[name] != self.defaults.get(name)
         }
         return urlencode(parameters, doseq=True)
 
-    @property
-    def fields_but_words(self) -> list[tuple[str, str]]:
-        return parse_qsl(self.query(but=["q"]))
-
     # What is found
 
-    @cached_property
-    def keys(self) -> list[int]:
-        """The primary keys of the matching papers, in order."""
-        chosen = self.chosen
-        found = self.catalog.matching(self.values) & self._worded
-        return self.catalog.ordered(found, chosen["sort"] or "title", chosen["seed"], chosen["by"])
+    @property
+    def found(self) -> int:
+        """The bitmap of the matching papers."""
+        return self.catalog.matching(self.values) & self.worded
 
-    @cached_property
-    def _worded(self) -> int:
-        """The bitmap of the papers in which the words are found. One query, if there are words."""
-        words = self.chosen["q"]
-        if not words:
-            return self.catalog.everything
-        papers = self.edition.papers.published(self.at).matching(words, self.at)
-        return self.catalog.numbers.bits(papers.order_by().values_list("pk", flat=True))
+    @property
+    def worded(self) -> int:
+        """The bitmap of the papers in which the words are found."""
+        raise NotImplementedError
 
     # What is offered
 
@@ -174,21 +183,10 @@ class PaperFilter(forms.Form):
         offered = [Facet(name, str(label), self._offers(name)) for name, label in FACETS.items()]
         return [facet for facet in offered if len(facet.offers) > 1 or facet.chosen]
 
-    @property
-    def removals(self) -> list[tuple[str, str, str]]:
-        """What narrows the list: a label, the value, and the address without it."""
-        words = (
-            [(str(self.fields["q"].label), self.chosen["q"], self.query(but=["q"]))]
-            if self.chosen["q"]
-            else []
-        )
-        picked = [(facet.label, offer.label, offer.query) for facet in self.facets for offer in facet.chosen]
-        return [*words, *picked]
-
     def _offers(self, name: str) -> list[FacetChoice]:
         picked = self.values.get(name, [])
         # Of materials a paper can have several: the others narrow each other.
-        others = self.catalog.matching(self.values, but="" if name == "has" else name) & self._worded
+        others = self.catalog.matching(self.values, but="" if name == "has" else name) & self.worded
         counted = [
             (choice, number)
             for choice in self.catalog.facets[name].values()
@@ -207,6 +205,7 @@ class PaperFilter(forms.Form):
                 self._toggled(name, choice.value),
                 choice.value in picked,
                 len(self._branch(choice.above)),
+                choice.value,
             )
             for choice, number in counted
         ]
@@ -230,28 +229,35 @@ class PaperFilter(forms.Form):
         ranked = sorted(counted, key=lambda pair: (pair[0].value not in picked, -pair[1]))[:MAX_CHOICES]
         rows = Institution.objects.filter(slug__in=[choice.value for choice, _ in ranked])
         names = dict(rows.values_list("slug", "name"))
-        return [(replace(choice, label=names.get(choice.value, "")), number) for choice, number in ranked]
+        return [(replace(choice, name=names.get(choice.value, "")), number) for choice, number in ranked]
 
     # In order and in groups
 
     @property
     def ways(self) -> dict[str, list[tuple[str, str, bool]]]:
         """The ways to sort, group and show the list: label, address, whether it is so now."""
-        facets, sorts = self.catalog.facets, {**SORTS}
-        if not facets["day"]:
-            del sorts["schedule"]
-        if not self.catalog.has_boards:
-            del sorts["board"]
+        facets = self.catalog.facets
         groups = {"": _("One list"), **{name: label for name, label in GROUPS.items() if facets[name]}}
-        found = {}
-        for name, labels in {"sort": sorts, "by": groups, "view": VIEWS}.items():
-            current = self.chosen[name] or DEFAULTS.get(name, "")
-            if len(labels) > 1:
-                found[name] = [
-                    (str(label), self.query(but=["seed"], **{name: way}), way == current)
-                    for way, label in labels.items()
-                ]
-        return found
+        offered: dict[str, Mapping[str, object]] = {"sort": self.sorts, "by": groups, "view": VIEWS}
+        return {name: self.links(name, labels) for name, labels in offered.items() if len(labels) > 1}
+
+    @property
+    def sorts(self) -> dict[str, object]:
+        """The orders that make a difference."""
+        left_out = {"relevance"}
+        if not self.catalog.facets["day"]:
+            left_out.add("schedule")
+        if not self.catalog.has_boards:
+            left_out.add("board")
+        return {name: label for name, label in SORTS.items() if name not in left_out}
+
+    def links(self, name: str, labels: Mapping[str, object]) -> list[tuple[str, str, bool]]:
+        """Return the choices of a parameter: label, address, whether it is so now."""
+        current = self.chosen[name] or self.defaults.get(name, "")
+        return [
+            (str(label), self.query(but=["seed"], **{name: way}), way == current)
+            for way, label in labels.items()
+        ]
 
     def groups(self, page: Iterable[PaperRow]) -> dict[str, list[PaperRow]]:
         """The papers of a page under their topics or tracks; empty if they are in one list."""

@@ -13,12 +13,21 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from conference.models import Edition
-from content.fields import HttpURLField, LicenseField, LinesField, MarkdownField, SlugKey, UidField
+from conference.pictures import validate_picture
+from content.fields import (
+    HttpURLField,
+    LicenseField,
+    LinesField,
+    MarkdownField,
+    SlugKey,
+    UidField,
+    validate_accent,
+)
+from content.history.public_past import PAPERS, PublicWhen
 from content.invalidation import paper_tag, title_tag
 from content.licenses import License, license_of
 from content.models import Content, Ordered, Status
 from content.page_paths import path_of
-from content.public_past import PAPERS, PublicWhen
 from papers.querysets import (
     TOPIC_LEVELS,
     AuthorshipQuerySet,
@@ -28,6 +37,7 @@ from papers.querysets import (
     PaperQuerySet,
     TopicQuerySet,
 )
+from papers.rows import Thumbnail, thumbnail
 from people.models import Institution, Person
 from people.printed_names import NamedAsPrinted
 
@@ -45,6 +55,13 @@ class Topic(Ordered, Content):
     )
     slug = SlugKey(_("slug"), max_length=120)
     name = models.CharField(_("name"), max_length=150)
+    color = models.CharField(
+        _("color"),
+        max_length=7,
+        blank=True,
+        validators=[validate_accent],
+        help_text=_("Such as #0b6b62. Leave empty to use the parent topic’s color, or one from the palette."),
+    )
 
     objects = TopicQuerySet.as_manager()
 
@@ -80,14 +97,14 @@ class Topic(Ordered, Content):
 
     def clean(self) -> None:
         if self.parent and self.parent.edition_id != self.edition_id:
-            raise ValidationError({"parent": _("The topic above belongs to another edition.")})
+            raise ValidationError({"parent": _("The parent topic belongs to another edition.")})
         above = self.parent
         while above:
             if above.pk == self.pk and self.pk:
-                raise ValidationError({"parent": _("A topic cannot stand below itself.")})
+                raise ValidationError({"parent": _("A topic can’t be its own parent.")})
             above = above.parent
         if self.parent and len(self.ancestors) + self.height() > TOPIC_LEVELS:
-            message = _("Topics nest %(levels)d levels deep: choose a higher one.")
+            message = _("Topics have at most %(levels)d levels. Choose a higher parent.")
             raise ValidationError({"parent": message % {"levels": TOPIC_LEVELS}})
 
 
@@ -102,6 +119,7 @@ class Paper(Content):
         "lay_summary_html",
     )
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary")
+    unrecorded_fields: ClassVar[tuple[str, ...]] = ("thumbnail",)
     public_when = PublicWhen(PAPERS, {"status": ("published",)})
     words: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary", "doi", "pages")
 
@@ -121,6 +139,15 @@ class Paper(Content):
     abstract_html = models.TextField(blank=True, editable=False)
     lay_summary = MarkdownField(_("lay summary"), blank=True, help_text=_("For readers from other fields."))
     lay_summary_html = models.TextField(blank=True, editable=False)
+    teaser = models.ImageField(
+        _("teaser"),
+        upload_to="teasers/",
+        blank=True,
+        validators=[validate_picture],
+        help_text=_("A picture that represents the paper in lists."),
+    )
+    # `papers.thumbnails` makes it; its name says its size.
+    thumbnail = models.ImageField(upload_to="thumbnails/", blank=True, editable=False)
     track = models.CharField(
         _("track"),
         max_length=100,
@@ -130,9 +157,9 @@ class Paper(Content):
     topic = models.ForeignKey(
         Topic, models.SET_NULL, verbose_name=_("topic"), null=True, blank=True, related_name="papers"
     )
-    keywords = LinesField(_("keywords"), help_text=_("One a line."))
+    keywords = LinesField(_("keywords"), help_text=_("One per line."))
     decision = models.CharField(
-        _("decision"), max_length=100, blank=True, help_text=_("As the review system says it.")
+        _("decision"), max_length=100, blank=True, help_text=_("As named in the review system.")
     )
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.DRAFT)
     doi = models.CharField(
@@ -142,7 +169,7 @@ class Paper(Content):
         _("pages"), max_length=30, blank=True, help_text=_("In the proceedings, such as 12-25.")
     )
     license = LicenseField(
-        _("license"), help_text=_("An SPDX identifier such as CC-BY-4.0. Empty: the edition's.")
+        _("license"), help_text=_("An SPDX identifier such as CC-BY-4.0. Leave empty to use the edition’s.")
     )
     # When a release first showed it: from then on its address stays, even if it is withdrawn.
     announced_at = models.DateTimeField(null=True, editable=False)
@@ -185,6 +212,11 @@ class Paper(Content):
         return license_of(self.license or self.edition.license)
 
     @property
+    def picture(self) -> Thumbnail | None:
+        """Its thumbnail."""
+        return thumbnail(str(self.thumbnail))
+
+    @property
     def telling_decision(self) -> str:
         """The decision, unless it says no more than that the paper is in the program."""
         return "" if PLAIN_DECISION.fullmatch(self.decision) else self.decision
@@ -209,7 +241,7 @@ class Authorship(NamedAsPrinted, Ordered, Content):
 
     paper = models.ForeignKey(Paper, models.CASCADE, verbose_name=_("paper"), related_name="authorships")
     person = models.ForeignKey(Person, models.PROTECT, verbose_name=_("person"), related_name="authorships")
-    affiliations = LinesField(_("affiliations as printed"), help_text=_("One a line."))
+    affiliations = LinesField(_("affiliations as printed"), help_text=_("One per line."))
     institutions = models.ManyToManyField(
         Institution, verbose_name=_("institutions"), blank=True, related_name="authorships"
     )
@@ -230,7 +262,7 @@ class Authorship(NamedAsPrinted, Ordered, Content):
             models.UniqueConstraint(
                 fields=["paper", "person"],
                 name="authorship_person_unique_in_paper",
-                violation_error_message=_("This person is an author of the paper already."),
+                violation_error_message=_("This person is already an author of the paper."),
             ),
         ]
 
@@ -259,13 +291,18 @@ class Material(Ordered, Content):
 
     paper = models.ForeignKey(Paper, models.CASCADE, verbose_name=_("paper"), related_name="materials")
     kind = models.CharField(_("kind"), max_length=12, choices=Kind)
-    label = models.CharField(_("label"), max_length=300, blank=True, help_text=_("Empty: the kind."))
+    label = models.CharField(
+        _("label"), max_length=300, blank=True, help_text=_("Leave empty to use the kind.")
+    )
     url = HttpURLField(_("address"), blank=True, max_length=1000)
     file = models.FileField(_("file"), upload_to="material/", blank=True)
     visible = models.BooleanField(_("visible"), default=True)
     license = LicenseField(
         _("license"),
-        help_text=_("An SPDX identifier such as MIT. Empty: a PDF has the paper's, others have none."),
+        help_text=_(
+            "An SPDX identifier such as MIT. Leave empty to use the paper’s license for a PDF, and "
+            "none for other files."
+        ),
     )
 
     objects = MaterialQuerySet.as_manager()
@@ -278,7 +315,7 @@ class Material(Ordered, Content):
             models.CheckConstraint(
                 condition=~Q(url="", file=""),
                 name="material_has_address_or_file",
-                violation_error_message=_("Give an address or a file."),
+                violation_error_message=_("Enter an address or choose a file."),
             )
         ]
 
@@ -351,7 +388,7 @@ class AwardGrant(Ordered, Content):
     person = models.ForeignKey(
         Person, models.PROTECT, verbose_name=_("person"), null=True, blank=True, related_name="grants"
     )
-    citation = MarkdownField(_("citation"), blank=True, help_text=_("The jury's words. Markdown."))
+    citation = MarkdownField(_("citation"), blank=True, help_text=_("The jury’s words. Markdown."))
     citation_html = models.TextField(blank=True, editable=False)
 
     objects = AwardGrantQuerySet.as_manager()
@@ -365,7 +402,7 @@ class AwardGrant(Ordered, Content):
                 condition=Q(paper__isnull=True, person__isnull=False)
                 | Q(paper__isnull=False, person__isnull=True),
                 name="award_grant_has_one_winner",
-                violation_error_message=_("Give either a paper or a person."),
+                violation_error_message=_("Choose either a paper or a person, not both."),
             ),
             models.UniqueConstraint(fields=["award", "paper"], name="award_grant_paper_unique"),
             models.UniqueConstraint(fields=["award", "person"], name="award_grant_person_unique"),

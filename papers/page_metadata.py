@@ -22,6 +22,7 @@ from conference.page_metadata import (
     Thing,
     absolute,
     conference_event,
+    identifier,
     json_ld,
     lead,
     license_thing,
@@ -114,7 +115,7 @@ def citation(paper: Any) -> list[HeadTag]:
         ("citation_doi", paper.doi),
         ("citation_language", LANGUAGE),
         *(("citation_keywords", keyword) for keyword in paper.keywords),
-        ("citation_abstract_html_url", absolute(paper.get_absolute_url())),
+        ("citation_abstract_html_url", identifier(paper.get_absolute_url())),
         ("citation_pdf_url", own_pdf(paper)),
     ]
     return meta_name(pairs)
@@ -131,7 +132,7 @@ def dublin_core(paper: Any) -> list[HeadTag]:
         ("DC.date", edition.start_date.isoformat()),
         ("DC.type", "Text"),
         ("DC.format", "text/html"),
-        ("DC.identifier", absolute(paper.get_absolute_url())),
+        ("DC.identifier", identifier(paper.get_absolute_url())),
         ("DC.identifier", paper.doi and f"doi:{paper.doi}"),
         ("DC.source", edition.proceedings_title or edition.name),
         ("DC.language", LANGUAGE),
@@ -167,7 +168,7 @@ def article(paper: Any, card: Card) -> Thing:
     pdf = own_pdf(paper)
     return {
         "@type": "ScholarlyArticle",
-        "@id": url,
+        "@id": identifier(paper.get_absolute_url()),
         "url": url,
         "mainEntityOfPage": url,
         "headline": str(paper),

@@ -22,7 +22,6 @@ from django.db.models.fields import IntegerField
 from django.db.models.functions import Coalesce, Lower, Upper
 
 from content.querysets import ContentQuerySet, or_draft, papers_public
-from markup import fold
 from papers.rows import PaperRow, cards
 from people.querysets import with_shown_names
 
@@ -70,15 +69,6 @@ class PaperQuerySet(ContentQuerySet[Any]):
 
     def below(self, topic: "Topic") -> Self:
         return self.filter(reduce(or_, (Q(**{path: topic}) for path in TOPIC_PATHS)))
-
-    def matching(self, words: str, at: datetime | None = None) -> Self:
-        """Papers each of these words is found in: in the title or in a name of an author."""
-        rows, authors = self, self.published_related("authorships", at).filter(paper=OuterRef("pk"))
-        for word in dict.fromkeys(fold(words).split()):
-            spelling = Q(person__names__folded__contains=word, person__names__hidden=False)
-            named = Exists(authors.filter(Q(person__folded__contains=word) | spelling))
-            rows = rows.filter(Q(sort_title__contains=word) | Q(named))
-        return rows
 
     def by_title(self) -> Self:
         return self.order_by("sort_title", "uid")
@@ -129,9 +119,11 @@ class PaperQuerySet(ContentQuerySet[Any]):
         rows = self.published_related("materials", at).order_by("position", "pk")
         return self.prefetch_related(Prefetch("materials", rows, "shown_materials"))
 
-    def cards(self, at: datetime | None = None, *, detailed: bool = False) -> list[PaperRow]:
+    def cards(
+        self, at: datetime | None = None, *, detailed: bool = False, abstract: str = ""
+    ) -> list[PaperRow]:
         """Return what one line of a list shows of each, as plain values; see `papers.rows`."""
-        return cards(self, at, detailed=detailed)
+        return cards(self, at, detailed=detailed, abstract=abstract)
 
     def in_full(self, at: datetime | None = None) -> Self:
         rows = self.select_related("edition", "topic__parent__parent", "topic__edition")
@@ -186,10 +178,11 @@ class PaperPartQuerySet(ContentQuerySet[Any]):
 
 
 class AuthorshipQuerySet(PaperPartQuerySet):
-    def people_by_edition(self, conference: int) -> dict[int, int]:
-        """Return how many people wrote for a conference, by the key of the edition."""
+    def by_edition(self, conference: int) -> dict[int, tuple[int, int]]:
+        """Return how many people wrote how many papers of a conference, by the key of the edition."""
         rows = self.filter(paper__edition__conference=conference).order_by().values_list("paper__edition")
-        return dict(rows.annotate(number=Count("person", distinct=True)))
+        counted = rows.annotate(Count("person", distinct=True), Count("paper", distinct=True))
+        return {key: (people, papers) for key, people, papers in counted}
 
     def returning(self, at: datetime | None = None) -> Self:
         """Authorships of people who had written for an earlier edition of the same conference."""

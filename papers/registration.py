@@ -1,17 +1,73 @@
-"""What the packages below learn of papers: roles, menu sections, and who is public as author or winner."""
+"""What the packages below learn of papers: roles, menu sections, and who is public as author or winner.
 
+A track chair's own are the papers of the topics and tracks that the membership names.
+"""
+
+from functools import reduce
+from operator import or_
+from typing import Any
+
+from django.db.models import Q
+from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
 
-from accounts.roles import ALL, NONE, SEE, grant
+from accounts.access_scope import NOTHING, OWN, Access
+from accounts.roles import ALL, KEEP, NONE, PARTS, SEE, Role, grant
 from conference import menu_sections
+from conference.edition_copy import EDITION_PARTS, EditionCopy, EditionPart
 from conference.menu_sections import MenuSection
+from conference.models import Edition
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
+from papers.querysets import TOPIC_PATHS
 from people.models import Institution, Person
 from people.querysets import Appearance, register_appearance
 
-grant([Paper, Authorship, Material, Topic], ALL, ALL, ALL, SEE, SEE)
-grant([Award, AwardGrant], ALL, ALL, ALL, NONE, SEE)
+
+def chosen_papers(access: Access) -> Any:
+    """Return the keys of the papers in the topics and tracks that a track chair's memberships name."""
+    found = NOTHING
+    for role, edition, _series, parts in access.memberships:
+        if role == Role.TRACK_CHAIR:
+            named = [part.partition(":") for part in parts]
+            topics = [int(key) for kind, _sep, key in named if kind == "topic" and key.isdecimal()]
+            tracks = [key for kind, _sep, key in named if kind == "track"]
+            within = (Q(**{f"{path}__in": topics}) for path in TOPIC_PATHS)
+            found |= Q(edition=edition) & reduce(or_, within, Q(track__in=tracks))
+    return Paper._base_manager.filter(found).order_by().values("pk")
+
+
+def those_there(access: Access, model: type[Person | Institution], name: str) -> Q:
+    """Whom the chosen papers name, and everybody who is public: authors are chosen among them."""
+    rows = Authorship._base_manager.filter(paper__in=chosen_papers(access), **{f"{name}__isnull": False})
+    public = model.objects.published().order_by().values("pk")
+    return Q(pk__in=rows.order_by().values(name)) | Q(pk__in=public)
+
+
+def parts_of(edition: Edition) -> list[tuple[str, str]]:
+    """Return the topics and tracks that a track chair may be limited to."""
+    topics = [(f"topic:{topic.pk}", str(topic)) for topic in Topic.objects.filter(edition=edition)]
+    rows = Paper.objects.filter(edition=edition).exclude(track="").order_by("track")
+    tracks = [*rows.values_list("track", flat=True).distinct()]
+    # The main track has no name, and is a part only beside others.
+    named = [("", gettext("Main track")), *((track, track) for track in tracks)] if tracks else []
+    return topics + [
+        (f"track:{track}", gettext("Track: %(track)s") % {"track": name}) for track, name in named
+    ]
+
+
+OWN[Role.TRACK_CHAIR] |= {
+    Paper: lambda access: Q(pk__in=chosen_papers(access)),
+    Authorship: lambda access: Q(paper__in=chosen_papers(access)),
+    Material: lambda access: Q(paper__in=chosen_papers(access)),
+    Person: lambda access: those_there(access, Person, "person"),
+    Institution: lambda access: those_there(access, Institution, "institutions"),
+}
+PARTS[Role.TRACK_CHAIR] = parts_of
+
+grant([Paper], ALL, ALL, ALL, SEE, SEE, track_chair=KEEP, awards=SEE)
+grant([Authorship, Material], ALL, ALL, ALL, SEE, SEE, track_chair=ALL, awards=SEE)
+grant([Topic], ALL, ALL, ALL, SEE, SEE, track_chair=SEE, awards=SEE)
+grant([Award, AwardGrant], ALL, ALL, ALL, NONE, SEE, awards=ALL)
 
 register_appearance(Person, Appearance(10, "authorships", ("paper__edition",)))
 register_appearance(Person, Appearance(50, "grants", ("award__edition", "paper__edition")))
@@ -34,5 +90,33 @@ menu_sections.register(
         rows=lambda edition, at: [Award.objects.published(at).filter(edition=edition)],
         counted=ngettext_lazy("%(number)s award", "%(number)s awards", "count"),
     ),
-    MenuSection(120, "statistics", _("In numbers"), "papers:statistics"),
+    MenuSection(120, "statistics", _("Statistics"), "papers:statistics"),
 )
+
+
+def copy_topics(copying: EditionCopy) -> None:
+    """Copy the topics level by level: those above are there when others lead to them."""
+    rows = list(copying.source.topics.all())
+    while rows:
+        made = copying.made.setdefault(Topic, {})
+        level = [row for row in rows if row.parent_id is None or row.parent_id in made]
+        copying.rows(level)
+        rows = [row for row in rows if row not in level] if level else []
+
+
+def copy_awards(copying: EditionCopy) -> None:
+    copying.rows(copying.source.awards.all())
+
+
+EDITION_PARTS += [
+    EditionPart("topics", _("Topics"), Topic, lambda edition: edition.topics.all(), copy_topics, place=11),
+    EditionPart(
+        "awards",
+        _("Awards, without winners"),
+        Award,
+        lambda edition: edition.awards.all(),
+        copy_awards,
+        is_usual=False,
+        place=30,
+    ),
+]

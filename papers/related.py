@@ -198,7 +198,7 @@ class DayTalks:
     posters: Sequence[DayTalk]
 
 
-@cached_per_revision(CACHED_DAYS)
+@cached_per_revision(CACHED_DAYS, by_language=True)
 def day_talks_around(edition: Edition, at: datetime, start: datetime, end: datetime) -> DayTalks:
     """Return what takes place in the sessions that begin between two moments. One query after a change."""
     rows = published_rows(Paper, "presentations", at).filter(edition=edition).on_day(start, end)

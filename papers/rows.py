@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 from django.core.files.storage import default_storage
 from django.db.models.functions import Coalesce
@@ -22,9 +22,13 @@ from content.querysets import moment, published_rows
 from people.querysets import with_shown_names
 from people.rows import PersonLink
 
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
 NO_TIME = datetime.max.replace(tzinfo=UTC)
 # The number of cached label keys; halls use the same ones every day.
 CACHE_ENTRIES = 4_000
+THUMBNAIL_SIZE = re.compile(r"-(\d+)x(\d+)\.webp$")
 # What a board is sorted by.
 type Board = tuple[tuple[int, str], ...]
 EDITION_COLUMNS = tuple(f"edition__{name}" for name in EditionSummary._fields)
@@ -51,6 +55,20 @@ class MaterialLink(NamedTuple):
 
     def __str__(self) -> str:
         return self.label
+
+
+class Thumbnail(NamedTuple):
+    """A small picture as `<img>` takes it."""
+
+    url: str
+    width: int
+    height: int
+
+
+def thumbnail(name: str) -> Thumbnail | None:
+    """Return the thumbnail of this name, which says its size; `None` without one. Nothing is read."""
+    found = THUMBNAIL_SIZE.search(name)
+    return Thumbnail(default_storage.url(name), int(found[1]), int(found[2])) if found else None
 
 
 class Appearing:
@@ -91,6 +109,7 @@ class PaperRow(NamedTuple):
     track: str = ""
     topic: TopicRow | None = None
     appearances: tuple["TalkRow", ...] = ()
+    picture: Thumbnail | None = None
 
     def __str__(self) -> str:
         return markup.plain(self.title)
@@ -187,12 +206,12 @@ def awards(papers: Any, keys: Collection[int], at: datetime | None = None) -> Ro
 
 
 def paper_rows(papers: Any, keys: Collection[int], at: datetime | None = None) -> dict[int, PaperRow]:
-    """Return the published papers that have these keys, titles alone. One query, none without keys."""
+    """Return the published papers with these keys: titles and pictures. One query, none without keys."""
     rows = papers.model.objects.published(moment(at)).filter(AnyOf("pk", Keys(keys)))
-    columns = ("pk", "uid", "title", "title_html", *EDITION_COLUMNS)
+    columns = ("pk", "uid", "title", "title_html", "thumbnail", *EDITION_COLUMNS)
     return {
-        key: PaperRow(uid, title, html, EditionSummary(*edition))
-        for key, uid, title, html, *edition in rows.values_list(*columns)
+        key: PaperRow(uid, title, html, EditionSummary(*edition), picture=thumbnail(picture))
+        for key, uid, title, html, picture, *edition in rows.values_list(*columns)
     }
 
 
@@ -210,9 +229,13 @@ def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) 
     """Return where these papers appear, by time. One query, none without keys."""
     labels = labels_of(papers.model, "presentations")
     rows = _parts(papers, "presentations", keys, at).with_beginning()
-    placed = rows.annotate(where=Coalesce("room_id", "session__room_id"))
+    placed = rows.annotate(
+        where=Coalesce("room_id", "session__room_id"),
+        room_slug=Coalesce("room__slug", "session__room__slug"),
+        place=Coalesce("room__name", "session__room__name"),
+    )
     kind = ("kind", "kind_name", "counts_as")
-    columns = ("paper_id", "uid", *kind, "begins", "where", "board", "called_off")
+    columns = ("paper_id", "uid", *kind, "begins", "where", "room_slug", "place", "board", "called_off")
     return grouped(
         (
             paper,
@@ -223,11 +246,14 @@ def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) 
                 counts_as,
                 start=start,
                 room_id=room,
+                room=RoomRow(slug, place) if slug else None,
                 board=board,
                 cancelled=off,
             ),
         )
-        for paper, uid, kind, name, counts_as, start, room, board, off in placed.values_list(*columns)
+        for paper, uid, kind, name, counts_as, start, room, slug, place, board, off in placed.values_list(
+            *columns
+        )
     )
 
 
@@ -236,15 +262,24 @@ def _parts(papers: Any, relation: str, keys: Collection[int], at: datetime | Non
 
 
 def labels_of(papers: Any, relation: str) -> dict[str, str]:
-    """Return the words for the kinds of what belongs to papers."""
-    kinds = papers._meta.get_field(relation).related_model._meta.get_field("kind").flatchoices
-    return {kind: str(label) for kind, label in kinds}
+    """Return the words for the kinds of what belongs to papers, in the current language."""
+    return {kind: str(label) for kind, label in lazy_labels(papers, relation).items()}
 
 
-def cards(papers: Any, at: datetime | None = None, *, detailed: bool = False) -> list[PaperRow]:
-    """Return what one line of a list shows of each of these papers. Four queries, five where `detailed`."""
-    own = ["pk", "uid", "title", "title_html", "track", "topic__slug", "topic__name"]
-    columns = [*own, *(["abstract_html"] if detailed else []), *EDITION_COLUMNS]
+def lazy_labels(papers: Any, relation: str) -> "dict[str, str | StrPromise]":
+    return dict(papers._meta.get_field(relation).related_model._meta.get_field("kind").flatchoices)
+
+
+def cards(
+    papers: Any, at: datetime | None = None, *, detailed: bool = False, abstract: str = ""
+) -> list[PaperRow]:
+    """Return what one line of a list shows of each of these papers. Four queries, five where `detailed`.
+
+    `abstract` is the column to read into `abstract_html`: a search makes a passage of its source.
+    """
+    abstract = abstract or ("abstract_html" if detailed else "")
+    own = ["pk", "uid", "title", "title_html", "thumbnail", "track", "topic__slug", "topic__name"]
+    columns = [*own, *([abstract] if abstract else []), *EDITION_COLUMNS]
     rows = list(papers.values_list(*columns, named=True))
     keys = [row.pk for row in rows]
     people, won = authors(papers, keys, at), awards(papers, keys, at)
@@ -255,13 +290,14 @@ def cards(papers: Any, at: datetime | None = None, *, detailed: bool = False) ->
             row.title,
             row.title_html,
             EditionSummary(*row[-len(EDITION_COLUMNS) :]),
-            row.abstract_html if detailed else "",
+            getattr(row, abstract) if abstract else "",
             people[row.pk],
             won[row.pk],
             opened[row.pk],
             row.track,
             TopicRow(row.topic__slug, row.topic__name) if row.topic__slug else None,
             shown[row.pk],
+            thumbnail(row.thumbnail),
         )
         for row in rows
     ]

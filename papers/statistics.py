@@ -4,11 +4,12 @@ Templates draw the charts, each with a table. Widths are per cent of the picture
 fits a phone without its words getting smaller.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
+from math import ceil, log
 from operator import or_
 
 from django.urls import reverse
@@ -20,6 +21,7 @@ from papers.catalog import FacetValue, catalog
 from papers.models import Authorship, Paper
 from papers.querysets import called_off
 from papers.rows import labels_of
+from papers.world_map import TILES, tile_of
 from people.models import Institution
 
 MAX_BARS = 20
@@ -28,16 +30,20 @@ LARGE_TEAM = 10
 ROW, TEXT, BAR = 42, 14, 22
 COLUMNS, HEAD, FOOT = 150, 22, 24
 MAX_LABEL_CHARS = 38
+MAP_LEVELS = 5
+# The side of a country's square, with the gap, in the map's own units.
+SQUARE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One number: what it counts, and where its page is, if there is one."""
+    """One number: what it counts, where its page is, if there is one, and the class that gives its hue."""
 
     label: str
     number: int
     url: str = ""
     unit: str = ""
+    hue: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,18 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class MapSquare:
+    """A country on the map: its square, its papers, and how dark it is, from 0 to `MAP_LEVELS`."""
+
+    code: str
+    label: str
+    number: int
+    level: int
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
 class Chart:
     """A picture with its title, a sentence that says what it shows, and the numbers themselves."""
 
@@ -68,12 +86,14 @@ class Chart:
     upright: bool = False
     # Of how many of the papers it speaks; empty where it counts something else.
     basis: str = ""
+    squares: Sequence[MapSquare] = ()
 
 
 def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
-    """Return the charts that have something to show. Seven queries, and those of the catalog."""
+    """Return the charts that have something to show. Eight queries, and those of the catalog."""
     charts = [
         topics(edition, at),
+        countries(edition, at),
         institutions(edition, at),
         team_sizes(edition, at),
         kinds(edition, at),
@@ -89,15 +109,47 @@ def topics(edition: Edition, at: datetime | None) -> Chart:
     return replace(chart, basis=_basis(edition, "topic", at))
 
 
+def countries(edition: Edition, at: datetime | None) -> Chart:
+    """Papers by the countries of their authors' institutions, on a map: a paper counts in each of them."""
+    found: defaultdict[str, int] = defaultdict(int)
+    choices = catalog(edition, at).facets["institution"]
+    rows = Institution.objects.filter(slug__in=list(choices)).exclude(country="").order_by()
+    places = dict(rows.values_list("slug", "country"))
+    for slug, choice in choices.items():
+        if slug in places:
+            tile = tile_of(places[slug])
+            found[tile.name if tile else places[slug]] |= choice.bits
+    numbers = {country: bits.bit_count() for country, bits in found.items()}
+    values = [
+        Value(country, numbers[country]) for country in sorted(found, key=lambda one: (-numbers[one], one))
+    ]
+    title = gettext("Papers by country of institution")
+    chart = bars("countries", title, gettext("Country"), values[:MAX_BARS])
+    based = based_on(reduce(or_, found.values(), 0).bit_count(), len(catalog(edition, at).papers))
+    return replace(chart, values=values, basis=based, squares=map_squares(numbers))
+
+
+def map_squares(numbers: dict[str, int]) -> list[MapSquare]:
+    """Return the squares of all countries; levels follow the logarithm of the number of papers."""
+    maximum = max(numbers.values(), default=0)
+    squares = []
+    for tile in TILES:
+        number = numbers.get(tile.name, 0)
+        level = ceil(MAP_LEVELS * log(number + 1) / log(maximum + 1)) if number else 0
+        x, y = tile.column * SQUARE, tile.row * SQUARE
+        squares.append(MapSquare(tile.code, tile.name, number, level, x, y))
+    return squares
+
+
 def institutions(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the institutions of their authors: a paper counts at each of them."""
     choices = sorted(catalog(edition, at).facets["institution"].values(), key=_rank)[:MAX_BARS]
     rows = Institution.objects.filter(slug__in=[choice.value for choice in choices])
     names = dict(rows.values_list("slug", "name"))
-    named = [replace(choice, label=names.get(choice.value, choice.value)) for choice in choices]
+    named = [replace(choice, name=names.get(choice.value, choice.value)) for choice in choices]
     chart = bars(
         "institutions",
-        gettext("Papers by institution, the first %(number)d") % {"number": MAX_BARS},
+        gettext("Papers by institution, top %(number)d") % {"number": MAX_BARS},
         gettext("Institution"),
         _most(edition, "institution", named),
     )
@@ -119,29 +171,43 @@ def kinds(edition: Edition, at: datetime | None) -> Chart:
     papers = {paper for _, _, paper in talks if paper is not None}
     labels = {**labels_of(Paper, "presentations"), **{kind: name for kind, name in sorted(found) if name}}
     numbers = {kind: number for (kind, _), number in found.items()}
-    values = [Value(label, numbers[kind]) for kind, label in labels.items() if kind in numbers]
+    values = [
+        Value(label, numbers[kind], hue=f"kind-{kind}") for kind, label in labels.items() if kind in numbers
+    ]
     chart = bars("kinds", gettext("Presentations by kind"), gettext("Kind"), values)
     return replace(chart, basis=based_on(len(papers), len(catalog(edition, at).papers)))
 
 
 def years(edition: Edition, at: datetime | None) -> list[Chart]:
-    """Papers, authors, and how many of the authors had written for an earlier year."""
+    """Papers, their authors, and how many of these had written for an earlier year."""
     editions = Edition.objects.published(at).filter(conference=edition.conference_id).order_by("start_date")
     papers = Paper.objects.published(at).by_edition(edition.conference_id)
     wrote = Authorship.objects.published(at)
-    authors = wrote.people_by_edition(edition.conference_id)
-    back = wrote.returning(at).people_by_edition(edition.conference_id)
+    found = wrote.by_edition(edition.conference_id)
+    authors = {key: people for key, (people, _) in found.items()}
+    signed = {key: number for key, (_, number) in found.items()}
+    again = wrote.returning(at).by_edition(edition.conference_id)
+    back = {key: people for key, (people, _) in again.items()}
     shown = [one for one in editions if papers.get(one.pk)]
     shares = [
         Value(str(one.year), round(100 * back.get(one.pk, 0) / authors[one.pk]), unit=" %")
         for one in shown[1:]
         if authors.get(one.pk)
     ]
-    return [
+    charts = [
         columns("years", gettext("Papers by year"), gettext("Year"), _by_year(shown, papers)),
         columns("people", gettext("Authors by year"), gettext("Year"), _by_year(shown, authors)),
-        columns("returning", gettext("Authors who had written for an earlier year"), gettext("Year"), shares),
+        columns("returning", gettext("Returning authors"), gettext("Year"), shares),
     ]
+    bases = [(shown, papers), (shown, signed), (shown[1:], signed)]
+    return [
+        replace(chart, basis=based_on(_total(some, numbers), _total(some, papers)))
+        for chart, (some, numbers) in zip(charts, bases, strict=True)
+    ]
+
+
+def _total(editions: Iterable[Edition], numbers: dict[int, int]) -> int:
+    return sum(numbers.get(one.pk, 0) for one in editions)
 
 
 def _by_year(editions: Iterable[Edition], found: dict[int, int]) -> list[Value]:
@@ -177,7 +243,12 @@ def _rank(choice: FacetValue) -> tuple[int, str]:
 def _most(edition: Edition, facet: str, choices: Iterable[FacetValue]) -> list[Value]:
     papers = reverse("papers:list", args=[edition.slug])
     return [
-        Value(choice.label, choice.bits.bit_count(), f"{papers}?{facet}={choice.value}")
+        Value(
+            choice.label,
+            choice.bits.bit_count(),
+            f"{papers}?{facet}={choice.value}",
+            hue=f"topic-{choice.value}" if facet == "topic" else "",
+        )
         for choice in sorted(choices, key=_rank)
     ]
 
@@ -227,7 +298,7 @@ def columns(key: str, title: str, heading: str, values: Sequence[Value]) -> Char
 def described(values: Sequence[Value]) -> str:
     """Return what a glance at the picture tells."""
     if not values:
-        return gettext("There is nothing to count yet.")
+        return gettext("No data yet.")
     most = max(values, key=lambda value: value.number)
     least = min(values, key=lambda value: value.number)
     said = ngettext(

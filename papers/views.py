@@ -9,23 +9,26 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.csp import CSP, build_policy
 from django.utils.html import escape
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 import markup
 from conference.cards import Picture, card, edition_line
+from conference.headers import permissions_with_players
 from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page
 from content.history import RowChange
+from content.history.public_past import former, keys_of
 from content.pagination import page_of
-from content.public_past import former, keys_of
-from papers.facets import PaperFilter
 from papers.models import Authorship, Award, Paper, Topic
 from papers.page_metadata import byline, byline_words, card_text, paper_head
+from papers.paper_search import PaperSearch
 from papers.related import related
 from papers.statistics import statistics
+from papers.templatetags.video import player_hosts
 from people.querysets import with_shown_names
 
 PAGE_SIZE = 50
@@ -39,11 +42,12 @@ def papers_crumb(edition: Edition) -> tuple[str, str]:
 
 @edition_page
 def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
-    chooser = PaperFilter(request.GET, edition)
+    chooser = PaperSearch(request.GET, edition)
     chosen = chooser.chosen
     if chosen["sort"] == "random" and not chosen["seed"]:
         seed = secrets.randbelow(999_999) + 1
         return redirect(f"{request.path}?{chooser.query(seed=str(seed))}")
+    chooser.look_up()
     detailed = chosen["view"] == "detailed"
     page = page_of(request, chooser.keys, DETAILED_SIZE if detailed else PAGE_SIZE)
     papers = edition.papers.published().exactly(list(page)).cards(detailed=detailed)
@@ -53,9 +57,11 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
     context = {
         "chooser": chooser,
         "chosen": chosen,
+        # In the list's own box; the one in the header finds more than papers.
+        "typed": chooser.text,
+        "corrected": str(chooser.query_found) if chooser.is_corrected else "",
         "page": page,
         "papers": papers,
-        "detailed": detailed,
         "groups": chooser.groups(papers),
         "files_query": f"?{narrowed}" if narrowed else "",
         "base_query": f"{query}&" if query else "",
@@ -93,14 +99,21 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
     if request.path != paper.get_absolute_url():
         return redirect(paper, permanent=True)
     picture = Card(reverse("papers:card", args=[edition.slug, uid]), card_text(paper))
+    hosts = player_hosts(paper)
     context = {
         "paper": paper,
         "head": paper_head(paper, picture),
         "byline": byline(paper.shown_authors),
         "beside": related(paper),
+        "player_hosts": hosts,
         "crumbs": [papers_crumb(edition)],
     }
-    return render(request, "papers/detail.html", context)
+    response = render(request, "papers/detail.html", context)
+    if hosts:
+        policy: dict[str, Any] = {**settings.SECURE_CSP, "frame-src": [f"https://{host}" for host in hosts]}
+        response.headers[str(CSP.HEADER_ENFORCE)] = build_policy(policy)
+        response.headers["Permissions-Policy"] = permissions_with_players(hosts)
+    return response
 
 
 def former_paper_page(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:

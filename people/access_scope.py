@@ -6,7 +6,8 @@ one can add: see `established` and `made`.
 """
 
 from collections.abc import Iterable, Iterator
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any
 
 from django.apps import apps
@@ -30,6 +31,8 @@ from people.querysets import appearing, shown_by
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+CHANGING = ("add", "change", "delete")
 
 
 def established(model: type[Model], access: Access, editions: set[int]) -> Q:
@@ -77,7 +80,9 @@ def made(model: type[Model], access: Access, editions: set[int]) -> Q:
     created = RowChange.objects.filter(model=label, kind=RowChange.Kind.CREATED).order_by()
     with_rows = RowChange.objects.filter(change_set=OuterRef("change_set"), edition_key__in=editions)
     own = created.filter(Q(change_set__user=access.user.pk) | Exists(with_rows))
-    team = Membership.objects.filter(edition__in=editions).order_by().values("user")
+    series = get_edition_model()._base_manager.filter(pk__in=editions).order_by().values("conference")
+    members = Membership.objects.filter(Q(edition__in=editions) | Q(conference__in=series))
+    team = members.order_by().values("user")
     by_team = created.filter(change_set__user__in=team)
     elsewhere = shown_by(model, lambda rows, _name: of_others(rows, editions))
     return Q(pk__in=own.values("object_id")) | Q(pk__in=by_team.values("object_id")) & ~elsewhere
@@ -116,14 +121,19 @@ def scope(model: type[Model], access: Access, action: str) -> Q:
 def person_scope(access: Access, action: str) -> Q:
     """People, and with them those who were merged into them."""
     found = scope(Person, access, action)
-    if action == "view" and access.chaired("view", Person) and Person in OWN:
-        found |= OWN[Person](access.user)
-    return with_merged(Person, found)
+    return with_merged(Person, found | limited(Person, access, action))
 
 
 def institution_scope(access: Access, action: str) -> Q:
     """Institutions, and with them those that were merged into them."""
-    return with_merged(Institution, scope(Institution, access, action))
+    found = scope(Institution, access, action) | limited(Institution, access, action)
+    return with_merged(Institution, found)
+
+
+def limited(model: type[Model], access: Access, action: str) -> Q:
+    """Return the own rows of roles that see nothing else."""
+    roles = access.limited(action, model)
+    return reduce(or_, (OWN[role][model](access) for role in roles), NOTHING)
 
 
 def with_merged(model: type[Model], found: Q) -> Q:
@@ -141,13 +151,14 @@ def name_scope(access: Access, action: str) -> Q:
     """Other spellings, including former names, of people whom the account may change."""
     if not access.editions(action, PersonName):
         return NOTHING
-    return Q(person__in=reached(Person, access, "change"))
+    return Q(person__in=reached(Person, access, "change" if action in CHANGING else "private"))
 
 
 def identifier_scope(access: Access, action: str) -> Q:
     if not access.editions(action, PersonIdentifier):
         return NOTHING
-    return Q(person__in=reached(Person, access, "view" if action == "view" else "change"))
+    needed = "change" if action in CHANGING else action
+    return Q(person__in=reached(Person, access, needed))
 
 
 def distinction_scope(access: Access, action: str, *, model: type[Model]) -> Q:

@@ -16,14 +16,16 @@ from django.utils.functional import lazy
 from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 
 from people import membership, names
 from people.models import Invitation
+from people.secret_links import secret_page
 
 # The same for every unavailable name, to reveal no accounts.
-TAKEN = gettext_lazy("No account can be made with this e-mail. If you have one already, sign in with it.")
+TAKEN = gettext_lazy(
+    "An account can’t be created with this e-mail address. If you already have one, sign in."
+)
 
 
 class NewAccountForm(BaseUserCreationForm[User]):
@@ -64,12 +66,12 @@ class NewAccountForm(BaseUserCreationForm[User]):
 
 
 @sensitive_post_parameters()
-@never_cache
+@secret_page
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Show what is offered; with POST, take it. A link that leads nowhere any more says only that."""
-    offer = Invitation.objects.by_token(token).select_related("edition", "created_by").first()
+    offer = Invitation.objects.by_token(token).select_related("edition", "conference", "created_by").first()
     if offer is None:
-        return page(request, 404, title=_("This invitation leads nowhere"))
+        return page(request, 404, title=_("This invitation is no longer valid"))
     if request.user.is_authenticated:
         return accept(request, token) if request.method == "POST" else offered(request, offer)
     begun = {"full_name": offer.name, "username": offer.email}
@@ -87,25 +89,22 @@ def accept(request: HttpRequest, token: str, form: NewAccountForm | None = None)
             user = form.save() if form else cast(User, request.user)
             member = membership.accept(token, user)
     except membership.NoLongerOpenError:
-        return page(request, 404, title=_("This invitation leads nowhere"))
+        return page(request, 404, title=_("This invitation is no longer valid"))
     if not request.user.is_authenticated:
         login(request, user, backend="accounts.access_scope.RoleBackend")
     words = _("Welcome. You are %(role)s of %(edition)s.")
-    messages.success(request, words % {"role": member.get_role_display(), "edition": member.edition})
-    return redirect(f"{reverse('admin:index')}?{urlencode({'edition': member.edition_id})}")
+    messages.success(request, words % {"role": member.get_role_display(), "edition": member.place})
+    asked = f"?{urlencode({'edition': member.edition_id})}" if member.edition_id else ""
+    return redirect(f"{reverse('admin:index')}{asked}")
 
 
 def offered(request: HttpRequest, offer: Invitation, form: NewAccountForm | None = None) -> HttpResponse:
     sign_in = f"{reverse('admin:login')}?{urlencode({'next': request.path})}"
-    title = _("Invitation to %(edition)s") % {"edition": offer.edition}
+    title = _("Invitation to %(edition)s") % {"edition": offer.place}
     return page(request, 200, title=title, invitation=offer, form=form, sign_in=sign_in)
 
 
 def page(request: HttpRequest, status: int, **more: object) -> HttpResponse:
-    """Answer in the look of the admin. The address is a secret: it goes nowhere from here."""
+    """Answer in the look of the admin."""
     context = {**admin.site.each_context(request), "is_nav_sidebar_enabled": False, **more}
-    response = render(request, "admin/invitation.html", context, status=status)
-    # Not "no-referrer": browsers then post the form with `Origin: null`, which the CSRF check refuses.
-    response["Referrer-Policy"] = "same-origin"
-    response["X-Robots-Tag"] = "noindex"
-    return response
+    return render(request, "admin/invitation.html", context, status=status)

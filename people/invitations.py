@@ -3,26 +3,19 @@
 Only a digest of the link's secret is stored. What happens with one: `people.membership`.
 """
 
-import secrets
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import ClassVar, Self
 
 from django.conf import settings
 from django.db import models
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from accounts.roles import Role
-from conference.models import Edition
+from conference.models import Conference, Edition
+from people.secret_links import digest_of, link_to, new_token
 
 LIFETIME = timedelta(days=7)
-
-
-def digest_of(token: str) -> str:
-    """Return what is stored of a secret. It is long and random, so it needs no salt."""
-    return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
@@ -40,15 +33,24 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class Invitation(models.Model):
-    """A role in an edition that is offered to somebody."""
+    """A role in an edition, or in all editions of a series, that is offered to somebody."""
 
-    personal_fields: ClassVar[tuple[str, ...]] = ("role", "name", "email", "digest")
+    personal_fields: ClassVar[tuple[str, ...]] = ("role", "parts", "name", "email", "digest")
     edition_lookup: ClassVar[str] = "edition"
 
     edition = models.ForeignKey(
-        Edition, models.CASCADE, verbose_name=_("edition"), related_name="invitations"
+        Edition, models.CASCADE, verbose_name=_("edition"), null=True, blank=True, related_name="invitations"
     )
-    role = models.CharField(_("role"), max_length=13, choices=Role)
+    conference = models.ForeignKey(
+        Conference,
+        models.CASCADE,
+        verbose_name=_("series"),
+        null=True,
+        blank=True,
+        related_name="invitations",
+    )
+    role = models.CharField(_("role"), max_length=20, choices=Role)
+    parts = models.JSONField(_("topics and tracks"), default=list, blank=True)
     name = models.CharField(_("name"), max_length=150)
     email = models.EmailField(_("e-mail"))
     person = models.ForeignKey(
@@ -58,7 +60,7 @@ class Invitation(models.Model):
         null=True,
         blank=True,
         related_name="invitations",
-        help_text=_("A session chair's own sessions are those that this person leads."),
+        help_text=_("Session chairs can edit the sessions that this person leads."),
     )
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
@@ -74,20 +76,32 @@ class Invitation(models.Model):
         ordering = ["-created_at", "-pk"]
         verbose_name = _("invitation")
         verbose_name_plural = _("invitations")
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(edition__isnull=True, conference__isnull=False)
+                | models.Q(edition__isnull=False, conference__isnull=True),
+                name="invitation_of_edition_or_series",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.get_role_display()})"
 
+    @property
+    def place(self) -> Edition | Conference | None:
+        """The edition or the series."""
+        return self.edition or self.conference
+
     def renew(self, at: datetime | None = None) -> str:
         """Give the invitation a new secret, and return it: it cannot be read later."""
-        token = secrets.token_urlsafe(32)
+        token = new_token()
         self.digest, self.expires_at = digest_of(token), (at or timezone.now()) + LIFETIME
         return token
 
     @staticmethod
     def address(token: str) -> str:
         """Return the link to send."""
-        return f"{settings.SITE_URL}{reverse('people:invitation', args=[token])}"
+        return link_to("people:invitation", token)
 
 
 class PersonAccount(models.Model):

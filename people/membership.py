@@ -3,20 +3,20 @@
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.conf import settings
 from django.contrib.admin.models import ADDITION, LogEntry
-from django.core.mail import EmailMessage
 from django.db import transaction
+from django.db.models import Model, Q, QuerySet
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from accounts.access_scope import access_of
 from accounts.models import Membership
-from accounts.roles import INVITES, Role
+from accounts.roles import INVITES, OF_EDITION, Role, includes
 from conference.environment import is_email
-from conference.models import Edition
+from conference.models import Conference, Edition
 from people.models import Invitation, PersonAccount
+from people.secret_links import MAIL_ERRORS, mail, on_one_line
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -28,44 +28,74 @@ class NoLongerOpenError(Exception):
     """The invitation was accepted, revoked or has expired."""
 
 
-def may_give(user: "AnyUser", edition: Edition | None) -> list[str]:
-    """Return the roles that somebody may give in an edition, and take from those who have them."""
+def may_give(user: "AnyUser", place: Model | None) -> list[str]:
+    """Return the roles that somebody may give in an edition or a series, and take from those who have them.
+
+    Those in a series are given by the owners of all its editions.
+    """
     access = access_of(user)
+    possible: list[str] = [role for role in Role if isinstance(place, Edition) or role not in OF_EDITION]
     if access.everywhere("add", Membership):
-        return list(Role)
-    given = INVITES.get(access.roles.get(edition.pk, "") if edition else "", frozenset())
-    return [role for role in Role if role in given]
+        return possible
+    held: frozenset[str] = frozenset()
+    if isinstance(place, Edition):
+        held = access.roles.get(place.pk, held)
+    elif isinstance(place, Conference) and access.owns_all(place.editions.all()):
+        held = frozenset({Role.OWNER})
+    given = frozenset[str]().union(*(INVITES.get(role, frozenset()) for role in held))
+    return [role for role in possible if role in given]
 
 
 def is_last_owner(membership: Membership) -> bool:
-    """Return whether the edition would have no owner without this one."""
-    others = Membership.objects.filter(edition=membership.edition_id, role=Role.OWNER, user__is_active=True)
-    return membership.role == Role.OWNER and not others.exclude(pk=membership.pk).exists()
+    """Return whether an edition would have no owner without this one."""
+    if membership.role != Role.OWNER:
+        return False
+    editions = Edition.objects.filter(Q(pk=membership.edition_id) | Q(conference=membership.conference_id))
+    owners = Membership.objects.filter(role=Role.OWNER, user__is_active=True).exclude(pk=membership.pk)
+    others = owners.filter(edition__isnull=False).values("edition")
+    in_series = owners.filter(conference__isnull=False).values("conference")
+    return editions.exclude(pk__in=others).exclude(conference__in=in_series).exists()
+
+
+def members_of(edition: Edition) -> QuerySet[Membership]:
+    """Return the members of an edition, with those of its series."""
+    return Membership.objects.filter(Q(edition=edition) | Q(conference=edition.conference_id))
 
 
 @transaction.atomic
 def accept(token: str, user: "User", at: datetime | None = None) -> Membership:
-    """Give the account the role that was offered, once. Who may do more already keeps that role."""
+    """Give the account the role that was offered, once. No role is kept beside one that includes it."""
     at = at or timezone.now()
     invitation = Invitation.objects.select_for_update(of=("self",)).by_token(token, at).first()
     if invitation is None:
         raise NoLongerOpenError
     invitation.accepted_at = at
     invitation.save(update_fields=["accepted_at"])
-    fresh = {"role": invitation.role, "granted_by": invitation.created_by}
-    membership, is_new = Membership.objects.get_or_create(
-        user=user, edition=invitation.edition, defaults=fresh
-    )
-    if not is_new:
-        # Of the two roles, the stronger: it comes first in `Role`.
-        membership.role = min(membership.role, invitation.role, key=[*Role.values].index)
-        membership.save(update_fields=["role"])
+    membership = take_role(invitation, user)
     if invitation.person_id:
         PersonAccount.objects.update_or_create(user=user, defaults={"person_id": invitation.person_id})
     if not user.is_staff:
         user.is_staff = True
         user.save(update_fields=["is_staff"])
     LogEntry.objects.log_actions(user.pk, [membership], ADDITION, "Invitation accepted.", single_object=True)
+    return membership
+
+
+def take_role(invitation: Invitation, user: "User") -> Membership:
+    """Return the membership that an account has from now on: what it had, or the one that is offered."""
+    place = {"edition": invitation.edition, "conference": invitation.conference}
+    held = [*Membership.objects.filter(user=user, **place)]
+    if stronger := next((one for one in held if includes(one.role, invitation.role)), None):
+        return stronger
+    fresh = {"parts": invitation.parts, "granted_by": invitation.created_by}
+    membership, is_new = Membership.objects.get_or_create(
+        user=user, role=invitation.role, **place, defaults=fresh
+    )
+    if not is_new and membership.parts != invitation.parts:
+        membership.parts = [*dict.fromkeys([*membership.parts, *invitation.parts])]
+        membership.save(update_fields=["parts"])
+    lesser = [one.pk for one in held if one.pk != membership.pk and includes(invitation.role, one.role)]
+    Membership.objects.filter(pk__in=lesser).delete()
     return membership
 
 
@@ -84,11 +114,6 @@ class CannotSendError(Exception):
     """The e-mail did not leave; the link that was good before still is."""
 
 
-def can_send() -> bool:
-    """Return whether e-mail can be sent at all."""
-    return bool(settings.MAILERS)
-
-
 def mail_invitation(invitation: Invitation, sender: "User") -> None:
     """Mail a new link to whom it is for; from then on the one before leads nowhere."""
     if not is_email(invitation.email):
@@ -98,16 +123,15 @@ def mail_invitation(invitation: Invitation, sender: "User") -> None:
             held = Invitation.objects.select_for_update(of=("self",)).waiting().get(pk=invitation.pk)
             link = Invitation.address(held.renew())
             held.save(update_fields=["digest", "expires_at"])
-            message(held, link, sender).send()
-    except (OSError, ValueError, Invitation.DoesNotExist) as error:
-        # SMTP errors are of the first kind; the second is raised for headers with a line break.
+            mail(held.email, *message(held, link, sender), sender)
+    except (*MAIL_ERRORS, Invitation.DoesNotExist) as error:
         raise CannotSendError from error
 
 
-def message(invitation: Invitation, link: str, sender: "User") -> EmailMessage:
-    """Return the letter. What somebody chose freely in it are the names of who asks and of the edition."""
+def message(invitation: Invitation, link: str, sender: "User") -> tuple[str, str]:
+    """Return subject and text. Chosen freely in them are only the names of who asks and of the edition."""
     said = {
-        "edition": on_one_line(invitation.edition),
+        "edition": on_one_line(invitation.place),
         "role": invitation.get_role_display(),
         "sender": on_one_line(sender.get_full_name() or sender.get_username()),
         "until": date_format(invitation.expires_at, "j F Y, H:i T"),
@@ -115,18 +139,8 @@ def message(invitation: Invitation, link: str, sender: "User") -> EmailMessage:
     }
     paragraphs = [
         _("%(sender)s invites you to %(edition)s as %(role)s.") % said,
-        _("Open this link, and make an account or sign in with the one you have:"),
+        _("Open this link to create an account or to sign in with your existing one:"),
         link,
-        _("It works once, until %(until)s. Who did not expect it may forget it.") % said,
+        _("The link works once and expires on %(until)s. Ignore it if you didn’t expect it.") % said,
     ]
-    return EmailMessage(
-        _("Invitation to %(edition)s") % said,
-        "\n\n".join(paragraphs) + "\n",
-        to=[invitation.email],
-        reply_to=[sender.email] if is_email(sender.email) else [],
-    )
-
-
-def on_one_line(words: object) -> str:
-    """Return words without the line breaks that would begin another header."""
-    return " ".join(str(words).split())
+    return _("Invitation to %(edition)s") % said, "\n\n".join(paragraphs) + "\n"

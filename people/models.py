@@ -2,6 +2,8 @@
 
 from datetime import datetime
 from typing import ClassVar
+from urllib.parse import quote
+from zlib import crc32
 
 from django.core.exceptions import ValidationError
 from django.db import models
@@ -55,7 +57,7 @@ def validate_orcid(value: str) -> None:
     """Raise `ValidationError` unless the checksum of the ORCID iD is right (ISO 7064, MOD 11-2)."""
     if not names.is_valid_orcid(value):
         raise ValidationError(
-            _("This is not an ORCID iD: its form is 0000-0002-1825-0097, with a check digit.")
+            _("This is not a valid ORCID iD, such as 0000-0002-1825-0097 with its check digit.")
         )
 
 
@@ -84,7 +86,7 @@ class Person(Content):
 
     uid = UidField(unique=True)
     name = models.CharField(
-        _("display name"), max_length=200, help_text=_("As it is shown, such as Ana María Muñoz.")
+        _("display name"), max_length=200, help_text=_("The name as displayed, such as Ana María Muñoz.")
     )
     given = models.CharField(_("given names"), max_length=150, blank=True)
     family = models.CharField(
@@ -96,7 +98,7 @@ class Person(Content):
     suspicious = models.BooleanField(default=False, editable=False)
     native_name = models.CharField(_("name in its own script"), max_length=200, blank=True)
     affiliation = models.CharField(
-        _("affiliation"), max_length=300, blank=True, help_text=_("Where the person is now.")
+        _("affiliation"), max_length=300, blank=True, help_text=_("The person's current affiliation.")
     )
     orcid = models.CharField(_("ORCID iD"), max_length=19, blank=True, validators=[validate_orcid])
     homepage = HttpURLField(_("homepage"), blank=True)
@@ -137,6 +139,16 @@ class Person(Content):
         return path_of("people:detail", self.uid, markup.slug(self.name))
 
     @property
+    def initials(self) -> str:
+        """What stands in place of a photo."""
+        return names.initials(self.given, self.family, self.name)
+
+    @property
+    def tone(self) -> int:
+        """A number from 0 to 11, the same for a person everywhere: the hue of the initials."""
+        return crc32(self.uid.encode()) % 12
+
+    @property
     def native_language(self) -> str:
         """What the name in its own script is read as, for those who hear the page."""
         return markup.language(self.native_name)
@@ -145,7 +157,7 @@ class Person(Content):
         self.name = names.normal(self.name)
         self.orcid = names.normal_orcid(self.orcid)
         if not self.name:
-            raise ValidationError({"name": _("Give the person's name.")})
+            raise ValidationError({"name": _("Enter the person's name.")})
 
     def derive(self) -> None:
         parts = names.split(self.name)
@@ -170,7 +182,7 @@ class PersonName(Content):
     name = models.CharField(_("name"), max_length=200)
     folded = models.CharField(max_length=400, editable=False, db_index=True)
     hidden = models.BooleanField(
-        _("hidden"), default=False, help_text=_("A former name that must appear nowhere public.")
+        _("hidden"), default=False, help_text=_("A former name that must not appear anywhere public.")
     )
 
     objects = PersonNameQuerySet.as_manager()
@@ -190,6 +202,16 @@ class PersonName(Content):
         # Compared with names as printed, which are in the same form.
         self.name = names.normal(self.name)
         self.folded = markup.fold(self.name)[:400]
+
+
+# By scheme: the name of another system, and the address of a person's page there.
+PROFILES = {
+    "dblp": ("DBLP", "https://dblp.org/pid/{}"),
+    "github": ("GitHub", "https://github.com/{}"),
+    "openreview": ("OpenReview", "https://openreview.net/profile?id={}"),
+    "openreview.net": ("OpenReview", "https://openreview.net/profile?id={}"),
+    "scholar": ("Google Scholar", "https://scholar.google.com/citations?user={}"),
+}
 
 
 class PersonIdentifier(Content):
@@ -214,6 +236,12 @@ class PersonIdentifier(Content):
     def __str__(self) -> str:
         return f"{self.scheme}: {self.value}"
 
+    @property
+    def profile(self) -> tuple[str, str] | None:
+        """The name of the other system, and the address of the person's page there, if that is known."""
+        label, pattern = PROFILES.get(self.scheme, ("", ""))
+        return (label, pattern.format(quote(self.value, safe="~/"))) if label else None
+
 
 class Institution(Content):
     """A university, laboratory or company."""
@@ -226,7 +254,7 @@ class Institution(Content):
     slug = SlugKey(_("slug"), max_length=80, unique=True)
     name = models.CharField(_("name"), max_length=300)
     folded = models.CharField(max_length=600, editable=False, db_index=True)
-    aliases = LinesField(_("aliases"), help_text=_("Other names and short forms, one a line."))
+    aliases = LinesField(_("aliases"), help_text=_("Other names and short forms, one per line."))
     ror = HttpURLField(_("ROR iD"), blank=True, help_text=_("Such as https://ror.org/05a28rw58."))
     country = models.CharField(_("country"), max_length=100, blank=True)
     merged_into = models.ForeignKey(
@@ -295,7 +323,7 @@ class CommitteeRole(Ordered, Content):
         Person, models.PROTECT, verbose_name=_("person"), related_name="committee_roles"
     )
     role = models.CharField(
-        _("role"), max_length=100, help_text=_("Such as Program Chair. One office's people stand together.")
+        _("role"), max_length=100, help_text=_("For example, Program Chair. Members are grouped by role.")
     )
     affiliation = models.CharField(
         _("affiliation"), max_length=300, blank=True, help_text=_("As printed in this year's program.")

@@ -14,6 +14,7 @@ __all__ = [
     "NameParts",
     "fold",
     "initial",
+    "initials",
     "is_suspicious",
     "is_valid_orcid",
     "normal",
@@ -63,8 +64,8 @@ class NameParts:
 
 def normal(display: str) -> str:
     """The form in which names are compared exactly and stored: NFC, single spaces, no control characters."""
-    kept = (" " if sign.isspace() else sign for sign in display if sign.isspace() or _is_printable(sign))
-    return " ".join(unicodedata.normalize("NFC", "".join(kept)).split())
+    signs = (" " if sign.isspace() else sign for sign in display if sign.isspace() or _is_printable(sign))
+    return " ".join(unicodedata.normalize("NFC", "".join(signs)).split())
 
 
 def split(display: str) -> NameParts:
@@ -99,6 +100,26 @@ def initial(sort_key: str) -> str:
     """The letter under which the A-Z page lists this sort key; # for what begins with none."""
     first = sort_key[:1].upper()
     return first if "A" <= first <= "Z" else "#"
+
+
+def initials(given: str, family: str, display: str = "") -> str:
+    """`Jan van der Berg` -> JB; of a name in Han, kana or Hangul its first sign; empty without a letter."""
+    name = normal(display or f"{given} {family}")
+    if NATIVE.fullmatch(name.replace(" ", "")):
+        return name[0]
+    words = [word for word in normal(family).split() if word.lower() not in PARTICLES] or [family]
+    return "".join(_first_letter(part) for part in (normal(given), words[0]))
+
+
+def _first_letter(word: str) -> str:
+    """Return the first letter or digit as a capital, with the marks that belong to it."""
+    start = next((place for place, sign in enumerate(word) if sign.isalnum()), len(word))
+    end = start + 1
+    while end < len(word) and unicodedata.category(word[end]).startswith("M"):
+        end += 1
+    letter = word[start:end]
+    capital = letter.upper()
+    return capital if len(capital) == len(letter) else letter
 
 
 def normal_orcid(text: str) -> str:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from content.models import Content
-from people.querysets import DistinctionQuerySet, LikelyNamesakeQuerySet, PairQuerySet
+from people.querysets import DistinctionQuerySet, LikelyNamesakeQuerySet, SuggestionQuerySet
 
 
 class Distinction(Content):
@@ -28,6 +28,11 @@ class Distinction(Content):
 
     class Meta:
         abstract = True
+        ordering = ["-pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["first", "second"], name="%(class)s_unique"),
+            models.CheckConstraint(condition=Q(first__lt=F("second")), name="%(class)s_in_order"),
+        ]
 
     def __str__(self) -> str:
         return gettext("%(first)s is not %(second)s") % {"first": self.first, "second": self.second}
@@ -50,14 +55,9 @@ class PersonDistinction(Distinction):
 
     objects = DistinctionQuerySet["PersonDistinction"].as_manager()
 
-    class Meta:
-        ordering = ["-pk"]
+    class Meta(Distinction.Meta):
         verbose_name = _("pair of people who are not the same")
         verbose_name_plural = _("people who are not the same")
-        constraints = [
-            models.UniqueConstraint(fields=["first", "second"], name="person_distinction_unique"),
-            models.CheckConstraint(condition=Q(first__lt=F("second")), name="person_distinction_in_order"),
-        ]
 
 
 class InstitutionDistinction(Distinction):
@@ -72,24 +72,30 @@ class InstitutionDistinction(Distinction):
 
     objects = DistinctionQuerySet["InstitutionDistinction"].as_manager()
 
-    class Meta:
-        ordering = ["-pk"]
+    class Meta(Distinction.Meta):
         verbose_name = _("pair of institutions that are not the same")
         verbose_name_plural = _("institutions that are not the same")
-        constraints = [
-            models.UniqueConstraint(fields=["first", "second"], name="institution_distinction_unique"),
-            models.CheckConstraint(
-                condition=Q(first__lt=F("second")), name="institution_distinction_in_order"
-            ),
-        ]
 
 
-class LikelyPair(models.Model):
-    """Two that may be one, as last looked for: how likely, of a hundred, and the reasons as codes."""
+class Suggestion(models.Model):
+    """What the last search found about the rows that `subjects` name, and how likely it is, of a hundred."""
+
+    subjects: ClassVar[tuple[str, ...]]
 
     score = models.PositiveSmallIntegerField(
-        _("likelihood"), help_text=_("Of a hundred such pairs, how many are one.")
+        _("likelihood"), help_text=_("Of a hundred such suggestions, how many are right.")
     )
+
+    class Meta:
+        abstract = True
+        ordering = ["-score", "pk"]
+
+
+class LikelyPair(Suggestion):
+    """Two that may be one: the reasons as codes."""
+
+    subjects: ClassVar[tuple[str, ...]] = ("first", "second")
+
     # The codes of the reasons between commas, for filters: “,name_order,coauthors,”.
     signs = models.CharField(_("signs"), max_length=300)
     reasons = models.JSONField(_("reasons"), default=list)
@@ -97,8 +103,9 @@ class LikelyPair(models.Model):
     first: object
     second: object
 
-    class Meta:
+    class Meta(Suggestion.Meta):
         abstract = True
+        constraints = [models.UniqueConstraint(fields=["first", "second"], name="%(class)s_unique")]
 
     def __str__(self) -> str:
         return f"{self.first} / {self.second}"
@@ -116,13 +123,11 @@ class PersonPair(LikelyPair):
         "people.Person", models.CASCADE, verbose_name=_("second person"), related_name="+"
     )
 
-    objects = PairQuerySet["PersonPair"].as_manager()
+    objects = SuggestionQuerySet["PersonPair"].as_manager()
 
-    class Meta:
-        ordering = ["-score", "pk"]
+    class Meta(LikelyPair.Meta):
         verbose_name = _("likely duplicate person")
         verbose_name_plural = _("likely duplicates of people")
-        constraints = [models.UniqueConstraint(fields=["first", "second"], name="person_pair_unique")]
 
 
 class InstitutionPair(LikelyPair):
@@ -137,33 +142,28 @@ class InstitutionPair(LikelyPair):
         "people.Institution", models.CASCADE, verbose_name=_("second institution"), related_name="+"
     )
 
-    objects = PairQuerySet["InstitutionPair"].as_manager()
+    objects = SuggestionQuerySet["InstitutionPair"].as_manager()
 
-    class Meta:
-        ordering = ["-score", "pk"]
+    class Meta(LikelyPair.Meta):
         verbose_name = _("likely duplicate institution")
         verbose_name_plural = _("likely duplicates of institutions")
-        constraints = [models.UniqueConstraint(fields=["first", "second"], name="institution_pair_unique")]
 
 
-class LikelyNamesake(models.Model):
+class LikelyNamesake(Suggestion):
     """Somebody who may be two people of one name, as last looked for."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("papers",)
+    subjects: ClassVar[tuple[str, ...]] = ("person",)
 
     person = models.OneToOneField("people.Person", models.CASCADE, verbose_name=_("person"), related_name="+")
-    score = models.PositiveSmallIntegerField(
-        _("likelihood"), help_text=_("Of a hundred such people, how many are two.")
-    )
     papers = models.JSONField(
         _("papers"), default=list, help_text=_("The keys of those that look like somebody else's.")
     )
-    is_one = models.BooleanField(_("is one person"), default=False, help_text=_("A chair said so."))
+    is_one = models.BooleanField(_("is one person"), default=False, help_text=_("Decided by a chair."))
 
     objects = LikelyNamesakeQuerySet.as_manager()
 
-    class Meta:
-        ordering = ["-score", "pk"]
+    class Meta(Suggestion.Meta):
         verbose_name = _("likely namesake")
         verbose_name_plural = _("likely namesakes")
 

@@ -12,7 +12,10 @@ class NamedAsPrinted(models.Model):
     """A person's part in something, under the name as it is printed there."""
 
     name = models.CharField(
-        _("name as printed"), max_length=200, blank=True, help_text=_("Empty: the person's display name.")
+        _("name as printed"),
+        max_length=200,
+        blank=True,
+        help_text=_("Leave empty to use the person’s display name."),
     )
 
     class Meta:

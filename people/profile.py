@@ -1,17 +1,19 @@
 """What a person did, year by year, as a page shows it; and the metadata of that page."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import attrgetter
+from typing import Any, NamedTuple
 
 from conference.models import Edition, EditionSummary
-from conference.page_metadata import Head, absolute, json_ld, lead, open_graph
-from content.models import Content
-from content.querysets import published_rows
+from conference.page_metadata import Head, absolute, identifier, json_ld, lead, open_graph
+from content.querysets import moment, published_rows
 from people import names
 from people.models import CommitteeRole, Person
 from people.querysets import APPEARANCES
+from people.rows import PersonLink
 
 
 @dataclass(slots=True)
@@ -20,10 +22,33 @@ class ProfileYear:
 
     edition: EditionSummary
     committee: list[CommitteeRole] = field(default_factory=list)
-    awards: list[Content] = field(default_factory=list)
-    roles: list[Content] = field(default_factory=list)
-    talks: list[Content] = field(default_factory=list)
-    papers: list[Content] = field(default_factory=list)
+    awards: list[Any] = field(default_factory=list)
+    roles: list[Any] = field(default_factory=list)
+    talks: list[Any] = field(default_factory=list)
+    papers: list[Any] = field(default_factory=list)
+
+
+class Meeting(NamedTuple):
+    """Where and when to find somebody: a session with a role, a talk, or an appearance of a paper.
+
+    `kind` says what it is, `slug` is the kind of session or presentation, which has a color.
+    """
+
+    start: datetime
+    end: datetime
+    edition: EditionSummary
+    kind: str
+    slug: str
+    title_html: str
+    url: str
+    room: str = ""
+    board: str = ""
+
+
+# So many co-authors and coming appearances are named.
+MAX_CO_AUTHORS, MAX_MEETINGS = 12, 5
+# What has no end of its own runs for so long.
+SHORTEST = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +97,50 @@ def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
     return sorted(years.values(), key=attrgetter("edition.start_date", "edition.slug"), reverse=True)
 
 
+def meetings(years: Iterable[ProfileYear], at: datetime | None = None) -> list[Meeting]:
+    """Return the next appearances of somebody, those that run included, the first first. No query."""
+    now = moment(at)
+    ahead = [one for year in years for one in year_meetings(year) if max(one.end, one.start + SHORTEST) > now]
+    return sorted(ahead, key=attrgetter("start", "title_html"))[:MAX_MEETINGS]
+
+
+def year_meetings(year: ProfileYear) -> Iterable[Meeting]:
+    """Yield all appearances of one year that have a time and are not called off."""
+    for role in year.roles:
+        one = role.session
+        if not one.cancelled:
+            kind = f"{role.get_role_display()} · {one.get_kind_display()}"
+            yield _meeting(one, year.edition, kind, one.title_html, one.get_absolute_url(), one.room)
+    for talk in year.talks:
+        if talk.starts and not talk.cancelled:
+            kind, title = talk.get_kind_display(), talk.shown_title_html
+            yield _meeting(talk, year.edition, kind, title, talk.get_absolute_url(), talk.place)
+    for paper in year.papers:
+        for talk in paper.appearances:
+            if talk.starts and not talk.cancelled:
+                url = paper.get_absolute_url()
+                yield _meeting(talk, year.edition, talk.get_kind_display, paper.title_html, url, talk.room)
+
+
+def _meeting(thing: Any, edition: EditionSummary, kind: str, title: str, url: str, room: Any) -> Meeting:
+    start = getattr(thing, "starts", thing.start)
+    end = getattr(thing, "ends", thing.end) or start
+    place, board = room.name if room else "", getattr(thing, "board", "")
+    return Meeting(start, end, edition, kind, thing.kind, title, url, place, board)
+
+
+def co_authors(person: Person, years: Iterable[ProfileYear]) -> list[tuple[PersonLink, int]]:
+    """Return with whom somebody wrote most often, and how many papers. No query."""
+    written = Counter[str]()
+    links: dict[str, PersonLink] = {}
+    for paper in (paper for year in years for paper in year.papers):
+        for author in paper.shown_authors:
+            if author.uid != person.uid:
+                links.setdefault(author.uid, author)
+                written[author.uid] += 1
+    return [(links[uid], number) for uid, number in written.most_common(MAX_CO_AUTHORS)]
+
+
 def entries(people: Iterable[Person]) -> list[IndexEntry]:
     """Return the lines of people that were fetched `with_editions()`."""
     found = []
@@ -88,7 +157,7 @@ def person_head(person: Person) -> Head:
     orcid = f"https://orcid.org/{person.orcid}" if person.orcid else ""
     thing = {
         "@type": "Person",
-        "@id": url,
+        "@id": identifier(person.get_absolute_url()),
         "url": url,
         "name": person.name,
         "givenName": person.given,

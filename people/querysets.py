@@ -142,7 +142,9 @@ class PersonQuerySet(LetteredQuerySet["Person"]):
         """With everything that a person's page shows but papers, from published rows alone."""
         others = (one for one in APPEARANCES[self.model] if one.relation != "authorships")
         return self.prefetch_related(
-            self._shown("names", at), *(self._shown(one.relation, at, *one.select_related) for one in others)
+            self._shown("names", at),
+            self._shown("identifiers", at),
+            *(self._shown(one.relation, at, *one.select_related) for one in others),
         )
 
     def doubtful(self) -> Self:
@@ -211,35 +213,39 @@ class DistinctionQuerySet[M: Content](ContentQuerySet[M]):
         return {frozenset(pair) for pair in self.order_by().values_list("first_id", "second_id")}
 
 
-class PairQuerySet[M: Model](QuerySet[M]):
-    """Likely duplicates."""
+class SuggestionQuerySet[M: Model](QuerySet[M]):
+    """What a search found about rows that the model's `subjects` name."""
 
     def undecided(self) -> Self:
-        """Return pairs of which neither row has been merged."""
-        return self.filter(first__merged_into__isnull=True, second__merged_into__isnull=True)
+        """Return those of whose subjects none has been merged."""
+        return self.filter(**{f"{name}__merged_into__isnull": True for name in self._subjects})
 
     def appearing_in(self, edition: int | str | None) -> Self:
         """Those of whom one does something in the edition with this key."""
-        model = related_model(self.model, "first")
+        model = related_model(self.model, self._subjects[0])
         keys = model._base_manager.filter(appearing(model, [edition])).order_by().values("pk")
-        return self.filter(Q(first__in=keys) | Q(second__in=keys))
+        return self.filter(self._about(keys))
 
     def of_row(self, key: int) -> Self:
-        """Those of whom one is the row with this key, the likeliest first."""
-        return self.filter(Q(first=key) | Q(second=key)).order_by("-score", "pk")
+        """Those about the row with this key, the likeliest first."""
+        return self.filter(self._about([key])).order_by("-score", "pk")
+
+    @property
+    def _subjects(self) -> tuple[str, ...]:
+        model: Any = self.model
+        subjects: tuple[str, ...] = model.subjects
+        return subjects
+
+    def _about(self, keys: Iterable[int] | QuerySet[Any, Any]) -> Q:
+        return Q.create([(f"{name}__in", keys) for name in self._subjects], connector=Q.OR)
 
 
-class LikelyNamesakeQuerySet(QuerySet["LikelyNamesake"]):
+class LikelyNamesakeQuerySet(SuggestionQuerySet["LikelyNamesake"]):
     """People who may be two."""
 
     def undecided(self) -> Self:
         """Return those of whom no chair said that they are one, and who were not merged."""
-        return self.filter(is_one=False, person__merged_into__isnull=True)
-
-    def appearing_in(self, edition: int | str | None) -> Self:
-        """Those who do something in the edition with this key."""
-        model = related_model(self.model, "person")
-        return self.filter(person__in=model._base_manager.filter(appearing(model, [edition])).values("pk"))
+        return super().undecided().filter(is_one=False)
 
 
 def final_rows[K](links: Mapping[K, K]) -> dict[K, K]:

@@ -2,10 +2,12 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from accounts.roles import ALL, NONE, SEE, grant
+from accounts.roles import ALL, NONE, PRIVATE, SEE, grant
 from conference import menu_sections
+from conference.edition_copy import EDITION_PARTS, EditionPart
 from conference.menu_sections import MenuSection
 from people import access_scope
+from people.committee_copy import copy_committee, copy_offices
 from people.models import (
     CommitteeRole,
     Institution,
@@ -19,10 +21,13 @@ from people.querysets import Appearance, register_appearance
 
 access_scope.register()
 
-grant([Person], ALL, ALL, ALL, SEE, SEE)
-grant([CommitteeRole, Institution, PersonIdentifier], ALL, ALL, ALL, NONE, SEE)
+READ = SEE | PRIVATE
+grant([Person], ALL, ALL, ALL, SEE, SEE, private_viewer=READ, track_chair=SEE, awards=SEE)
+grant([CommitteeRole], ALL, ALL, ALL, NONE, SEE)
+grant([Institution], ALL, ALL, ALL, NONE, SEE, track_chair=SEE, awards=SEE)
+grant([PersonIdentifier], ALL, ALL, ALL, NONE, SEE, private_viewer=READ)
 # Former names included.
-grant([PersonName], ALL, ALL, ALL, NONE, NONE)
+grant([PersonName], ALL, ALL, ALL, NONE, NONE, private_viewer=READ)
 grant([PersonDistinction, InstitutionDistinction], ALL, ALL, ALL, NONE, NONE)
 
 register_appearance(Person, Appearance(40, "committee_roles", ("edition",)))
@@ -44,3 +49,23 @@ menu_sections.register(
         rows=lambda edition, at: [CommitteeRole.objects.published(at).filter(edition=edition)],
     ),
 )
+
+EDITION_PARTS += [
+    EditionPart(
+        "offices",
+        _("Roles of the committee"),
+        CommitteeRole,
+        lambda edition: edition.committee_roles.order_by().values("role").distinct(),
+        copy_offices,
+        place=25,
+    ),
+    EditionPart(
+        "committee",
+        _("People of the committee"),
+        CommitteeRole,
+        lambda edition: edition.committee_roles.all(),
+        copy_committee,
+        is_usual=False,
+        place=26,
+    ),
+]

@@ -5,6 +5,8 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import urlencode
 from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
@@ -12,7 +14,7 @@ from conference.models import Edition
 from conference.request_edition import edition_page
 from content.pagination import BadParameter, base_query, page_of
 from people.models import Institution, Person
-from people.profile import entries, person_head, profile
+from people.profile import co_authors, entries, meetings, person_head, profile
 from people.querysets import InstitutionQuerySet, PersonQuerySet
 
 PAGE_SIZE = 100
@@ -35,9 +37,20 @@ def lettered[R: (PersonQuerySet, InstitutionQuerySet)](
     """Return the rows of the letter that the address asks for, and what the page needs to offer letters."""
     letters, letter = rows.initials(), request.GET.get("letter", "")
     if letter and letter not in letters:
-        raise BadParameter("letter", letter, gettext("Give a capital from A to Z, or #."))
+        raise BadParameter("letter", letter, gettext("Choose a capital letter from A to Z, or #."))
     shown = rows.beginning_with(letter) if letter else rows
-    return shown, {"letters": letters, "letter": letter, "base_query": base_query({"letter": letter})}
+    return shown, {
+        "letters": letters,
+        "letter": letter,
+        "base_query": base_query({"letter": letter, "edition": request.GET.get("edition", "")}),
+    }
+
+
+def moved(request: HttpRequest, row: Person | Institution) -> HttpResponse:
+    """Redirect to the address of today, in the frame of the edition that the reader came from."""
+    edition = request.GET.get("edition")
+    query = f"?{urlencode({'edition': edition})}" if edition else ""
+    return redirect(f"{row.get_absolute_url()}{query}", permanent=True)
 
 
 @require_safe
@@ -48,11 +61,13 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
     if found is None:
         raise Http404("No such person.")
     if request.path != found.get_absolute_url():
-        return redirect(found, permanent=True)
+        return moved(request, found)
     context = {
         "person": found,
         "years": (years := profile(found)),
         "papers": sum(len(year.papers) for year in years),
+        "meetings": meetings(years, timezone.now()),
+        "co_authors": co_authors(found, years),
         "crumbs": [(gettext("People"), reverse("people:list"))],
         "head": person_head(found),
     }
@@ -75,10 +90,10 @@ def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
         remaining = Institution.objects.survivor(slug)
         if remaining is None:
             raise Http404("No such institution.")
-        return redirect(remaining, permanent=True)
+        return moved(request, remaining)
     show = request.GET.get("show", "")
     if show not in {"", "people"}:
-        raise BadParameter("show", show, gettext("Give people, or nothing."))
+        raise BadParameter("show", show, gettext("Use “people”, or leave it out."))
     page = page_of(
         request, institution.people() if show else institution.papers(), PAGE_SIZE if show else PAPERS_SIZE
     )
@@ -90,7 +105,7 @@ def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "show": show,
         "page": page,
         "years": institution.editions(),
-        "base_query": base_query({"show": show}),
+        "base_query": base_query({"show": show, "edition": request.GET.get("edition", "")}),
         "crumbs": [(gettext("Institutions"), reverse("people:institutions"))],
     }
     return render(request, "people/institution.html", context)

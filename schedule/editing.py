@@ -35,8 +35,11 @@ if TYPE_CHECKING:
     from content.models import Content
 
 DAY, MINUTE = timedelta(days=1), timedelta(minutes=1)
-BACKWARDS = _("It ends before it starts.")
-PAST_THE_DAY = _("It ends before it starts. What runs past %(hour)s, where the next day begins, has a form.")
+TOO_SHORT = _("There are %(there)d minutes, and %(needed)d are needed for a minute each.")
+BACKWARDS = _("The end is before the start.")
+PAST_THE_DAY = _(
+    "The end is before the start. If the session runs past %(hour)s, when the next day begins, use its form."
+)
 
 
 def wall(moment: datetime, zone: ZoneInfo) -> datetime:
@@ -118,18 +121,11 @@ def follow(before: Placement, after: Placement, parts: Mapping[int, Placement]) 
     return found
 
 
-class TooShortError(Exception):
-    """The session does not hold a minute for each talk: so many there are, and so many are needed."""
-
-    def __init__(self, there: int, needed: int) -> None:
-        super().__init__(f"{needed} minutes needed, {there} there")
-        self.there, self.needed = there, needed
-
-
 def spread(
     start: datetime, end: datetime, pauses: Sequence[int], minutes: int | None = None, gap: int = 0
 ) -> list[tuple[datetime, datetime]]:
-    """Return start and end of as many talks as there are `pauses`. Raises `TooShortError`.
+    """Return start and end of as many talks as there are `pauses`. Raises `ValidationError`
+    where the time is too short.
 
     Without `minutes` all share the time to `end` equally, in whole minutes. `gap` follows each talk but the
     last; `pauses` are further minutes after each talk, in order.
@@ -150,7 +146,7 @@ def shares(start: datetime, end: datetime, number: int, between: int) -> list[in
     there = int((instant(end) - instant(start)) / MINUTE)
     left = there - between
     if left < number:
-        raise TooShortError(there, number + between)
+        raise ValidationError(TOO_SHORT, params={"there": there, "needed": number + between})
     marks = [left * place // number for place in range(number + 1)]
     return [after - before for before, after in pairwise(marks)]
 
@@ -174,7 +170,7 @@ class MoveForm(forms.Form):
     start = clock_field(pgettext_lazy("moment", "start"))
     end = clock_field(pgettext_lazy("moment", "end"))
     room = forms.IntegerField(label=_("room"), required=False)
-    parts = forms.BooleanField(label=_("its parts move along"), required=False)
+    parts = forms.BooleanField(label=_("its parts move with it"), required=False)
 
     def __init__(self, data: QueryDict, row: "SessionRow") -> None:
         super().__init__(data, prefix=f"s{row.pk}")
@@ -183,7 +179,7 @@ class MoveForm(forms.Form):
     def clean_room(self) -> int | None:
         key: int | None = self.cleaned_data["room"]
         if key is not None and key not in self.row.rooms:
-            raise ValidationError(_("This room is not here any more. Choose another."))
+            raise ValidationError(_("This room no longer exists. Choose another."))
         return key
 
     def clean(self) -> dict[str, object]:

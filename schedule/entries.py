@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce, Greatest
+from django.db.models.lookups import Exact
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -26,7 +27,7 @@ CALENDAR_FIELDS = ("title", "start", "end", "room_id", "session_id", "parent_id"
 class Status(models.TextChoices):
     DRAFT = "draft", _("Draft")
     PUBLISHED = "published", _("Published")
-    CANCELLED = "cancelled", _("Cancelled")
+    CANCELLED = "cancelled", _("Canceled")
 
 
 def this_second() -> datetime:
@@ -51,10 +52,10 @@ class TimetableEntry(models.Model):
     # Empty until something moves: a row that was entered, or a draft that nobody saw, has not moved.
     rescheduled_at = models.DateTimeField(null=True, blank=True, editable=False)
     cancellation_reason = models.CharField(
-        _("reason for cancelling"),
+        _("reason for cancellation"),
         max_length=200,
         blank=True,
-        help_text=_("Shown beside what is cancelled, such as “The speaker is ill.”; kept only while it is."),
+        help_text=_("Shown next to what is canceled, such as “The speaker is ill.”"),
     )
 
     class Meta:
@@ -146,7 +147,11 @@ class EntryQuerySet(ContentQuerySet[Any]):
     """Entries whose bulk changes note what moved and drop reasons, as single saves do."""
 
     def update(self, **kwargs: object) -> int:
-        if kwargs.get("status", Status.CANCELLED) != Status.CANCELLED:
+        status: Any = kwargs.get("status", Status.CANCELLED)
+        if hasattr(status, "resolve_expression"):
+            is_called_off = When(Exact(status, Value(Status.CANCELLED)), then=F(REASON))
+            kwargs.setdefault(REASON, Case(is_called_off, default=Value("")))
+        elif status != Status.CANCELLED:
             kwargs.setdefault(REASON, "")
         columns = {name: getattr(self.model._meta.get_field(name), "attname", name) for name in kwargs}
         moved = {columns[name]: kwargs[name] for name in kwargs if columns[name] in CALENDAR_FIELDS}
@@ -159,7 +164,7 @@ class EntryQuerySet(ContentQuerySet[Any]):
 
     update.alters_data = True  # type: ignore[attr-defined]
 
-    def bulk_create(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> list[Any]:
+    def bulk_create(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> list[object]:
         rows = [*objs]
         date_returned(rows)
         return super().bulk_create(rows, *args, **kwargs)

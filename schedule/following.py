@@ -14,10 +14,10 @@ from django.utils.translation import gettext_lazy as _
 
 import markup as text
 from conference.models import Edition
+from content.history.public_past import SCHEDULE, PublicWhen
 from content.models import Content
-from content.public_past import SCHEDULE, PublicWhen
 from schedule.agenda.stars import Seen, Star
-from schedule.querysets import AgendaQuerySet, ReleaseQuerySet
+from schedule.querysets import NeverPublicQuerySet, ReleaseQuerySet
 
 MINUTE = timedelta(minutes=1)
 WRITES_A_MINUTE = 120
@@ -40,7 +40,7 @@ class Release(Content):
 
     objects = ReleaseQuerySet.as_manager()
     # What `release_view()` found.
-    shown_lines: list[Any]
+    shown_lines: list[object]
 
     class Meta:
         ordering = ["edition", "-number"]
@@ -76,7 +76,7 @@ class Agenda(models.Model):
     writes = models.PositiveIntegerField(default=0, editable=False)
     writes_since = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects = AgendaQuerySet.as_manager()
+    objects = NeverPublicQuerySet.as_manager()
 
     class Meta:
         ordering = ["created_at", "pk"]
@@ -132,7 +132,7 @@ class AgendaStar(models.Model):
         "schedule.Room", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
     )
 
-    objects = AgendaQuerySet.as_manager()
+    objects = NeverPublicQuerySet.as_manager()
 
     class Meta:
         ordering = ["starred_at", "pk"]

@@ -12,15 +12,18 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from conference.models import Edition
 from content.fields import HttpURLField, MarkdownField, SlugKey, UidField, validate_language
+from content.history.public_past import SCHEDULE, PublicWhen
 from content.models import Content, Ordered, ends_before_start
 from content.page_paths import path_of
-from content.public_past import SCHEDULE, PublicWhen
 from papers.models import Paper
 from papers.rows import Appearing, TalkRow, running_order
 from people.models import Person
 from people.printed_names import NamedAsPrinted
+from schedule.board_plan import validate_boards
 from schedule.entries import Status, TimetableEntry, set_null
 from schedule.following import Agenda, AgendaStar, Release
+from schedule.invitations.availability import Unavailability
+from schedule.invitations.models import ProgramInvitation, ProgramInvitationLink
 from schedule.querysets import (
     PUBLIC_STATUSES,
     PresentationQuerySet,
@@ -39,20 +42,26 @@ from schedule.session_kinds import (
     KindField,
     SessionKind,
 )
+from schedule.working_copy.models import PendingChanges, WorkingCopy
 
 __all__ = [
     "Agenda",
     "AgendaStar",
+    "PendingChanges",
     "Presentation",
+    "ProgramInvitation",
+    "ProgramInvitationLink",
     "Release",
     "Room",
     "Session",
     "SessionKind",
     "SessionRole",
     "Speaker",
+    "Unavailability",
+    "WorkingCopy",
 ]
 
-ENDS_BEFORE_START = _("The end lies before the start.")
+ENDS_BEFORE_START = _("The end is before the start.")
 OTHER_EDITION = {
     "paper": _("The paper belongs to another edition."),
     "parent": _("The session belongs to another edition."),
@@ -68,7 +77,14 @@ class Room(Ordered, Content):
     slug = SlugKey(_("slug"), max_length=80)
     name = models.CharField(_("name"), max_length=150)
     capacity = models.PositiveIntegerField(
-        _("capacity"), null=True, blank=True, help_text=_("Seats, or poster boards in a hall.")
+        _("capacity"), null=True, blank=True, help_text=_("Number of seats, or of poster boards in a hall.")
+    )
+    poster_boards = models.TextField(
+        _("poster boards"),
+        blank=True,
+        max_length=20_000,
+        validators=[validate_boards],
+        help_text=_("One row of boards in each line, such as A1-A20. An empty line is an aisle."),
     )
     virtual = models.BooleanField(_("virtual"), default=False)
     stream_url = HttpURLField(_("stream"), blank=True)
@@ -133,7 +149,7 @@ class Session(HasKind, TimetableEntry, Content):
         max_length=35,
         blank=True,
         validators=[validate_language],
-        help_text=_("In which it is held, such as en or pt-BR. Empty: not known."),
+        help_text=_("The language it is held in, such as en or pt-BR."),
     )
 
     objects = SessionQuerySet.as_manager()
@@ -161,6 +177,8 @@ class Session(HasKind, TimetableEntry, Content):
     shown_talks: list[TalkRow]
     shown_parts: list["Session"]
     talk_count: int
+    # The titles that `live_notices.mark_notices()` found.
+    notices: list[str]
     # What `release_view.mark_moved()` found.
     on_now: bool
     moved_from: datetime | None
@@ -206,9 +224,11 @@ class Session(HasKind, TimetableEntry, Content):
         errors = place_errors(self, "room", "parent")
         if self.parent and "parent" not in errors:
             if self.parent.parent_id or self.parent_id == self.pk:
-                errors["parent"] = _("Sessions nest once: choose one that is not itself part of another.")
+                errors["parent"] = _(
+                    "Sessions have two levels: choose one that isn’t part of another session."
+                )
             elif self.pk and self.parts.exists():
-                errors["parent"] = _("Sessions nest once: this one has parts itself.")
+                errors["parent"] = _("Sessions have two levels, and this one already has parts.")
         if errors:
             raise ValidationError(errors)
 
@@ -256,7 +276,7 @@ class SessionRole(NamedAsPrinted, Ordered, Content):
             models.UniqueConstraint(
                 fields=["session", "person", "role"],
                 name="session_role_unique",
-                violation_error_message=_("This person has that role in the session already."),
+                violation_error_message=_("This person already has that role in the session."),
             )
         ]
 
@@ -287,7 +307,7 @@ class Speaker(NamedAsPrinted, Ordered, Content):
             models.UniqueConstraint(
                 fields=["presentation", "person"],
                 name="speaker_unique_in_presentation",
-                violation_error_message=_("This person speaks there already."),
+                violation_error_message=_("This person is already a speaker there."),
             )
         ]
 
@@ -317,9 +337,11 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
     paper = models.ForeignKey(
         Paper, models.CASCADE, verbose_name=_("paper"), null=True, blank=True, related_name="presentations"
     )
-    title = models.CharField(_("title"), max_length=500, blank=True, help_text=_("Empty: the paper's."))
+    title = models.CharField(
+        _("title"), max_length=500, blank=True, help_text=_("Leave empty to use the paper’s.")
+    )
     title_html = models.TextField(blank=True, editable=False)
-    abstract = MarkdownField(_("abstract"), blank=True, help_text=_("Empty: the paper's."))
+    abstract = MarkdownField(_("abstract"), blank=True, help_text=_("Leave empty to use the paper’s."))
     abstract_html = models.TextField(blank=True, editable=False)
     session = models.ForeignKey(
         "schedule.Session",
@@ -328,13 +350,19 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
         null=True,
         blank=True,
         related_name="presentations",
-        help_text=_("Empty: not scheduled yet."),
+        help_text=_("Leave empty if not scheduled yet."),
     )
     start = models.DateTimeField(
-        pgettext_lazy("moment", "start"), null=True, blank=True, help_text=_("Empty: the session's.")
+        pgettext_lazy("moment", "start"),
+        null=True,
+        blank=True,
+        help_text=_("Leave empty to use the session’s."),
     )
     end = models.DateTimeField(
-        pgettext_lazy("moment", "end"), null=True, blank=True, help_text=_("Empty: the session's.")
+        pgettext_lazy("moment", "end"),
+        null=True,
+        blank=True,
+        help_text=_("Leave empty to use the session’s."),
     )
     board = models.CharField(_("poster board"), max_length=60, blank=True)
     room = models.ForeignKey(
@@ -344,7 +372,7 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
         null=True,
         blank=True,
         related_name="presentations",
-        help_text=_("Only where it differs from the session's."),
+        help_text=_("Only if different from the session's."),
     )
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.PUBLISHED)
     recording_url = HttpURLField(_("recording"), blank=True)
@@ -360,7 +388,7 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
             models.CheckConstraint(
                 condition=Q(paper__isnull=False) | ~Q(title=""),
                 name="presentation_has_paper_or_title",
-                violation_error_message=_("Give a paper, or a title of the talk's own."),
+                violation_error_message=_("Choose a paper, or enter a title."),
             ),
             models.CheckConstraint(
                 condition=Q(start__isnull=True) | Q(end__isnull=True) | Q(end__gte=F("start")),

@@ -15,6 +15,7 @@ from conference.page_metadata import (
     Thing,
     absolute,
     conference_event,
+    identifier,
     json_ld,
     lead,
     moment,
@@ -82,7 +83,7 @@ def brief(session: "Session", room: Model | None = None) -> Thing:
     mode, places = where(edition, url, room)
     return {
         "@type": "Event",
-        "@id": url,
+        "@id": identifier(session.get_absolute_url()),
         "name": str(session),
         "url": url,
         "startDate": moment(session.start, edition),

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Self
 
-from django.db import models
 from django.db.models import (
     BooleanField,
     Count,
@@ -310,8 +309,8 @@ class ReleaseQuerySet[M: "Content"](ContentQuerySet[M]):
         return self.order_by("-number").defer("snapshot")
 
 
-class AgendaQuerySet(models.QuerySet[Any]):
-    """Visitors' agendas and their stars: never public, found by their secret alone. They stamp nothing."""
+class NeverPublicQuerySet[M: Model](QuerySet[M]):
+    """Rows that no page lists, such as visitors' agendas, which are found by their secret alone."""
 
     def published(self, at: datetime | None = None) -> Self:
         return self.none()

@@ -1,9 +1,11 @@
-"""What the packages below learn of the schedule: roles, menu sections, releases, who is public as speaker.
+"""What the packages below learn of the schedule: roles, menu sections, releases, speakers, words of searches.
 
-A session chair's own are the sessions that the account's person leads, and what is shown in them.
+A session chair's own are the sessions that the account's person leads, and what is shown in them; a track
+chair's are those in which papers of the chosen topics and tracks are presented.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from functools import reduce
 from operator import or_
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Model, Q, QuerySet
 from django.db.models.functions import Coalesce
+from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
@@ -18,12 +21,28 @@ from accounts.access_scope import OWN, SCOPES, Access
 from accounts.roles import ALL, KEEP, NONE, SEE, Role, grant, restrict
 from conference import menu_sections
 from conference.cache_lifetimes import DATED_MODELS
+from conference.edition_copy import EDITION_PARTS, EditionCopy, EditionPart
 from conference.menu_sections import MenuSection
 from conference.models import Edition
+from conference.request_edition import PREVIEW_STATES
 from papers.models import Authorship, Material, Paper
+from papers.registration import chosen_papers
+from papers.search_words import PROGRAM, ProgramWords
 from people.models import Person, PersonAccount
 from people.querysets import Appearance, register_appearance
-from schedule.models import Presentation, Release, Room, Session, SessionKind, SessionRole, Speaker
+from schedule.models import (
+    Presentation,
+    ProgramInvitation,
+    Release,
+    Room,
+    Session,
+    SessionKind,
+    SessionRole,
+    Speaker,
+    Unavailability,
+)
+from schedule.schedule_filters import used_days, used_kinds
+from schedule.working_copy.block import open_copies, reading
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -58,7 +77,7 @@ def people_there(user: "User") -> Q:
 
 def kinds(access: Access, action: str) -> Q:
     """Those of conferences in which one has a role; who changes one must reach all editions that use it."""
-    keys = access.editions(action, SessionKind) | access.chaired(action, SessionKind)
+    keys = access.editions(action, SessionKind)
     found = Q(conference__in=Edition.objects.filter(pk__in=keys).order_by().values("conference"))
     if action == "view":
         return found
@@ -66,29 +85,72 @@ def kinds(access: Access, action: str) -> Q:
     return found & ~Q(conference__in=others.order_by().values("conference"))
 
 
-OWN |= {
-    Session: lambda user: Q(pk__in=led_sessions(user)),
-    Presentation: lambda user: Q(session__in=led_sessions(user)),
-    SessionRole: lambda user: Q(session__in=led_sessions(user)),
-    Speaker: lambda user: Q(presentation__session__in=led_sessions(user)),
-    Paper: lambda user: Q(pk__in=their_papers(user)),
-    Authorship: lambda user: Q(paper__in=their_papers(user)),
-    Material: lambda user: Q(paper__in=their_papers(user)),
-    Person: people_there,
+def chosen_sessions(access: Access) -> Any:
+    """Return the keys of the sessions in which papers of a track chair are presented."""
+    shown = Presentation._base_manager.filter(paper__in=chosen_papers(access))
+    return shown.order_by().values("session")
+
+
+OWN[Role.SESSION_CHAIR] |= {
+    Session: lambda access: Q(pk__in=led_sessions(access.user)),
+    Presentation: lambda access: Q(session__in=led_sessions(access.user)),
+    SessionRole: lambda access: Q(session__in=led_sessions(access.user)),
+    Speaker: lambda access: Q(presentation__session__in=led_sessions(access.user)),
+    Paper: lambda access: Q(pk__in=their_papers(access.user)),
+    Authorship: lambda access: Q(paper__in=their_papers(access.user)),
+    Material: lambda access: Q(paper__in=their_papers(access.user)),
+    Person: lambda access: people_there(access.user),
+}
+OWN[Role.TRACK_CHAIR] |= {
+    Session: lambda access: Q(pk__in=chosen_sessions(access)),
+    Presentation: lambda access: Q(paper__in=chosen_papers(access)),
+    SessionRole: lambda access: Q(session__in=chosen_sessions(access)),
 }
 SCOPES[SessionKind] = kinds
 
-grant([Room, SessionKind, SessionRole, Speaker], ALL, ALL, ALL, SEE, SEE)
-grant([Session, Presentation], ALL, ALL, ALL, KEEP, SEE)
+grant([Room, SessionKind, SessionRole], ALL, ALL, ALL, SEE, SEE, track_chair=SEE)
+grant([Speaker], ALL, ALL, ALL, SEE, SEE)
+grant([Session], ALL, ALL, ALL, KEEP, SEE, track_chair=SEE)
+grant([Presentation], ALL, ALL, ALL, KEEP, SEE, track_chair=KEEP)
 grant([Release], ALL, ALL, SEE, NONE, SEE)
+# They hold e-mail addresses and private notes.
+grant([ProgramInvitation, Unavailability], ALL, ALL, ALL, NONE, NONE, private_viewer=SEE)
 restrict(Role.SESSION_CHAIR, Session, ["abstract", "stream_url", "chat_url", "recording_url"])
-restrict(Role.SESSION_CHAIR, Presentation, ["position", "start", "end", "recording_url"])
+for role in (Role.SESSION_CHAIR, Role.TRACK_CHAIR):
+    restrict(role, Presentation, ["position", "start", "end", "recording_url"])
 
 register_appearance(Person, Appearance(20, "session_roles", ("session__edition", "session__room")))
-talk = ("presentation__edition", "presentation__session__edition", "presentation__paper")
+talk = (
+    "presentation__edition",
+    "presentation__paper",
+    "presentation__room",
+    "presentation__session__edition",
+    "presentation__session__room",
+)
 register_appearance(Person, Appearance(30, "talks", talk))
 
 DATED_MODELS.append(Release)
+
+
+@contextmanager
+def working_preview(request: HttpRequest, edition: Edition) -> Iterator[None]:
+    """Let a preview of an edition show its working copy."""
+    copies = open_copies([edition.pk])
+    vars(request)["working_copy"] = next(iter(copies), None)
+    with reading(copies):
+        yield
+
+
+PREVIEW_STATES.append(working_preview)
+
+
+def program_words(edition: Edition, at: datetime) -> ProgramWords:
+    """Return the days, rooms and kinds of the public sessions. Two queries after a change."""
+    rooms = edition.rooms.published(at).values_list("slug", "name")
+    return ProgramWords(sorted(used_days(edition, at)), [*rooms], used_kinds(edition, at))
+
+
+PROGRAM.append(program_words)
 
 
 def recordings(edition: int, at: datetime) -> Iterable[QuerySet[Model]]:
@@ -133,3 +195,18 @@ menu_sections.register(
         rows=lambda edition, at: [Release.objects.published(at).filter(edition=edition)],
     ),
 )
+
+
+def copy_rooms(copying: EditionCopy) -> None:
+    copying.rows(copying.source.rooms.all())
+
+
+EDITION_PARTS += [
+    EditionPart("rooms", _("Rooms"), Room, lambda edition: edition.rooms.all(), copy_rooms, place=10),
+    EditionPart(
+        "kinds",
+        _("Kinds of sessions and presentations"),
+        SessionKind,
+        lambda edition: SessionKind.objects.filter(conference=edition.conference_id),
+    ),
+]

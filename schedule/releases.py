@@ -30,12 +30,12 @@ from schedule.timetable import instant
 
 # The kinds of change, in the order in which visitors need to hear of them.
 KINDS = {
-    "cancelled": pgettext_lazy("change of the program", "Cancelled"),
+    "cancelled": pgettext_lazy("change of the program", "Canceled"),
     "withdrawn": pgettext_lazy("change of the program", "Withdrawn"),
     "moved": pgettext_lazy("change of the program", "Moved"),
     "room": pgettext_lazy("change of the program", "New room"),
     "new": pgettext_lazy("change of the program", "New"),
-    "reinstated": pgettext_lazy("change of the program", "Takes place after all"),
+    "reinstated": pgettext_lazy("change of the program", "Taking place after all"),
     "retitled": pgettext_lazy("change of the program", "New title"),
 }
 ORDER = list(KINDS)
@@ -271,7 +271,7 @@ class PendingRelease:
 
     @property
     def title(self) -> str:
-        return gettext("The program is out") if self.is_first else ""
+        return gettext("The program is public") if self.is_first else ""
 
     @property
     def text(self) -> str:
@@ -288,15 +288,16 @@ class PendingRelease:
 def snapshot(edition: Edition, at: datetime) -> Snapshot:
     """Return what `published(at)` shows of an edition. Three queries."""
     columns = ("uid", "title", "start", "end", "room__slug", "status")
-    sessions = edition.sessions.published(at).order_by("uid").values_list(*columns, "parent__uid")
-    presentations = edition.presentations.published(at).order_by("uid")
+    sessions = edition.sessions.published(at).order_by().values_list(*columns, "parent__uid")
+    presentations = edition.presentations.published(at).order_by()
     talks = presentations.values_list(*columns, "session__uid", "paper__uid")
-    papers = edition.papers.published(at).order_by("uid").values_list("uid", "title")
+    papers = edition.papers.published(at).order_by().values_list("uid", "title")
+    # In the order of their unique identifiers, which takes a database much longer.
     return Snapshot(
         {
-            **{f"session:{uid}": _row(*row) for uid, *row in sessions},
-            **{f"paper:{uid}": SnapshotRow(markup.plain(title)) for uid, title in papers},
-            **{f"presentation:{uid}": _row(*row) for uid, *row in talks},
+            **{f"session:{uid}": _row(*row) for uid, *row in sorted(sessions)},
+            **{f"paper:{uid}": SnapshotRow(markup.plain(title)) for uid, title in sorted(papers)},
+            **{f"presentation:{uid}": _row(*row) for uid, *row in sorted(talks)},
         }
     )
 
@@ -310,7 +311,7 @@ def _row(
     within: str | None,
     paper: str | None = None,
 ) -> SnapshotRow:
-    whole, shown = (f"{kind}:{uid}" if uid else "" for kind, uid in (("session", within), ("paper", paper)))
+    whole, shown = f"session:{within}" if within else "", f"paper:{paper}" if paper else ""
     return SnapshotRow(markup.plain(title), start, end, room or "", whole, shown, status == Status.CANCELLED)
 
 

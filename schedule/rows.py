@@ -23,6 +23,7 @@ from papers.rows import (
     labels_of,
     material_links,
     running_order,
+    thumbnail,
 )
 from people.querysets import with_shown_names
 from people.rows import PersonLink
@@ -35,7 +36,7 @@ TALKS_SHOWN = 10
 OWN = ("pk", "uid", "kind", "kind_name", "counts_as", "title", "title_html", "start", "end", "starts")
 STATE = ("board", "position", "status", "cancellation_reason", "recording_url")
 OTHERS = ("session_id", "room_id", "room__slug", "room__name")
-PRINTED = ("paper_id", "paper__uid", "paper__title", "paper__title_html")
+PRINTED = ("paper_id", "paper__uid", "paper__title", "paper__title_html", "paper__thumbnail")
 
 
 def fill(
@@ -80,6 +81,7 @@ def fill(
             people[row.paper_id],
             won[row.paper_id],
             opened[row.paper_id],
+            picture=thumbnail(row.paper__thumbnail) if materials else None,
         )
 
     def talk(row: Any, edition: EditionSummary, session: SessionRow) -> TalkRow:

@@ -35,6 +35,11 @@ class ScheduleFilter:
         return bool(self.kind or self.room or self.topic)
 
     @property
+    def number(self) -> int:
+        """How many are chosen."""
+        return sum(map(bool, (self.kind, self.room, self.topic)))
+
+    @property
     def possible(self) -> bool:
         return len(self.kinds) > 1 or len(self.rooms) > 1 or bool(self.topics)
 
@@ -60,7 +65,7 @@ def one_of(request: HttpRequest, name: str, known: Sequence[str], otherwise: str
     value = request.GET.get(name, "")
     if value and value not in known:
         raise BadParameter(
-            name, value, gettext("It knows: %(values)s.") % {"values": ", ".join(known)} if known else ""
+            name, value, gettext("Valid values: %(values)s.") % {"values": ", ".join(known)} if known else ""
         )
     return value or otherwise
 

@@ -18,15 +18,15 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Conference, Edition
 from content.fields import SlugKey, validate_accent
+from content.history.recording import together
 from content.models import Content, Ordered
 from content.querysets import ContentQuerySet
-from content.recording import together
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrOrPromise
 
 MAX_SLUG_CHARS, MAX_NAME_CHARS = 40, 60
-KIND_COPIES = ("counts_as", "kind_name", "kind_color")
+KIND_COPIES = ("counts_as", "kind_name")
 # So many rows are named as the reason why a kind cannot be deleted.
 ROWS_NAMED = 5
 
@@ -100,7 +100,10 @@ class SessionKindQuerySet(ContentQuerySet[Any]):
 
 
 class SessionKind(Ordered, Content):
-    """A kind of sessions or presentations that the chairs of a conference added."""
+    """A kind of sessions or presentations that the chairs of a conference added.
+
+    One with the slug of a built-in kind gives that kind another color, and nothing else.
+    """
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     edition_lookup: ClassVar[str] = ""
@@ -115,7 +118,12 @@ class SessionKind(Ordered, Content):
         _("applies to"), max_length=12, choices=AppliesTo, default=AppliesTo.SESSION
     )
     slug = SlugKey(
-        _("slug"), max_length=MAX_SLUG_CHARS, help_text=_("Its name in addresses and files, such as bof.")
+        _("slug"),
+        max_length=MAX_SLUG_CHARS,
+        help_text=_(
+            "Its name in addresses and files, such as bof. Use the name of a built-in kind to "
+            "recolor that kind."
+        ),
     )
     name = models.CharField(_("name"), max_length=MAX_NAME_CHARS, help_text=_("Such as Birds of a feather."))
     color = models.CharField(
@@ -123,13 +131,15 @@ class SessionKind(Ordered, Content):
         max_length=7,
         blank=True,
         validators=[validate_accent],
-        help_text=_("Of the dot beside its name, such as #0b6b62. Empty: no dot."),
+        help_text=_("Such as #0b6b62. Leave empty to use the color of the kind it counts as."),
     )
     counts_as = models.CharField(
         _("counts as"),
         max_length=16,
         choices=[(AppliesTo(name).label, kinds.choices) for name, kinds in BUILT_IN.items()],
-        help_text=_("The built-in kind that filters, clashes, page layouts and other programs take it for."),
+        help_text=_(
+            "The built-in kind it is treated as in filters, clashes, page layouts and other programs."
+        ),
     )
 
     objects = SessionKindQuerySet.as_manager()
@@ -152,12 +162,20 @@ class SessionKind(Ordered, Content):
         return self.applies_to, self.slug
 
     @property
+    def recolors(self) -> bool:
+        """Whether it is the color of a built-in kind."""
+        return self.slug in built_in_kinds(self.applies_to)
+
+    @property
     def copies(self) -> dict[str, str]:
         """What sessions and presentations of this kind hold of it."""
-        return {"counts_as": self.counts_as, "kind_name": self.name, "kind_color": self.color}
+        return {"counts_as": self.counts_as, "kind_name": self.name}
 
     def used_by(self) -> "models.QuerySet[HasKind]":
+        """Return what is of this kind; nothing for a built-in one, which is there without this row."""
         model: Any = apps.get_model("schedule", self.applies_to)
+        if self.recolors:
+            return cast("models.QuerySet[HasKind]", model.objects.none())
         rows = model.objects.filter(edition__conference=self.conference_id, kind=self.slug)
         return cast("models.QuerySet[HasKind]", rows.select_related("edition"))
 
@@ -168,10 +186,10 @@ class SessionKind(Ordered, Content):
     def clean(self) -> None:
         errors = {}
         built_in = built_in_kinds(self.applies_to) if self.applies_to in BUILT_IN else frozenset()
-        if self.slug in built_in:
-            errors["slug"] = _("There is a built-in kind of this name. Choose another slug.")
-        if built_in and self.counts_as and self.counts_as not in built_in:
-            errors["counts_as"] = _("Choose a kind of what it applies to.")
+        if self.slug in built_in and self.counts_as != self.slug:
+            errors["counts_as"] = _("A built-in kind counts as itself.")
+        elif built_in and self.counts_as and self.counts_as not in built_in:
+            errors["counts_as"] = _("Choose a kind that matches “applies to”.")
         if errors:
             raise ValidationError(errors)
 
@@ -192,7 +210,7 @@ class SessionKind(Ordered, Content):
         if rows:
             named = "; ".join(f"{row} ({row.edition})" for row in rows[:ROWS_NAMED])
             more = "; …" if len(rows) > ROWS_NAMED else ""
-            said = gettext("“%(kind)s” is still in use: %(rows)s. Give them another kind first.")
+            said = gettext("“%(kind)s” is still in use: %(rows)s. Change their kind first.")
             raise ProtectedError(said % {"kind": self.name, "rows": f"{named}{more}"}, set(rows))
 
 
@@ -212,7 +230,7 @@ def kind_choices(applies_to: str, own: Iterable[SessionKind]) -> "list[tuple[str
     """Return the built-in kinds and these own ones, slug and label."""
     return [
         *BUILT_IN[applies_to].choices,
-        *((kind.slug, kind.name) for kind in own if kind.applies_to == applies_to),
+        *((kind.slug, kind.name) for kind in own if kind.applies_to == applies_to and not kind.recolors),
     ]
 
 
@@ -224,7 +242,7 @@ class KindField(models.CharField[str, str]):
         if value not in known and isinstance(model_instance, HasKind):
             known += model_instance.own_kinds()
         if value not in known:
-            said = _("It knows: %(names)s.")
+            said = _("Valid values: %(names)s.")
             raise ValidationError(said, "invalid_choice", {"names": ", ".join(known)})
 
 
@@ -238,7 +256,6 @@ class HasKind(models.Model):
 
     counts_as = models.CharField(max_length=16, editable=False)
     kind_name = models.CharField(max_length=MAX_NAME_CHARS, blank=True, editable=False)
-    kind_color = models.CharField(max_length=7, blank=True, editable=False)
 
     class Meta:
         abstract = True
@@ -257,7 +274,7 @@ class HasKind(models.Model):
         is_built_in = slug in built_in_kinds(self.applies_to)
         own = None if is_built_in else self.own_kinds().get(slug)
         counts_as = slug if is_built_in else FALLBACK[self.applies_to]
-        return own.copies if own else {"counts_as": counts_as, "kind_name": "", "kind_color": ""}
+        return own.copies if own else {"counts_as": counts_as, "kind_name": ""}
 
     def derive(self) -> None:
         super().derive()  # type: ignore[misc]

@@ -1,23 +1,20 @@
-"""The shape of a timetable: days, blocks of one starting time, overlaps, the grid, the lobby's screen.
+"""The shape of a timetable: days, blocks of one start, overlaps, columns of rooms, the lobby's screen.
 
 Pure: knows no models and no clock. What is public was decided before.
 """
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from heapq import heappop, heappush
 from itertools import groupby, islice, pairwise
-from math import ceil
 from typing import Any, Protocol
 
 from papers.rows import natural
 
 # An edition with more days than this (a slip in its dates) shows only the days that have sessions.
 MAX_STRIP_DAYS = 31
-# Rows of the grid grow with their length in steps of five minutes, up to two hours.
-STEP_MINUTES, MAX_STEPS = 5, 24
 # What stands before the number of a session, or before its letter after a word: "Session 1A", "Track B".
 NUMBERED = re.compile(r"(\D{0,40}?)(?:[0-9]|(?<=\w\s)[A-Z]\b)")
 
@@ -183,7 +180,7 @@ def back_to_back[P: TimeSpan](planned: Sequence[P]) -> list[tuple[P, P]]:
     return [(one, other) for one, other in pairwise(rows) if instant(one.end) == instant(other.start)]
 
 
-# The grid: a column for each room, a row from each moment of change to the next
+# The columns of a grid: one for each room, more where its sessions overlap
 
 
 class Placed(Timed, Protocol):
@@ -197,32 +194,6 @@ class GridColumn[T: Placed]:
 
     room: Any
     lanes: list[list[T]] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
-class GridCell[T: Placed]:
-    """A session over so many rows and lanes, or an empty place."""
-
-    session: T | None = None
-    rows: int = 1
-    lanes: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class GridRow[T: Placed]:
-    """What begins, or stays empty, at one moment."""
-
-    start: datetime
-    steps: int
-    cells: list[GridCell[T]]
-
-
-@dataclass(frozen=True, slots=True)
-class Grid[T: Placed]:
-    """Columns in the order of the rooms, and rows by time."""
-
-    columns: list[GridColumn[T]]
-    rows: list[GridRow[T]]
 
 
 def begin(session: Timed) -> Edge:
@@ -266,42 +237,6 @@ def columns[T: Placed](sessions: Iterable[T]) -> list[GridColumn[T]]:
         return (False, room.position, room.name) if room else (True, 0, "")
 
     return sorted(found.values(), key=rank)
-
-
-def grid[T: Placed](sessions: Iterable[T]) -> Grid[T]:
-    """Lay the sessions of a day out. Rows in which nothing goes on are left out."""
-    given = list(sessions)
-    across = spanning(given)
-    sides = columns(session for session in given if session not in across)
-    rooms = [lane for column in sides if column.room is not None for lane in column.lanes]
-    loose = [lane for column in sides if column.room is None for lane in column.lanes]
-    edges = sorted({edge for session in given for edge in (begin(session), finish(session))})
-    spans = [span for span in pairwise(edges) if any(runs(session, span[0]) for session in given)]
-    rows = []
-    for first, last in spans:
-        is_shared = any(runs(session, first) for session in across)
-        cells = [cell(lane, first, spans) for lane in ([across] if is_shared else rooms)]
-        if is_shared and cells[0]:
-            cells = [replace(cells[0], lanes=len(rooms))]
-        cells += [cell(lane, first, spans) for lane in loose]
-        steps = ceil((last[0] - first[0]).total_seconds() / 60 / STEP_MINUTES)
-        shown = [one for one in cells if one is not None]
-        rows.append(GridRow(first[0], min(max(steps, 1), MAX_STEPS), shown))
-    return Grid(sides, rows)
-
-
-def runs(session: Timed, edge: Edge) -> bool:
-    return begin(session) <= edge < finish(session)
-
-
-def cell[T: Placed](lane: Iterable[T], edge: Edge, spans: Sequence[tuple[Edge, Edge]]) -> GridCell[T] | None:
-    """Return the cell of a lane that begins in this row; `None` where one from above still lasts."""
-    here = next((session for session in lane if runs(session, edge)), None)
-    if here is None:
-        return GridCell()
-    if begin(here) != edge:
-        return None
-    return GridCell(here, sum(runs(here, first) for first, _ in spans))
 
 
 # The screen in the lobby

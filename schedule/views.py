@@ -17,15 +17,27 @@ from conference.cards import Picture, card, edition_line
 from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page
-from content.times import short_day, when
+from content.times import clock, short_day, when
 from papers.models import Material, Paper
 from schedule import timetable
+from schedule.agenda.agendas import note_star_keys
+from schedule.day_grid import day_grid
 from schedule.models import Presentation, Room, Session
+from schedule.notices.live import mark_notices, notices_about
 from schedule.page_metadata import card_text, session_head
-from schedule.querysets import LIGHT, SessionQuerySet
+from schedule.poster_pages import matching, page_of_board, poster_page, read_poster_choice
+from schedule.querysets import LIGHT, PresentationQuerySet, SessionQuerySet
 from schedule.releases import mark_moved, moved_times, release_view
 from schedule.rows import TALKS_SHOWN, fill
-from schedule.schedule_filters import NORMAL_ZOOM, ZOOMS, ScheduleFilter, one_of, read_choice, used_days
+from schedule.schedule_filters import (
+    NORMAL_ZOOM,
+    ZOOMS,
+    ScheduleFilter,
+    in_tree,
+    one_of,
+    read_choice,
+    used_days,
+)
 
 # Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
 WHOLE = 300
@@ -49,12 +61,14 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
         return one_day(request, edition, today, at, used)
     choice, moved = read_choice(request, edition, at), moved_times(edition, at)
     shown = mark_moved(sessions.chosen(choice, at).for_timetable(at, choice.topic), moved, at)
+    mark_notices(shown, edition, at)
     if view != "week" and talk_total(shown) <= WHOLE:
         talks = edition.presentations.published(at).about(choice.topic, at)
         fill(shown, talks, at, most=LIGHT, moves=moved)
     context = {
         **frame(edition, used, at, choice, view or "list"),
         "whole_program": view != "week",
+        "late": True,
         "days": timetable.days(timetable.nest(shown), edition.day_of),
     }
     return render(request, f"schedule/{'week' if view == 'week' else 'index'}.html", context)
@@ -86,18 +100,42 @@ def one_day(
     sessions, moved = edition.sessions.published(at), moved_times(edition, at)
     chosen = sessions.starting_between(*edition.day_bounds(date)).chosen(choice, at)
     shown = mark_moved(chosen.for_timetable(at, choice.topic), moved, at)
+    mark_notices(shown, edition, at)
     context = {**frame(edition, used, at, choice, view), "date": date}
     if date == context["today"]:
         context |= now_and_next(sessions, at)
+    talks = edition.presentations.published(at).about(choice.topic, at)
     if view == "grid":
-        context |= {"grid": timetable.grid(timetable.nest(shown, beside=True)), "face": edition.face}
+        fill(shown, talks, at, most=TALKS_SHOWN, moves=moved)
+        context |= grid_context(edition, shown, talks, at)
         context |= {"zoom": one_of(request, "zoom", ZOOMS, NORMAL_ZOOM), "zooms": ZOOMS}
         return render(request, "schedule/grid.html", context)
     abstracts = talk_total(shown) <= LIGHT
-    talks = edition.presentations.published(at).about(choice.topic, at)
     fill(shown, talks, at, most=LIGHT, moves=moved, abstracts=abstracts)
-    context |= {"blocks": timetable.blocks(timetable.nest(shown)), "abstracts": abstracts}
+    blocks = timetable.blocks(timetable.nest(shown))
+    context |= {"blocks": blocks, "abstracts": abstracts, "late": not abstracts}
     return render(request, "schedule/day.html", context)
+
+
+def grid_context(
+    edition: Edition, shown: Iterable[Session], talks: PresentationQuerySet, at: datetime
+) -> dict[str, Any]:
+    """Return the grid of a day's sessions, the kinds that it has, and where now is in it."""
+
+    def rooms_of(session: Session) -> set[int | None]:
+        return {talk.room_id for talk in session.shown_talks}
+
+    nested = timetable.nest(shown, beside=True)
+    note_star_keys(nested, talks)
+    grid = day_grid(nested, edition.zone, rooms_of)
+    kinds = {slot.session.kind: slot.session.get_kind_display() for slot in grid.slots} if grid else {}
+    return {
+        "grid": grid,
+        "face": edition.face,
+        "legend": list(kinds.items()),
+        "now_row": grid and grid.row_at(at),
+        "now_words": clock(at, edition.zone),
+    }
 
 
 def now_and_next(sessions: SessionQuerySet, at: datetime) -> dict[str, Any]:
@@ -145,10 +183,19 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         raise Http404("No such session.")
     if request.path != shown.get_absolute_url():
         return redirect(shown, permanent=True)
-    parts = [one for one in together if one is not shown]
+    parts = mark_notices([one for one in together if one is not shown], edition, at)
     abstracts = shown.talk_count <= LIGHT
     options: dict[str, Any] = {"entire": shown, "moves": moved, "abstracts": abstracts, "materials": True}
-    fill(together, edition.presentations.published(at), at, most=LIGHT, **options)
+    talks, choice = edition.presentations.published(at), None
+    if shown.talk_count > LIGHT:
+        topics = in_tree(edition.topics.published(at))
+        choice = read_poster_choice(request, topics, shown.talk_count)
+        talks = talks.about(choice.topic, at)
+    fill(together, talks, at, most=LIGHT, **options)
+    found = matching(shown.talks, choice) if choice is not None else shown.talks
+    if choice is not None and (place := page_of_board(found, choice.board)):
+        page, poster = place
+        return redirect(f"{request.path}?{choice.query}page={page}#talk-{poster.uid}")
     date = edition.day_of(shown.start)
     beside = sessions.starting_between(*edition.day_bounds(date)).beside(shown.pk, shown.parent_id)
     row = [one for block in timetable.blocks(beside) for one in block.sessions]
@@ -159,9 +206,12 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
         "crumbs": [schedule_crumb(edition), day_crumb],
         "session": shown,
         "date": date,
-        "talks": shown.talks,
+        "talks": found,
+        "choice": choice,
+        "posters": poster_page(request, found) if choice is not None else None,
         "face": edition.face,
         "abstracts": abstracts,
+        "notices": notices_about(edition, at, [shown]),
         "parts": timetable.blocks(parts),
         "neighbors": timetable.neighbors(row, shown),
     }
@@ -186,6 +236,7 @@ def room(request: HttpRequest, edition: Edition, slug: str) -> HttpResponse:
     at = timezone.now()
     place: Room = get_object_or_404(edition.rooms.published(at), slug=slug)
     sessions = mark_moved(edition.sessions.published(at).held_in(place, at).for_timetable(at), {}, at)
+    mark_notices(sessions, edition, at)
     days = timetable.days(timetable.nest(sessions), edition.day_of)
     context = {"crumbs": [schedule_crumb(edition)], "room": place, "days": days}
     return render(request, "schedule/room.html", context)

@@ -6,17 +6,18 @@ Both translate the same query over the same words, so they find the same documen
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any, ClassVar
 
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from search.folding import MARK
+from search.folding import MARK, words
 from search.models import AFTER, MIN_WORD_CHARS, Document, Word
 from search.query import Field, Query, Term
 
-# The primary key of a document, its score above 0, and the row: its kind, primary key, edition.
-type Found = tuple[int, float, str, int, int | None]
+# The primary key of a document, its score above 0, and the row: its kind, primary key, edition, markers.
+type Found = tuple[int, float, str, int, int | None, str]
 # Groups of marker words; a document has to contain one word of each group.
 type Markers = Sequence[Sequence[str]]
 
@@ -26,6 +27,8 @@ MAX_EXPANDED_WORDS = 64
 MANY_DOCUMENTS = 20_000
 # A prefix of two letters stands for so many of the commonest words that begin with it.
 COMMON_WORDS = 12
+# PostgreSQL reads some digits in a word as a number.
+LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 def edition_word(edition: int | None) -> str:
@@ -41,10 +44,22 @@ def year_word(year: int | str) -> str:
     return f"{MARK}y{year}"
 
 
-def required_markers(edition: int | None, kinds: Iterable[str] = ()) -> Markers:
-    """Return the markers of an edition, with the whole site's, and of some kinds; none for all of them."""
+def area_key(name: str) -> str:
+    """Return the name of an area as addresses write it, the same for all spellings."""
+    return "-".join(words(name))
+
+
+def area_word(key: str) -> str:
+    """Return the marker word of an area: one word whatever its name."""
+    digest = blake2b(key.encode(), digest_size=6).hexdigest()
+    return f"{MARK}t{digest.translate(LETTERS)}"
+
+
+def required_markers(edition: int | None, kinds: Iterable[str] = (), area: str = "") -> Markers:
+    """Return the markers of an edition, with the whole site's, of some kinds and an area; none for all."""
     editions = [] if edition is None else [edition_word(edition), edition_word(None)]
-    return [group for group in (editions, [kind_word(kind) for kind in kinds]) if group]
+    groups = (editions, [kind_word(kind) for kind in kinds], [area_word(area)] if area else [])
+    return [group for group in groups if group]
 
 
 # The words with a prefix, under its number: one more than may be expanded.
@@ -147,6 +162,14 @@ class Engine(ABC):
         """Return documents that contain the wanted words anywhere."""
 
     @abstractmethod
+    def matching(self, query: Query, markers: Markers) -> list[int]:
+        """Return the primary keys of the rows whose documents match, however many, in no order."""
+
+    @abstractmethod
+    def scopes(self, query: Query, markers: Markers) -> dict[str, int]:
+        """Return how many documents match by their markers, however many."""
+
+    @abstractmethod
     def holds(self, term: Term) -> bool:
         """Whether any document contains the term."""
 
@@ -217,6 +240,16 @@ class SQLite(Engine):
             matches.append(match)
         return self._ranked("search_whole", score, matches, limit)
 
+    def matching(self, query: Query, markers: Markers) -> list[int]:
+        found = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
+        statement = f"SELECT object_id FROM search_document WHERE id IN ({found})"
+        return [key for (key,) in self.rows(statement, [self._expression(query, markers)])]
+
+    def scopes(self, query: Query, markers: Markers) -> dict[str, int]:
+        found = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
+        statement = f"SELECT scope, count(*) FROM search_document WHERE id IN ({found}) GROUP BY scope"
+        return dict(self.rows(statement, [self._expression(query, markers)]))
+
     def holds(self, term: Term) -> bool:
         table = "search_head" if term.where else "search_whole"
         return bool(self.rows(f"SELECT 1 FROM {table} WHERE {table} MATCH %s LIMIT 1", [self._match(term)]))
@@ -240,8 +273,8 @@ class SQLite(Engine):
         newest = f"SELECT rowid AS id, {score} AS score FROM {holding}"
         # bm25 is the lower the better.
         return self.rows(
-            f"SELECT id, -score, kind, object_id, edition FROM ({newest}) JOIN search_document USING (id)"
-            " ORDER BY score, id DESC",
+            f"SELECT id, -score, kind, object_id, edition, scope FROM ({newest})"
+            " JOIN search_document USING (id) ORDER BY score, id DESC",
             [*matches, limit],
         )
 
@@ -269,7 +302,7 @@ def _or(parts: Iterable[str]) -> str:
 LABELS = {Field.TITLE: "A", Field.PEOPLE: "B", Field.TOPIC: "C", Field.AWARDS: "D"}
 # From D to A. Dividing by the length (1) puts short titles first, 32 brings the rank below 1.
 POSTGRESQL_RANK = "ts_rank('{0.2, 0.3, 0.5, 1.0}', head, %s::tsquery, 33)"
-POSTGRESQL_COLUMNS = "id, kind, object_id, edition, head"
+POSTGRESQL_COLUMNS = "id, kind, object_id, edition, scope, head"
 # A phrase is searched for in so many documents that contain its words: each has to be read.
 MAX_PHRASE_DOCUMENTS = 2_500
 # After so many changed documents the planner needs new statistics.
@@ -286,6 +319,11 @@ class PostgreSQL(Engine):
         return self._ranked(query, source, [self._expression(query.terms, markers)], limit)
 
     def in_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+        source, parameters = self._whole(query, markers)
+        return self._ranked(query, source, parameters, limit)
+
+    def _whole(self, query: Query, markers: Markers) -> tuple[str, list[str]]:
+        """Return where documents that contain the wanted words anywhere come from, with its parameters."""
         terms = tuple(_anywhere(query.terms))
         loose = tuple(_loose(terms))
         source = "search_document WHERE whole @@ %s::tsquery"
@@ -300,7 +338,15 @@ class PostgreSQL(Engine):
             near = f"SELECT {POSTGRESQL_COLUMNS}, whole FROM {source} LIMIT {MAX_PHRASE_DOCUMENTS}"
             source = f"({near}) AS near WHERE whole @@ %s::tsquery"
             parameters.append(self._expression(terms, []))
-        return self._ranked(query, source, parameters, limit)
+        return source, parameters
+
+    def matching(self, query: Query, markers: Markers) -> list[int]:
+        source, parameters = self._whole(query, markers)
+        return [key for (key,) in self.rows(f"SELECT object_id FROM {source}", parameters)]
+
+    def scopes(self, query: Query, markers: Markers) -> dict[str, int]:
+        source, parameters = self._whole(query, markers)
+        return dict(self.rows(f"SELECT scope, count(*) FROM {source} GROUP BY scope", parameters))
 
     def holds(self, term: Term) -> bool:
         column = "head" if term.where else "whole"
@@ -326,7 +372,7 @@ class PostgreSQL(Engine):
 
     def _ranked(self, query: Query, source: str, parameters: list[str], limit: int) -> list[Found]:
         return self.rows(
-            f"SELECT id, {POSTGRESQL_RANK} AS score, kind, object_id, edition"
+            f"SELECT id, {POSTGRESQL_RANK} AS score, kind, object_id, edition, scope"
             f" FROM (SELECT {POSTGRESQL_COLUMNS} FROM {source} LIMIT %s) AS found"
             " ORDER BY score DESC, id DESC",
             [_pg_or(map(_pg_phrase, query.wanted)), *parameters, limit],

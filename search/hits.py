@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from rapidfuzz.distance import OSA
 
@@ -29,6 +30,8 @@ class Hit:
     object_id: int
     edition: int | None
     score: float
+    # Its marker words.
+    scope: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,32 +48,65 @@ def find(
     *,
     edition: int | None = None,
     kinds: Collection[str] = (),
+    area: str = "",
     limit: int = 20,
     offset: int = 0,
 ) -> Hits:
-    """Find documents of one edition with those of the whole site, or of all editions.
+    """Find documents of one edition with those of the whole site, or of all editions, in an area or in all.
 
     At most 1,000 are found, the newest where the database can tell. At most five queries.
     """
     if not query:
         return Hits()
-    found = _found(engine(), query, required_markers(edition, kinds))
+    found = _found(engine(), query, required_markers(edition, kinds, area))
     hits = list(found.values())[:MAX_HITS]
     return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(found) >= MAX_HITS)
 
 
-def suggest(text: str, edition: int | None = None) -> list[Hit]:
+def find_likely(
+    query: Query,
+    edition: int | None = None,
+) -> tuple[Query, Hits, bool]:
+    """Find what the words were meant to be: where nothing is found, a typing error is corrected.
+
+    Return the words that were searched for, the hits, and whether they were corrected.
+    """
+    look = partial(find, edition=edition, limit=MAX_HITS)
+    hits = look(query)
+    right = corrected(query) if query and not hits.count else None
+    likely = look(right) if right else hits
+    return (right, likely, True) if right and likely.count else (query, hits, False)
+
+
+def matching(query: Query, edition: int, kind: str) -> list[int]:
+    """Return the primary keys of all rows of a kind that are found in an edition, in no order.
+
+    One query, and one more where words are beginnings.
+    """
+    return engine().matching(query, required_markers(edition, [kind])) if query else []
+
+
+def scopes(query: Query) -> dict[str, int]:
+    """Return how many documents are found by their marker words. One query, or two, as for `matching`."""
+    index = engine()
+    index.expand(query.terms)
+    return index.scopes(query, ())
+
+
+def suggest(
+    text: str, edition: int | None = None, *, kinds: Collection[str] = (), limit: int = MAX_SUGGESTIONS
+) -> list[Hit]:
     """Find a few documents by title, people, topic and award while somebody types."""
     query = parse(text)
     if not query:
         return []
-    markers = required_markers(edition)
+    markers = required_markers(edition, kinds)
     index = engine()
     is_replaced = index.use_common_words(query.terms)
     found = _in_head(index, query, markers, SUGGESTION_CANDIDATES)
     if is_replaced and len(found) < MAX_SUGGESTIONS:
         found = _in_head(engine(), query, markers, SUGGESTION_CANDIDATES)
-    return list(found.values())[:MAX_SUGGESTIONS]
+    return list(found.values())[:limit]
 
 
 def _found(index: Engine, query: Query, markers: Markers) -> dict[int, Hit]:
@@ -99,9 +135,9 @@ def _in_head(index: Engine, query: Query, markers: Markers, limit: int) -> dict[
 
 def _append(hits: dict[int, Hit], rank: int, found: Iterable[Found]) -> None:
     """Add documents that are not among the hits, with scores between this rank and the next."""
-    for document, score, kind, object_id, edition in found:
+    for document, score, kind, object_id, edition, scope in found:
         if document not in hits:
-            hits[document] = Hit(kind, object_id, edition, rank + score / (1 + score))
+            hits[document] = Hit(kind, object_id, edition, rank + score / (1 + score), scope)
 
 
 MAX_RELATED_WORDS = 10

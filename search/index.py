@@ -9,7 +9,7 @@ from itertools import batched
 from django.db import connections, transaction
 from django.db.models import QuerySet
 
-from search.engine import edition_word, engine, kind_word, year_word
+from search.engine import area_key, area_word, edition_word, engine, kind_word, year_word
 from search.folding import joined
 from search.models import Document, Indexed, Word
 
@@ -35,6 +35,8 @@ class DocumentRecord:
     year: int | None = None
     people: Sequence[str] = ()
     topic: str = ""
+    # The highest topic, by which the search of all years narrows.
+    area: str = ""
     awards: Sequence[str] = ()
     body: str = ""
 
@@ -48,6 +50,8 @@ class DocumentRecord:
         """Fold the texts into a row of the index; `plain` takes the markup off."""
         editions: Sequence[int | None] = self.shown_in or [self.edition]
         scope = [*(edition_word(edition) for edition in editions), kind_word(self.kind)]
+        if key := area_key(self.area):
+            scope.append(area_word(key))
         return Document(
             kind=self.kind,
             object_id=self.object_id,

@@ -4,6 +4,7 @@ Any text can be parsed; what makes no sense as an operator is read as plain word
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import groupby
@@ -35,10 +36,16 @@ class Field(StrEnum):
 
 OPERATORS = {name.value: name for name in Field if name} | {"speaker": Field.PEOPLE, "person": Field.PEOPLE}
 QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
-PART = re.compile(
-    rf'(?P<minus>-)?(?:(?P<operator>{"|".join(OPERATORS)}):(?=\S))?(?:"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+))',
-    re.IGNORECASE,
-)
+
+
+def part_pattern(operators: Iterable[str]) -> re.Pattern[str]:
+    """Return the pattern of one part of a text: a word or phrase, with or without minus and operator."""
+    names = "|".join(operators)
+    value = r'"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+)'
+    return re.compile(rf"(?P<minus>-)?(?:(?P<operator>{names}):(?=\S))?(?:{value})", re.IGNORECASE)
+
+
+PART = part_pattern(OPERATORS)
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,14 @@ from typing import Any
 import hypothesis
 import pytest
 from django.conf import settings as site_settings
+from django.core.management.commands import flush
 from django.db import connection, transaction
 from pytest_django import Settings
 
 from conference.models import Edition
 from pagecache import per_revision
 from tests.factories import make_edition
-from tests.processes import keep_tables
+from tests.processes import keep_tables, restore_tables
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 # What a test changes it finds changed.
@@ -92,14 +93,16 @@ def django_db_modify_db_settings(
 def django_db_setup(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """Keep a copy of the new database; in the end, end the sessions of processes that tests killed.
+    """With SQLite keep a copy of the new database, which takes the place of that which a test has written to.
 
-    PostgreSQL may not have noticed yet.
+    In the end, end the sessions of processes that tests killed: PostgreSQL may not have noticed yet.
     """
-    if connection.vendor == "sqlite":
-        with django_db_blocker.unblock():
-            keep_tables(tmp_path_factory.mktemp("tables") / "tables.sqlite3")
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        if connection.vendor == "sqlite":
+            with django_db_blocker.unblock():
+                keep_tables(tmp_path_factory.mktemp("tables") / "tables.sqlite3")
+            patch.setattr(flush.Command, "handle", restore_tables)
+        yield
     with django_db_blocker.unblock():
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.text import slugify
 
-from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
+from conference.models import Announcement, Conference, Edition, KeyDate, MenuItem, Page, Sponsor
 from content.revision import lock
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from people.models import CommitteeRole, Institution, Person
@@ -148,6 +148,12 @@ def make_menu_item(edition: Edition, label: str = "Papers", **fields: Any) -> Me
 def make_sponsor(edition: Edition, name: str = "Babbage & Sons", **fields: Any) -> Sponsor:
     defaults = {"slug": f"sponsor-{next(numbers)}", "tier": "Gold", "status": "published"}
     return Sponsor.objects.create(edition=edition, name=name, **{**defaults, **fields})
+
+
+def make_key_date(edition: Edition, title: str = "Doors open", **fields: Any) -> KeyDate:
+    defaults: dict[str, Any] = {"title": title, "status": "published"}
+    defaults |= {} if "moment" in fields else {"day": date(2021, 4, 5)}
+    return KeyDate.objects.create(edition=edition, **{**defaults, **fields})
 
 
 def make_announcement(edition: Edition, **fields: Any) -> Announcement:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.contrib.contenttypes.models import ContentType
 from django.db import connection
 
 ROOT = Path(settings.BASE_DIR)
@@ -30,6 +31,14 @@ def keep_tables(file: Path) -> None:
         connection.ensure_connection()
         connection.connection.backup(copy)
     TABLES.append(file)
+
+
+def restore_tables(*_: object, **__: object) -> None:
+    """Replace the database of this process with the new one: ten times as fast as the command `flush`."""
+    connection.ensure_connection()
+    with closing(sqlite3.connect(TABLES[0])) as copy:
+        copy.backup(connection.connection)
+    ContentType.objects.clear_cache()
 
 
 def copy_tables(file: Path) -> None:

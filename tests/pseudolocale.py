@@ -6,12 +6,15 @@ assert untranslated(page, known=["MLSys 2027"]) == []
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from html.parser import HTMLParser
 from typing import Any
 
+from django.conf import settings
 from django.utils.translation import trans_real
+
+from pagecache.fragments import fragments
 
 CONTEXT = "\x04"
 # Innermost brackets first: a translated sentence may hold translated parts.
@@ -29,28 +32,36 @@ def wrap(message: str) -> str:
 
 
 class Brackets(trans_real.DjangoTranslation):
-    """The catalog: it knows every message."""
+    """The catalog: it knows every message, or those that it is given, with their contexts."""
 
-    def __init__(self) -> None:
-        super().__init__("en-gb")
+    def __init__(self, messages: Container[str] | None) -> None:
+        super().__init__(settings.LANGUAGE_CODE)
+        self.messages = messages
 
     def gettext(self, message: str) -> str:
-        return wrap(message)
+        return wrap(message) if self.knows(message) else message.rpartition(CONTEXT)[2]
 
     def ngettext(self, singular: str, plural: str, number: int) -> str:
-        return wrap(singular if number == 1 else plural)
+        said = singular if number == 1 else plural
+        return wrap(said) if self.knows(singular) else said.rpartition(CONTEXT)[2]
+
+    def knows(self, message: str) -> bool:
+        return self.messages is None or message in self.messages
 
 
 @contextmanager
-def pseudolocale() -> Iterator[None]:
-    """Speak in brackets while the block runs, in this thread."""
+def pseudolocale(messages: Container[str] | None = None) -> Iterator[None]:
+    """Speak in brackets while the block runs, in this thread; of other than these messages, in English."""
     # Where Django keeps the catalog of this thread; there is no public way to one without files.
     active: Any = vars(trans_real)["_active"]
+    # It goes by the name of a real language, under which fragments are cached.
+    fragments.clear()
     before = getattr(active, "value", None)
-    active.value = Brackets()
+    active.value = Brackets(messages)
     try:
         yield
     finally:
+        fragments.clear()
         if before is None:
             del active.value
         else:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from django.test import Client
 
-VOID = {"br", "hr", "img", "input", "link", "meta", "use", "path", "circle", "rect"}
+VOID = {"br", "hr", "img", "input", "link", "meta", "source", "use", "path", "circle", "rect"}
 HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 
 

@@ -15,8 +15,8 @@ NAMES = [
     for one in admin.site._registry
     if one._meta.app_label in FLOORS
 ]
-# The name of the site, of its chair, and a zone.
-KNOWN = ["Plenary", "admin", "UTC"]
+# The name of the site, of its chair, a zone, and a key.
+KNOWN = ["Plenary", "admin", "UTC", "Ctrl"]
 
 
 def said(client: Client, address: str) -> list[str]:

@@ -1,11 +1,12 @@
 """Draw the pictures of the documentation: `uv run python tools/pictures.py`, while the demo runs.
 
-Each page is taken with Debian's Chromium, as wide as a desk and as narrow as a phone, in 128 colors. Those
-of the admin need the password that the demo showed: `--password`.
+Each page is taken with Debian's Chromium, as wide as a desk and as narrow as a phone. Those of the admin
+need the password that the demo showed: `--password`.
 """
 
 import argparse
 import io
+from datetime import UTC, datetime
 from pathlib import Path
 
 from PIL import Image
@@ -16,20 +17,20 @@ DESKTOP, PHONE = ViewportSize(width=1280, height=800), ViewportSize(width=390, h
 
 # Name: address, size, color scheme.
 PICTURES = {
-    "home": ("/2021/", DESKTOP, "light"),
+    "home": ("/scrc-12/", DESKTOP, "light"),
     "day": ("/2021/schedule/2021-04-06/", DESKTOP, "light"),
     "day-phone": ("/2021/schedule/2021-04-06/", PHONE, "dark"),
-    "grid": ("/2023/schedule/2023-06-07/?view=grid", DESKTOP, "dark"),
+    "grid": ("/scrc-12/schedule/{today}/?view=grid", DESKTOP, "dark"),
     "papers": ("/2021/papers/?topic=compilers", DESKTOP, "light"),
     "paper": ("/2021/papers/{paper}/", DESKTOP, "light"),
     "paper-phone": ("/2021/papers/{paper}/", PHONE, "light"),
-    "awards": ("/awards/", DESKTOP, "light"),
-    "search": ("/2021/search/?q=compiler", DESKTOP, "dark"),
+    "awards": ("/2021/awards/", DESKTOP, "light"),
+    "search": ("/2023/search/?q=posters+on+compilers+wednesday", DESKTOP, "dark"),
     "statistics": ("/2021/statistics/", DESKTOP, "light"),
 }
 # The same, signed in.
 ADMIN_PICTURES = {
-    "desk": ("/admin/", DESKTOP, "light"),
+    "desk": ("/admin/?edition=4", DESKTOP, "light"),
     "publish": ("/admin/conference/edition/1/publish/?part=papers", DESKTOP, "light"),
 }
 
@@ -51,9 +52,13 @@ def take(page: Page, address: str) -> bytes:
 
 
 def write(name: str, shot: bytes) -> None:
-    """Write a picture with few colors: it is text on plain ground."""
-    image = Image.open(io.BytesIO(shot)).convert("RGB").quantize(128, dither=Image.Dither.NONE)
-    image.save(FOLDER / f"{name}.png", optimize=True)
+    """Write a picture as WebP: text on plain ground without loss, what holds a painting with little."""
+    image = Image.open(io.BytesIO(shot)).convert("RGB")
+    plain, painted = io.BytesIO(), io.BytesIO()
+    few = image.quantize(256, dither=Image.Dither.NONE).convert("RGB")
+    few.save(plain, "WEBP", lossless=True, quality=100, method=6)
+    image.save(painted, "WEBP", quality=80, method=6)
+    (FOLDER / f"{name}.webp").write_bytes(min(plain.getvalue(), painted.getvalue(), key=len))
 
 
 def main() -> None:
@@ -75,7 +80,7 @@ def main() -> None:
             page = context.new_page()
             if name in ADMIN_PICTURES:
                 sign_in(page, options.password)
-            write(name, take(page, path.format(paper=options.paper)))
+            write(name, take(page, path.format(paper=options.paper, today=datetime.now(UTC).date())))
             context.close()
         browser.close()
 

@@ -1,8 +1,11 @@
 """What the frame of every page needs: the year menu, the edition's own menu, links, the head, the feeds."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
@@ -10,9 +13,17 @@ from django.utils.translation import gettext as _
 
 from conference.models import Edition
 from conference.page_metadata import Card, Head, HeadLink, edition_head, open_graph
-from conference.request_edition import addressed_edition, public_address, published_editions
+from conference.request_edition import (
+    addressed_edition,
+    current_edition,
+    public_address,
+    published_editions,
+)
+from content.languages import html_tag, in_language, is_in_each_language, language_of
+from content.page_paths import framed
 from content.preview_context import GATES
 from content.querysets import public_parts
+from website.colors import colors_url
 from website.menu import menus
 
 # Parameters of a page's canonical address; all others are dropped.
@@ -20,7 +31,7 @@ LASTING = ("letter", "page", "show", "topic", "track")
 
 
 def site(request: HttpRequest) -> dict[str, object]:
-    """Return the frame's variables. One query, and up to three more after a change.
+    """Return the frame's variables. One query, and up to four more after a change.
 
     None for the admin, which has its own frame.
     """
@@ -28,22 +39,49 @@ def site(request: HttpRequest) -> dict[str, object]:
         return {"site_name": settings.SITE_NAME}
     edition = addressed_edition(request)
     editions = published_editions(request)
-    menu, site_links = menus(edition, request.path, timezone.now(), editions)
+    has_conferences = len({one.conference_id for one in editions}) > 1
+    framing = framing_edition(request, edition, editions, has_conferences)
+    linked = edition or named_edition(request, editions)
+    linked_slug = linked.slug if linked else ""
+    menu, site_links = menus(framing, request.path, timezone.now(), editions)
     return {
         "site_name": settings.SITE_NAME,
-        "editions": [one for one in editions if edition is None or one.conference == edition.conference],
+        "editions": [one for one in editions if framing is None or one.conference == framing.conference],
         "edition": edition,
+        "framing_edition": framing,
+        # Links to pages of all years name it, so that the frame stays.
+        "linked_edition": linked,
         "menu": menu,
-        "site_links": site_links,
+        "site_links": [replace(link, url=framed(link.url, linked_slug)) for link in site_links],
+        "has_conferences": has_conferences,
         "search_url": (
-            reverse("website:edition_search", args=[edition.slug]) if edition else reverse("website:search")
+            reverse("website:edition_search", args=[framing.slug]) if framing else reverse("website:search")
         ),
-        "accent_url": edition and reverse("conference:accent", args=[edition.slug, edition.accent[1:]]),
+        "colors_url": framing and colors_url(framing, timezone.now()),
         "canonical_url": canonical_url(request, edition),
+        "languages": language_links(request, edition),
         "head": Head(tags=open_graph("website", "", edition_card(edition) if edition else None)),
         "feeds": feeds(edition),
         "preview": preview_of(request),
     }
+
+
+def framing_edition(
+    request: HttpRequest, edition: Edition | None, editions: Sequence[Edition], has_conferences: bool
+) -> Edition | None:
+    """Return the edition whose name, menu and color the frame of this page has.
+
+    Pages of all years take the one that `edition` names, from which the reader came; else the current one, if
+    the site has a single conference.
+    """
+    edition = edition or named_edition(request, editions)
+    return edition or (None if has_conferences else current_edition(editions))
+
+
+def named_edition(request: HttpRequest, editions: Sequence[Edition]) -> Edition | None:
+    """Return the edition that a page of all years is to be framed as, by its parameter `edition`."""
+    named = parameters(request).get("edition", "")
+    return next((one for one in editions if one.slug == named), None)
 
 
 def preview_of(request: HttpRequest) -> dict[str, object] | None:
@@ -53,6 +91,7 @@ def preview_of(request: HttpRequest) -> dict[str, object] | None:
         return None
     return {
         "edition": edition,
+        "working_copy": vars(request).get("working_copy"),
         "public_url": public_address(edition, request.get_full_path()),
         "desk_url": f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}",
     }
@@ -60,12 +99,56 @@ def preview_of(request: HttpRequest) -> dict[str, object] | None:
 
 def canonical_url(request: HttpRequest, edition: Edition | None) -> str:
     """Return the canonical address of this page, without parameters such as `utm_source`."""
-    path = edition.get_absolute_url() if edition and request.path == "/" else request.path
+    return f"{settings.SITE_URL}{canonical_path(request, edition)}"
+
+
+def canonical_path(request: HttpRequest, edition: Edition | None) -> str:
+    path = edition.get_absolute_url() if edition and request.path == reverse("website:home") else request.path
+    given = parameters(request)
+    lasting = {name: value for name in LASTING if (value := given.get(name, ""))}
+    return f"{path}{'?' if lasting else ''}{urlencode(lasting)}"
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageLink:
+    """The same page in a language, which is named in itself. `url` is the canonical address, for machines."""
+
+    tag: str
+    name: str
+    path: str
+    url: str
+    is_current: bool
+    is_default: bool
+
+
+def language_links(request: HttpRequest, edition: Edition | None) -> list[LanguageLink]:
+    """Return the page in each language; nothing where it is in one alone."""
+    if len(settings.LANGUAGES) < 2 or not is_in_each_language(request):
+        return []
+    current = language_of(request.path_info)
+    # In order, as the page cache writes them.
+    given = parameters(request)
+    query = urlencode(sorted((name, value) for name in given for value in given.getlist(name)))
+    canonical = canonical_path(request, edition)
+    return [
+        LanguageLink(
+            html_tag(code),
+            name,
+            f"{in_language(request.path, code)}{query and f'?{query}'}",
+            f"{settings.SITE_URL}{in_language(canonical, code)}",
+            code == current,
+            code == settings.LANGUAGE_CODE,
+        )
+        for code, name in settings.LANGUAGES
+    ]
+
+
+def parameters(request: HttpRequest) -> QueryDict:
+    """Return the parameters of an address; none if Django refuses to read them."""
     try:
-        kept = {name: request.GET[name] for name in LASTING if request.GET.get(name)}
+        return request.GET
     except SuspiciousOperation:
-        kept = {}
-    return f"{settings.SITE_URL}{path}{'?' if kept else ''}{urlencode(kept)}"
+        return QueryDict()
 
 
 ATOM = "application/atom+xml"

@@ -11,6 +11,8 @@ from django.utils.cache import get_conditional_response
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
+from conference.pictures import COPY
+from conference.views import FOR_A_YEAR
 from content.fields import file_fields
 from editorial.access import access_for
 
@@ -37,11 +39,18 @@ def cache_control(request: HttpRequest, name: str) -> str:
     Files that no row names are for no reader.
     """
     fields = [(model, one) for model, one in file_fields() if name.startswith(str(one.upload_to))]
+    # A smaller copy is for whom its original is.
+    copy = COPY.fullmatch(name)
+    lookup, value = ("__startswith", copy["stem"]) if copy else ("", name)
     for model, field in fields:
-        if model.objects.published().filter(**{field.name: name}).exists():
+        if model.objects.published().filter(**{f"{field.name}{lookup}": value}).exists():
+            if copy:
+                return FOR_A_YEAR
             return FOR_AN_HOUR if isinstance(field, ImageField) else ASKED_FOR
     access = access_for(request)
-    held = (access.rows(model._base_manager.filter(**{field.name: name})) for model, field in fields)
+    held = (
+        access.rows(model._base_manager.filter(**{f"{field.name}{lookup}": value})) for model, field in fields
+    )
     return PRIVATE if access.is_active and any(rows.exists() for rows in held) else ""
 
 

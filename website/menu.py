@@ -7,11 +7,12 @@ from functools import reduce
 from operator import or_
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.db.models import BooleanField, Count, Exists, ExpressionWrapper, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 from django.utils.formats import number_format
-from django.utils.translation import gettext
+from django.utils.translation import gettext, override
 
 from conference.menu_sections import SECTIONS
 from conference.models import Edition, MenuItem, Page
@@ -32,7 +33,13 @@ class MenuLink:
     children: Sequence["MenuLink"] = ()
 
 
-CACHED_EDITIONS = 24
+# Of so many editions and languages.
+CACHED_MENUS = 60
+CACHED_SITE_LINES = 12
+# The icons of the sections in the tab bar of a phone.
+TAB_ICONS = {"home": "home", "schedule": "calendar", "papers": "file"}
+# Sections that count no rows of their own: they have content as soon as another section has.
+ALWAYS_MORE = frozenset(("downloads", "statistics"))
 
 
 def site_revision(edition: Edition) -> tuple[object, object] | None:
@@ -41,9 +48,28 @@ def site_revision(edition: Edition) -> tuple[object, object] | None:
     return (held["site_revision"], held["site_changed_at"]) if held.get("site_revision") else None
 
 
+@dataclass(frozen=True, slots=True)
+class EditionMenu:
+    """The links that the pages of an edition lead to.
+
+    `lines` are the chairs' menu, `tabs` those of the bar at the foot of a phone by icon, `more` the sections
+    with content that the menu leaves out. The edition's home is not among the lines: its name leads there.
+    """
+
+    lines: Sequence[MenuLink] = ()
+    tabs: Sequence[tuple[str, MenuLink]] = ()
+    more: Sequence[MenuLink] = ()
+
+    def at_path(self, path: str, edition: Edition) -> "EditionMenu":
+        """Return the menu as the page at `path` has it, with the current lines marked."""
+        lines = [mark_current(line, edition, path) for line in self.lines]
+        tabs = [(icon, mark_current(tab, edition, path)) for icon, tab in self.tabs]
+        return EditionMenu(lines, tabs, self.more)
+
+
 def menus(
     edition: Edition | None, path: str, at: datetime, editions: Sequence[Edition] = ()
-) -> tuple[list[MenuLink], list[MenuLink]]:
+) -> tuple[EditionMenu, list[MenuLink]]:
     """Return the edition's menu for the page at `path`, and the links of all years.
 
     Up to three queries after a change, else none. Any of the site's `editions` knows the site's revision.
@@ -51,28 +77,39 @@ def menus(
     revision = site_revision(editions[0]) if editions else None
     site_lines = [
         MenuLink(gettext("People"), reverse("people:list")),
-        MenuLink(gettext("Awards"), reverse("papers:all_awards")),
+        MenuLink(gettext("Awards of all years"), reverse("papers:all_awards")),
         *(_site_lines(editions[0], at, revision) if revision else site_pages()),
     ]
     if edition is None:
-        return [], site_lines
-    lines = _lines(edition, at, revision) if revision else edition_menu(edition, at)
-    return [mark_current(line, edition, path) for line in lines], site_lines
+        return EditionMenu(), site_lines
+    menu = _menu(edition, at, revision) if revision else edition_menu(edition, at)
+    return menu.at_path(path, edition), site_lines
 
 
-@cached_per_revision(CACHED_EDITIONS, is_dated=True)
-def _lines(edition: Edition, at: datetime, _site: Hashable) -> list[MenuLink]:
+@cached_per_revision(CACHED_MENUS, is_dated=True, by_language=True)
+def _menu(edition: Edition, at: datetime, _site: Hashable) -> EditionMenu:
     return edition_menu(edition, at)
 
 
-@cached_per_revision(1)
+@cached_per_revision(CACHED_SITE_LINES, by_language=True)
 def _site_lines(_newest: Edition, _at: datetime, _site: Hashable) -> list[MenuLink]:
     return site_pages()
 
 
-def edition_menu(edition: Edition, at: datetime) -> list[MenuLink]:
+def edition_menu(edition: Edition, at: datetime) -> EditionMenu:
     """Return the chairs' own menu, else the sections with content in the usual order, and the pages."""
     found = filled_sections(edition, at)
+    home = edition.get_absolute_url()
+    lines = [line for line in menu_lines(edition, at, found) if line.url != home or line.children]
+    urls = {line.url for line in lines} | {child.url for line in lines for child in line.children}
+    links = {name: MenuLink(one.label, one.url(edition)) for name, one in SECTIONS.items()}
+    shown = [name for name in links if name in found.sections or (name in ALWAYS_MORE and found.sections)]
+    more = [links[name] for name in shown if links[name].url not in urls]
+    tabs = [(TAB_ICONS[name], links[name]) for name in TAB_ICONS if name == "home" or name in found.sections]
+    return EditionMenu(lines, tabs, more)
+
+
+def menu_lines(edition: Edition, at: datetime, found: "FilledSections") -> list[MenuLink]:
     if found.has_menu:
         children: dict[int | None, list[MenuItem]] = {}
         for line in edition.menu_items.published().select_related("page__edition"):
@@ -81,7 +118,7 @@ def edition_menu(edition: Edition, at: datetime) -> list[MenuLink]:
             item_link(line, edition, [item_link(child, edition) for child in children.get(line.pk, [])])
             for line in children.get(None, [])
         ]
-    shown = [one for name, one in SECTIONS.items() if name == "home" or name in found.sections]
+    shown = [one for name, one in SECTIONS.items() if name in found.sections]
     sections = [MenuLink(section.label, section.url(edition)) for section in shown]
     pages = ((title, reverse("conference:page", args=[edition.slug, slug])) for slug, title in found.pages)
     return sections + [MenuLink(*page) for page in pages]
@@ -89,7 +126,17 @@ def edition_menu(edition: Edition, at: datetime) -> list[MenuLink]:
 
 def item_link(line: MenuItem, edition: Edition, children: Sequence[MenuLink] = ()) -> MenuLink:
     url = line.url or (line.page.get_absolute_url() if line.page else SECTIONS[line.section].url(edition))
-    return MenuLink(line.label, url, children=children)
+    return MenuLink(item_label(line), url, children=children)
+
+
+def item_label(line: MenuItem) -> "str | StrPromise":
+    """Return the chairs' own words; a section under its usual name is called so in each language."""
+    section = SECTIONS.get(line.section)
+    if section is None:
+        return line.label
+    with override(settings.LANGUAGE_CODE):
+        usual = str(section.label)
+    return section.label if line.label == usual else line.label
 
 
 def mark_current(link: MenuLink, edition: Edition, path: str) -> MenuLink:
@@ -110,6 +157,7 @@ class ProgramLink:
     label: str
     url: str
     words: str
+    number: str = ""
 
 
 def program_links(edition: Edition, counts: dict[str, int]) -> list[ProgramLink]:
@@ -119,7 +167,7 @@ def program_links(edition: Edition, counts: dict[str, int]) -> list[ProgramLink]
         if section.counted and counts[name]:
             number = number_format(counts[name], force_grouping=True)
             words = str(section.counted % {"count": counts[name], "number": number})
-            found.append(ProgramLink(str(section.label), section.url(edition), words))
+            found.append(ProgramLink(str(section.label), section.url(edition), words, number))
     people = SECTIONS["people"]
     words = gettext("Authors and speakers, A to Z")
     return [*found, ProgramLink(str(people.label), people.url(edition), words)] if found else []

@@ -1,41 +1,33 @@
-"""The search page, what is found while somebody types, and the description that browsers read."""
+"""The search pages, what is suggested while somebody types, and the description that browsers read."""
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from functools import partial
-from typing import Any
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.db.models import OuterRef, Prefetch, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.cache import patch_cache_control
-from django.utils.safestring import SafeString
-from django.utils.translation import gettext, pgettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-import markup
-from conference.models import Edition, Page
+from conference.models import Edition
 from conference.request_edition import edition_page, published_editions
-from content.pagination import NUMBER, BadParameter, base_query, page_of
+from content.pagination import page_of
 from operations.indexing.update import refreshed
-from papers.models import Paper
-from people.models import Person
-from people.querysets import with_shown_names
-from schedule.models import Presentation, Session, Speaker
-from search.highlighting import excerpt, highlight
-from search.hits import Hit, Hits, corrected, find, suggest
-from search.query import MAX_QUERY_CHARS, Field, Query, described, parse
+from search.hits import find_likely, suggest
+from search.query import MAX_QUERY_CHARS, described, parse
+from website.edition_search import EditionSearch, examples
+from website.jumps import Jump, jumps
+from website.search_results import search_results
+from website.site_search import SiteSearch
 
 PAGE_SIZE = 20
 # What one can type beyond words, with what it means.
 OPERATORS = [
-    ('"graph neural networks"', _("the words side by side")),
-    ("compil", _("the last word may be unfinished: compiler, compilation")),
+    ('"graph neural networks"', _("this exact phrase")),
+    ("compil", _("words that begin this way: compiler, compilation")),
     ("-survey", _("without this word")),
     ("author:šimek", _("by this author or speaker; accents do not matter")),
     ("title:sparse", _("in the title")),
@@ -43,44 +35,71 @@ OPERATORS = [
     ("award:outstanding", _("with this award")),
     ("year:2021-2023", _("from these years")),
 ]
-# What can be found, in the words of the links that narrow a search to it.
-KINDS = {
-    "paper": _("Papers"),
-    "person": _("People"),
-    "session": _("Sessions"),
-    "talk": _("Talks"),
-    "page": pgettext_lazy("of the site", "Pages"),
-}
+# These are understood in the search of an edition.
+EDITION_OPERATORS = [
+    ("day:wednesday", _("on this day; the weekday or date alone also works")),
+    ('room:"hall a"', _("in this room")),
+    ("kind:poster", _("presented this way; “posters” alone also works")),
+]
+# And this in the search of all years.
+SITE_OPERATORS = [("edition:2021", _("of this year; its name alone also works"))]
 
 
 @require_safe
-def site_search(request: HttpRequest, edition: Edition | None = None) -> HttpResponse:
-    """Show one page of what was found; with a typing error, what the right spelling finds.
-
-    The search of an edition also finds what belongs to all years: people and pages.
-    """
-    words, kind = request.GET.get("q", "")[:MAX_QUERY_CHARS].strip(), request.GET.get("kind", "")
-    if kind and kind not in KINDS:
-        raise BadParameter("kind", kind)
-    is_current = refreshed()
-    query, hits, is_corrected = found(parse(words), edition, kind, offset_of(request))
-    page = page_of(request, range(hits.count), PAGE_SIZE)
-    chosen = {"q": words, "kind": kind}
+def site_search(request: HttpRequest) -> HttpResponse:
+    """Show what was found in all years, by kind; years and topics narrow it."""
+    is_current, editions = refreshed(), published_editions(request)
+    search = SiteSearch(request.GET, editions)
+    query, hits, is_corrected = find_likely(search.paper_query)
+    search.add_hits(query, hits)
     context = {
-        "search_text": words,
-        "query": query,
-        "understood": described(query),
+        "chooser": search,
+        "feed_words": search.unfiltered if query else "",
         "corrected": str(query) if is_corrected else "",
-        "hits": hits,
-        "findings": search_results(hits.page, query, published_editions(request)),
-        "page": page,
-        "base_query": base_query(chosen),
-        "kind": kind,
-        "kinds": [(name, label, narrowed(words, name)) for name, label in {"": _("All"), **KINDS}.items()],
-        "everywhere": f"{reverse('website:search')}{narrowed(words, kind)}",
-        "operators": OPERATORS,
+        "operators": [*OPERATORS, *SITE_OPERATORS],
+        **results(request, search, search.text),
     }
     return is_cacheable_search(render(request, "website/search.html", context), is_current)
+
+
+def results(request: HttpRequest, search: EditionSearch | SiteSearch, words: str) -> dict[str, object]:
+    """Return what the pages of both searches show of what was found."""
+    page = page_of(request, search.keys[search.tab or "paper"], PAGE_SIZE)
+    return {
+        "search_text": words,
+        "search": search,
+        "query": search.is_asked,
+        "understood": described(search.query),
+        "page": page,
+        "sections": search.sections(page, published_editions(request)),
+        "base_query": search.text_query(),
+        "tab": search.tab,
+        "tabs": search.tabs(),
+    }
+
+
+@edition_page
+def edition_search(request: HttpRequest, edition: Edition) -> HttpResponse:
+    """Show what was found in an edition, and of what belongs to all years: people and pages.
+
+    Papers can be narrowed and sorted as in their list; so can sessions and talks by day, room and kind.
+    """
+    is_current = refreshed()
+    search = EditionSearch(request.GET, edition, timezone.now())
+    query, hits, is_corrected = find_likely(search.papers.other_query, edition.pk)
+    search.add_hits(query, hits)
+    words = search.papers.text
+    context = {
+        "chooser": search.papers,
+        # The feed is of all years, in which days and rooms mean nothing.
+        "feed_words": search.papers.unfiltered if query else "",
+        "corrected": str(query) if is_corrected else "",
+        "everywhere": f"{reverse('website:search')}{narrowed(words, search.tab)}",
+        "operators": [*OPERATORS, *EDITION_OPERATORS],
+        "examples": () if words or search.papers.values else examples(search.papers),
+        **results(request, search, words),
+    }
+    return is_cacheable_search(render(request, "website/edition_search.html", context), is_current)
 
 
 def is_cacheable_search(response: HttpResponse, is_current: bool) -> HttpResponse:
@@ -90,25 +109,8 @@ def is_cacheable_search(response: HttpResponse, is_current: bool) -> HttpRespons
     return response
 
 
-def found(query: Query, edition: Edition | None, kind: str, offset: int) -> tuple[Query, Hits, bool]:
-    """Return the words that were searched, the hits, and whether a typing error was corrected."""
-    look = partial(
-        find,
-        edition=edition.pk if edition else None,
-        kinds=[kind] if kind else [],
-        limit=PAGE_SIZE,
-        offset=offset,
-    )
-    hits = look(query)
-    right = corrected(query) if query and not hits.count else None
-    likely = look(right) if right else hits
-    return (right, likely, True) if right and likely.count else (query, hits, False)
-
-
-def offset_of(request: HttpRequest) -> int:
-    """Return how many hits precede the page; whether it exists is known when they are counted."""
-    number = request.GET.get("page", "1")
-    return (int(number) - 1) * PAGE_SIZE if NUMBER.fullmatch(number) else 0
+def words_of(request: HttpRequest) -> str:
+    return request.GET.get("q", "")[:MAX_QUERY_CHARS].strip()
 
 
 def narrowed(words: str, kind: str) -> str:
@@ -116,16 +118,44 @@ def narrowed(words: str, kind: str) -> str:
 
 
 @require_safe
-def site_suggestions(request: HttpRequest, edition: Edition | None = None) -> HttpResponse:
+def site_suggestions(request: HttpRequest) -> HttpResponse:
     """Return the options of the list under the search box while somebody types; see static/js/search.js."""
-    words, is_current = request.GET.get("q", ""), refreshed()
-    hits = suggest(words, edition.pk if edition else None)
-    shown = search_results(hits, parse(words), published_editions(request))
-    context = {"findings": shown, "edition": edition}
+    words, is_current = words_of(request), refreshed()
+    shown = search_results(suggest(words), parse(words), published_editions(request))
+    context = {
+        "findings": shown,
+        "has_results": bool(parse(words)),
+        **suggested(words, jumps(request, words, None), reverse("website:search")),
+    }
     return is_cacheable_search(render(request, "website/_suggestions.html", context), is_current)
 
 
-edition_search, edition_suggestions = edition_page(site_search), edition_page(site_suggestions)
+def suggested(words: str, pages: Sequence[Jump], address: str) -> dict[str, object]:
+    """Return what suggestions show beside results; the pages that are likely meant come before these."""
+    return {
+        "search_text": words,
+        "first_jumps": [page for page in pages if page.is_likely],
+        "jumps": [page for page in pages if not page.is_likely],
+        "results_address": f"{address}{narrowed(words, '')}",
+    }
+
+
+@edition_page
+def edition_suggestions(request: HttpRequest, edition: Edition) -> HttpResponse:
+    """Return the options in an edition: pages to go to, and what the words find under what they mean."""
+    is_current = refreshed()
+    search = EditionSearch(request.GET, edition, timezone.now())
+    hits, query = search.suggestions()
+    words = search.papers.text
+    context = {
+        "findings": search_results(hits, query, published_editions(request), edition),
+        "chips": search.papers.chips,
+        "has_results": search.papers.is_asked,
+        **suggested(
+            words, jumps(request, words, edition, search.papers), request.path.removesuffix("suggest")
+        ),
+    }
+    return is_cacheable_search(render(request, "website/_suggestions.html", context), is_current)
 
 
 @require_safe
@@ -134,112 +164,3 @@ def opensearch(request: HttpRequest) -> HttpResponse:
     context = {"address": f"{settings.SITE_URL}{reverse('website:search')}"}
     kind = "application/opensearchdescription+xml; charset=utf-8"
     return render(request, "website/opensearch.xml", context, content_type=kind)
-
-
-# Results
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """One thing that was found: what it is, its marked title, its people with their addresses, a passage."""
-
-    kind: str
-    title: SafeString
-    url: str
-    edition: Edition | None = None
-    people: Sequence[tuple[SafeString, str]] = ()
-    passage: SafeString | str = ""
-    start: datetime | None = None
-    end: datetime | None = None
-    awards: Sequence[tuple[str, str]] = ()
-    note: str = ""
-
-
-def search_results(hits: Collection[Hit], query: Query, editions: Iterable[Edition]) -> list[SearchResult]:
-    """Return the results for these hits in their order, where public, in these editions.
-
-    A query or two for each kind of thing, three for papers.
-    """
-    known = {edition.pk: edition for edition in editions}
-    found: dict[Hit, Any] = {}
-    for kind in KINDS:
-        of_kind = {hit.object_id: hit for hit in hits if hit.kind == kind}
-        rows = public_rows(kind).filter(pk__in=of_kind) if of_kind else ()
-        found |= {of_kind[row.pk]: row for row in rows}
-    results = []
-    for hit in hits:
-        row = found.get(hit)
-        key = getattr(row, "edition_id", None)
-        if row is not None and (key is None or key in known):
-            results.append(search_result(hit.kind, row, query, known.get(key or 0)))
-    return results
-
-
-def public_rows(kind: str) -> Any:
-    """Return the public rows of a kind, with what a result shows of them."""
-    match kind:
-        case "paper":
-            talks = Presentation.objects.published().filter(paper=OuterRef("pk")).with_beginning()
-            first = talks.filter(called_off=False, begins__isnull=False).values("begins")[:1]
-            rows = Paper.objects.published().select_related("topic").with_authors().with_awards()
-            return rows.annotate(begins=Subquery(first))
-        case "session":
-            return Session.objects.published().with_called_off().with_people()
-        case "talk":
-            speakers = with_shown_names(Speaker.objects.published()).order_by("position", "pk")
-            spoken = Presentation.objects.published().filter(paper=None).with_beginning()
-            spoken = spoken.prefetch_related(Prefetch("speakers", speakers, "shown_speakers"))
-            return spoken.select_related("session")
-        case "person":
-            return Person.objects.published()
-        case _:
-            return Page.objects.published()
-
-
-def search_result(kind: str, row: Any, query: Query, edition: Edition | None) -> SearchResult:
-    if kind == "person":
-        title, passage = highlight(row.name, query, Field.PEOPLE), highlight(row.affiliation, query)
-        return SearchResult(gettext("Person"), title, row.get_absolute_url(), passage=passage)
-    if edition:
-        row.edition = edition
-    if kind == "page":
-        label, title = pgettext("of the site", "Page"), highlight(row.title, query, Field.TITLE)
-        passage = excerpt(markup.plain(row.body), query)
-        return SearchResult(label, title, row.get_absolute_url(), edition, passage=passage)
-    title = highlight(markup.plain(row.title), query, Field.TITLE)
-    passage = excerpt(markup.plain(row.abstract), query)
-    if kind == "paper":
-        return SearchResult(
-            gettext("Paper"),
-            title,
-            row.get_absolute_url(),
-            edition,
-            credits_of(row.shown_authors, query),
-            passage,
-            row.begins,
-            awards=[(grant.award.name, grant.award.get_absolute_url()) for grant in row.shown_grants],
-            note=row.topic.name if row.topic else "",
-        )
-    if kind == "session":
-        people, start, end, url = row.shown_roles, row.start, row.end, row.get_absolute_url()
-    else:
-        people, start, end = row.shown_speakers, row.starts, row.ends
-        if row.session:
-            row.session.edition = edition
-        url = row.get_absolute_url() + (f"#talk-{row.uid}" if row.session else "")
-    return SearchResult(
-        row.get_kind_display(),
-        title,
-        url,
-        edition,
-        credits_of(people, query),
-        passage,
-        start,
-        end,
-        note=gettext("Cancelled") if row.called_off else "",
-    )
-
-
-def credits_of(people: Iterable[Any], query: Query) -> list[tuple[SafeString, str]]:
-    """Return the names as shown, marked, each with the address of its person."""
-    return [(highlight(one.shown_name, query, Field.PEOPLE), one.person.get_absolute_url()) for one in people]

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 from django.contrib import admin
 from django.http import HttpResponse
-from django.urls import URLPattern, include, path
+from django.urls import URLPattern, URLResolver, include, path
 from django.views.decorators.http import require_safe
 
 from content import url_converters
+from content.languages import in_each_language
 from operations.monitoring import readiness
-from website import media, redirects, search_views, sitemaps, views
+from website import colors, media, redirects, search_views, sitemaps, views
 from website.feeds import AnnouncementsFeed, PapersFeed, SearchFeed
 
 __all__ = ["handler400", "handler500", "url_converters", "urlpatterns"]
@@ -33,8 +34,7 @@ old_addresses = [
     *with_or_without_slash("Conferences/<year:year>/Schedule", redirects.old_schedule, "older-schedule"),
 ]
 
-own = [
-    path("", views.home, name="home"),
+own: list[URLPattern | URLResolver] = [
     path("healthz", readiness.healthz, name="healthz"),
     path("readyz", readiness.readyz, name="readyz"),
     path("metrics", readiness.metrics_page, name="metrics"),
@@ -45,18 +45,22 @@ own = [
     path("sitemap.xml", sitemaps.index, name="sitemaps"),
     path("sitemap-<str:section>-<int:page>.xml", sitemaps.sitemap, name="sitemap"),
     path("search/feed", require_safe(SearchFeed()), name="search_feed"),
-    path("search/", search_views.site_search, name="search"),
-    path("search/suggest", search_views.site_suggestions, name="suggestions"),
     *old_addresses,
-    path("<key:edition>/search/", search_views.edition_search, name="edition_search"),
-    path("<key:edition>/search/suggest", search_views.edition_suggestions, name="edition_suggestions"),
     path("<key:edition>/announcements.atom", require_safe(AnnouncementsFeed()), name="announcements_feed"),
     path("<key:edition>/papers.atom", require_safe(PapersFeed()), name="papers_feed"),
     path(
         "<key:edition>/sitemap-<str:section>-<int:page>.xml", sitemaps.edition_sitemap, name="edition_sitemap"
     ),
+    path("<key:edition>/colors-<digest:digest>.css", colors.stylesheet, name="colors"),
     path("<key:edition>/card.png", views.edition_card, name="card"),
-    path("<key:edition>/", views.edition_home, name="edition"),
+    in_each_language(
+        path("", views.home, name="home"),
+        path("search/", search_views.site_search, name="search"),
+        path("search/suggest", search_views.site_suggestions, name="suggestions"),
+        path("<key:edition>/search/", search_views.edition_search, name="edition_search"),
+        path("<key:edition>/search/suggest", search_views.edition_suggestions, name="edition_suggestions"),
+        path("<key:edition>/", views.edition_home, name="edition"),
+    ),
 ]
 
 urlpatterns = [

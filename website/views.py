@@ -2,6 +2,7 @@
 
 import sys
 
+from django.core.exceptions import RequestDataTooBig
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -15,9 +16,9 @@ from conference.cards import Picture, card
 from conference.models import Edition
 from conference.request_edition import current_edition, edition_page, published_editions, show_edition
 from content.pagination import BadParameter
-from schedule.views import now_and_next
 from website.context_processors import home_head
-from website.menu import counts, program_links
+from website.edition_home import home_context
+from website.front_page import front_page
 
 # In seconds.
 RETRY_AFTER = "30"
@@ -29,27 +30,15 @@ def home(request: HttpRequest) -> HttpResponseBase:
     """Show the current edition's home; with several conferences, their list."""
     editions = published_editions(request)
     current = current_edition(editions)
-    conferences: dict[str, list[Edition]] = {}
-    for edition in editions:
-        conferences.setdefault(edition.conference.name, []).append(edition)
-    if current is None or len(conferences) > 1:
-        return render(request, "website/conferences.html", {"conferences": dict(sorted(conferences.items()))})
+    if current is None or len({edition.conference_id for edition in editions}) > 1:
+        return render(request, "website/conferences.html", front_page(editions, timezone.now()))
     show_edition(request, current)
     return edition_home(request, edition=current.slug)
 
 
 @edition_page
 def edition_home(request: HttpRequest, edition: Edition) -> HttpResponse:
-    at = timezone.now()
-    sessions = edition.sessions.published(at)
-    context = {
-        "head": home_head(edition),
-        **now_and_next(sessions, at),
-        "today": edition.day_of(at),
-        "strip": sorted(sessions.program_days(edition.day_of)),
-        "announcements": edition.announcements.published(at),
-        "ways": program_links(edition, counts(edition)),
-    }
+    context = home_context(edition, timezone.now()) | {"head": home_head(edition)}
     return render(request, "website/home.html", context)
 
 
@@ -66,8 +55,10 @@ def edition_card(request: HttpRequest, edition: Edition) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Say in a sentence which part of the address cannot be read."""
+    """Say in a sentence which part of the address cannot be read, or that too much was sent."""
     reason = str(exception) if isinstance(exception, BadParameter) else ""
+    if isinstance(exception, RequestDataTooBig):
+        reason = _("The text you sent is too long. Shorten it, or upload it as a file.")
     return render(request, "400.html", {"reason": reason}, status=400)
 
 
@@ -82,7 +73,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     status = 503 if is_away else 500
     headers = {"Retry-After": RETRY_AFTER, "Cache-Control": "no-store"} if is_away else {}
     if request.path.startswith(API):
-        words = _("The site is away for a moment.") if is_away else _("Something went wrong here.")
+        words = _("The site is temporarily unavailable.") if is_away else _("Something went wrong.")
         return JsonResponse({"detail": words}, status=status, headers=headers)
     # Without the request: the context processors may be what failed.
     return HttpResponse(loader.get_template(f"{status}.html").render(), status=status, headers=headers)

@@ -63,19 +63,41 @@ class Migration(migrations.Migration):
                             ("editor", "Editor"),
                             ("session_chair", "Session chair"),
                             ("viewer", "Viewer"),
+                            ("private_viewer", "Viewer with private fields"),
+                            ("track_chair", "Track chair"),
+                            ("awards", "Awards editor"),
+                            ("sponsors", "Sponsors editor"),
+                            ("importer", "Importer"),
                         ],
-                        max_length=13,
+                        max_length=20,
                         verbose_name="role",
                     ),
+                ),
+                (
+                    "parts",
+                    models.JSONField(blank=True, default=list, verbose_name="topics and tracks"),
                 ),
                 ("since", models.DateTimeField(auto_now_add=True, verbose_name="since")),
                 (
                     "edition",
                     models.ForeignKey(
+                        blank=True,
+                        null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="memberships",
                         to="conference.edition",
                         verbose_name="edition",
+                    ),
+                ),
+                (
+                    "conference",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="conference.conference",
+                        verbose_name="series",
                     ),
                 ),
                 (
@@ -103,13 +125,26 @@ class Migration(migrations.Migration):
             options={
                 "verbose_name": "member",
                 "verbose_name_plural": "members",
-                "ordering": ["edition", "pk"],
+                "ordering": ["conference", "edition", "pk"],
                 "constraints": [
                     models.UniqueConstraint(
-                        fields=("user", "edition"),
+                        fields=("user", "edition", "role"),
                         name="membership_once_per_edition",
-                        violation_error_message="This account has a role in the edition already.",
-                    )
+                        violation_error_message="This account already has this role in the edition.",
+                    ),
+                    models.UniqueConstraint(
+                        fields=("user", "conference", "role"),
+                        name="membership_once_per_series",
+                        violation_error_message="This account already has this role in the series.",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("conference__isnull", False), ("edition__isnull", True)),
+                            models.Q(("conference__isnull", True), ("edition__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="membership_of_edition_or_series",
+                    ),
                 ],
             },
         ),

@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                     "edition",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Empty: all. Never more than you may do yourself.",
+                        help_text="Leave empty for all editions. A token never has more permissions than you.",
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="+",
@@ -81,7 +81,7 @@ class Migration(migrations.Migration):
                     models.UniqueConstraint(
                         fields=("user", "name"),
                         name="token_name_unique",
-                        violation_error_message="You have a token of this name already.",
+                        violation_error_message="You already have a token with this name.",
                     )
                 ],
             },

@@ -4,27 +4,10 @@ from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
 from api.changes import in_edition, named_people
-from api.filters import AnnouncementFilter, EditionFilter, PageFilter, SponsorFilter
-from api.shapes import (
-    Many,
-    One,
-    Resource,
-    Shape,
-    boolean,
-    choice,
-    date,
-    file,
-    moment,
-    number,
-    page,
-    status,
-    string,
-    strings,
-    texts,
-    timezone,
-)
-from conference.models import Announcement, Conference, Edition, Page, Sponsor
-from content.public_past import SITE
+from api.filters import AnnouncementFilter, EditionFilter, KeyDateFilter, PageFilter, SponsorFilter
+from api.shapes import Many, One, Resource, Shape, column, columns, moment, page, timezone
+from conference.models import Announcement, Conference, Edition, KeyDate, Page, Sponsor
+from content.history.public_past import SITE
 from people.models import CommitteeRole
 
 # In its zone are the times of what belongs to it.
@@ -39,11 +22,7 @@ CONFERENCES = Resource(
     key="slug",
     page=page((), lambda row: "/"),
     fields={
-        "name": string("name", _("As people say it, such as MLSys.")),
-        "full_name": string("full_name", _("In full.")),
-        **texts("description", _("What it is about.")),
-        "website": string("website", _("Its own site.")),
-        "logo": file("logo", _("Its logo.")),
+        **columns(Conference, "name", "full_name", "description", "website", "logo"),
     },
     lists={"editions": "conference"},
     orders={"name": F("name")},
@@ -52,18 +31,18 @@ CONFERENCES = Resource(
 # What belongs to an edition, or can be narrowed to it.
 PARTS = (
     "papers", "topics", "awards", "sessions", "presentations", "rooms", "materials", "sponsors", "pages",
-    "announcements", "releases", "people", "institutions",
+    "announcements", "key_dates", "releases", "people", "institutions",
 )  # fmt: skip
 
 COMMITTEE = Shape(
     title="CommitteeMember",
     model=CommitteeRole,
     fields={
-        "role": string("role", _("The office, such as Program Chair.")),
-        "name": string("person__name", _("The person's name.")),
-        "affiliation": string("affiliation", _("As printed in this year's program.")),
+        **columns(CommitteeRole, "role"),
+        "name": column("person__name", _("The person's name.")),
+        **columns(CommitteeRole, "affiliation"),
     },
-    ones={"person": One("people", "person", _("Who it is."))},
+    ones={"person": One("people", "person", _("The person."))},
 )
 
 EDITIONS = Resource(
@@ -75,36 +54,21 @@ EDITIONS = Resource(
     page=page(("slug",), lambda row: f"/{row['slug']}/"),
     filters=EditionFilter,
     fields={
-        "year": number("year", _("The year.")),
-        "name": string("name", _("Such as MLSys 2021.")),
-        "start_date": date("start_date", _("The first day.")),
-        "end_date": date("end_date", _("The last day.")),
+        **columns(Edition, "year", "name", "start_date", "end_date"),
         "timezone": timezone("timezone"),
-        "second_timezone": string(
-            "second_timezone", _("Of those who take part from elsewhere; may be empty.")
+        **columns(
+            Edition,
+            *("second_timezone", "day_start_hour", "mode", "venue", "city", "country", "registration_url"),
+            *("venue_address", "map_url", "venue_picture", "description", "hero", "hero_focus"),
+            *("home_sections", "sponsor_tiers", "committee_offices", "accent", "logo"),
+            *("proceedings_title", "proceedings_series", "proceedings_volume", "proceedings_editors"),
+            *("publisher", "publisher_place", "isbn", "issn", "license", "data_license"),
+            hero=_("The picture of the home page."),
+            home_sections=_("The sections of the home page, in order; empty: the usual ones."),
+            sponsor_tiers=_("The tiers of its sponsors, in order."),
+            committee_offices=_("The roles of its committee, in order."),
+            proceedings_editors=_("Their editors, in order."),
         ),
-        "day_start_hour": number(
-            "day_start_hour", _("What starts before this hour belongs to the evening before.")
-        ),
-        "mode": choice("mode", Edition.Mode.choices, _("Whether there is a place to travel to.")),
-        "venue": string("venue", _("The building.")),
-        "city": string("city", _("The city.")),
-        "country": string("country", _("The country.")),
-        **texts("description", _("The welcome.")),
-        "accent": string("accent", _("The color of its pages.")),
-        "logo": file("logo", _("Its logo.")),
-        "proceedings_title": string(
-            "proceedings_title", _("The title of the proceedings; empty: citations name the conference.")
-        ),
-        "proceedings_series": string("proceedings_series", _("The series in which they appear.")),
-        "proceedings_volume": string("proceedings_volume", _("Their volume.")),
-        "proceedings_editors": strings("proceedings_editors", _("Their editors, in order.")),
-        "publisher": string("publisher", _("Who publishes them.")),
-        "publisher_place": string("publisher_place", _("The publisher's city.")),
-        "isbn": string("isbn", _("Their ISBN.")),
-        "issn": string("issn", _("The ISSN of the series.")),
-        "license": string("license", _("Of papers that have none of their own: SPDX identifier or address.")),
-        "data_license": string("data_license", _("Of these data: SPDX identifier or address.")),
     },
     ones={"conference": One("conferences", "conference", _("The series it belongs to."))},
     manys={"committee": Many(COMMITTEE, "edition", _("The committee, in order."), ("position", "pk"))},
@@ -118,7 +82,7 @@ EDITIONS = Resource(
 PAGES = Resource(
     name="pages",
     title="Page",
-    help=_("Free pages, of an edition or of the whole site."),
+    help=_("Pages of an edition or of the whole site."),
     model=Page,
     key="slug",
     edition="edition__slug",
@@ -128,7 +92,7 @@ PAGES = Resource(
         lambda row: f"/{row['edition__slug'] + '/' if row['edition__slug'] else ''}pages/{row['slug']}/",
     ),
     filters=PageFilter,
-    fields={"title": string("title", _("Its title.")), **texts("body", _("Its text.")), "status": status()},
+    fields=columns(Page, "title", "body", "status"),
     ones={"edition": EDITION},
     follows=(in_edition("edition", *SITE),),
     orders={"title": F("title")},
@@ -146,13 +110,9 @@ SPONSORS = Resource(
     page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/sponsors/"),
     filters=SponsorFilter,
     fields={
-        "name": string("name", _("The name.")),
-        "tier": string("tier", _("Such as Gold.")),
-        "position": number("position", _("Its place among the sponsors of its edition.")),
-        "website": string("url", _("Its own site.")),
-        "logo": file("logo", _("Its logo.")),
-        **texts("description", _("What it says of itself.")),
-        "status": status(),
+        **columns(Sponsor, "name", "tier", "position"),
+        "website": column("url", _("Its own site.")),
+        **columns(Sponsor, "logo", "description", "status"),
     },
     ones={"edition": EDITION},
     follows=(in_edition("edition", *SITE),),
@@ -171,15 +131,40 @@ ANNOUNCEMENTS = Resource(
     page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/"),
     filters=AnnouncementFilter,
     fields={
-        "title": string("title", _("Its title.")),
-        **texts("text", _("The news.")),
+        **columns(Announcement, "title", "text"),
         "published_at": moment("published_at", "edition__timezone", _("Since when it is shown.")),
         "timezone": timezone("edition__timezone"),
-        "pinned": boolean("pinned", _("Whether it stays above the others.")),
-        "status": status(),
+        **columns(Announcement, "pinned", "status"),
+        "banner_until": moment(
+            "banner_until", "edition__timezone", _("Until when it is shown as a banner."), empty=True
+        ),
+        **columns(Announcement, "session_uid"),
     },
     ones={"edition": EDITION},
     follows=(in_edition("edition", *SITE, fields=CLOCK),),
     orders={"published_at": F("published_at")},
-    writable=("title", "text", "published_at", "pinned", "status"),
+    writable=("title", "text", "published_at", "pinned", "status", "banner_until", "session_uid"),
+)
+
+KEY_DATES = Resource(
+    name="key_dates",
+    title="KeyDate",
+    help=_("Important dates of an edition, such as deadlines."),
+    model=KeyDate,
+    key="uid",
+    edition="edition__slug",
+    page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/"),
+    filters=KeyDateFilter,
+    fields={
+        **columns(KeyDate, "title", "day", day=_("The day; null if it has a time.")),
+        "moment": moment("moment", "edition__timezone", _("Day and time; null for a whole day."), empty=True),
+        "timezone": timezone("edition__timezone"),
+        "link": column("url", _("Where to read more.")),
+        **columns(KeyDate, "position", "status"),
+    },
+    ones={"edition": EDITION},
+    follows=(in_edition("edition", *SITE, fields=CLOCK),),
+    orders={"position": F("position")},
+    writable=("title", "day", "moment", "url", "position", "status"),
+    renamed={"url": "link"},
 )

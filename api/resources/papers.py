@@ -15,19 +15,15 @@ from api.shapes import (
     Resource,
     Row,
     Shape,
-    boolean,
-    choice,
+    column,
+    columns,
     file_url,
-    number,
     page,
     slug,
-    status,
-    string,
-    strings,
     texts,
     with_names,
 )
-from content.public_past import PAPERS as PAPER_GATES
+from content.history.public_past import PAPERS as PAPER_GATES
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from papers.querysets import TopicQuerySet
 
@@ -45,13 +41,17 @@ AUTHORS = Shape(
     writable=("name", "affiliations", "corresponding", "presenting"),
     part_key=("person",),
     fields={
-        "position": number("position", _("The place among the authors, from 1.")),
-        "name": string("shown_name", _("The name as printed on the paper.")),
-        "affiliations": strings("affiliations", _("The affiliations as printed.")),
-        "corresponding": boolean("corresponding", _("Whether to write to.")),
-        "presenting": boolean("presenting", _("Whether presenting the paper.")),
+        **columns(Authorship, "position"),
+        "name": column("shown_name", _("The name as printed on the paper.")),
+        **columns(
+            Authorship,
+            *("affiliations", "corresponding", "presenting"),
+            affiliations=_("The affiliations as printed."),
+            corresponding=_("Whether this is the corresponding author."),
+            presenting=_("Whether presenting the paper."),
+        ),
     },
-    ones={"person": One("people", "person", _("Who it is."))},
+    ones={"person": One("people", "person", _("The person."))},
     manys={
         "institutions": Many(
             "institutions", "authorships", _("The institutions of these affiliations."), ("name", "pk")
@@ -63,7 +63,7 @@ AWARDS_WON = Shape(
     title="PaperAward",
     model=AwardGrant,
     fields={
-        "name": string("award__name", _("The name of the award.")),
+        "name": column("award__name", _("The name of the award.")),
         **texts("citation", _("The jury's words.")),
     },
     ones={"award": One("awards", "award", _("The award, which may be of a later edition."))},
@@ -84,21 +84,20 @@ PAPERS = Resource(
     page=page(("uid", "title", "edition__slug"), paper_path),
     filters=PaperFilter,
     fields={
-        **texts("title", _("The title as printed.")),
-        **texts("abstract", _("The abstract.")),
-        **texts("lay_summary", _("A summary for readers from other fields.")),
-        "track": string("track", _("Such as Position papers; empty for the main one.")),
-        "keywords": strings("keywords", _("Keywords.")),
-        "decision": string("decision", _("As the review system says it.")),
-        "doi": string("doi", _("The DOI, such as 10.48550/arXiv.2011.03641.")),
-        "pages": string("pages", _("In the proceedings, such as 12-25.")),
-        "license": string("license", _("Its own: an SPDX identifier or an address.")),
+        **columns(
+            Paper,
+            *("title", "abstract", "lay_summary", "teaser", "track", "keywords", "decision", "doi", "pages"),
+            "license",
+            title=_("The title as printed."),
+            lay_summary=_("A summary for readers from other fields."),
+            keywords=_("Keywords."),
+        ),
         "effective_license": Field(
             ("license", "edition__license"),
             lambda row: row["license"] or row["edition__license"],
             _("The license that holds: its own, else the edition's."),
         ),
-        "status": status(),
+        **columns(Paper, "status"),
     },
     ones={"edition": EDITION, "topic": One("topics", "topic", _("The topic it belongs to."))},
     manys={
@@ -131,15 +130,16 @@ TOPICS = Resource(
     prepare=lambda rows, at: cast("TopicQuerySet", rows).with_counts(at),
     filters=TopicFilter,
     fields={
-        "name": string("name", _("The name.")),
-        "position": number("position", _("Its place among the topics of its edition.")),
-        "paper_count": number("paper_count", _("How many published papers are in it and below it.")),
+        **columns(Topic, "name", "position", "color"),
+        "paper_count": column(
+            "paper_count", _("How many published papers are in it and below it."), {"type": "integer"}
+        ),
     },
     ones={"edition": EDITION, "parent": One("topics", "parent", _("The topic above it."))},
     lists={"papers": "topic", "topics": "parent"},
     follows=(in_edition("edition", *PAPER_GATES),),
     orders={"name": F("name"), "position": F("position")},
-    writable=("name", "position"),
+    writable=("name", "position", "color"),
 )
 
 MATERIALS = Resource(
@@ -152,10 +152,9 @@ MATERIALS = Resource(
     page=page(("paper__uid", "paper__title", "paper__edition__slug"), lambda row: paper_path(row, "paper__")),
     filters=MaterialFilter,
     fields={
-        "kind": choice("kind", Material.Kind.choices, _("What it is.")),
-        "label": string("label", _("What it is called; empty for the kind.")),
+        **columns(Material, "kind", "label"),
         "href": Field(("url", "file"), lambda row: row["url"] or file_url(row["file"]), _("Where it is.")),
-        "license": string("license", _("Its own: an SPDX identifier or an address.")),
+        **columns(Material, "license"),
         "effective_license": Field(
             ("license", "kind", "paper__license", "paper__edition__license"),
             lambda row: (
@@ -165,8 +164,11 @@ MATERIALS = Resource(
             ),
             _("The license that holds: its own, of a PDF else the paper's."),
         ),
-        "position": number("position", _("Its place among the materials of its paper.")),
-        "visible": boolean("visible", _("Whether everybody sees it; others are shown to staff alone.")),
+        **columns(
+            Material,
+            *("position", "visible"),
+            visible=_("Whether everybody sees it; others are shown to staff alone."),
+        ),
     },
     ones={
         "edition": One(
@@ -204,10 +206,7 @@ AWARDS = Resource(
     page=page(("uid", "edition__slug"), lambda row: f"/{row['edition__slug']}/awards/#award-{row['uid']}"),
     filters=AwardFilter,
     fields={
-        "name": string("name", _("The name.")),
-        **texts("citation", _("What it is given for.")),
-        "position": number("position", _("Its place among the awards of its edition.")),
-        "status": status(),
+        **columns(Award, "name", "citation", "position", "status", citation=_("What it is given for.")),
     },
     ones={"edition": EDITION},
     manys={"winners": Many(WINNERS, "award", _("Who won it."), ("position", "pk"))},

@@ -4,13 +4,13 @@ from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
 from api.filters import InstitutionFilter, PersonFilter
-from api.shapes import Many, Resource, Shape, file, page, slug, string, strings, texts
+from api.shapes import Many, Resource, Shape, columns, page, slug
 from people.models import Institution, Person, PersonIdentifier, PersonName
 
 NAMES = Shape(
     title="OtherName",
     model=PersonName,
-    fields={"name": string("name", _("Another spelling."))},
+    fields=columns(PersonName, "name"),
     writable=("name", "hidden"),
     part_key=("name",),
 )
@@ -20,10 +20,12 @@ IDENTIFIERS = Shape(
     model=PersonIdentifier,
     writable=("scheme", "value"),
     part_key=("scheme", "value"),
-    fields={
-        "scheme": string("scheme", _("The other system, such as dblp.")),
-        "value": string("value", _("What it calls the person.")),
-    },
+    fields=columns(
+        PersonIdentifier,
+        *("scheme", "value"),
+        scheme=_("The other system, such as dblp."),
+        value=_("What it calls the person."),
+    ),
 )
 
 PERSON_COLUMNS = (
@@ -33,22 +35,15 @@ PERSON_COLUMNS = (
 PEOPLE = Resource(
     name="people",
     title="Person",
-    help=_("Everybody whom something published shows, across all years."),
+    help=_("Everyone who appears in published content, across all years."),
     model=Person,
     key="uid",
     page=page(("uid", "name"), lambda row: f"/people/{row['uid']}/{slug(row['name'])}/"),
     filters=PersonFilter,
-    fields={
-        "name": string("name", _("The name as it is shown.")),
-        "given": string("given", _("Given names.")),
-        "family": string("family", _("The family name, by which lists are sorted.")),
-        "native_name": string("native_name", _("The name in its own script.")),
-        "affiliation": string("affiliation", _("Where the person is now.")),
-        "orcid": string("orcid", _("The ORCID iD.")),
-        "homepage": string("homepage", _("The person's own site.")),
-        "photo": file("photo", _("A photo.")),
-        **texts("biography", _("A biography.")),
-    },
+    fields=columns(
+        Person,
+        *("name", "given", "family", "native_name", "affiliation", "orcid", "homepage", "photo", "biography"),
+    ),
     manys={
         "other_names": Many(NAMES, "person", _("Other spellings of the name."), ("name", "pk")),
         "identifiers": Many(
@@ -77,12 +72,9 @@ INSTITUTIONS = Resource(
     key="slug",
     page=page(("slug",), lambda row: f"/institutions/{row['slug']}/"),
     filters=InstitutionFilter,
-    fields={
-        "name": string("name", _("The name.")),
-        "aliases": strings("aliases", _("Other names and short forms.")),
-        "ror": string("ror", _("The ROR iD.")),
-        "country": string("country", _("The country.")),
-    },
+    fields=columns(
+        Institution, "name", "aliases", "ror", "country", aliases=_("Other names and short forms.")
+    ),
     lists={"papers": "institution", "people": "institution"},
     orders={"name": F("folded")},
     writable=("name", "aliases", "ror", "country"),

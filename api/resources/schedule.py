@@ -19,21 +19,17 @@ from api.shapes import (
     Row,
     Rows,
     Shape,
-    boolean,
-    choice,
+    column,
+    columns,
     kinds,
     moment,
-    number,
     page,
     plain,
     slug,
-    status,
-    string,
-    texts,
     timezone,
     with_names,
 )
-from content.public_past import PAPERS, SCHEDULE
+from content.history.public_past import PAPERS, SCHEDULE
 from papers.models import Paper
 from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
 from schedule.session_kinds import SessionKind
@@ -46,7 +42,10 @@ ZONE, HOUR = "edition__timezone", "edition__day_start_hour"
 # The names of its own that a conference has for kinds.
 PATH_TO_KINDS = "edition__conference__session_kinds"
 KINDS = Source(
-    SessionKind, PATH_TO_KINDS, ("name", "counts_as"), where=Q(**{f"{PATH_TO_KINDS}__slug": F("kind")})
+    SessionKind,
+    PATH_TO_KINDS,
+    ("name", "counts_as"),
+    where=Q(**{f"{PATH_TO_KINDS}__slug": F("kind")}) & ~Q(kind_name=""),
 )
 
 
@@ -76,7 +75,7 @@ def called_off(*levels: str) -> dict[str, Field]:
         "cancelled": Field(
             states,
             lambda row: "cancelled" in {row[state] for state in states},
-            _("Whether it stays in the program only to say that it does not happen."),
+            _("Whether it is canceled but still listed."),
             {"type": "boolean"},
         ),
         "cancellation_reason": Field((*states, *reasons), why, _("Why, in the chairs' words.")),
@@ -97,18 +96,12 @@ ROOMS = Resource(
     edition="edition__slug",
     page=page(("slug", "edition__slug"), lambda row: f"/{row['edition__slug']}/rooms/{row['slug']}/"),
     filters=RoomFilter,
-    fields={
-        "name": string("name", _("The name.")),
-        "capacity": number("capacity", _("Seats, or poster boards in a hall."), empty=True),
-        "virtual": boolean("virtual", _("Whether it is no place.")),
-        "stream_url": string("stream_url", _("The stream.")),
-        "position": number("position", _("Its place among the rooms of its edition.")),
-    },
+    fields=columns(Room, "name", "capacity", "poster_boards", "virtual", "stream_url", "position"),
     ones={"edition": EDITION},
     lists={"sessions": "room", "presentations": "room"},
     follows=(in_edition("edition", *SCHEDULE),),
     orders={"name": F("name"), "position": F("position")},
-    writable=("name", "capacity", "virtual", "stream_url", "position"),
+    writable=("name", "capacity", "poster_boards", "virtual", "stream_url", "position"),
 )
 
 ROLES = Shape(
@@ -118,11 +111,11 @@ ROLES = Shape(
     writable=("role", "name", "affiliation"),
     part_key=("person", "role"),
     fields={
-        "role": choice("role", SessionRole.Role.choices, _("The part in the session.")),
-        "name": string("shown_name", _("The name as printed.")),
-        "affiliation": string("affiliation", _("The affiliation as printed.")),
+        **columns(SessionRole, "role"),
+        "name": column("shown_name", _("The name as printed.")),
+        **columns(SessionRole, "affiliation"),
     },
-    ones={"person": One("people", "person", _("Who it is."))},
+    ones={"person": One("people", "person", _("The person."))},
 )
 
 SESSION_COLUMNS = (
@@ -141,18 +134,13 @@ SESSIONS = Resource(
     filters=SessionFilter,
     fields={
         **kinds(Session, _("What it is.")),
-        **texts("title", _("The title.")),
-        **texts("abstract", _("What it is about.")),
+        **columns(Session, "title", "abstract"),
         "start": moment("start", ZONE, _("When it begins.")),
         "end": moment("end", ZONE, _("When it ends.")),
         "timezone": timezone(ZONE),
         "day": program_day("start"),
         **called_off("", "parent__"),
-        "stream_url": string("stream_url", _("The stream.")),
-        "recording_url": string("recording_url", _("The recording.")),
-        "chat_url": string("chat_url", _("The chat.")),
-        "language": string("language", _("The tag of the language in which it is held, such as en.")),
-        "status": status(),
+        **columns(Session, "stream_url", "recording_url", "chat_url", "language", "status"),
     },
     ones={
         "edition": EDITION,
@@ -186,10 +174,10 @@ SPEAKERS = Shape(
     writable=("name", "affiliation"),
     part_key=("person",),
     fields={
-        "name": string("shown_name", _("The name as printed.")),
-        "affiliation": string("affiliation", _("The affiliation as printed.")),
+        "name": column("shown_name", _("The name as printed.")),
+        **columns(Speaker, "affiliation"),
     },
-    ones={"person": One("people", "person", _("Who it is."))},
+    ones={"person": One("people", "person", _("The person."))},
 )
 
 
@@ -246,16 +234,14 @@ PRESENTATIONS = Resource(
         "title_plain": Field(
             ("title", "paper__title"), lambda row: plain(title_of(row)), _("Without markup.")
         ),
-        **texts("abstract", _("Its own abstract; empty where its paper's holds.")),
+        **columns(Presentation, "abstract", abstract=_("Its own abstract; empty where its paper's holds.")),
         "start": moment("starts", ZONE, _("When it begins; null while it is not scheduled."), empty=True),
         "end": moment("ends", ZONE, _("When it ends."), empty=True),
         "timezone": timezone(ZONE),
         "day": program_day("starts"),
-        "position": number("position", _("Its place in its session.")),
-        "board": string("board", _("The poster board.")),
+        **columns(Presentation, "position", "board"),
         **called_off("", "session__", "session__parent__"),
-        "recording_url": string("recording_url", _("The recording.")),
-        "status": status(),
+        **columns(Presentation, "recording_url", "status"),
     },
     ones={
         "edition": EDITION,
@@ -295,9 +281,12 @@ RELEASES = Resource(
     ),
     filters=ReleaseFilter,
     fields={
-        "number": number("number", _("Counted from 1 in each edition.")),
-        "title": string("title", _("Its title; may be empty.")),
-        **texts("text", _("What it says.")),
+        **columns(
+            Release,
+            *("number", "title", "text"),
+            number=_("Counted from 1 in each edition."),
+            title=_("Its title; may be empty."),
+        ),
         "published_at": moment("published_at", ZONE, _("When the program was announced.")),
         "timezone": timezone(ZONE),
     },

@@ -26,7 +26,7 @@ type BodyField = serializers.Field[Any, Any, Any, Any]
 type Column = models.Field[object, object]
 
 # What holds an uploaded file.
-FILES = frozenset({"file", "logo", "photo"})
+FILES = frozenset({"file", "logo", "photo", "teaser"})
 YEARS = range(1900, 2201)
 MAX_ROWS = 2000
 
@@ -39,7 +39,7 @@ class StrictSerializer(serializers.Serializer[Any]):
             unknown = [name for name in data if name not in self.fields]
             if unknown:
                 known = ", ".join(self.fields)
-                message = _("This cannot be written here. What can: %(names)s.") % {"names": known}
+                message = _("This field can’t be set here. Fields you can set: %(names)s.") % {"names": known}
                 upload = _("Files are uploaded in the admin.")
                 raise serializers.ValidationError({
                     printable(str(name)): [upload, message] if name in FILES else [message]
@@ -96,12 +96,14 @@ def serializer_field(column: Column) -> BodyField:
     }
     if column.choices and not isinstance(column, KindField):
         arguments["error_messages"] = {
-            "invalid_choice": _("It knows: %(names)s.") % {"names": ", ".join(dict(column.choices))}
+            "invalid_choice": _("Valid values: %(names)s.") % {"names": ", ".join(dict(column.choices))}
         }
         known = [(value, str(label)) for value, label in column.choices]
         return serializers.ChoiceField(choices=known, **arguments)
     if isinstance(column, models.DateTimeField):
         return AwareDateTimeField(allow_null=column.null, **arguments)
+    if isinstance(column, models.DateField):
+        return serializers.DateField(allow_null=column.null, **arguments)
     if isinstance(column, models.BooleanField):
         return serializers.BooleanField(**arguments)
     if isinstance(column, models.IntegerField):
@@ -116,7 +118,7 @@ def serializer_fields(shape: Shape) -> dict[str, BodyField]:
     fields: dict[str, BodyField] = {}
     for name, target in shape.references.items():
         is_null = column_of(shape.model, name).null
-        words = gettext_lazy("{kind}: its id, with its edition in front where that is another one.")
+        words = gettext_lazy("{kind}: its id, preceded by its edition if that is a different one.")
         help = format_lazy(words, kind=RESOURCES[target].title)
         fields[name] = ReferenceField(target, required=not is_null, allow_null=is_null, help_text=help)
     renamed = shape.renamed if isinstance(shape, Resource) else {}
@@ -144,7 +146,7 @@ def body_serializer(resource: Resource) -> type[StrictSerializer]:
         fields["id"] = serializers.CharField(
             max_length=column.max_length,
             required=not column.has_default(),
-            help_text=gettext_lazy("Fixed for life: only what is new can choose it."),
+            help_text=gettext_lazy("Can only be set when the row is created."),
         )
     if resource.has_edition:
         optional = resource.edition_optional
@@ -152,7 +154,7 @@ def body_serializer(resource: Resource) -> type[StrictSerializer]:
             "editions",
             required=not optional,
             allow_null=optional,
-            help_text=gettext_lazy("The edition; fixed for life."),
+            help_text=gettext_lazy("The edition; can’t be changed later."),
         )
     fields |= serializer_fields(resource)
     for name, part in resource.parts.items():

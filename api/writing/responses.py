@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 
 from django.db.models import Model
@@ -81,9 +81,15 @@ def writable_values(shape: Shape, row: Content, zone: str, renamed: Mapping[str,
     """Return the writable references and columns, with times in this zone."""
     values: Answer = {column: reference_to_row(getattr(row, column)) for column in shape.references}
     for column in shape.writable:
-        value = getattr(row, column)
-        values[renamed.get(column, column)] = local(value, zone) if isinstance(value, datetime) else value
+        values[renamed.get(column, column)] = written(getattr(row, column), zone)
     return values
+
+
+def written(value: object, zone: str) -> object:
+    """Return a value as JSON holds it, a moment in this zone."""
+    if isinstance(value, datetime):
+        return local(value, zone)
+    return value.isoformat() if isinstance(value, date) else value
 
 
 def rows_of_part(part: Many, row: Content) -> list[Content]:
@@ -104,7 +110,7 @@ SUBJECT_NAMES = {"session": "sessions", "presentation": "presentations", "room":
 
 
 def warnings(row: Content) -> list[Answer]:
-    """Return the clashes that concern a row that was written. At most seven queries."""
+    """Return the clashes that concern a row that was written. At most six queries."""
     if isinstance(row, (Session, Presentation, Room)):
         found = clashes.touching([row])
     elif isinstance(row, Paper):

@@ -12,8 +12,9 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Field, Model, UniqueConstraint
 from django.db.models.deletion import Collector, ProtectedError
 from django.utils.translation import gettext as _
+from rest_framework.exceptions import PermissionDenied
 
-from api.errors import InvalidBodyError, conflict, forbidden, model_errors, permission_text
+from api.errors import InvalidBodyError, conflict, model_errors, permission_text
 from api.permissions import Caller
 from api.reader import Reader
 from api.shapes import Many, Resource
@@ -40,8 +41,8 @@ def create(resource: Resource, body: Body, edition: Edition | None, caller: Call
     if "id" in body:
         identity[resource.key] = body["id"]
         if resource.model._base_manager.filter(**identity).exists():
-            message = _("There is a “%(id)s” already; what was deleted or merged keeps its id too.")
-            raise conflict(message % {"id": body["id"]}, errors={"id": [_("This is taken.")]})
+            message = _("The id “%(id)s” is already taken. Ids of deleted and merged rows can’t be reused.")
+            raise conflict(message % {"id": body["id"]}, errors={"id": [_("This is already taken.")]})
     row = resource.model(**values, **identity)
     validate(resource, row)
     check_permissions(caller, row, "add")
@@ -75,9 +76,9 @@ def owner_key(row: Model) -> object:
 def check_permissions(caller: Caller, row: Content, action: str) -> None:
     """Refuse rows of editions that are not the token's, or in which no role allows this."""
     if not caller.reaches(row, action):
-        raise forbidden(_("This token is for another edition."))
+        raise PermissionDenied(_("This token is for another edition."))
     if not caller.may_with(row, action):
-        raise forbidden(permission_text(action, type(row)))
+        raise PermissionDenied(permission_text(action, type(row)))
 
 
 def check_fields(resource: Resource, row: Content, body: Body, caller: Caller) -> None:
@@ -87,7 +88,7 @@ def check_fields(resource: Resource, row: Content, body: Body, caller: Caller) -
         return
     values = columns(resource, body) | ({POSITION: body[POSITION]} if POSITION in body else {})
     errors = {
-        resource.renamed.get(column, column): [_("You may not change this field.")]
+        resource.renamed.get(column, column): [_("You don’t have permission to change this field.")]
         for column, value in values.items()
         if column not in allowed and getattr(row, column) != value
     }
@@ -125,7 +126,7 @@ def delete(row: Content, reader: Reader) -> None:
             for one in error.protected_objects
         }
         raise conflict(
-            _("This is not deleted: %(number)d things hold it.") % {"number": len(held)},
+            _("Not deleted: %(number)d rows depend on it.") % {"number": len(held)},
             rows=summaries_of(held, reader),
         ) from None
 
@@ -145,7 +146,7 @@ def check_delete_permissions(going: Collector, caller: Caller) -> None:
         if is_recorded(rows.model) and not caller.may_with_all(rows, "delete")
     }
     for model in sorted(refused, key=lambda one: one._meta.label):
-        raise forbidden(permission_text("delete", model))
+        raise PermissionDenied(permission_text("delete", model))
 
 
 def summaries_of(rows: set[Model], reader: Reader) -> list[dict[str, str]]:
@@ -182,7 +183,7 @@ def write_part(part: Many, name: str, owner: Content, body: list[Body], caller: 
     done = {"add": new, "change": [*changed, *relinked], "delete": removed}
     for action, affected in done.items():
         if affected and not caller.may_part(action, shape.model, owner):
-            raise forbidden(permission_text(action, shape.model))
+            raise PermissionDenied(permission_text(action, shape.model))
     save_part(part, owner, stored, rows, changed, removed)
     for row, column, far_rows in links:
         getattr(row, column).set(far_rows)
@@ -203,9 +204,9 @@ def match_rows(
         missing = [column for column in required if values.get(column) is None]
         key = tuple(comparable(values.get(column, fields[column].get_default())) for column in part_key)
         if missing:
-            errors |= {f"{name}.{index}.{column}": [_("This is needed.")] for column in missing}
+            errors |= {f"{name}.{index}.{column}": [_("This field is required.")] for column in missing}
         elif key in seen:
-            errors[f"{name}.{index}"] = [_("This is in the list twice.")]
+            errors[f"{name}.{index}"] = [_("This is listed twice.")]
         else:
             seen.add(key)
             rows.append(unmatched.pop(key) if key in unmatched else model(**{part.owner: owner}))

@@ -1,17 +1,17 @@
 """Requests that write: made, changed, deleted; each is one transaction and one act in the history."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from django.db import IntegrityError
 from django.http import Http404
 from django.utils.translation import gettext as _
 from rest_framework import status
-from rest_framework.exceptions import NotAuthenticated
+from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from api.errors import InvalidBodyError, WriteError, conflict, flat_errors, forbidden, permission_text
+from api.errors import InvalidBodyError, WriteError, conflict, flat_errors, permission_text
 from api.permissions import Caller
 from api.reader import Selection
 from api.shapes import Rows
@@ -22,9 +22,30 @@ from api.writing.responses import etag_of, summary_of, warnings, with_references
 from conference.models import Edition
 from content import revision
 from content.history import Origin
+from content.history.recording import recording
 from content.models import Content
-from content.recording import recording
 from editorial.current_edition import edition_of
+from schedule.working_copy.block import open_copies
+from schedule.working_copy.rows import is_working
+
+
+def refuse_in_working_copy(
+    model: type[Content], edition: Edition | None, fields: Collection[str] = ()
+) -> None:
+    """Refuse what would wait in a working copy: a client that read it back would not find it.
+
+    `fields` are those that change, which matter where only some wait.
+    """
+    label = model._meta.label_lower
+    waits = is_working(label) or any(is_working(label, name) for name in fields)
+    if waits and edition is not None and open_copies([edition.pk]):
+        raise conflict(
+            _(
+                "%(edition)s has a working copy: its schedule and the status of its papers are changed on "
+                "the desk, and public once they are released."
+            )
+            % {"edition": edition}
+        )
 
 
 class ResourceViewSet(ReadOnlyViewSet):
@@ -56,6 +77,7 @@ class ResourceViewSet(ReadOnlyViewSet):
         body = self.body(request, partial=False)
         with self.act(caller):
             edition = self.edition(body)
+            refuse_in_working_copy(self.resource.model, edition)
             resolve_references(self.resource, body, self.reader, edition.slug if edition else "")
             row = rows.create(self.resource, body, edition, caller)
             response = self.answer(request, row, selection, status.HTTP_201_CREATED)
@@ -70,6 +92,8 @@ class ResourceViewSet(ReadOnlyViewSet):
             row = self.locked(request, id, edition, "change")
             self.check_identity(body, row)
             own = edition_of(row)
+            changed = {name for name in body if getattr(row, name, None) != body[name]}
+            refuse_in_working_copy(self.resource.model, own, changed)
             resolve_references(self.resource, body, self.reader, own.slug if own else "")
             rows.change(self.resource, row, body, caller)
             return self.answer(request, row, selection, status.HTTP_200_OK)
@@ -79,7 +103,9 @@ class ResourceViewSet(ReadOnlyViewSet):
         self.selection(request)
         self.seen(request)
         with self.act(caller):
-            rows.delete(self.locked(request, id, edition, "delete"), self.reader)
+            row = self.locked(request, id, edition, "delete")
+            refuse_in_working_copy(self.resource.model, edition_of(row))
+            rows.delete(row, self.reader)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     # Who, and in what state
@@ -93,9 +119,9 @@ class ResourceViewSet(ReadOnlyViewSet):
         if id and not self.addressed(id, edition).exists():
             raise Http404
         if not caller.writes:
-            raise forbidden(_("This token is for reading."))
+            raise PermissionDenied(_("This token is read-only."))
         if not caller.may(action, self.resource.model):
-            raise forbidden(permission_text(action, self.resource.model))
+            raise PermissionDenied(permission_text(action, self.resource.model))
         return caller
 
     @contextmanager
@@ -106,14 +132,14 @@ class ResourceViewSet(ReadOnlyViewSet):
             with recording(Origin.API, caller.user, token), revision.lock():
                 yield
         except IntegrityError:
-            raise conflict(_("Somebody else wrote the same at this moment. Read it again.")) from None
+            raise conflict(_("Someone else changed this at the same time. Read it again.")) from None
 
     @staticmethod
     def seen(request: Request) -> set[str]:
         """Return the versions that the client names in If-Match; refuse a request that names none."""
         header = request.headers.get("If-Match", "").strip()
         if header in ("", "*"):
-            message = _("Send the ETag with which you read this as If-Match.")
+            message = _("Send the ETag of the version you read as If-Match.")
             raise WriteError(status.HTTP_428_PRECONDITION_REQUIRED, message)
         # A proxy that compresses makes tags weak; they identify the same version.
         return {tag.strip().removeprefix("W/") for tag in header.split(",")}
@@ -131,7 +157,7 @@ class ResourceViewSet(ReadOnlyViewSet):
         if etag_of(self.resource, row, writable_body(self.resource, row)) not in self.seen(request):
             code = status.HTTP_412_PRECONDITION_FAILED
             response = self.answer(request, row, Selection(), code, clash=False)
-            message = _("This was changed since you read it: “current” is the current version.")
+            message = _("This has changed since you read it. “current” is the current version.")
             raise WriteError(code, message, current=response.data)
         return row
 
@@ -160,7 +186,7 @@ class ResourceViewSet(ReadOnlyViewSet):
         sent = {**fixed, **({"id": body["id"]} if "id" in body else {})}
         if "edition" in body:
             sent["edition"] = (body["edition"] or (None, None))[1]
-        errors = {name: [_("This is fixed for life.")] for name in fixed if sent[name] != fixed[name]}
+        errors = {name: [_("This can’t be changed later.")] for name in fixed if sent[name] != fixed[name]}
         if errors:
             raise InvalidBodyError(errors)
 

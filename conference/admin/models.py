@@ -7,21 +7,33 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.urls import URLPattern
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from conference.admin.home_sections import HomeSectionsField
+from conference.admin.new_edition import may_add_after, new_edition_address, new_edition_view
 from conference.admin.publish import as_public_view, preview_view, publish_view
-from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
+from conference.front_matter_copy import tiers_of
+from conference.models import Announcement, Conference, Edition, KeyDate, MenuItem, Page, Sponsor
 from conference.publishing import PUBLISHED_ROWS, SITE, PublishedRows
+from content import times
 from content.fields import validate_timezone
+from editorial.access import access_for
 from editorial.actions import publish, unpublish
-from editorial.current_edition import moment
+from editorial.current_edition import asked_edition, moment
+from editorial.desk import ADD_LINKS, AddLink
+from editorial.desk_search import SEARCHED, SearchedRows
+from editorial.first_steps import FIRST_STEPS, FirstStep
+from editorial.forms import ContentForm
 from editorial.lists import count_column, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, page_urls
+from editorial.model_admin import Page as AdminPage
+from editorial.sections import DeskSection
+from editorial.zones import known_zone
 
 SWITCHES = [
     (_("Site"), "public_from"),
@@ -32,13 +44,37 @@ SWITCHES = [
 
 PUBLISHED_ROWS += [
     PublishedRows(Announcement, SITE, ngettext_lazy("announcement", "announcements", "count"), place=50),
+    PublishedRows(KeyDate, SITE, ngettext_lazy("key date", "key dates", "count"), place=53),
     PublishedRows(Page, SITE, ngettext_lazy("page", "pages", "count"), place=51),
     PublishedRows(Sponsor, SITE, ngettext_lazy("sponsor", "sponsors", "count"), place=52),
 ]
 
 
+FIRST_STEPS.append(
+    FirstStep(
+        _("Publish"),
+        _("when it is ready. Everything starts as a draft."),
+        lambda access, edition: (
+            reverse("admin:conference_edition_publish", args=[edition.pk])
+            if access.may("change", Edition, edition)
+            else ""
+        ),
+        lambda edition, _made: edition.public_from is not None,
+        place=50,
+    )
+)
+SEARCHED.append(SearchedRows(Page, "page", _("Pages"), related=("edition",), place=40))
+ADD_LINKS += [
+    AddLink(Announcement, _("Add news"), "admin:conference_announcement_add", place=30),
+    AddLink(
+        Edition, _("New edition from this one"), "admin:conference_edition_new", place=90, may=may_add_after
+    ),
+]
+
+
 @admin.register(Conference)
 class ConferenceAdmin(ContentAdmin[Conference]):
+    desk_section = DeskSection.EDITIONS
     desk_order = 20
     list_display = ["name", "full_name", "website", "edition_count"]
     search_fields = ["name", "full_name", "slug"]
@@ -63,8 +99,16 @@ class MenuInline(OrderedInline[MenuItem, Edition]):
     list_select_related = ("page",)
 
 
+class EditionForm(ContentForm):
+    home_sections = HomeSectionsField(
+        label=_("Sections of the home page"), help_text=_("A section appears once it has content.")
+    )
+
+
 @admin.register(Edition)
 class EditionAdmin(ContentAdmin[Edition]):
+    form = EditionForm
+    desk_section = DeskSection.EDITIONS
     desk_order = 10
     list_display = ["name", "dates", "place", "timezone", "public", "paper_count", "session_count"]
     list_filter = ["conference", "mode"]
@@ -88,16 +132,27 @@ class EditionAdmin(ContentAdmin[Edition]):
             },
         ),
         (
+            _("For people who come"),
+            {
+                "fields": ["registration_url", "venue_address", "map_url", "venue_picture"],
+                "classes": ["collapse"],
+            },
+        ),
+        (
             _("What visitors see"),
             {
                 "fields": ["public_from", "papers_public_from", "schedule_public_from"],
                 "description": _(
-                    "Each part appears at its moment, in this edition's time zone. "
-                    "Papers and schedule never appear before the site itself."
+                    "Each part appears at its time, in this edition’s time zone. Papers and schedule never "
+                    "appear before the site itself."
                 ),
             },
         ),
         (_("Look"), {"fields": ["description", "accent", "logo"]}),
+        (
+            _("Home page"),
+            {"fields": ["hero", "hero_focus", "home_sections"], "classes": ["collapse"]},
+        ),
         (
             _("Proceedings"),
             {
@@ -108,19 +163,44 @@ class EditionAdmin(ContentAdmin[Edition]):
                     ("publisher", "publisher_place"),
                     ("isbn", "issn"),
                 ],
-                "description": _("Citations of the papers name them."),
+                "description": _("Used in citations of the papers."),
+                "classes": ["collapse"],
             },
         ),
-        (_("Licenses"), {"fields": ["license", "data_license"]}),
+        (
+            _("Offered in forms"),
+            {
+                "fields": ["sponsor_tiers", "committee_offices"],
+                "description": _("Offered on the forms of sponsors and of committee roles."),
+                "classes": ["collapse"],
+            },
+        ),
+        (_("Licenses"), {"fields": ["license", "data_license"], "classes": ["collapse"]}),
     ]
 
     def get_urls(self) -> list[URLPattern]:
-        pages = [
+        pages: list[AdminPage] = [
+            ("new/", "new", new_edition_view),
             ("<int:key>/publish/", "publish", publish_view),
             ("<int:key>/preview/", "preview", preview_view),
             ("<int:key>/as-public/", "as_public", as_public_view),
         ]
         return [*page_urls(self, pages), *super().get_urls()]
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, object], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        obj: Edition | None = kwargs["obj"]
+        if obj is not None:
+            context["new_edition"] = new_edition_tools(request, obj)
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
+        edition = asked_edition(request)
+        more = {"tools": new_edition_tools(request, edition) if edition else []}
+        return super().changelist_view(request, {**more, **(extra_context or {})})
 
     def edition_for_form(self, request: HttpRequest, object_id: str | None) -> Edition | None:
         """Times are read in the zone entered in the form, otherwise in the stored one."""
@@ -129,8 +209,9 @@ class EditionAdmin(ContentAdmin[Edition]):
         if request.method == "POST":
             # The form will refuse any other.
             with suppress(ValidationError):
-                validate_timezone(request.POST.get("timezone", ""))
-                edition.timezone = request.POST["timezone"]
+                zone = known_zone(request.POST.get("timezone", ""))
+                validate_timezone(zone)
+                edition.timezone = zone
         return edition
 
     def for_list(self, rows: QuerySet[Edition]) -> QuerySet[Edition]:
@@ -143,8 +224,8 @@ class EditionAdmin(ContentAdmin[Edition]):
         super().save_model(request, obj, form, change)
         if change and "timezone" in form.changed_data and obj.sessions.exists():
             warning = gettext(
-                "The time zone changed. Sessions stay at their moment, so that their hour is another now: "
-                "check the schedule."
+                "The time zone changed. Sessions still start at the same moment, so their local times are "
+                "different now. Check the schedule."
             )
             self.message_user(request, warning, messages.WARNING)
 
@@ -172,6 +253,14 @@ class EditionAdmin(ContentAdmin[Edition]):
     session_count = count_column("sessions_rows", _("sessions"))
 
 
+def new_edition_tools(request: HttpRequest, edition: Edition) -> list[dict[str, str]]:
+    """Return the link to the page that begins from this edition, for those who may."""
+    if not may_add_after(access_for(request), edition):
+        return []
+    words = gettext("New edition from %(edition)s") % {"edition": edition}
+    return [{"words": words, "address": new_edition_address(edition)}]
+
+
 def program_of(edition: Edition) -> list[str]:
     """Return what an edition's program contains, by relation: "6,628 papers"."""
     parts: list[Any] = [
@@ -192,6 +281,7 @@ def program_of(edition: Edition) -> list[str]:
 
 @admin.register(Announcement)
 class AnnouncementAdmin(ContentAdmin[Announcement]):
+    desk_section = DeskSection.PAGES
     desk_order = 30
     list_display = ["title", "edition", "shown_from", "pinned", "status"]
     list_filter = ["edition", "status", "pinned"]
@@ -201,7 +291,17 @@ class AnnouncementAdmin(ContentAdmin[Announcement]):
     actions = [publish, unpublish]
     fieldsets = [
         (None, {"fields": ["edition", "title", "text"]}),
-        (_("When it is shown"), {"fields": ["status", "published_at", "pinned"]}),
+        (_("Publication"), {"fields": ["status", "published_at", "pinned"]}),
+        (
+            _("Banner"),
+            {
+                "fields": ["banner_until", "session_uid"],
+                "classes": ["collapse"],
+                "description": _(
+                    "Until its time it is also a banner on the home page, and at the session if one is named."
+                ),
+            },
+        ),
         (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
     ]
 
@@ -212,6 +312,7 @@ class AnnouncementAdmin(ContentAdmin[Announcement]):
 
 @admin.register(Page)
 class PageAdmin(ContentAdmin[Page]):
+    desk_section = DeskSection.PAGES
     desk_order = 40
     list_display = ["title", "edition_or_site", "slug", "status"]
     list_filter = ["edition", "status"]
@@ -236,6 +337,7 @@ class PageAdmin(ContentAdmin[Page]):
 
 @admin.register(MenuItem)
 class MenuItemAdmin(OrderedAdmin[MenuItem]):
+    desk_section = DeskSection.PAGES
     desk_order = 50
     list_display = ["label", "edition", "position", "parent", "target"]
     list_editable = ["position"]
@@ -246,10 +348,10 @@ class MenuItemAdmin(OrderedAdmin[MenuItem]):
     fieldsets = [
         (None, {"fields": ["edition", "label"]}),
         (
-            _("Where it leads"),
-            {"fields": ["section", "page", "url"], "description": _("Give one of the three.")},
+            _("Target"),
+            {"fields": ["section", "page", "url"], "description": _("Fill in exactly one of the three.")},
         ),
-        (_("Place in the menu"), {"fields": ["parent", "position"]}),
+        (_("Position in the menu"), {"fields": ["parent", "position"]}),
     ]
 
     @admin.display(description=_("leads to"))
@@ -259,6 +361,8 @@ class MenuItemAdmin(OrderedAdmin[MenuItem]):
 
 @admin.register(Sponsor)
 class SponsorAdmin(OrderedAdmin[Sponsor]):
+    desk_section = DeskSection.SPONSORS
+    offered_texts = {"tier": tiers_of}
     desk_order = 60
     list_display = ["name", "edition", "tier", "position", "status"]
     list_editable = ["position"]
@@ -270,6 +374,32 @@ class SponsorAdmin(OrderedAdmin[Sponsor]):
     actions = [publish, unpublish]
     fieldsets = [
         (None, {"fields": ["edition", "name", "slug"]}),
-        (_("Shown"), {"fields": ["tier", "url", "logo", "description"]}),
+        (_("Display"), {"fields": ["tier", "url", "logo", "description"]}),
         (_("Place and status"), {"fields": ["position", "status"]}),
     ]
+
+
+@admin.register(KeyDate)
+class KeyDateAdmin(OrderedAdmin[KeyDate]):
+    desk_section = DeskSection.PAGES
+    desk_order = 35
+    list_display = ["title", "edition", "when", "position", "status"]
+    list_editable = ["position"]
+    list_filter = ["edition", "status"]
+    list_select_related = ["edition"]
+    search_fields = ["title"]
+    autocomplete_fields = ["edition"]
+    actions = [publish, unpublish]
+    fieldsets = [
+        (None, {"fields": ["edition", "title"]}),
+        (
+            _("When"),
+            {"fields": ["day", "moment"], "description": _("Give either a day, or a day and time.")},
+        ),
+        (_("Display"), {"fields": ["url", "position", "status"]}),
+        (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
+    ]
+
+    @admin.display(description=_("when"))
+    def when(self, row: KeyDate) -> str:
+        return moment(row.moment, row.edition) if row.moment else times.full_date(row.day) if row.day else ""

@@ -34,7 +34,7 @@ from editorial.desk import switches, waiting_of
 from editorial.form_fields import ZonedField, ZonedWidget
 from editorial.model_admin import ContentAdmin
 
-CHANGED = _("Somebody changed this after you opened the page. Look again, then decide.")
+CHANGED = _("Someone changed this after you opened the page. Review it again before you decide.")
 NOW, LATER, NEVER = "now", "later", "never"
 
 
@@ -48,14 +48,14 @@ class PublishForm(forms.Form):
         initial=NOW,
     )
     moment = ZonedField(label=_("Moment"), required=False, widget=ZonedWidget)
-    site = forms.BooleanField(label=_("The site too: without it nothing is seen."), required=False)
+    site = forms.BooleanField(label=_("Publish the site too: nothing is visible without it."), required=False)
     drafts = forms.BooleanField(label=_("Publish these drafts too"), required=False)
     was = forms.CharField(widget=forms.HiddenInput, required=False)
 
     def clean(self) -> dict[str, object] | None:
         cleaned = super().clean() or {}
         if cleaned.get("when") == LATER and "moment" in cleaned and cleaned["moment"] is None:
-            self.add_error("moment", gettext("Give the day and the time."))
+            self.add_error("moment", gettext("Enter a date and a time."))
         return cleaned
 
     def at(self, now: datetime) -> datetime:

@@ -5,8 +5,10 @@ import django.db.models.deletion
 import django.utils.timezone
 from django.db import migrations, models
 
+import conference.home_sections
 import conference.menu_sections
 import conference.models
+import conference.pictures
 import content.fields
 
 
@@ -37,7 +39,9 @@ class Migration(migrations.Migration):
                 (
                     "name",
                     models.CharField(
-                        help_text="As people say it, such as MLSys.", max_length=100, verbose_name="name"
+                        help_text="The short name people use, such as MLSys.",
+                        max_length=100,
+                        verbose_name="name",
                     ),
                 ),
                 ("full_name", models.CharField(blank=True, max_length=300, verbose_name="full name")),
@@ -103,7 +107,7 @@ class Migration(migrations.Migration):
                 (
                     "timezone",
                     models.CharField(
-                        help_text="The venue's zone, such as Asia/Seoul. All times are entered and shown in it.",
+                        help_text="The venue’s time zone, such as Asia/Seoul. All times are entered and shown in it.",
                         max_length=64,
                         validators=[content.fields.validate_timezone],
                         verbose_name="time zone",
@@ -113,7 +117,7 @@ class Migration(migrations.Migration):
                     "second_timezone",
                     models.CharField(
                         blank=True,
-                        help_text="Of a hybrid conference: shown beside the venue's on the pages of days and sessions.",
+                        help_text="For hybrid conferences: shown next to the venue’s time on schedule and session pages.",
                         max_length=64,
                         validators=[content.fields.validate_timezone],
                         verbose_name="second time zone",
@@ -135,9 +139,9 @@ class Migration(migrations.Migration):
                     "day_start_hour",
                     models.PositiveSmallIntegerField(
                         default=4,
-                        help_text="What starts before this hour belongs to the evening before.",
+                        help_text="Events that start before this hour belong to the previous day.",
                         validators=[django.core.validators.MaxValueValidator(23)],
-                        verbose_name="hour at which a day begins",
+                        verbose_name="hour at which a day starts",
                     ),
                 ),
                 (
@@ -153,7 +157,7 @@ class Migration(migrations.Migration):
                     "public_from",
                     models.DateTimeField(
                         blank=True,
-                        help_text="Empty: nobody but staff sees this edition.",
+                        help_text="Leave empty to show this edition to staff only.",
                         null=True,
                         verbose_name="site public from",
                     ),
@@ -162,7 +166,7 @@ class Migration(migrations.Migration):
                     "papers_public_from",
                     models.DateTimeField(
                         blank=True,
-                        help_text="Empty: not public. A time to come: an embargo until then.",
+                        help_text="Leave empty to keep it private. A future time sets an embargo.",
                         null=True,
                         verbose_name="papers public from",
                     ),
@@ -171,7 +175,7 @@ class Migration(migrations.Migration):
                     "schedule_public_from",
                     models.DateTimeField(
                         blank=True,
-                        help_text="Empty: not public. A time to come: an embargo until then.",
+                        help_text="Leave empty to keep it private. A future time sets an embargo.",
                         null=True,
                         verbose_name="schedule public from",
                     ),
@@ -200,7 +204,7 @@ class Migration(migrations.Migration):
                     "proceedings_series",
                     models.CharField(
                         blank=True,
-                        help_text="In which they appear, such as Lecture Notes in Computer Science.",
+                        help_text="For example, Lecture Notes in Computer Science.",
                         max_length=200,
                         verbose_name="series",
                     ),
@@ -211,7 +215,7 @@ class Migration(migrations.Migration):
                     content.fields.LinesField(
                         blank=True,
                         default=list,
-                        help_text="One a line, in order, such as Mia Zed.",
+                        help_text="One per line, in order, such as Mia Zed.",
                         verbose_name="editors",
                     ),
                 ),
@@ -220,7 +224,7 @@ class Migration(migrations.Migration):
                     "publisher_place",
                     models.CharField(
                         blank=True,
-                        help_text="The publisher's city.",
+                        help_text="The publisher’s city.",
                         max_length=200,
                         verbose_name="place of publication",
                     ),
@@ -248,7 +252,7 @@ class Migration(migrations.Migration):
                     "license",
                     content.fields.LicenseField(
                         blank=True,
-                        help_text="An SPDX identifier such as CC-BY-4.0, or the address of a license. It holds for every paper that has none of its own.",
+                        help_text="An SPDX identifier such as CC-BY-4.0, or the address of a license. It applies to papers without a license of their own.",
                         max_length=300,
                         verbose_name="license of the papers",
                     ),
@@ -257,9 +261,102 @@ class Migration(migrations.Migration):
                     "data_license",
                     content.fields.LicenseField(
                         blank=True,
-                        help_text="Of the files under Downloads and of the API, such as CC0-1.0.",
+                        help_text="For the files under Downloads and the API, such as CC0-1.0.",
                         max_length=300,
                         verbose_name="license of the program's data",
+                    ),
+                ),
+                (
+                    "hero",
+                    conference.pictures.PictureField(
+                        blank=True,
+                        help_text="Shown behind the name, darkened. Leave empty for a drawing in the accent color.",
+                        upload_to="heroes/",
+                        verbose_name="picture of the home page",
+                    ),
+                ),
+                (
+                    "hero_focus",
+                    models.CharField(
+                        choices=[
+                            ("top-left", "Top left"),
+                            ("top", "Top"),
+                            ("top-right", "Top right"),
+                            ("left", "Left"),
+                            ("center", "Center"),
+                            ("right", "Right"),
+                            ("bottom-left", "Bottom left"),
+                            ("bottom", "Bottom"),
+                            ("bottom-right", "Bottom right"),
+                        ],
+                        default="center",
+                        help_text="Stays visible when the picture is cropped.",
+                        max_length=12,
+                        verbose_name="focus of the picture",
+                    ),
+                ),
+                (
+                    "sponsor_tiers",
+                    content.fields.LinesField(
+                        blank=True,
+                        default=list,
+                        help_text="One per line, such as Gold.",
+                        verbose_name="tiers of sponsors",
+                    ),
+                ),
+                (
+                    "committee_offices",
+                    content.fields.LinesField(
+                        blank=True,
+                        default=list,
+                        help_text="One per line, such as Chair.",
+                        verbose_name="committee roles",
+                    ),
+                ),
+                (
+                    "home_sections",
+                    content.fields.LinesField(
+                        blank=True,
+                        default=list,
+                        help_text="One per line, in order; what you leave out isn't shown. Empty: all, in the usual order: now, about, program, speakers, topics, awards, news, dates, venue, sponsors",
+                        validators=[conference.home_sections.validate_home_sections],
+                        verbose_name="sections of the home page",
+                    ),
+                ),
+                (
+                    "map_url",
+                    content.fields.HttpURLField(
+                        blank=True,
+                        help_text="Link to a map of the venue.",
+                        max_length=500,
+                        verbose_name="map",
+                    ),
+                ),
+                (
+                    "registration_url",
+                    content.fields.HttpURLField(
+                        blank=True,
+                        help_text="Where people register. Shown until the conference ends.",
+                        max_length=500,
+                        verbose_name="registration",
+                    ),
+                ),
+                (
+                    "venue_address",
+                    models.TextField(
+                        blank=True,
+                        validators=[django.core.validators.MaxLengthValidator(500)],
+                        help_text="Street, number, postal code: as on a letter, line by line.",
+                        max_length=500,
+                        verbose_name="address of the venue",
+                    ),
+                ),
+                (
+                    "venue_picture",
+                    conference.pictures.PictureField(
+                        blank=True,
+                        upload_to="venues/",
+                        verbose_name="picture of the venue",
                     ),
                 ),
                 ("revision", models.PositiveBigIntegerField(default=0, editable=False)),
@@ -294,7 +391,7 @@ class Migration(migrations.Migration):
                     "uid",
                     content.fields.UidField(
                         default=content.fields.new_uid,
-                        help_text="Lasting identifier, part of the address. It cannot be changed later.",
+                        help_text="Permanent identifier, part of the address. It can’t be changed later.",
                         max_length=64,
                         validators=[
                             django.core.validators.RegexValidator(
@@ -314,7 +411,7 @@ class Migration(migrations.Migration):
                 (
                     "pinned",
                     models.BooleanField(
-                        default=False, help_text="Stays above the others.", verbose_name="pinned"
+                        default=False, help_text="Keep it above the others.", verbose_name="pinned"
                     ),
                 ),
                 (
@@ -325,6 +422,14 @@ class Migration(migrations.Migration):
                         max_length=12,
                         verbose_name="status",
                     ),
+                ),
+                (
+                    "banner_until",
+                    models.DateTimeField(blank=True, null=True, verbose_name="banner until"),
+                ),
+                (
+                    "session_uid",
+                    models.CharField(blank=True, max_length=64, verbose_name="identifier of the session"),
                 ),
                 (
                     "edition",
@@ -472,7 +577,7 @@ class Migration(migrations.Migration):
                     "tier",
                     models.CharField(
                         blank=True,
-                        help_text="Such as Gold. Sponsors of one tier stand together.",
+                        help_text="For example, Gold. Sponsors are grouped by tier.",
                         max_length=60,
                         verbose_name="tier",
                     ),
@@ -514,7 +619,7 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("end_date__gte", models.F("start_date"))),
                 name="edition_ends_after_start",
-                violation_error_message="The last day lies before the first.",
+                violation_error_message="The end date is before the start date.",
             ),
         ),
         migrations.AddConstraint(
@@ -553,7 +658,7 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="menu_item_has_one_target",
-                violation_error_message="Give one target: a section, a page or an address.",
+                violation_error_message="Choose exactly one target: a section, a page, or an address.",
             ),
         ),
         migrations.AddConstraint(
@@ -561,5 +666,93 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(
                 fields=("edition", "slug"), name="sponsor_slug_unique_in_edition"
             ),
+        ),
+        migrations.CreateModel(
+            name="KeyDate",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "position",
+                    models.PositiveIntegerField(
+                        default=0, help_text="0 puts it at the end.", verbose_name="order"
+                    ),
+                ),
+                (
+                    "uid",
+                    content.fields.UidField(
+                        default=content.fields.new_uid,
+                        help_text="Permanent identifier, part of the address. It can’t be changed later.",
+                        max_length=64,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\\Z",
+                                "Use 1 to 64 letters, digits, dots, hyphens or underscores, beginning with a letter or digit.",
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "title",
+                    models.CharField(
+                        help_text="Such as Registration opens.", max_length=200, verbose_name="title"
+                    ),
+                ),
+                ("day", models.DateField(blank=True, null=True, verbose_name="day")),
+                (
+                    "moment",
+                    models.DateTimeField(
+                        blank=True,
+                        help_text="Instead of a day, if the time matters.",
+                        null=True,
+                        verbose_name="day and time",
+                    ),
+                ),
+                (
+                    "url",
+                    content.fields.HttpURLField(
+                        blank=True, help_text="Where to read more.", max_length=500, verbose_name="link"
+                    ),
+                ),
+                (
+                    "status",
+                    models.CharField(
+                        choices=[("draft", "Draft"), ("published", "Published")],
+                        default="draft",
+                        max_length=12,
+                        verbose_name="status",
+                    ),
+                ),
+                (
+                    "edition",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="key_dates",
+                        to="conference.edition",
+                        verbose_name="edition",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "key date",
+                "verbose_name_plural": "key dates",
+                "ordering": ["position", "pk"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("edition", "uid"), name="key_date_uid_unique_in_edition"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("day__isnull", True), ("moment__isnull", False)),
+                            models.Q(("day__isnull", False), ("moment__isnull", True)),
+                            _connector="OR",
+                        ),
+                        name="key_date_is_day_or_moment",
+                        violation_error_message="Give either a day, or a day and time.",
+                    ),
+                ],
+            },
         ),
     ]

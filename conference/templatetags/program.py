@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from functools import lru_cache
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import segno
 from django import template
+from django.conf import settings
 from django.db.models import Model
 from django.utils.formats import number_format
 from django.utils.html import format_html
@@ -17,7 +18,7 @@ from django.utils.translation import get_language, gettext, ngettext, pgettext
 
 from conference import page_metadata
 from conference.models import Edition
-from content import licenses, times
+from content import languages, licenses, page_paths, times
 from content.querysets import moment
 from pagecache.fragments import rendered, rendered_each
 
@@ -34,6 +35,8 @@ MATERIAL_ICONS = {
     "review": "chat",
     "project": "link",
 }
+# Of more authors, so many are named.
+FEW_NAMES = 2
 # Of the eight patterns that may lie over the code any can be read; to find the best for each address takes
 # four fifths of the time. This one has 3 % more of what cameras stumble over than the best, 17 % at most.
 MASK = 2
@@ -94,6 +97,18 @@ def short_day(day: date) -> str:
     return times.short_day(day)
 
 
+@register.filter
+def full_date(day: date) -> str:
+    """6 April 2021."""
+    return times.full_date(day)
+
+
+@register.filter
+def month_day(day: date) -> str:
+    """6 April."""
+    return times.month_day(day)
+
+
 @register.simple_tag
 def time_range(start: datetime, end: datetime, edition: Edition) -> SafeString:
     """08:00 to 08:15 PDT."""
@@ -111,8 +126,13 @@ def when(start: datetime, end: datetime, edition: Edition) -> SafeString:
 @register.simple_tag
 def no_time(edition: Edition, at: datetime | None = None) -> str:
     """The text in place of a missing time: it may still be announced, unless the edition is over."""
-    over = edition.day_of(moment(at)) > edition.end_date
-    return gettext("time not known") if over else gettext("not scheduled yet")
+    return gettext("time not announced") if is_over(edition, at) else gettext("time to be announced")
+
+
+@register.simple_tag
+def is_over(edition: Edition, at: datetime | None = None) -> bool:
+    """Whether the edition is in the past: pages speak of it so."""
+    return edition.day_of(moment(at)) > edition.end_date
 
 
 @register.filter
@@ -163,11 +183,36 @@ def board(label: str) -> str:
 
 
 @register.filter
+def framed(row: Any, edition: Any) -> str:
+    """The page of a person or an institution, which keeps the frame of this edition, if any."""
+    return page_paths.framed(row.get_absolute_url(), edition.slug if edition else "")
+
+
+@register.filter
+def isolated(title_html: str) -> SafeString:
+    """A rendered title inside a sentence: its direction is its own."""
+    return mark_safe(f"<bdi>{title_html}</bdi>")
+
+
+@register.filter
 def raised(markup: str, top: int = 2) -> SafeString:
     """Rendered text whose highest heading is of this level, those below it following without a gap."""
     levels = sorted(set(re.findall(r"<h([1-6])>", markup)))
     raise_to = {old: str(min(6, top + place)) for place, old in enumerate(levels)}
     return mark_safe(re.sub(r"(</?h)([1-6])(?=>)", lambda found: found[1] + raise_to[found[2]], markup))
+
+
+@register.simple_tag
+def calendar_links(path: str, name: str = "") -> dict[str, str]:
+    """Return the addresses that put the calendar at `path` into one's own, by the program that reads them."""
+    address = f"{settings.SITE_URL}{path}"
+    subscription = f"webcal:{address.partition(':')[2]}"
+    outlook = {"url": address, "name": name} if name else {"url": address}
+    return {
+        "apple": subscription,
+        "google": f"https://calendar.google.com/calendar/r?{urlencode({'cid': subscription})}",
+        "outlook": f"https://outlook.live.com/calendar/0/addfromweb?{urlencode(outlook)}",
+    }
 
 
 @register.simple_tag
@@ -189,8 +234,7 @@ def _drawn(url: str) -> str:
 @register.simple_tag
 def language() -> str:
     """The language of the interface as pages name it; English has no country."""
-    code = get_language() or "en"
-    return "en" if code.startswith("en-") else code
+    return languages.html_tag()
 
 
 def numbered(number: int) -> dict[str, str]:
@@ -217,12 +261,37 @@ def posters(number: int) -> str:
 
 
 @register.filter
+def session_number(number: int) -> str:
+    """12 sessions."""
+    return ngettext("%(number)s session", "%(number)s sessions", number) % numbered(number)
+
+
+@register.filter
+def few_names(authors: Sequence[Any]) -> str:
+    """Ada Lovelace, Alan Turing and 4 more: authors fetched with `shown_name`."""
+    names = [one.shown_name for one in authors]
+    if len(names) <= FEW_NAMES + 1:
+        return ", ".join(names)
+    rest = len(names) - FEW_NAMES
+    words = ngettext("%(names)s and %(number)s more", "%(names)s and %(number)s more", rest)
+    return words % {"names": ", ".join(names[:FEW_NAMES]), **numbered(rest)}
+
+
+@register.filter
 def held(session: Any) -> str:
     """6 talks, or 800 posters: what a session fetched `with_place()` holds; nothing where it is empty."""
     number = session.talk_count
     if session.counts_as == "poster":
         return posters(number) if number else ""
     return ngettext("%(number)s talk", "%(number)s talks", number) % numbered(number) if number else ""
+
+
+@register.filter
+def digits(number: int, prefix: str) -> str:
+    """287 is `r200 r80 r7`: the classes of a place in the grid, whose rules are in `grid-places.css`."""
+    text = str(number)
+    figures = (figure.ljust(len(text) - place, "0") for place, figure in enumerate(text) if figure != "0")
+    return " ".join(f"{prefix}{figure}" for figure in figures)
 
 
 # Cached pieces of pages, and what machines read of a page
@@ -252,6 +321,6 @@ def pagetitle(context: template.Context, content: str) -> SafeString:
 def crumbs_data(context: template.Context, crumbs: Sequence[tuple[str, str]]) -> SafeString:
     """The way down to the page as linked data: from the edition's home, or that of the site."""
     edition: Any = context.get("edition")
-    home = edition.get_absolute_url() if edition else "/"
+    home = edition.get_absolute_url() if edition else f"/{languages.prefix(get_language())}"
     top = (str(edition or context.get("site_name", "")), home)
     return page_metadata.json_ld(page_metadata.breadcrumbs([top, *crumbs]))

@@ -18,18 +18,20 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext, ngettext, ngettext_lazy, pgettext
 from django.utils.translation import gettext_lazy as _
 
+from content.history.timeline import word_diff
 from content.models import Content
 from content.ordering import put_at
-from content.timeline import word_diff
 from content.versions import mark
-from editorial.access import ScopedAdmin
+from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import moment, working_on
 from editorial.desk import CHECKS, Check
 from editorial.model_admin import POSITION, change_list
+from editorial.sections import DeskSection
 from exchange.admin.imports import ReadOnlyAdmin, row_address
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.jobs.conflicts import CannotTakeError, Finder, Outcome, current, decide, settle
+from exchange.jobs.import_permissions import as_importer
 from exchange.jobs.preview import label, value_in_words
 from exchange.models import Conflict, Decision
 
@@ -102,33 +104,20 @@ class OpenFilter(admin.SimpleListFilter):
 
 
 def signed_in(request: HttpRequest) -> User:
-    """Return the account of a request; the admin requires a login."""
+    """Return the account of a request; the admin requires one."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
 
 
-@admin.action(permissions=["change"], description=_("Keep what is here"))
-def keep_ours(
-    model_admin: "ConflictAdmin", request: HttpRequest, queryset: QuerySet[Conflict]
-) -> HttpResponseBase | None:
-    return model_admin.decided_together(request, queryset, Decision.OURS, "keep_ours")
-
-
-@admin.action(permissions=["change"], description=_("Take what the file says"))
-def take_theirs(
-    model_admin: "ConflictAdmin", request: HttpRequest, queryset: QuerySet[Conflict]
-) -> HttpResponseBase | None:
-    return model_admin.decided_together(request, queryset, Decision.THEIRS, "take_theirs")
-
-
 @admin.register(Conflict)
 class ConflictAdmin(ReadOnlyAdmin):
+    desk_section = DeskSection.IMPORTS
     list_display = ["label", "kind", "shown_field", "ours_short", "theirs_short", "created", "decision"]
     list_filter = [OpenFilter, "run__edition", "provenance__kind", "field"]
     list_select_related = ["provenance", "run__edition"]
     search_fields = ["label"]
-    actions = [keep_ours, take_theirs]
+    actions = ["keep_ours", "take_theirs"]
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return ScopedAdmin.has_change_permission(self, request, obj)
@@ -162,6 +151,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, conflicts: list[Conflict], *, is_locking: bool = False
     ) -> dict[tuple[str, int], Content]:
         """Return the rows of these conflicts that somebody may change, by kind and key. A query a kind."""
+        access = as_importer(access_for(request))
         keys: dict[str, set[int]] = defaultdict(set)
         for one in conflicts:
             keys[one.provenance.kind].add(one.provenance.object_id)
@@ -172,9 +162,8 @@ class ConflictAdmin(ReadOnlyAdmin):
                 if is_locking:
                     locked = desk.model._base_manager.select_for_update().order_by("pk")
                     list(locked.filter(pk__in=batch).values_list("pk"))
-                rows = desk.get_queryset(request).filter(pk__in=batch)
-                allowed = (row for row in rows if desk.has_change_permission(request, row))
-                found |= {(kind, row.pk): row for row in allowed}
+                rows = access.rows(desk.model._default_manager.filter(pk__in=batch), "change")
+                found |= {(kind, row.pk): row for row in rows}
         return found
 
     # One by one
@@ -214,23 +203,22 @@ class ConflictAdmin(ReadOnlyAdmin):
             if not may:
                 raise PermissionDenied
             if request.POST.get("seen") != found["seen"]:
-                reasons = [gettext("It was changed here meanwhile. Look again, then decide.")]
+                reasons = [gettext("It was changed here in the meantime. Review it again, then decide.")]
             elif not (reasons := self.decided(request, conflict, row, form)):
                 return self.next_one(request, conflict)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Conflict: %(label)s") % {"label": conflict.label},
-            "opts": self.opts,
-            "conflict": conflict,
-            "sides": found,
-            "reasons": reasons,
-            "row_address": row_address(*key) if row is not None else "",
-            "may": may,
-            "form": form,
-            "edit": next(iter(form), None) if form is not None else None,
-            "choice": request.POST.get("decision", ""),
-            "left": self.waiting(request, conflict).count(),
-        }
+        context = self.frame(
+            request,
+            gettext("Conflict: %(label)s") % {"label": conflict.label},
+            conflict=conflict,
+            sides=found,
+            reasons=reasons,
+            row_address=row_address(*key) if row is not None else "",
+            may=may,
+            form=form,
+            edit=next(iter(form), None) if form is not None else None,
+            choice=request.POST.get("decision", ""),
+            left=self.waiting(request, conflict).count(),
+        )
         return TemplateResponse(request, "admin/exchange/conflict/decide.html", context)
 
     def edit_form(self, request: HttpRequest, conflict: Conflict, row: Content) -> ModelForm[Content] | None:
@@ -254,7 +242,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         choice = request.POST.get("decision", "")
         if choice == Decision.EDITED and form is not None:
             if not form.is_valid():
-                return [gettext("The edited value cannot be saved: see below.")]
+                return [gettext("The edited value can’t be saved. The problem is shown below.")]
             form.save()
             if conflict.field == POSITION:
                 ordered: Any = row
@@ -262,7 +250,7 @@ class ConflictAdmin(ReadOnlyAdmin):
             settle([conflict], Decision.EDITED, signed_in(request))
             return []
         if choice not in (Decision.OURS, Decision.THEIRS):
-            return [gettext("Choose what holds.")]
+            return [gettext("Choose a value.")]
         rows = {(conflict.provenance.kind, row.pk): row} if row is not None else {}
         outcome = decide([conflict], choice, rows, signed_in(request))
         return [reason for _conflict, reason in outcome.refused]
@@ -283,6 +271,14 @@ class ConflictAdmin(ReadOnlyAdmin):
 
     # In bulk
 
+    @admin.action(permissions=["change"], description=_("Keep the current value"))
+    def keep_ours(self, request: HttpRequest, queryset: QuerySet[Conflict]) -> HttpResponseBase | None:
+        return self.decided_together(request, queryset, Decision.OURS, "keep_ours")
+
+    @admin.action(permissions=["change"], description=_("Use the file's value"))
+    def take_theirs(self, request: HttpRequest, queryset: QuerySet[Conflict]) -> HttpResponseBase | None:
+        return self.decided_together(request, queryset, Decision.THEIRS, "take_theirs")
+
     def decided_together(
         self, request: HttpRequest, queryset: QuerySet[Conflict], decision: str, action: str
     ) -> HttpResponseBase | None:
@@ -294,21 +290,20 @@ class ConflictAdmin(ReadOnlyAdmin):
             self.report(request, outcome)
             return None
         allowed, rows = self.to_decide(request, queryset)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": gettext("Decide conflicts together"),
-            "opts": self.opts,
-            "decision": Decision(decision),
-            "action": action,
-            "checkbox": ACTION_CHECKBOX_NAME,
-            "conflicts": allowed,
-            "shown": [
+        context = self.frame(
+            request,
+            gettext("Decide conflicts together"),
+            decision=Decision(decision),
+            action=action,
+            checkbox=ACTION_CHECKBOX_NAME,
+            conflicts=allowed,
+            shown=[
                 (one, self.shown_field(one), self.ours_short(one), self.theirs_short(one))
                 for one in allowed[:MAX_SHOWN_CONFLICTS]
             ],
-            "more": max(len(allowed) - MAX_SHOWN_CONFLICTS, 0),
-            "left_out": queryset.count() - len(allowed),
-        }
+            more=max(len(allowed) - MAX_SHOWN_CONFLICTS, 0),
+            left_out=queryset.count() - len(allowed),
+        )
         return TemplateResponse(request, "admin/exchange/conflict/together.html", context)
 
     def to_decide(
@@ -331,5 +326,6 @@ class ConflictAdmin(ReadOnlyAdmin):
             )
         if not (outcome.done or outcome.refused):
             messages.warning(
-                request, gettext("Nothing was decided: all of it was decided already, or is not yours.")
+                request,
+                gettext("Nothing was decided: everything was already decided, or you can’t change it."),
             )

@@ -1,4 +1,4 @@
-"""Imports in the admin: uploads from file to result; what came in, what is remembered of it, reverting it."""
+"""Imports in the admin: from file to result; what came in, what is remembered of it, reverting it."""
 
 import json
 from typing import Any
@@ -14,30 +14,37 @@ from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django_tasks_db.models import DBTaskResult
 
 from conference.models import Edition
-from content.revert import CannotRevertError
+from content.history.revert import CannotRevertError
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import asked_edition, editions_for, moment, working_on
+from editorial.desk import ADD_LINKS, AddLink
 from editorial.model_admin import change_list, page_urls
+from editorial.sections import DeskSection
+from exchange.admin import columns
 from exchange.formats import formats, readable
 from exchange.imports.kinds import KINDS
 from exchange.jobs import progress, tasks, uploads
 from exchange.jobs.import_permissions import may_import_all, permit_undo
 from exchange.jobs.preview import kind_name, shown
-from exchange.jobs.undo import plan, summary, undo
+from exchange.jobs.undo import pending_of, plan, summary, undo
 from exchange.jobs.upload_form import UploadForm, file_name
-from exchange.models import ImportJob, ImportRun, Provenance, RecordKind
+from exchange.models import ColumnMapping, ImportJob, ImportRun, Provenance
 from exchange.problems import Note, note_sections
+from schedule.working_copy.block import open_copies, reading
 
 # Stages that are no kind of rows.
 WRITING = "writing "
 PER_PAGE = 50
 State = ImportJob.State
+# What the buttons of the page of columns do: read with them, store them, forget what was remembered.
+CHOOSING = ("map", "show", "forget")
 # What a job can be started again from.
 STOPPED = (State.REFUSED, State.FAILED)
 # What became of rows, in words: after a number or above a column.
@@ -54,7 +61,7 @@ def stage(job: ImportJob) -> str:
     """Return in words how far a job is; nothing if it is not at work."""
     if not job.is_working:
         return ""
-    if job.is_neglected():
+    if job.is_unclaimed():
         return gettext("No worker has taken this import.")
     if job.progress is None:
         return gettext("Waiting for the worker")
@@ -75,33 +82,41 @@ def _words(what: str) -> str:
     return others.get(what, gettext("Reading the files"))
 
 
+def count_table(counts: dict[str, dict[str, int]]) -> dict[str, object]:
+    """Return the context of the table of rows by kind and outcome."""
+    rows = [
+        {"kind": kind, "name": kind_name(kind), "cells": [(word, own[word]) for word in COUNTED]}
+        for kind, own in counts.items()
+    ]
+    return {"counts": rows, "words": COUNTED}
+
+
+def sums_of(counts: dict[str, dict[str, int]]) -> dict[str, int]:
+    """Return how many rows of all kinds have which outcome."""
+    return {word: sum(own[word] for own in counts.values()) for word in COUNTED}
+
+
 def facts(job: ImportJob) -> dict[str, object]:
     """Return what every page of a job can show of it. No query."""
-    fmt = formats().get(job.format)
-    counts = [
-        {
-            "kind": kind,
-            "name": kind_name(kind),
-            "cells": [(word, counts[word]) for word in COUNTED],
-        }
-        for kind, counts in job.counts.items()
-    ]
-    sums = {word: sum(one[word] for one in job.counts.values()) for word in COUNTED}
+    fmt, sums = formats().get(job.format), sums_of(job.counts)
     return {
         "uploaded": moment(job.created_at, job.edition),
         "format": fmt.label if fmt else job.format,
-        "counts": counts,
+        **count_table(job.counts),
         "sums": sums,
         "changes": sums["new"] + sums["changed"],
-        "words": COUNTED,
         "sections": note_sections(Note.restored(*note) for note in job.notes),
     }
 
 
+ADD_LINKS.append(AddLink(ImportJob, _("Import"), "admin:exchange_importjob_add", place=50))
+
+
 @admin.register(ImportJob)
 class ImportJobAdmin(ScopedAdmin):
-    """Uploads: what they would do, how far they are, what came of them."""
+    """Imports: what they would do, how far they are, what came of them."""
 
+    desk_section = DeskSection.IMPORTS
     desk_order = 10
     list_display = ["__str__", "edition", "shown_state", "format", "user", "uploaded"]
     list_filter = ["edition", "state"]
@@ -135,7 +150,7 @@ class ImportJobAdmin(ScopedAdmin):
     def may_add_edition(self, request: HttpRequest) -> bool:
         return self.admin_site.get_model_admin(Edition).has_add_permission(request)
 
-    def may_go_on(self, request: HttpRequest, job: ImportJob) -> bool:
+    def may_continue(self, request: HttpRequest, job: ImportJob) -> bool:
         if not self.has_change_permission(request, job):
             return False
         if job.edition is None:
@@ -155,25 +170,35 @@ class ImportJobAdmin(ScopedAdmin):
         if request.method == "POST":
             form = UploadForm(request.POST, request.FILES, editions=editions, may_add=may_add)
             if form.is_valid():
-                job = self.begun(request, form.cleaned_data)
+                job = self.create_job(request, form.cleaned_data)
                 return redirect("admin:exchange_importjob_change", job.pk)
         else:
             asked = asked_edition(request)
             initial: dict[str, object] = {"edition": asked.pk if asked in editions else None}
             form = UploadForm(initial=initial, editions=editions, may_add=may_add)
-        context = self.frame(request, gettext("Import a program"), form=form, formats=readable().values())
+        context = self.frame(
+            request,
+            gettext("Import a program"),
+            form=form,
+            formats=readable().values(),
+            sees_memory=self.admin_site.get_model_admin(ColumnMapping).has_view_permission(request),
+        )
         return TemplateResponse(request, "admin/exchange/importjob/upload.html", context)
 
-    def begun(self, request: HttpRequest, data: dict[str, Any]) -> ImportJob:
+    def create_job(self, request: HttpRequest, data: dict[str, Any]) -> ImportJob:
         files = data["uploads"]
         names = [file_name(one) for one in files]
         job = ImportJob(edition=data["edition"], format=data["format"], files=names, url=data["url"])
         job.user = request.user  # type: ignore[assignment]  # login required
+        job.state = State.MAPPING if data["is_mapped"] else State.READING
         with transaction.atomic():
             job.save()
             uploads.store(job, (one.chunks() for one in files))
+        if data["is_mapped"]:
+            columns.begin(job)
+            return job
         if data["url"] and data["token"]:
-            progress.hide_token(job.pk, data["token"])
+            progress.store_token(job.pk, data["token"])
         tasks.preview.enqueue(job.pk)
         return job
 
@@ -184,7 +209,7 @@ class ImportJobAdmin(ScopedAdmin):
             raise PermissionDenied
         found = self.get_object(request, str(key))
         if found is None:
-            raise Http404("No such upload.")
+            raise Http404("No such import.")
         if not self.has_view_permission(request, found):
             raise PermissionDenied
         job: ImportJob = found
@@ -202,14 +227,15 @@ class ImportJobAdmin(ScopedAdmin):
     ) -> HttpResponse:
         """Show what the job is at; with POST, let it go on."""
         job = self.job(request, object_id)
-        may = self.may_go_on(request, job)
+        may = self.may_continue(request, job)
         if request.method == "POST":
             if not may:
                 raise PermissionDenied
-            self.go_on(request, job, request.POST.get("do", ""))
+            self.continue_job(request, job, request.POST.get("do", ""))
             return redirect("admin:exchange_importjob_change", job.pk)
         page = "progress" if job.is_working else job.state
         more = self.preview(request, job) if job.state == State.READY else {}
+        more = columns.page(job) if job.state == State.MAPPING else more
         context = self.frame(
             request,
             gettext("Import: %(job)s") % {"job": job},
@@ -221,33 +247,57 @@ class ImportJobAdmin(ScopedAdmin):
         )
         return TemplateResponse(request, f"admin/exchange/importjob/{page}.html", context)
 
-    def go_on(self, request: HttpRequest, job: ImportJob, wanted: str) -> None:
+    def continue_job(self, request: HttpRequest, job: ImportJob, wanted: str) -> None:
         """Do what a button of the job's page says; one that was pressed twice does it once."""
-        is_over = job.is_lost() or job.is_neglected() or job.state in STOPPED
+        is_over = job.is_lost() or job.is_unclaimed() or job.state in STOPPED
         # Permissions are those of the account that confirms the import.
         theirs: dict[str, Any] = {"user": request.user, "is_again": False}
-        if wanted == "confirm" and job.pass_to(State.WRITING, before=State.READY, **theirs):
+        if wanted in CHOOSING and job.state == State.MAPPING:
+            self.choose_columns(request, job)
+        elif (
+            wanted == "columns"
+            and job.columns
+            and job.has_files
+            and job.state in (State.READY, *STOPPED)
+            and job.change_state(State.MAPPING, before=job.state, problems=[], **theirs)
+        ):
+            progress.reset(job.pk)
+        elif wanted == "confirm" and job.change_state(State.WRITING, before=State.READY, **theirs):
             tasks.write.enqueue(job.pk)
         elif (
             wanted == "again"
             and is_over
-            and job.pass_to(State.READING, before=job.state, problems=[], **theirs)
+            and job.change_state(State.READING, before=job.state, problems=[], **theirs)
         ):
-            progress.start_anew(job.pk)
+            progress.reset(job.pk)
             tasks.preview.enqueue(job.pk)
-        elif wanted == "drop" and (is_over or job.state == State.READY):
-            if job.pass_to(State.DROPPED, before=job.state):
+        elif wanted == "drop" and (is_over or job.state in (State.READY, State.MAPPING)):
+            if job.change_state(State.DROPPED, before=job.state):
                 tasks.sweep()
-                messages.success(request, gettext("The import was dropped. Nothing was changed."))
+                messages.success(request, gettext("The import was canceled. Nothing was changed."))
         else:
-            messages.warning(request, gettext("This import has gone on meanwhile: see below what it is at."))
+            messages.warning(
+                request, gettext("This import has continued in the meantime. Its current state is below.")
+            )
+
+    def choose_columns(self, request: HttpRequest, job: ImportJob) -> None:
+        """Store what the columns are; go on to the preview if the form says so and nothing is wrong."""
+        try:
+            can_go = columns.choose(job, request)
+        except uploads.FilesLostError as error:
+            messages.error(request, str(error))
+            return
+        if can_go:
+            job.user = request.user  # type: ignore[assignment]  # login required
+            if job.change_state(State.READING, before=State.MAPPING, user=job.user, is_again=False):
+                tasks.preview.enqueue(job.pk)
 
     def preview(self, request: HttpRequest, job: ImportJob) -> dict[str, object]:
         """Return what a page of the preview shows: rows of a kind, or of one fate."""
         what, kind = request.GET.get("what", ""), request.GET.get("kind", "")
         rows = job.rows.all() if what == "all" else job.rows.not_skipped()
         rows = job.rows.what(what) if what in COUNTED else rows
-        rows = rows.filter(kind=kind) if kind in RecordKind.values else rows
+        rows = rows.filter(kind=kind) if kind in KINDS else rows
         page = Paginator(rows, PER_PAGE).get_page(request.GET.get("p"))
         return {"what": what, "kind": kind, "page_obj": page, "planned": list(shown(page.object_list))}
 
@@ -257,9 +307,6 @@ class ImportJobAdmin(ScopedAdmin):
         response = TemplateResponse(request, "admin/exchange/importjob/_progress.html", context)
         response["Cache-Control"] = "no-store"
         return response
-
-    def frame(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
-        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
 
 
 # What came in
@@ -295,36 +342,39 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
     if not may_undo(model_admin, request, run):
         raise PermissionDenied
     found, reasons = None, []
+    waiting = pending_of(run)
     try:
-        found = plan(run)
+        with reading(open_copies([run.edition_id]) if run.edition_id else []):
+            found = plan(run)
         permit_undo(found, request.user)
         if request.method == "POST":
             done = undo(run, request.user, check=permit_undo)
             messages.success(
-                request, gettext("The import was reverted: %s.") % (", ".join(summary(done)) or "-")
+                request,
+                gettext("The import was reverted: %s.") % (", ".join(summary(done, waiting)) or "-"),
             )
             return redirect("admin:exchange_importrun_change", run.pk)
     except CannotRevertError as error:
         reasons = error.reasons
-    context = {
-        **model_admin.admin_site.each_context(request),
-        "title": gettext("Revert an import: %(run)s") % {"run": run},
-        "opts": model_admin.opts,
-        "run": run,
-        "reasons": reasons,
-        "lines": summary(found) if found else [],
-        "kept": found.kept if found else [],
-        "can_go": found is not None and not reasons,
-    }
+    context = model_admin.frame(
+        request,
+        gettext("Revert an import: %(run)s") % {"run": run},
+        run=run,
+        reasons=reasons,
+        lines=summary(found, waiting) if found else [],
+        kept=found.kept if found else [],
+        can_go=found is not None and not reasons,
+    )
     return TemplateResponse(request, "admin/exchange/importrun/undo.html", context)
 
 
-# Its list of tasks speaks to programmers; uploads say the same to chairs.
+# Its list of tasks speaks to programmers; imports say the same to chairs.
 admin.site.unregister(DBTaskResult)
 
 
 @admin.register(ImportRun)
 class ImportRunAdmin(ReadOnlyAdmin):
+    desk_section = DeskSection.IMPORTS
     list_display = ["started", "edition", "format", "source", "user", "summary", "open_conflicts"]
     list_filter = ["edition", "format"]
     list_select_related = ["edition", "user"]
@@ -332,7 +382,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
     fieldsets = [
         (None, {"fields": ["edition", "format", "source", "user", "started_at", "finished_at", "undone_at"]}),
         (_("What came in"), {"fields": ["counted"]}),
-        (_("To look at"), {"fields": ["remarks"]}),
+        (_("To review"), {"fields": ["remarks"]}),
     ]
 
     def get_urls(self) -> list[URLPattern]:
@@ -347,7 +397,9 @@ class ImportRunAdmin(ReadOnlyAdmin):
     ) -> HttpResponse:
         run = self.get_object(request, object_id)
         can_undo = run is not None and run.undone_at is None and may_undo(self, request, run)
-        more = {"can_undo": can_undo, **(extra_context or {})}
+        rows = f"{reverse('admin:exchange_provenance_changelist')}?{urlencode({'run__id__exact': object_id})}"
+        tools = [{"words": gettext("Imported rows"), "address": rows}]
+        more = {"can_undo": can_undo, "tools": tools, **(extra_context or {})}
         with working_on(run.edition if run else None):
             return change_list(super().change_view(request, object_id, form_url, more))
 
@@ -376,8 +428,9 @@ class ImportRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("rows"))
     def summary(self, run: ImportRun) -> str:
-        sums = {word: sum(counts[word] for counts in run.counts.values()) for word in COUNTED}
-        return ", ".join(f"{number} {COUNTED[word]}" for word, number in sums.items() if number)
+        return ", ".join(
+            f"{number} {COUNTED[word]}" for word, number in sums_of(run.counts).items() if number
+        )
 
     @admin.display(description=_("open conflicts"))
     def open_conflicts(self, run: Any) -> int:
@@ -385,19 +438,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("rows"))
     def counted(self, run: ImportRun) -> SafeString:
-        head = format_html_join("", "<th>{}</th>", ((word,) for word in (_("kind"), *COUNTED.values())))
-        body = format_html_join(
-            "",
-            "<tr><th>{}</th>{}</tr>",
-            (
-                (
-                    KINDS[kind].model._meta.verbose_name_plural,
-                    format_html_join("", "<td>{}</td>", ((counts[word],) for word in COUNTED)),
-                )
-                for kind, counts in run.counts.items()
-            ),
-        )
-        return format_html("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>", head, body)
+        return render_to_string("admin/exchange/importjob/_counts.html", count_table(run.counts))
 
     @admin.display(description=_("remarks"))
     def remarks(self, run: ImportRun) -> SafeString | str:

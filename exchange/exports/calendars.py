@@ -98,11 +98,6 @@ def of_sessions(edition: Edition, wanted: Q) -> CalendarScope:
     return part(edition, sessions=wanted, presentations=Q(session__in=found) & OWN_TIME)
 
 
-def of_presentations(edition: Edition, wanted: Q) -> CalendarScope:
-    """Return presentations alone, each at its own time or that of its session."""
-    return part(edition, presentations=wanted)
-
-
 def of_person(person: Person, editions: Iterable[Edition]) -> Iterator[CalendarScope]:
     """Yield what a person takes part in, edition by edition."""
     sessions = Q(pk__in=person.session_roles.order_by().values("session"))

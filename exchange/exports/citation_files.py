@@ -8,10 +8,10 @@ from exchange.citations import apa, citation_key, citations
 from exchange.exports.dump import dump, record_of, writing_context
 from exchange.files import Context
 from exchange.formats import bibtex, citation_formats
-from exchange.imports.kinds import CONFERENCE, EDITION
-from exchange.records import AuthorRecord, PaperRecord, PersonRecord, PersonRef, Program
-from papers.facets import PaperFilter
-from papers.models import Paper
+from exchange.imports.kinds import CONFERENCE, EDITION, PAPER
+from exchange.records import AuthorRecord, PersonRecord, PersonRef, Program
+from papers.models import Authorship, Paper
+from papers.paper_search import PaperSearch
 
 # The fields of a paper that citations are made of.
 CITED = ("title", "abstract", "keywords", "doi", "pages", "license", "authors")
@@ -25,8 +25,11 @@ def citation_file(edition: Edition, papers: Q) -> tuple[Program, Context]:
 
 def asked_for(edition: Edition, parameters: QueryDict) -> Q:
     """Return the condition that the parameters of the list of papers set: its words and all its facets."""
-    chooser = PaperFilter(parameters, edition)
-    return Q(pk__in=chooser.keys) if chooser.values or chooser.chosen["q"] else Q()
+    chooser = PaperSearch(parameters, edition)
+    if not chooser.is_narrowed:
+        return Q()
+    chooser.look_up()
+    return Q(pk__in=chooser.keys)
 
 
 def citation_of(paper: Paper, edition: Edition) -> dict[str, str]:
@@ -52,18 +55,9 @@ def _program(paper: Paper, edition: Edition) -> Program:
             PersonRecord(ref=PersonRef(name=one.name, uid=uid), given=one.given, family=one.family)
             for uid, one in people.items()
         ),
-        papers=(
-            PaperRecord(
-                uid=paper.uid,
-                title=paper.title,
-                abstract=paper.abstract,
-                keywords=tuple(paper.keywords),
-                doi=paper.doi,
-                pages=paper.pages,
-                license=paper.license,
-                authors=tuple(
-                    AuthorRecord(person=PersonRef(name=one.shown_name, uid=one.person.uid)) for one in authors
-                ),
-            ),
-        ),
+        papers=(record_of(PAPER, paper, authors=tuple(map(_author, authors))),),
     )
+
+
+def _author(one: Authorship) -> AuthorRecord:
+    return AuthorRecord(person=PersonRef(name=one.shown_name, uid=one.person.uid))

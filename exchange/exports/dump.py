@@ -43,6 +43,7 @@ from schedule.session_kinds import AppliesTo, built_in_kinds, own_kinds
 SORTED_BY = {
     "sponsor": ("position",),
     "announcement": ("published_at",),
+    "key_date": ("position",),
     "topic": ("position",),
     "room": ("position",),
     "award": ("position",),
@@ -287,10 +288,7 @@ class Dump:
         """Yield each kind of list with its rows."""
         for kind in KINDS.values():
             for listing in kind.listings if self._wants(kind) else ():
-                owner = {"pk": self.edition.pk} if kind is EDITION else {"edition": self.edition}
-                rows = self._shown(listing.model).filter(
-                    **{f"{listing.owner}__{name}": value for name, value in owner.items()}
-                )
+                rows = self._shown(listing.model).filter(**{listing.model.edition_lookup: self.edition})
                 if self.only is not None and kind is not EDITION:
                     rows = rows.filter(**{f"{listing.owner}__in": self._rows(kind).order_by().values("pk")})
                 yield listing, rows.order_by()
@@ -301,12 +299,9 @@ class Dump:
         for listing, rows in self._parts():
             if "person" in listing.columns:
                 known.update(rows.values_list(f"{PERSON.name}_id", flat=True).distinct().iterator(CHUNK_ROWS))
-        ranked: list[tuple[str, str, int]] = []
-        for batch in in_batches(key for key in known if key):
-            ranked += (
-                Person.objects.filter(AnyOf("pk", batch)).order_by().values_list("sort_key", "uid", "pk")
-            )
-        for batch in in_batches(key for _, _, key in sorted(ranked)):
+        everybody = Person.objects.filter(AnyOf("pk", filter(None, known))).order_by()
+        ranked = sorted(everybody.values_list("sort_key", "uid", "pk"))
+        for batch in in_batches(key for _, _, key in ranked):
             yield from persons(batch)
 
     def _institutions(self) -> Iterator[Record]:

@@ -22,7 +22,7 @@ from content.models import Content
 from editorial.lists import FILES, ListFile
 from exchange.exports.dump import Dump, dump, menu_lines, writing_context
 from exchange.formats import bibtex, csv_files, xlsx
-from exchange.formats.program_json import NAME, VERSION, fields_of
+from exchange.formats.program_json import NAME, VERSION, line
 from exchange.formats.tables.rows import CHILDREN, TABLES, Entry, Table, cells_of, menu_entries
 from exchange.formats.tables.workbook import workbook
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, MENU, PERSON, Kind, Listing
@@ -197,8 +197,7 @@ def json_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[by
 def _program(head: dict[str, object], name: str, found: Iterable[SelectedRecord]) -> Iterator[bytes]:
     yield f"{json.dumps(head, ensure_ascii=False)[:-1]},\n {json.dumps(name)}: [".encode()
     for number, one in enumerate(found):
-        line = fields_of(type(one.record)).line(one.record, one.zone)
-        yield f"{',' if number else ''}\n  {line}".encode()
+        yield f"{',' if number else ''}\n  {line(one.record, one.zone)}".encode()
     yield b"\n]}\n"
 
 
@@ -207,8 +206,8 @@ def _json_lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[by
     names = next(found)
     yield b"["
     for number, cells in enumerate(found):
-        line = json.dumps(dict(zip(names, cells, strict=True)), ensure_ascii=False)
-        yield f"{',' if number else ''}\n {line}".encode()
+        row = json.dumps(dict(zip(names, cells, strict=True)), ensure_ascii=False)
+        yield f"{',' if number else ''}\n {row}".encode()
     yield b"\n]\n"
 
 

@@ -69,13 +69,13 @@ def balanced(value: str) -> str:
     """Return a value on one line in which every brace has its partner, whatever stood there."""
     pieces = enumerate(FORMULAS.split(" ".join(value.split())))
     named = "".join(_with_named_braces(piece, BRACES[index % 2]) for index, piece in pieces)
-    kept, depth = [], 0
+    signs, depth = [], 0
     for sign in named:
         if sign == "}" and not depth:
             continue
         depth += (sign == "{") - (sign == "}")
-        kept.append(sign)
-    text = "".join(kept) + "}" * depth
+        signs.append(sign)
+    text = "".join(signs) + "}" * depth
     ends_open = len(text) - len(text.rstrip("\\"))
     return f"{text}{{}}" if ends_open % 2 else text
 
@@ -118,7 +118,7 @@ write = one_file(cite, "bib")
 FORMAT = Format(
     name="bibtex",
     label=_("References (BibTeX)"),
-    description=_("An entry for every paper, for LaTeX and programs that manage references."),
+    description=_("An entry for every paper, for LaTeX and reference managers."),
     extensions=("bib",),
     media_type="application/x-bibtex",
     read=read,

@@ -31,7 +31,7 @@ def _loaded(source: Source, findings: Findings) -> dict[str, object] | None:
     schedule = content.get("schedule")
     if isinstance(schedule, dict):
         return schedule
-    message = gettext('This is no schedule of frab or pretalx: it has no object "schedule".')
+    message = gettext('This is not a frab or pretalx schedule: it has no object "schedule".')
     findings.problem(Where(source.name), "schedule", message)
     return None
 
@@ -41,41 +41,27 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
-    """Write one file, in pieces of one event."""
-    yield OutputFile(f"{context.edition}-schedule.json", _pieces(program, context))
+    yield OutputFile(f"{context.edition}-schedule.json", _chunks(program, context))
 
 
-def _pieces(program: Program, context: Context) -> Iterator[bytes]:
+def _chunks(program: Program, context: Context) -> Iterator[bytes]:
     schedule = schedule_of(program, context)
-    conference = schedule["conference"]
-    generator = {"name": "Plenary", "url": site_of(context)}
-    head = {name: value for name, value in conference.items() if name != "days" and value != {}}
+    conference = {name: value for name, value in schedule["conference"].items() if value != {}}
     zone = conference["time_zone_name"]
     if not (ZONE.match(zone) or zone.endswith("UTC")):
-        del head["time_zone_name"]
-    yield f'{{"$schema": {_json(SCHEMA)}, "generator": {_json(generator)},\n"schedule": {{'.encode()
-    yield f'"version": {_json(schedule["version"])}, "base_url": {_json(schedule["base_url"])},\n'.encode()
-    yield f'"conference": {_json(head).removesuffix("}")},\n"days": ['.encode()
-    for index, day in enumerate(conference["days"]):
-        head = {name: value for name, value in day.items() if name != "rooms"}
-        yield f'{"," if index else ""}\n{_json(head).removesuffix("}")}, "rooms": {{'.encode()
-        for number, (room, events) in enumerate(day["rooms"].items()):
-            yield f"{',' if number else ''}\n {_json(room)}: [".encode()
-            for place, event in enumerate(events):
-                yield f"{',' if place else ''}\n  {_json(event)}".encode()
-            yield b"]"
-        yield b"}}"
-    yield b"\n]}}}\n"
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+        del conference["time_zone_name"]
+    document = {
+        "$schema": SCHEMA,
+        "generator": {"name": "Plenary", "url": site_of(context)},
+        "schedule": {**schedule, "conference": conference},
+    }
+    yield json.dumps(document, ensure_ascii=False).encode()
 
 
 FORMAT = Format(
     name="frab_json",
     label=_("Schedule for apps (JSON)"),
-    description=_("frab schedule.json, for conference apps and for tools that pretalx and frab feed."),
+    description=_("frab schedule.json, for conference apps and tools that work with pretalx and frab."),
     extensions=("json",),
     media_type="application/json",
     read=read,

@@ -6,9 +6,7 @@ The same objects as `schedule.json`, spelled as elements. No DTD, no entities; d
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
-from xml.etree.ElementTree import Element, ParseError
-from xml.sax.saxutils import escape, quoteattr
+from xml.etree.ElementTree import Element, ParseError, SubElement, tostring
 
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import iterparse
@@ -65,7 +63,7 @@ def _loaded(source: Source, findings: Findings) -> dict[str, object] | None:
             return {"base_url": address, "conference": conference}
         message = gettext("The elements of this file are nested too deeply for a schedule.")
         if root is not None:
-            message = gettext("This is no schedule of frab or pretalx: it does not begin with <schedule>.")
+            message = gettext("This is not a frab or pretalx schedule: it doesn’t begin with <schedule>.")
     findings.problem(Where(source.name), "", message)
     return None
 
@@ -117,71 +115,57 @@ def _number(value: str | None) -> int | str | None:
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
-    """Write one file, in pieces of one event."""
-    yield OutputFile(f"{context.edition}-schedule.xml", _pieces(program, context))
+    yield OutputFile(f"{context.edition}-schedule.xml", _chunks(program, context))
 
 
-def _pieces(program: Program, context: Context) -> Iterator[bytes]:
+def _chunks(program: Program, context: Context) -> Iterator[bytes]:
     schedule = schedule_of(program, context)
-    generator = f"<generator{_attributes(name='Plenary', system=site_of(context))}/>\n"
-    yield f'<?xml version="1.0" encoding="UTF-8"?>\n<schedule>\n{generator}{_head(schedule)}'.encode()
-    guids = {room["name"]: room["guid"] for room in schedule["conference"]["rooms"]}
-    for day in schedule["conference"]["days"]:
-        index, start, end = str(day["index"]), day["day_start"], day["day_end"]
-        yield f"<day{_attributes(index=index, date=day['date'], start=start, end=end)}>\n".encode()
-        for name, events in day["rooms"].items():
-            yield f"<room{_attributes(name=name, guid=guids.get(name, ''))}>\n".encode()
-            for event in events:
-                yield _written(event).encode()
-            yield b"</room>\n"
-        yield b"</day>\n"
-    yield b"</schedule>\n"
-
-
-def _head(schedule: dict[str, Any]) -> str:
     conference, base = schedule["conference"], schedule["base_url"]
-    fields = {name: conference[name] for name in ("title", "acronym", "start", "end")}
-    fields |= {"days": str(conference["daysCount"]), "timeslot_duration": conference["timeslot_duration"]}
-    fields |= {"base_url": base, "url": base, "time_zone_name": conference["time_zone_name"]}
-    color = f"<color{_attributes(**conference['colors'])}/>\n" if conference["colors"] else ""
-    tracks = "".join(f"<track{_attributes(**track)}/>\n" for track in conference["tracks"])
-    return (
-        f"{_element('url', f'{base}schedule.xml')}{_element('version', schedule['version'])}"
-        f"<conference>\n{_elements(fields)}{color}{tracks}</conference>\n"
-    )
+    root = Element("schedule")
+    _add(root, "generator", name="Plenary", system=site_of(context))
+    _add(root, "url", f"{base}schedule.xml")
+    _add(root, "version", schedule["version"])
+    head = _add(root, "conference")
+    for name in ("title", "acronym", "start", "end"):
+        _add(head, name, conference[name])
+    _add(head, "days", str(conference["daysCount"]))
+    _add(head, "timeslot_duration", conference["timeslot_duration"])
+    _add(head, "base_url", base)
+    _add(head, "url", base)
+    _add(head, "time_zone_name", conference["time_zone_name"])
+    if conference["colors"]:
+        _add(head, "color", **conference["colors"])
+    for track in conference["tracks"]:
+        _add(head, "track", **track)
+    guids = {room["name"]: room["guid"] for room in conference["rooms"]}
+    for day in conference["days"]:
+        times = {"start": day["day_start"], "end": day["day_end"]}
+        inside = _add(root, "day", index=str(day["index"]), date=day["date"], **times)
+        for name, events in day["rooms"].items():
+            room = _add(inside, "room", name=name, guid=guids.get(name, ""))
+            for event in events:
+                _add_event(room, event)
+    yield tostring(root, encoding="utf-8", xml_declaration=True)
 
 
-def _written(event: EventObject) -> str:
-    fields = {name: str(event[name] or "") for name in ELEMENTS}
-    if len(event["duration"]) > len(LONGEST):
-        fields["duration"] = LONGEST
-    persons = "".join(
-        f"<person{_attributes(id=str(one['id']), guid=one['guid'])}>{escape(one['name'])}</person>"
-        for one in event["persons"]
-    )
-    links = "".join(_link("link", link) for link in event["links"])
-    attached = "".join(_link("attachment", link) for link in event["attachments"])
-    return (
-        f"<event{_attributes(id=str(event['id']), guid=event['guid'])}>\n"
-        f"{_elements(fields)}<persons>{persons}</persons>\n"
-        f"<links>{links}</links>\n<attachments>{attached}</attachments>\n</event>\n"
-    )
+def _add_event(room: Element, event: EventObject) -> None:
+    found = _add(room, "event", id=str(event["id"]), guid=event["guid"])
+    is_too_long = len(event["duration"]) > len(LONGEST)
+    for name in ELEMENTS:
+        _add(found, name, LONGEST if name == "duration" and is_too_long else event[name] or "")
+    persons = _add(found, "persons")
+    for one in event["persons"]:
+        _add(persons, "person", one["name"], id=str(one["id"]), guid=one["guid"])
+    for name in ("links", "attachments"):
+        links = _add(found, name)
+        for link in event[name]:
+            _add(links, name.removesuffix("s"), link["title"], href=link["url"], type=link["type"])
 
 
-def _link(name: str, link: dict[str, str]) -> str:
-    return f"<{name}{_attributes(href=link['url'], type=link['type'])}>{escape(link['title'])}</{name}>"
-
-
-def _elements(fields: dict[str, str]) -> str:
-    return "".join(_element(name, text) for name, text in fields.items())
-
-
-def _element(name: str, text: str) -> str:
-    return f"<{name}>{escape(text)}</{name}>\n"
-
-
-def _attributes(**values: str) -> str:
-    return "".join(f" {name}={quoteattr(value)}" for name, value in values.items() if value)
+def _add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element:
+    element = SubElement(parent, tag, {name: value for name, value in attributes.items() if value})
+    element.text = text
+    return element
 
 
 FORMAT = Format(

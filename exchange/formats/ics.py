@@ -28,6 +28,7 @@ from exchange.records import (
     PresentationRecord,
     Program,
     SessionRecord,
+    first_stated,
     stated,
 )
 
@@ -80,12 +81,10 @@ class Lookup:
         return self.sessions.get(stated(session.parent, None) or "") if session else None
 
     def title(self, shown: PresentationRecord) -> str:
-        paper = self.paper(shown)
-        return stated(shown.title, "") or (stated(paper.title, "") if paper else "")
+        return first_stated("title", shown, self.paper(shown)) or ""
 
     def abstract(self, shown: PresentationRecord) -> str:
-        paper = self.paper(shown)
-        return stated(shown.abstract, "") or (stated(paper.abstract, "") if paper else "")
+        return first_stated("abstract", shown, self.paper(shown)) or ""
 
 
 def is_cancelled(*rows: SessionRecord | PresentationRecord | None) -> bool:
@@ -143,10 +142,9 @@ class _Events(Lookup):
 
     def _presentation(self, shown: PresentationRecord) -> Iterator[TimedEvent]:
         session, paper = self.session(shown), self.paper(shown)
-        start = stated(shown.start, None) or (stated(session.start, None) if session else None)
+        start = first_stated("start", shown, session)
         if start is None:
             return
-        end = stated(shown.end, None) or (stated(session.end, None) if session else None) or start
         board = stated(shown.board, "")
         speakers = [speaker.person for speaker in stated(shown.speakers, ())]
         authors = [author.person for author in stated(paper.authors, ())] if paper else []
@@ -154,8 +152,8 @@ class _Events(Lookup):
             "presentation",
             shown,
             start=start,
-            end=end,
-            room=stated(shown.room, None) or (stated(session.room, None) if session else None),
+            end=first_stated("end", shown, session) or start,
+            room=first_stated("room", shown, session),
             title=self.title(shown),
             people=[
                 gettext("Board: %(board)s") % {"board": board} if board else "",
@@ -197,7 +195,7 @@ class _Events(Lookup):
         url = f"{self.site}/{self.context.edition}/{page}" if self.site and page else ""
         reason = reason_of(*rows)
         described = (
-            gettext("Cancelled: %(reason)s") % {"reason": reason} if reason else "",
+            gettext("Canceled: %(reason)s") % {"reason": reason} if reason else "",
             "\n".join(filter(None, people)),
             self._line(within),
             lead(markup.plain(abstract)),
@@ -404,7 +402,7 @@ def folded(text: str) -> bytes:
 FORMAT = Format(
     name="ics",
     label=_("Calendar (iCalendar)"),
-    description=_("All sessions and talks for calendar programs; to be subscribed to as well."),
+    description=_("All sessions and talks for calendar apps, as a download or subscription."),
     extensions=("ics",),
     media_type="text/calendar; charset=utf-8",
     write=write,

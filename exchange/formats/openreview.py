@@ -122,7 +122,7 @@ class NoteReader:
             materials=materials(content, key),
         )
 
-    def say_what_was_left_out(self) -> None:
+    def note_left_out(self) -> None:
         for reason, keys in sorted(self.left_out.items()):
             message = gettext("Left out because %(reason)s: %(count)s (%(keys)s).")
             self.findings.note("warning", Where(), message, reason=reason, count=len(keys), keys=listed(keys))
@@ -226,7 +226,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     if not (reader.seen or findings.has_problems):
         message = gettext("There are no notes in the file. Did the address need a token?")
         findings.problem(Where(), "", message)
-    reader.say_what_was_left_out()
+    reader.note_left_out()
     return checked(reader.parts.program(reader.papers.values()), findings)
 
 

@@ -1,21 +1,21 @@
 """Our own format: one JSON file that holds everything of one edition, versioned and complete.
 
-How a record looks follows from its fields and type hints: one shape per type, both ways. Only `PersonRef`
-lies flat in a `PersonRecord`. The schema is in `docs/program-1.schema.json`.
+How a record looks follows from its fields and type hints. Only `PersonRef` lies flat in a `PersonRecord`.
+The schema is in `docs/program-1.schema.json`.
 """
 
 import json
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from datetime import date, datetime, tzinfo
-from functools import cached_property
-from typing import Any, Protocol, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 from zoneinfo import ZoneInfo
 
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from exchange import records
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.problems import Findings, Where
 from exchange.reading.textfiles import head, in_words, only_one, outer_names, place_of, read_object
@@ -29,7 +29,7 @@ from exchange.reading.values import (
     whole_number,
     zone_of,
 )
-from exchange.records import UNSTATED, ConferenceRecord, EditionRecord, Program, Record, Stated
+from exchange.records import UNSTATED, ConferenceRecord, EditionRecord, PersonRef, Program, Record, Stated
 
 NAME = "plenary-program"
 VERSION = 1
@@ -74,7 +74,7 @@ def _read_program(content: dict[str, object], source: Source, findings: Findings
         for name, value in content.items():
             if name in HEAD:
                 place = Location(findings, Where(source.name, name))
-                parts[name] = read_part(fields_of(HEAD[name]), value, place) or None
+                parts[name] = read_part(HEAD[name], value, place) or None
             elif name in LISTS:
                 parts[name] = tuple(_read_list(name, LISTS[name], value, source, findings))
             elif name not in KNOWN_KEYS:
@@ -92,11 +92,10 @@ def _read_list(
         message = gettext("This must be a list, not %(rows)s.")
         findings.problem(Where(source.name, name), "", message, rows=in_words(rows))
         return
-    shape = fields_of(record)
     for index, row in enumerate(rows):
         key = (row.get("uid") or row.get("slug")) if isinstance(row, dict) else None
         where = Where(source.name, place_of(name, index, key))
-        found = read_part(shape, row, Location(findings, where))
+        found = read_part(record, row, Location(findings, where))
         if isinstance(found, Record):
             yield found
 
@@ -108,16 +107,14 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 def _pieces(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
     yield f'{{\n "format": "{NAME}",\n "version": {VERSION}'.encode()
-    for name, record in HEAD.items():
+    for name in HEAD:
         value = getattr(program, name)
         if value is not None:
-            yield f',\n "{name}": {fields_of(record).line(value, zone)}'.encode()
-    for name, record in LISTS.items():
-        values = getattr(program, name)
-        shape = fields_of(record)
+            yield f',\n "{name}": {line(value, zone)}'.encode()
+    for name in LISTS:
         opening = f',\n "{name}": [\n  '
-        for value in values:
-            yield f"{opening}{shape.line(value, zone)}".encode()
+        for value in getattr(program, name):
+            yield f"{opening}{line(value, zone)}".encode()
             opening = ",\n  "
         # Testing the list would read it again.
         if opening == ",\n  ":
@@ -125,11 +122,13 @@ def _pieces(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
     yield b"\n}\n"
 
 
-# Shapes
+# Values
 
 
 # A person's own reference is not an object inside the person: its fields are the person's.
 FLAT = "ref"
+PAIR = ("scheme", "value")
+SCALARS = (str, int, bool, date, datetime)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,170 +146,112 @@ class Location:
         return Location(self.findings, self.where, f"{self.path}[{index}]")
 
 
-class Shape(Protocol):
-    """One type of value. `read` raises `UnfitError`, or adds a finding per invalid part."""
-
-    def read(self, value: object, place: Location) -> object: ...
-
-    def write(self, value: Any, zone: tzinfo) -> object: ...
+def _hints(record: type[Record]) -> dict[str, Any]:
+    """Return the type of each field of a record but its place; of `Stated[…]` what is stated."""
+    hints = {name: hint for name, hint in get_type_hints(record).items() if name != "where"}
+    return {name: get_args(hint)[0] if get_origin(hint) is Stated else hint for name, hint in hints.items()}
 
 
-def read_part(shape: Shape, value: object, place: Location) -> object:
+RECORDS = [one for one in vars(records).values() if isinstance(one, type) and issubclass(one, Record)]
+HINTS = {record: _hints(record) for record in RECORDS}
+DEFAULTS = {record: {field.name: field.default for field in fields(record)} for record in HINTS}
+# Every name that an object may hold, those of a person's reference among them.
+NAMES = {
+    record: (*HINTS[PersonRef], *(name for name in own if name != FLAT)) if FLAT in own else (*own,)
+    for record, own in HINTS.items()
+}
+
+
+def read_part(hint: Any, value: object, place: Location) -> object:
     """Read one part; if it is invalid, add a finding."""
     try:
-        return shape.read(value, place)
+        return _read_value(hint, value, place)
     except UnfitError as error:
         place.findings.problem(place.where, place.path, str(error))
         return UNSTATED
 
 
-@dataclass(frozen=True, slots=True)
-class ScalarShape:
-    """Text, a whole number, true or false, as JSON has them itself; a date or a time is a text in it."""
-
-    kind: type
-    words: str
-    parse: Callable[[str], date] | None = None
-
-    def read(self, value: object, place: Location) -> object:
-        if type(value) is not self.kind:
-            message = gettext("This must be %(words)s, not %(value)s.")
-            raise UnfitError(message, words=self.words, value=in_words(value))
-        if isinstance(value, str):
-            text = noted_text(value, place.where, place.path, place.findings)
-            return self.parse(text) if self.parse else text
-        return whole_number(value) if isinstance(value, int) else value
-
-    def write(self, value: object, zone: tzinfo) -> object:
-        if isinstance(value, datetime):
-            value = value.astimezone(zone)
-        return value.isoformat() if isinstance(value, date) else value
-
-
-class PairShape:
-    """One identifier elsewhere: a (scheme, value) pair, an object in the file."""
-
-    names = ("scheme", "value")
-
-    def read(self, value: object, place: Location) -> tuple[object, object]:
-        if not isinstance(value, dict) or set(value) != set(self.names):
-            raise UnfitError(gettext('This must be an object such as {"scheme": "dblp", "value": "l/YLiu"}.'))
-        scheme, name = (read_part(TEXT, value[key], place.at(key)) for key in self.names)
-        return scheme, name
-
-    def write(self, value: tuple[str, str], zone: tzinfo) -> object:
-        return dict(zip(self.names, value, strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class NullableShape:
-    shape: Shape
-
-    def read(self, value: object, place: Location) -> object:
-        return None if value is None else self.shape.read(value, place)
-
-    def write(self, value: object, zone: tzinfo) -> object:
-        return None if value is None else self.shape.write(value, zone)
-
-
-@dataclass(frozen=True, slots=True)
-class ListShape:
-    shape: Shape
-
-    def read(self, value: object, place: Location) -> tuple[object, ...]:
-        if not isinstance(value, list):
-            raise UnfitError(gettext("This must be a list, not %(value)s."), value=in_words(value))
-        return tuple(read_part(self.shape, part, place[index]) for index, part in enumerate(value))
-
-    def write(self, value: tuple[object, ...], zone: tzinfo) -> object:
-        return [self.shape.write(part, zone) for part in value]
-
-
-@dataclass(frozen=True)
-class ObjectShape:
-    """A record as an object. Fields that are unstated, or as by default, are absent."""
-
-    record: type[Record]
-
-    @cached_property
-    def shapes(self) -> dict[str, Shape]:
-        hints = get_type_hints(self.record)
-        names = (field.name for field in fields(self.record) if field.name != "where")
-        return {name: shape_of(hints[name]) for name in names}
-
-    @cached_property
-    def defaults(self) -> dict[str, object]:
-        return {field.name: field.default for field in fields(self.record)}
-
-    @cached_property
-    def known(self) -> tuple[str, ...]:
-        """Every name that the object may hold, those of a person's reference among them."""
-        inner = self.shapes.get(FLAT)
-        own = (name for name in self.shapes if name != FLAT)
-        return (*(inner.known if isinstance(inner, ObjectShape) else ()), *own)
-
-    def read(self, value: object, place: Location) -> Record:
-        if not isinstance(value, dict):
-            raise UnfitError(gettext("This must be an object, not %(value)s."), value=in_words(value))
-        for name in value:
-            if name not in self.known:
-                place.findings.unknown(place.where, name, "field", self.known, path=place.path)
-        return self.build(value, place)
-
-    def build(self, value: Mapping[str, object], place: Location) -> Record:
-        """Make the record from the fields of an object that are its own."""
-        found: dict[str, Any] = {"where": place.where}
-        for name, shape in self.shapes.items():
-            if name == FLAT and isinstance(shape, ObjectShape):
-                found[name] = shape.build(value, place)
-            elif name in value:
-                found[name] = read_part(shape, value[name], place.at(name))
-            elif self.defaults[name] is MISSING:
-                place.findings.problem(place.where, place.at(name).path, gettext("This field is missing."))
-                found[name] = UNSTATED
-        return self.record(**found)
-
-    def write(self, value: object, zone: tzinfo) -> dict[str, object]:
-        found: dict[str, object] = {}
-        for name, shape in self.shapes.items():
-            part = getattr(value, name)
-            if part is not UNSTATED and part != self.defaults[name]:
-                written = shape.write(part, zone)
-                found |= written if name == FLAT and isinstance(written, dict) else {name: written}
-        return found
-
-    def line(self, value: object, zone: tzinfo) -> str:
-        """Return a record as one line of JSON: a change of it is one line too."""
-        return json.dumps(self.write(value, zone), ensure_ascii=False)
-
-
-TEXT = ScalarShape(str, "text in quotation marks")
-SCALARS: dict[object, Shape] = {
-    str: TEXT,
-    int: ScalarShape(int, "a whole number"),
-    bool: ScalarShape(bool, "true or false"),
-    date: ScalarShape(str, TEXT.words, day),
-    datetime: ScalarShape(str, TEXT.words, moment),
-}
-FIELDS: dict[type[Record], ObjectShape] = {}
-
-
-def fields_of(record: type[Record]) -> ObjectShape:
-    return FIELDS.setdefault(record, ObjectShape(record))
-
-
-def shape_of(hint: object) -> Shape:
-    """Return the shape of a field's type hint; `Stated[…]` says only that the field may be absent."""
+def _read_value(hint: Any, value: object, place: Location) -> object:
+    """Read a value of this type. Raises `UnfitError`, or adds a finding per invalid part."""
+    if hint in SCALARS:
+        return _read_scalar(hint, value, place)
     origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Stated:
-        return shape_of(arguments[0])
     if origin is types.UnionType:
-        return NullableShape(shape_of(next(part for part in arguments if part is not types.NoneType)))
+        (inner,) = (part for part in arguments if part is not types.NoneType)
+        return None if value is None else _read_value(inner, value, place)
+    if origin is tuple and Ellipsis in arguments:
+        items = _expected(list, "a list", value)
+        return tuple(read_part(arguments[0], part, place[index]) for index, part in enumerate(items))
     if origin is tuple:
-        return ListShape(shape_of(arguments[0])) if Ellipsis in arguments else PairShape()
-    if isinstance(hint, type) and issubclass(hint, Record):
-        return fields_of(hint)
-    return SCALARS[hint]
+        if not isinstance(value, dict) or set(value) != set(PAIR):
+            raise UnfitError(gettext('This must be an object such as {"scheme": "dblp", "value": "l/YLiu"}.'))
+        return tuple(read_part(str, value[name], place.at(name)) for name in PAIR)
+    found = _expected(dict, "an object", value)
+    for name in found:
+        if name not in NAMES[hint]:
+            place.findings.unknown(place.where, name, "field", NAMES[hint], path=place.path)
+    return _read_record(hint, found, place)
+
+
+def _read_scalar(kind: type, value: object, place: Location) -> object:
+    if kind is bool:
+        return _expected(bool, "true or false", value)
+    if kind is int:
+        return whole_number(_expected(int, "a whole number", value))
+    text = _expected(str, "text in quotation marks", value)
+    text = noted_text(text, place.where, place.path, place.findings)
+    return day(text) if kind is date else moment(text) if kind is datetime else text
+
+
+def _expected[T](kind: type[T], words: str, value: object) -> T:
+    # An exact type: true and false are numbers to Python.
+    if type(value) is not kind:
+        message = gettext("This must be %(words)s, not %(value)s.")
+        raise UnfitError(message, words=words, value=in_words(value))
+    return value
+
+
+def _read_record(record: type[Record], value: Mapping[str, object], place: Location) -> Record:
+    """Make a record of the fields of an object that are its own."""
+    found: dict[str, Any] = {"where": place.where}
+    for name, hint in HINTS[record].items():
+        if name == FLAT:
+            found[name] = _read_record(hint, value, place)
+        elif name in value:
+            found[name] = read_part(hint, value[name], place.at(name))
+        elif DEFAULTS[record][name] is MISSING:
+            place.findings.problem(place.where, place.at(name).path, gettext("This field is missing."))
+            found[name] = UNSTATED
+    return record(**found)
+
+
+def line(record: Record, zone: tzinfo) -> str:
+    """Return a record as one line of JSON: a change of it is one line too."""
+    return json.dumps(_written_record(record, zone), ensure_ascii=False)
+
+
+def _written_record(record: Record, zone: tzinfo) -> dict[str, object]:
+    """Return a record as an object, without fields that are unstated or as by default."""
+    found: dict[str, object] = {}
+    for name, default in DEFAULTS[type(record)].items():
+        value = getattr(record, name)
+        if name == FLAT:
+            found |= _written_record(value, zone)
+        elif name == "ids" and value:
+            found[name] = [dict(zip(PAIR, pair, strict=True)) for pair in value]
+        elif name != "where" and value is not UNSTATED and value != default:
+            found[name] = _written(value, zone)
+    return found
+
+
+def _written(value: object, zone: tzinfo) -> object:
+    if isinstance(value, Record):
+        return _written_record(value, zone)
+    if isinstance(value, tuple):
+        return [_written(part, zone) for part in value]
+    if isinstance(value, datetime):
+        value = value.astimezone(zone)
+    return value.isoformat() if isinstance(value, date) else value
 
 
 FORMAT = Format(

@@ -68,7 +68,7 @@ def _value(value: object) -> str:
 FORMAT = Format(
     name="xcal",
     label=_("Calendar (xCal)"),
-    description=_("The same calendar as XML (RFC 6321), for programs that read no iCalendar."),
+    description=_("The same calendar as XML (RFC 6321), for programs that don’t read iCalendar."),
     extensions=("xcal",),
     media_type="application/calendar+xml; charset=utf-8",
     write=write,

@@ -9,7 +9,8 @@ from exchange.formats import tables
 from exchange.formats.tables.alone import lines_alone
 from exchange.formats.tables.rows import ALONE, TABLES, table_lines
 from exchange.formats.tables.workbook import workbook
-from exchange.reading.sheets import NOTES, sheet_names
+from exchange.reading.grids import NOTES
+from exchange.reading.sheets import sheet_names
 from exchange.reading.values import zone_of
 from exchange.records import Program
 
@@ -40,7 +41,7 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 FORMAT = Format(
     name="xlsx",
     label=_("Workbook (XLSX)"),
-    description=_("Tables for spreadsheet programs; every cell is text, nothing is run."),
+    description=_("Tables for spreadsheet programs. Every cell is text; there are no formulas."),
     extensions=("xlsx",),
     media_type="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     read=tables.read,

@@ -1,6 +1,6 @@
 """The comparison of a program with the rows that are here: what an import is going to do. Writes nothing."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +10,7 @@ from django.db.models import FilteredRelation, Q
 from django.utils.translation import gettext
 
 from conference.models import Edition
+from content.array_lookup import AnyOf
 from content.models import Content
 from content.row_values import plain
 from exchange.imports.file_people import FilePerson
@@ -167,7 +168,8 @@ ABSENT_SHOWN = 10
 CONFLICT = ("field", "label", "base", "ours", "theirs")
 # Fields of a person that are rows of their own.
 PERSON_LISTS = ("other_names", "ids")
-WORDS = ("new", "changed", "kept", "conflicting", "skipped")
+# What becomes of a row; `RowPlan.outcomes` says which.
+OUTCOMES = ("new", "changed", "kept", "conflicting", "skipped")
 
 type Progress = Callable[[str, int, int], None]
 
@@ -209,29 +211,16 @@ class RowPlan:
             return True
         return not (self.is_new or self.merge.taken or self.merge.clashes or self.remembers_more)
 
-
-@dataclass(slots=True)
-class Tally:
-    """How many rows of a kind are new, changed, kept as edited here, conflicting, or skipped as unchanged.
-
-    A row may be changed in one field and kept or conflicting in another; it then counts in both columns.
-    """
-
-    new: int = 0
-    changed: int = 0
-    kept: int = 0
-    conflicting: int = 0
-    skipped: int = 0
-
-    def add(self, plan: RowPlan) -> None:
-        self.new += plan.is_new
-        self.changed += bool(plan.merge.taken) and not plan.is_new
-        self.kept += bool(plan.merge.kept)
-        self.conflicting += bool(plan.merge.clashes)
-        self.skipped += not (plan.is_new or plan.merge.taken or plan.merge.kept or plan.merge.clashes)
-
-    def __add__(self, other: "Tally") -> "Tally":
-        return Tally(*(getattr(self, word) + getattr(other, word) for word in WORDS))
+    @property
+    def outcomes(self) -> list[str]:
+        """Which of `OUTCOMES` apply: a row may be changed in one field and conflicting in another."""
+        applies = (
+            self.is_new,
+            self.merge.taken and not self.is_new,
+            self.merge.kept,
+            self.merge.clashes,
+        )
+        return [word for word, is_so in zip(OUTCOMES, applies, strict=False) if is_so] or ["skipped"]
 
 
 @dataclass(slots=True)
@@ -241,7 +230,8 @@ class Plan:
     rows: EditionRows
     steps: dict[str, list[RowPlan]] = field(default_factory=lambda: defaultdict(list))
     idle: dict[str, list[RowPlan]] = field(default_factory=lambda: defaultdict(list))
-    tallies: dict[str, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    # How many rows have which outcome.
+    tallies: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     # Kinds of sessions that the file brings.
     new_kinds: list[SessionKind] = field(default_factory=list)
     kept_apart: list[KeptApart] = field(default_factory=list)
@@ -278,7 +268,7 @@ def compare(
             if one.row.pk in protected.get(kind.name, ()):
                 _leave(one, findings)
             set_taken(one, rows, findings)
-            plan.tallies[kind.name].add(one)
+            plan.tallies[kind.name].update(one.outcomes)
             (plan.idle if one.is_idle else plan.steps)[kind.name].append(one)
             if one.is_idle:
                 one.memory = None
@@ -353,8 +343,7 @@ def _lists_here(kind: Kind, records: list[Record], edition: Edition) -> dict[str
     found = {}
     for listing in kind.listings:
         if edition.pk and any(is_stated(getattr(record, listing.name)) for record in records):
-            own = "edition" if kind is EDITION else f"{listing.owner}__edition"
-            here = listing.model._default_manager.filter(**{own: edition})
+            here = listing.model._default_manager.filter(**{listing.model.edition_lookup: edition})
             found[listing.name] = parts_by_owner(listing, here, edition)
     return found
 
@@ -363,7 +352,7 @@ def _leave(plan: RowPlan, findings: Findings) -> None:
     """Take nothing from the file for a row that the account may not change, and say so."""
     if plan.merge.taken or plan.merge.clashes:
         stays = ", ".join([*plan.merge.taken, *plan.merge.clashes])
-        message = gettext("%(row)s is not yours to change and stays as it is here: %(fields)s.")
+        message = gettext("You don’t have permission to change %(row)s, so it stays unchanged: %(fields)s.")
         findings.note("warning", plan.where, message, row=plan.row, fields=stays)
     plan.merge, plan.old = Merge(memory=plan.memory.values if plan.memory else {}), {}
     plan.is_mentioned = True
@@ -482,14 +471,14 @@ class _KnownPeople:
         self.people = people
         self.ids: dict[int, list[list[str]]] = defaultdict(list)
         self.other_names: dict[int, list[str]] = defaultdict(list)
-        for batch in in_batches(person.pk for entry, person in pairs if entry.ids):
-            ids = PersonIdentifier.objects.filter(person__in=batch).order_by("scheme", "value")
-            for key, *pair in ids.values_list("person_id", "scheme", "value"):
-                self.ids[key].append(pair)
-        for batch in in_batches(person.pk for entry, person in pairs if entry.record):
-            spellings = PersonName.objects.filter(person__in=batch, hidden=False)
-            for key, name in spellings.values_list("person_id", "name"):
-                self.other_names[key].append(name)
+        mine = AnyOf("person_id", (person.pk for entry, person in pairs if entry.ids))
+        ids = PersonIdentifier.objects.filter(mine).order_by("scheme", "value")
+        for key, *pair in ids.values_list("person_id", "scheme", "value"):
+            self.ids[key].append(pair)
+        mine = AnyOf("person_id", (person.pk for entry, person in pairs if entry.record))
+        spellings = PersonName.objects.filter(mine, hidden=False)
+        for key, name in spellings.values_list("person_id", "name"):
+            self.other_names[key].append(name)
         compared = [pair for pair in pairs if pair[0].record or self._brings_more(*pair)]
         self.memories = remembered(PERSON, [self._remembered_as(*pair) for pair in compared])
 

@@ -6,11 +6,11 @@ Declarations only: `exchange.imports.rows` reads rows as values, `exchange.impor
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 from django.db.models import Field
 
-from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
+from conference.models import Announcement, Conference, Edition, KeyDate, MenuItem, Page, Sponsor
 from content.models import Content
 from exchange import records
 from exchange.records import Record
@@ -22,11 +22,15 @@ from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 type Values = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+# Where the row of a part has what its record names otherwise.
+PATHS = {"person": "person__uid", "paper": "paper__uid", "edition": "paper__edition__slug"}
+
+
+@dataclass(frozen=True, eq=False)
 class Listing:
     """A field whose value is a list of parts, each a row of its own, in order; compared as a whole.
 
-    `columns`: name in the part -> where the row has it. `identity`: what makes two parts the same one.
+    `identity`: what makes two parts the same one. `others`: columns of the row besides the record's fields.
     What is a list of plain texts, such as keywords, is an ordinary field.
     """
 
@@ -34,12 +38,19 @@ class Listing:
     model: type[Content]
     owner: str
     record: type[Record]
-    columns: Mapping[str, str]
     identity: tuple[str, ...]
+    others: Mapping[str, str] = field(default_factory=dict)
     # The row keeps the person's name as printed.
     is_printed: bool = False
     # A list may name one thing twice only where this says so.
     may_repeat: bool = False
+
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """Where the row has each field of a part. Institutions are rows of their own, menus nest."""
+        names = [one.name for one in fields(self.record) if one.name not in ("where", "institutions")]
+        own = {} if self.record is records.MenuRecord else {name: PATHS.get(name, name) for name in names}
+        return {**own, **self.others, **({"name": "name"} if self.is_printed else {})}
 
 
 @dataclass(frozen=True)
@@ -84,72 +95,22 @@ class Kind:
 
 
 PERSON_FIELDS = ("name", "given", "family", "native_name", "orcid", "homepage", "biography", "affiliation")
-PRINTED: Final = {"person": "person__uid", "name": "name"}
 
-AUTHORS = Listing(
-    "authors",
-    Authorship,
-    "paper",
-    records.AuthorRecord,
-    {**PRINTED, **{name: name for name in ("affiliations", "corresponding", "presenting")}},
-    ("person",),
-    is_printed=True,
-)
+AUTHORS = Listing("authors", Authorship, "paper", records.AuthorRecord, ("person",), is_printed=True)
 MATERIALS = Listing(
-    "materials",
-    Material,
-    "paper",
-    records.MaterialRecord,
-    {name: name for name in ("kind", "url", "label", "visible", "license", "file")},
-    ("kind", "url"),
-    may_repeat=True,
+    "materials", Material, "paper", records.MaterialRecord, ("kind", "url"), {"file": "file"}, may_repeat=True
 )
-GRANTS = Listing(
-    "grants",
-    AwardGrant,
-    "award",
-    records.GrantRecord,
-    {
-        "paper": "paper__uid",
-        "edition": "paper__edition__slug",
-        "person": "person__uid",
-        "citation": "citation",
-    },
-    ("paper", "edition", "person"),
-)
-ROLES = Listing(
-    "roles",
-    SessionRole,
-    "session",
-    records.RoleRecord,
-    {**PRINTED, "role": "role", "affiliation": "affiliation"},
-    ("person", "role"),
-    is_printed=True,
-)
-SPEAKERS = Listing(
-    "speakers",
-    Speaker,
-    "presentation",
-    records.SpeakerRecord,
-    {**PRINTED, "affiliation": "affiliation"},
-    ("person",),
-    is_printed=True,
-)
-COMMITTEE = Listing(
-    "committee",
-    CommitteeRole,
-    "edition",
-    records.CommitteeRecord,
-    {"person": "person__uid", "role": "role", "affiliation": "affiliation"},
-    ("person", "role"),
-)
+GRANTS = Listing("grants", AwardGrant, "award", records.GrantRecord, ("paper", "edition", "person"))
+ROLES = Listing("roles", SessionRole, "session", records.RoleRecord, ("person", "role"), is_printed=True)
+SPEAKERS = Listing("speakers", Speaker, "presentation", records.SpeakerRecord, ("person",), is_printed=True)
+COMMITTEE = Listing("committee", CommitteeRole, "edition", records.CommitteeRecord, ("person", "role"))
 MENU = Listing(
     "menu",
     MenuItem,
     "edition",
     records.MenuRecord,
-    {"label": "label", "section": "section", "page": "page__slug", "url": "url", "parent": "parent_id"},
     (),
+    {"label": "label", "section": "section", "page": "page__slug", "url": "url", "parent": "parent_id"},
     may_repeat=True,
 )
 
@@ -170,6 +131,7 @@ PERSON = Kind("person", "people", records.PersonRecord, Person, "uid", is_in_edi
 PAGE = Kind("page", "pages", records.PageRecord, Page, "slug")
 SPONSOR = Kind("sponsor", "sponsors", records.SponsorRecord, Sponsor, "slug", siblings=("edition",))
 ANNOUNCEMENT = Kind("announcement", "announcements", records.AnnouncementRecord, Announcement, "uid")
+KEY_DATE = Kind("key_date", "key_dates", records.KeyDateRecord, KeyDate, "uid", siblings=("edition",))
 TOPIC = Kind(
     "topic", "topics", records.TopicRecord, Topic, "slug", {"parent": "topic"}, siblings=("edition",)
 )
@@ -199,6 +161,6 @@ PRESENTATION = Kind(
 )
 
 # Kinds with many rows in an edition, in the order in which they can be written: references point backwards.
-PARTS = (PAGE, SPONSOR, ANNOUNCEMENT, TOPIC, ROOM, PAPER, AWARD, SESSION, PRESENTATION)
+PARTS = (PAGE, SPONSOR, ANNOUNCEMENT, KEY_DATE, TOPIC, ROOM, PAPER, AWARD, SESSION, PRESENTATION)
 # In the order of reports.
 KINDS = {kind.name: kind for kind in (CONFERENCE, EDITION, INSTITUTION, PERSON, *PARTS)}

@@ -3,8 +3,10 @@
 Hand edits survive (`exchange.imports.compare`); the same file twice changes nothing.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from django.db import DataError, IntegrityError, OperationalError, transaction
@@ -12,52 +14,48 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conference.models import Conference, Edition
-from content import recording, revision
-from content.history import Origin
-from exchange.files import Context
-from exchange.imports.compare import Plan, Progress, Tally, compare
+from content import revision
+from content.history import Origin, recording
+from exchange.imports.compare import OUTCOMES, Plan, Progress, compare
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PAPER, PARTS, PERSON
 from exchange.imports.match_people import People
 from exchange.imports.own_kinds import with_own_kinds
-from exchange.imports.rows import NOBODY, Concealed, EditionRows, records_of
+from exchange.imports.rows import NO_ROWS, Concealed, EditionRows, records_of
 from exchange.imports.validation import validate
 from exchange.imports.writing import write_memory, write_photos, write_rows
-from exchange.models import ImportRun
+from exchange.models import Conflict, ImportRun, Provenance
 from exchange.problems import NOTE_KINDS, Findings, Note, Problem, ProgramError, refused, short
 from exchange.records import EditionRecord, Program, stated
+from schedule.working_copy.block import changing, open_copies, reading
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 EDITIONS_SHOWN = 20
-# Called when an import is committed: what the floors above make of a program follows at once.
+# Called when an import is committed; packages above register here.
 after_import: list[Callable[[], object]] = []
 
 
 @dataclass(slots=True)
-class Dispute:
-    """A conflict as a chair reads it: which row, which field, and the three values."""
-
-    kind: str
-    label: str
-    field: str
-    base: object
-    ours: object
-    theirs: object
-
-
-@dataclass(slots=True)
 class Report:
-    """What an import did, or would do: counts per kind, remarks, conflicts; the run if it wrote anything."""
+    """What an import did, or would do: rows per kind and outcome, remarks, conflicts (unsaved).
 
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    `run` is set if it wrote anything.
+    """
+
+    tallies: dict[str, Counter[str]] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
-    conflicts: tuple[Dispute, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
     run: ImportRun | None = None
 
     @property
-    def total(self) -> Tally:
-        return sum(self.tallies.values(), Tally())
+    def total(self) -> Counter[str]:
+        return sum(self.tallies.values(), Counter())
+
+    @property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """The tallies as they are stored, with zeros."""
+        return {kind: {word: tally[word] for word in OUTCOMES} for kind, tally in self.tallies.items()}
 
 
 def load(
@@ -69,30 +67,35 @@ def load(
     format_name: str = "",
     files: Sequence[str] = (),
     progress: Progress | None = None,
-    look: Callable[[Plan], None] | None = None,
-    concealed: Concealed = NOBODY,
-    protected: Concealed = NOBODY,
+    check: Callable[[Plan], None] | None = None,
+    concealed: Concealed = NO_ROWS,
+    protected: Concealed = NO_ROWS,
     photos: Mapping[str, tuple[str, bytes]] | None = None,
 ) -> Report:
     """Bring a program into an edition. Raises `ProgramError` with every problem, having written nothing.
 
-    `look` is shown the plan before anything is written; what it raises stops the import. A dry run locks
-    nothing. Whom and what is `concealed` no name in the file means, and what names them by a key is refused;
-    nothing that concealed papers say decides who is meant.
-    Who and what is `protected` stays as it is. `photos`: pictures of people by address, each a file ending
-    and its bytes.
+    `check` is given the plan before anything is written; what it raises stops the import. A dry run locks
+    nothing. Rows that are `concealed` are never matched by name, and a key that means one is refused; their
+    papers are no evidence either. Rows that are `protected` are not changed. `photos`: pictures of people by
+    address, each a file ending and its bytes. In an edition with a working copy, what belongs there waits
+    until it is released.
     """
     started = timezone.now()
     shown = progress or (lambda what, done, total: None)
     try:
-        with recording.recording(Origin.IMPORT, user, ", ".join(files)) as log, revision.lock():
+        detail = ", ".join(files)
+        with (
+            in_working_copy(edition_slug, is_dry=dry_run),
+            recording.recording(Origin.IMPORT, user, detail) as log,
+            revision.lock(),
+        ):
             findings = Findings()
             plan = _planned(
                 program, edition_slug, findings, shown, concealed, protected, is_locking=not dry_run
             )
             report = _report(plan, (*program.notes, *findings.notes))
-            if look:
-                look(plan)
+            if check:
+                check(plan)
             if not dry_run and (photos or plan.new_kinds or any(plan.steps.values())):
                 write_rows(plan, shown)
                 write_photos(plan, photos or {})
@@ -108,14 +111,20 @@ def load(
     except (IntegrityError, DataError) as error:
         raise _refused(
             gettext(
-                "The database refused the program: something in it contradicts a row that is here, "
-                "or somebody changed the same rows meanwhile."
+                "The database refused the program: it conflicts with existing rows, or someone changed "
+                "the same rows at the same time."
             ),
             error,
         ) from error
     except OperationalError as error:
-        raise _refused(gettext("The database cannot be written to now, or is not set up."), error) from error
+        raise _refused(gettext("The database isn’t available or isn’t set up."), error) from error
     return report
+
+
+def in_working_copy(edition_slug: str, *, is_dry: bool) -> AbstractContextManager[None]:
+    """Let an import meet the working copy of its edition, if there is one, and write the schedule there."""
+    copies = [copy for copy in open_copies() if copy.edition.slug == edition_slug]
+    return reading(copies) if is_dry else changing(copies, keeps_others=True)
 
 
 def _refused(reason: str, error: Exception) -> ProgramError:
@@ -141,9 +150,9 @@ def _planned(
     rows = EditionRows(edition, compared, concealed, is_locking=is_locking)
     plan = compare(program, rows, people, findings, protected=protected, progress=progress)
     plan.new_kinds = new_kinds
-    hands_off = protected.get(PERSON.name, ())
+    protected_people = protected.get(PERSON.name, ())
     found = ((people.find(one.person), one.url) for one in program.photos)
-    plan.photos = [(person, url) for person, url in found if person.pk not in hands_off]
+    plan.photos = [(person, url) for person, url in found if person.pk not in protected_people]
     validate(plan, findings, progress)
     findings.settle()
     return plan
@@ -151,15 +160,22 @@ def _planned(
 
 def _report(plan: Plan, notes: Iterable[Note]) -> Report:
     tallies = {name: plan.tallies[name] for name in KINDS if name in plan.tallies}
-    disputes = tuple(
-        Dispute(step.kind.name, str(step.row), name, clash.base, clash.ours, clash.theirs)
+    conflicts = tuple(
+        Conflict(
+            provenance=Provenance(kind=step.kind.name),
+            label=str(step.row),
+            field=name,
+            base=clash.base,
+            ours=clash.ours,
+            theirs=clash.theirs,
+        )
         for name in KINDS
         for step in plan.steps[name]
         for name, clash in step.merge.clashes.items()
     )
     order = [*NOTE_KINDS]
     ordered = sorted(dict.fromkeys(notes), key=lambda note: order.index(note.kind))
-    return Report(tallies, tuple(ordered), disputes)
+    return Report(tallies, tuple(ordered), conflicts)
 
 
 def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
@@ -167,7 +183,7 @@ def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
     if not any(step.is_news for steps in plan.steps.values() for step in steps):
         return None
     run.edition = plan.edition
-    run.counts = {name: asdict(tally) for name, tally in report.tallies.items()}
+    run.counts = report.counts
     run.notes = [note.stored for note in report.notes]
     created = {name: [step.row.pk for step in plan.steps[name] if step.is_new] for name in KINDS}
     run.created = {name: keys for name, keys in created.items() if keys}
@@ -178,13 +194,6 @@ def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
 
 
 # Which edition an import is for
-
-
-def reading_context(edition: Edition | None, slug: str = "") -> Context:
-    """Return what a reader must know of an edition; one that is not here yet brings its own zone."""
-    if edition is None:
-        return Context(slug, 0, "UTC")
-    return Context(edition.slug, edition.year, edition.timezone, day_start_hour=edition.day_start_hour)
 
 
 def edition_for(program: Program, slug: str) -> Edition:

@@ -13,12 +13,13 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 
 from conference.models import Edition
+from content.array_lookup import AnyOf
 from content.fields import new_uid, validate_uid
 from exchange.imports.clusters import Cluster, ClusterIndex
 from exchange.imports.file_people import FilePeople, FilePerson, Location
 from exchange.imports.kinds import PERSON_FIELDS
 from exchange.imports.name_evidence import MIN_DIFFERENCE, NameEvidence, Namesakes, Verdict, series_of
-from exchange.imports.rows import in_batches, report_concealed
+from exchange.imports.rows import report_concealed
 from exchange.problems import Findings
 from exchange.records import UNSTATED, PersonRef, Program, is_stated
 from people import names
@@ -123,22 +124,17 @@ class People:
             self._doubt(entry, message, uid=entry.uid, known=known)
 
     def _people(self, column: str, values: list[str]) -> dict[str, Person]:
-        found: dict[str, Person] = {}
-        for batch in in_batches(values):
-            rows = Person.objects.filter(**{f"{column}__in": batch}).defer(*Person.derived_fields)
-            found |= {getattr(row, column): row for row in rows}
-        return found
+        rows = Person.objects.filter(AnyOf(column, values)).defer(*Person.derived_fields)
+        return {getattr(row, column): row for row in rows}
 
     def _people_by_id(self, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], Person]:
         owners = self._owners
-        for batch in in_batches(sorted({value for _, value in pairs})):
-            rows = PersonIdentifier.objects.filter(value__in=batch)
-            for scheme, value, owner in rows.values_list("scheme", "value", "person_id"):
-                if (scheme, value) in pairs:
-                    owners[scheme, value] = owner
-        people: dict[int, Person] = {}
-        for keys in in_batches(sorted(set(owners.values()))):
-            people |= Person.objects.defer(*Person.derived_fields).in_bulk(keys)
+        rows = PersonIdentifier.objects.filter(AnyOf("value", {value for _, value in pairs}))
+        for scheme, value, owner in rows.values_list("scheme", "value", "person_id"):
+            if (scheme, value) in pairs:
+                owners[scheme, value] = owner
+        found = Person.objects.filter(AnyOf("pk", set(owners.values()))).defer(*Person.derived_fields)
+        people = {person.pk: person for person in found}
         return {pair: people[owner] for pair, owner in owners.items()}
 
     def _followed(self, person: Person) -> Person:
@@ -381,7 +377,7 @@ class People:
         if not is_new:
             message = gettext("%(name)s was joined with %(person)s (%(uid)s) by name.%(why)s")
         else:
-            message = gettext("%(name)s stands in %(count)d places of the file, joined by name.%(why)s")
+            message = gettext("%(name)s appears in %(count)d places in the file, joined by name.%(why)s")
         why = "".join(f" {one.words}" for one in reason_texts(cluster.reasons, self._evidence.coauthor_names))
         values = {"person": cluster.person.name, "uid": cluster.person.uid, "count": len(cluster.entries)}
         self._note("joined", cluster.entries[0], message, why=why, **values)
@@ -405,7 +401,7 @@ class People:
         self.by_uid[person.uid] = person
         self._settle(entry, person)
         for sentence in names.suspicions(entry.name):
-            message = gettext("The name “%(name)s” should be looked at. %(why)s")
+            message = gettext("Check the name “%(name)s”. %(why)s")
             self._note("name", entry, message.replace("%(why)s", sentence.replace("%", "%%")))
 
     def _fresh_uid(self, entry: FilePerson) -> str:
@@ -416,11 +412,8 @@ class People:
         return new_uid()
 
     def _made_uids_in_use(self, unmatched: list[FilePerson]) -> set[str]:
-        made = sorted({uid for entry in unmatched for uid in _made_uids(entry)})
-        in_use: set[str] = set()
-        for batch in in_batches(made):
-            in_use.update(Person.objects.filter(uid__in=batch).values_list("uid", flat=True))
-        return in_use
+        made = {uid for entry in unmatched for uid in _made_uids(entry)}
+        return set(Person.objects.filter(AnyOf("uid", made)).values_list("uid", flat=True))
 
     def _doubt(self, entry: FilePerson, message: str, /, **values: object) -> None:
         self._note("doubt", entry, message, **values)

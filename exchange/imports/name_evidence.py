@@ -5,7 +5,7 @@ years, and how common the name is. Nothing is written.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from math import log
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from conference.models import Edition
+from content.array_lookup import AnyOf
 from exchange.imports.file_people import PEOPLE_LISTS, FilePerson, Location
 from exchange.imports.kinds import EDITION, PAPER, PERSON
 from exchange.imports.rows import in_batches
@@ -52,12 +53,11 @@ class Verdict:
 def series_of(people: Collection[int]) -> dict[int, set[int]]:
     """Return the keys of the conferences in which each of these people does something."""
     found: dict[int, set[int]] = defaultdict(set)
-    for batch in in_batches(sorted(people)):
-        for rows, name in appearances(Person):
-            of_them = rows._base_manager.filter(**{f"{name}__in": batch}).order_by()
-            series = f"{rows.edition_lookup}__conference"
-            for person, conference in of_them.values_list(name, series).distinct():
-                found[person].add(conference)
+    for rows, name in appearances(Person):
+        of_them = rows._base_manager.filter(AnyOf(name, people)).order_by()
+        series = f"{rows.edition_lookup}__conference"
+        for person, conference in of_them.values_list(name, series).distinct():
+            found[person].add(conference)
     return found
 
 
@@ -71,15 +71,13 @@ class Namesakes:
         self._by_name: dict[str, dict[int, Person]] = defaultdict(dict)
         self._names: dict[int, set[str]] = defaultdict(set)
         self._ids: dict[int, set[tuple[str, str]]] = defaultdict(set)
-        for batch in in_batches(sorted(wanted)):
-            for person in Person.objects.filter(name__in=batch).defer(*Person.derived_fields):
-                self._put(person.name, person)
-            for spelling in PersonName.objects.filter(name__in=batch).select_related("person"):
-                self._put(spelling.name, spelling.person)
-        for keys in in_batches(sorted(self._names)):
-            ids = PersonIdentifier.objects.filter(person__in=keys)
-            for key, scheme, value in ids.values_list("person_id", "scheme", "value"):
-                self._ids[key].add((scheme, value))
+        for person in Person.objects.filter(AnyOf("name", wanted)).defer(*Person.derived_fields):
+            self._put(person.name, person)
+        for spelling in PersonName.objects.filter(AnyOf("name", wanted)).select_related("person"):
+            self._put(spelling.name, spelling.person)
+        ids = PersonIdentifier.objects.filter(AnyOf("person_id", self._names))
+        for key, scheme, value in ids.values_list("person_id", "scheme", "value"):
+            self._ids[key].add((scheme, value))
 
     def _put(self, name: str, person: Person) -> None:
         person = self._followed(person)
@@ -108,18 +106,20 @@ class Namesakes:
             return found
         printed: dict[int, list[tuple[str, Location]]] = defaultdict(list)
         for kind, listing in PEOPLE_LISTS:
-            own = "edition" if kind is EDITION else f"{listing.owner}__edition"
-            rows: QuerySet[Any] = listing.model._default_manager.filter(**{own: edition})
+            manager = listing.model._default_manager
+            rows: QuerySet[Any] = manager.filter(**{listing.model.edition_lookup: edition})
             key = f"{listing.owner}__{kind.key}"
-            for place, person in self._values(rows, "person", self._names, key, "person"):
+            for place, person in rows.filter(AnyOf("person", self._names)).values_list(key, "person"):
                 for name in self._names[person]:
                     found[name, (kind.name, place)][person] = self._by_name[name][person]
-            wanted = self._wanted if listing.is_printed else ()
-            for place, person, name in self._values(rows, "name", wanted, key, "person", "name"):
-                printed[person].append((name, (kind.name, place)))
-        for person, row in self._others(printed.keys() - self._concealed):
-            for spot in printed[person]:
-                found[spot][person] = row
+            if listing.is_printed:
+                spelled = rows.filter(AnyOf("name", self._wanted))
+                for place, person, name in spelled.values_list(key, "person", "name"):
+                    printed[person].append((name, (kind.name, place)))
+        others = Person.objects.filter(AnyOf("pk", printed.keys() - self._concealed))
+        for row in others.defer(*Person.derived_fields):
+            for spot in printed[row.pk]:
+                found[spot][row.pk] = self._followed(row)
         return found
 
     def last_imported(
@@ -135,7 +135,7 @@ class Namesakes:
             memories = Provenance.objects.filter(kind=kind.name, edition=edition).order_by()
             said = dict(memories.values_list("object_id", f"values__{listing.name}"))
             # What is in conflict was not taken, and is the last that a file said.
-            conflicts = Conflict.objects.filter(provenance__in=memories, field=listing.name, resolved_at=None)
+            conflicts = Conflict.objects.filter(provenance__in=memories, field=listing.name).undecided()
             said |= dict(conflicts.order_by().values_list("provenance__object_id", "theirs"))
             rows = kind.model._default_manager.filter(
                 **{"pk": edition.pk} if kind is EDITION else {"edition": edition}
@@ -149,39 +149,27 @@ class Namesakes:
 
     def imported_fields(self, edition: Edition, people: Collection[int]) -> dict[int, set[str]]:
         """Return which fields of these people came in with this edition."""
-        found: dict[int, set[str]] = {}
-        for batch in in_batches(sorted(people)) if edition.pk else ():
-            rows = Provenance.objects.filter(kind=PERSON.name, run__edition=edition, object_id__in=batch)
-            found |= {key: set(values) for key, values in rows.order_by().values_list("object_id", "values")}
-        return found
+        if not edition.pk:
+            return {}
+        mine = Provenance.objects.filter(AnyOf("object_id", people), kind=PERSON.name, run__edition=edition)
+        return {key: set(values) for key, values in mine.order_by().values_list("object_id", "values")}
 
     def _meant(
         self, parts: dict[str, list[tuple[str, Location]]]
     ) -> dict[tuple[str, Location], dict[int, Person]]:
         """Return the people of these uids by the wanted names that they have or came in with."""
         found: dict[tuple[str, Location], dict[int, Person]] = defaultdict(dict)
-        for batch in in_batches(sorted(filter(None, parts))):
-            rows = {row.pk: row for row in Person.objects.filter(uid__in=batch).defer(*Person.derived_fields)}
-            came_as = Provenance.objects.filter(kind=PERSON.name, object_id__in=rows).order_by()
-            names_then: dict[int, str] = dict(came_as.values_list("object_id", "values__name"))
-            for key, row in rows.items():
-                person = self._followed(row)
-                spelled = self._names.get(person.pk, set()) | {names_then.get(key, "")}
-                for name, location in parts[row.uid] if person.pk not in self._concealed else ():
-                    for one in (spelled | {name}) & self._wanted:
-                        found[one, location][person.pk] = person
+        named = Person.objects.filter(AnyOf("uid", filter(None, parts))).defer(*Person.derived_fields)
+        rows = {row.pk: row for row in named}
+        came_as = Provenance.objects.filter(AnyOf("object_id", rows), kind=PERSON.name).order_by()
+        names_then: dict[int, str] = dict(came_as.values_list("object_id", "values__name"))
+        for key, row in rows.items():
+            person = self._followed(row)
+            spelled = self._names.get(person.pk, set()) | {names_then.get(key, "")}
+            for name, location in parts[row.uid] if person.pk not in self._concealed else ():
+                for one in (spelled | {name}) & self._wanted:
+                    found[one, location][person.pk] = person
         return found
-
-    def _values(
-        self, rows: QuerySet[Any], column: str, wanted: Iterable[Any], *columns: str
-    ) -> Iterator[tuple[Any, ...]]:
-        for batch in in_batches(sorted(wanted)):
-            yield from rows.filter(**{f"{column}__in": batch}).values_list(*columns)
-
-    def _others(self, keys: Iterable[int]) -> Iterator[tuple[int, Person]]:
-        for batch in in_batches(sorted(keys)):
-            for key, row in Person.objects.defer(*Person.derived_fields).in_bulk(batch).items():
-                yield key, self._followed(row)
 
 
 class NameEvidence:

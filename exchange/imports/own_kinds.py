@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from django.core.exceptions import ValidationError
+from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 
 from conference.models import Edition
@@ -62,7 +63,7 @@ def _described(program: Program, edition: Edition, findings: Findings) -> list[S
             _report_errors(kind, record, findings)
             own[kind.key] = kind
             new.append(kind)
-        elif here.copies != kind.copies:
+        elif (here.copies, here.color) != (kind.copies, kind.color):
             said = gettext("The kind “%(name)s” differs from the conference's own, which stays as it is.")
             findings.note("warning", record.where, said % {"name": short(kind.name)})
     return new
@@ -117,7 +118,7 @@ def _by_word[R: Timed](records: Iterable[R]) -> dict[str, list[R]]:
 def named(word: str) -> str:
     """Return the word of a file as a name: "lightning_talk" is "Lightning talk"."""
     name = BETWEEN_WORDS.sub(" ", word).strip() or word
-    return f"{name[:1].upper()}{name[1:MAX_NAME_CHARS]}"
+    return capfirst(name[:MAX_NAME_CHARS])
 
 
 def guessed(applies_to: str, key: str) -> str:

@@ -44,7 +44,7 @@ MAX_KEYS_PER_QUERY = 10_000
 
 # By kind the keys of rows that an import may not see.
 type Concealed = Mapping[str, frozenset[int]]
-NOBODY: Concealed = {}
+NO_ROWS: Concealed = {}
 
 
 def in_batches[T](keys: Iterable[T]) -> Iterator[list[T]]:
@@ -56,7 +56,7 @@ def report_concealed(where: Where, field: str, name: str, findings: Findings) ->
     """Refuse what only drafts of other editions show, without a word about it but the file's own."""
     said = gettext(
         "“%(name)s” is known by this key from drafts of another edition alone, which your role may not see. "
-        "Ask somebody who may."
+        "Ask someone who may."
     )
     findings.problem(where, field, said, name=short(name))
 

@@ -8,10 +8,11 @@ from dataclasses import fields
 from django.utils.translation import gettext
 
 from conference.menu_sections import SECTIONS
+from content.array_lookup import AnyOf
 from content.row_values import plain
 from exchange.imports.kinds import GRANTS, KINDS, MENU, PERSON, Kind, Listing, Values
 from exchange.imports.match_people import People
-from exchange.imports.rows import EditionRows, in_batches
+from exchange.imports.rows import EditionRows
 from exchange.problems import Findings, Where, nearest, short
 from exchange.records import (
     GrantRecord,
@@ -41,10 +42,10 @@ class StatedValues:
 
     def _find_papers_elsewhere(self, grants: list[GrantRecord]) -> None:
         wanted = {(grant.edition, grant.paper) for grant in grants if self._is_elsewhere(grant)}
-        for batch in in_batches(sorted({uid for _, uid in wanted})):
-            found = Paper.objects.filter(uid__in=batch, edition__slug__in={slug for slug, _ in wanted})
-            for paper in found.select_related("edition").defer(*Paper.derived_fields):
-                self.rows.papers_elsewhere[paper.edition.slug, paper.uid] = paper
+        uids = AnyOf("uid", {uid for _, uid in wanted})
+        found = Paper.objects.filter(uids, edition__slug__in={slug for slug, _ in wanted})
+        for paper in found.select_related("edition").defer(*Paper.derived_fields):
+            self.rows.papers_elsewhere[paper.edition.slug, paper.uid] = paper
 
     def _is_elsewhere(self, grant: GrantRecord) -> bool:
         return bool(grant.paper and grant.edition and grant.edition != self._own_slug)
@@ -186,7 +187,7 @@ class StatedValues:
         if any(child["children"] for child in children):
             self._report(where, path, gettext("The menu nests once: move the lines of the third level up."))
         if not line.target:
-            message = gettext("The line “%(label)s” leads nowhere. Add its target.")
+            message = gettext("The line “%(label)s” has no target. Add one.")
             self._report(where, path, message, label=short(line.label))
         elif line.kind == "section" and line.target not in SECTIONS:
             listed = gettext("Use one of %(sections)s.") % {"sections": ", ".join(SECTIONS)}

@@ -3,10 +3,11 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import NON_FIELD_ERRORS, ValidationError
 from django.utils.translation import gettext
 
 from conference.models import MenuItem
+from content.array_lookup import AnyOf
 from content.models import Content
 from exchange.imports.compare import Plan, Progress, RowPlan
 from exchange.imports.kinds import (
@@ -21,7 +22,7 @@ from exchange.imports.kinds import (
     Kind,
     Listing,
 )
-from exchange.imports.rows import PartRow, in_batches, report_concealed
+from exchange.imports.rows import PartRow, report_concealed
 from exchange.problems import Findings, Where, short
 from markup import fold, plain
 from papers.models import Paper, Topic
@@ -81,7 +82,7 @@ def _check_row(step: RowPlan, findings: Findings) -> None:
             setattr(step.row, name, parent)
     row = step.row
     if isinstance(row, Presentation) and not (row.paper or row.title or step.is_broken):
-        findings.problem(step.where, "title", gettext("Give a paper, or a title of the talk's own."))
+        findings.problem(step.where, "title", gettext("Choose a paper, or enter a title."))
 
 
 def _check_parts(listing: Listing, parts: list[PartRow], where: Where, findings: Findings) -> None:
@@ -91,7 +92,7 @@ def _check_parts(listing: Listing, parts: list[PartRow], where: Where, findings:
         if listing is MATERIALS and not (part.row.url or part.row.file):
             findings.problem(where, f"{place}.url", gettext("The address is missing."))
         if listing is GRANTS and (part.row.paper is None) == (part.row.person is None):
-            findings.problem(where, place, gettext("Give either a paper or a person."))
+            findings.problem(where, place, gettext("Choose either a paper or a person, not both."))
 
 
 def _clean(row: Content) -> None:
@@ -107,8 +108,8 @@ def _report(row: Content, where: Where, path: str, findings: Findings) -> None:
     try:
         _clean(row)
     except ValidationError as error:
-        for name, errors in error.error_dict.items() if hasattr(error, "error_dict") else [("", [error])]:
-            field = "" if name == "__all__" else name
+        for name, errors in error.update_error_dict({}).items():
+            field = "" if name == NON_FIELD_ERRORS else name
             for one in errors:
                 place = ".".join(filter(None, (path, field)))
                 findings.problem(where, place, _sentence(row, field, one))
@@ -138,16 +139,18 @@ def _check_nesting(steps: Sequence[RowPlan], rows: Iterable[Content], findings: 
             seen.add(id(above))
             above = _parent(above)
         if above is not None:
-            message = gettext("A %(name)s cannot stand below itself. Correct the parent.")
+            message = gettext("A %(name)s can’t be its own parent. Correct the parent.")
             findings.problem(step.where, "parent", message, name=step.kind.name)
         elif step.kind.name == "topic" and len(seen) > TOPIC_LEVELS:
-            message = gettext("Topics nest %(topic_levels)s levels deep: choose a higher one.")
+            message = gettext("Topics have at most %(topic_levels)s levels. Choose a higher parent.")
             findings.problem(step.where, "parent", message, topic_levels=TOPIC_LEVELS)
         elif step.kind.name == "session" and len(seen) > 2:
-            message = gettext("Sessions nest once: choose one that is not itself part of another.")
+            message = gettext("Sessions have two levels: choose one that isn’t part of another session.")
             findings.problem(step.where, "parent", message)
         elif step.kind.name == "session" and id(row) in wholes:
-            message = gettext("Sessions nest once: this one has parts itself. Leave its parent empty.")
+            message = gettext(
+                "Sessions have two levels, and this one already has parts. Leave its parent empty."
+            )
             findings.problem(step.where, "parent", message)
 
 
@@ -168,13 +171,10 @@ def _check_unique(
             other, message = claims[value], gettext("“%(value)s” belongs to %(row)s too (%(where)s).")
             findings.problem(step.where, field, message, value=value, row=other.row, where=other.where)
         claims.setdefault(value, step)
-    for batch in in_batches(claims):
-        for row in kind.model._default_manager.filter(**{f"{field}__in": batch}).defer(
-            *kind.model.derived_fields
-        ):
-            step = claims[getattr(row, field)]
-            if row.pk in concealed:
-                report_concealed(step.where, field, getattr(row, field), findings)
-            elif row.pk != step.row.pk:
-                message = gettext("“%(value)s” belongs to %(row)s here already.")
-                findings.problem(step.where, field, message, value=getattr(row, field), row=row)
+    for row in kind.model._default_manager.filter(AnyOf(field, claims)).defer(*kind.model.derived_fields):
+        step = claims[getattr(row, field)]
+        if row.pk in concealed:
+            report_concealed(step.where, field, getattr(row, field), findings)
+        elif row.pk != step.row.pk:
+            message = gettext("“%(value)s” belongs to %(row)s here already.")
+            findings.problem(step.where, field, message, value=getattr(row, field), row=row)

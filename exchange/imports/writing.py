@@ -10,10 +10,12 @@ from django.db.models import F, Manager
 from django.utils import timezone
 
 from conference.models import MenuItem
-from content import recording, revision
+from content import revision
+from content.array_lookup import AnyOf
+from content.history import recording
+from content.history.recording import linking
 from content.models import Content
 from content.ordering import PARKED
-from content.recording import linking
 from exchange.imports.compare import Plan, Progress, RowPlan
 from exchange.imports.kinds import (
     AUTHORS,
@@ -145,20 +147,20 @@ def _write_person_lists(steps: Sequence[RowPlan]) -> None:
 
 def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
     """Make the lists of these owners (by primary key) exactly these."""
-    standing = _standing(listing, wanted)
+    current = _current_rows(listing, wanted)
     fresh: list[PartRow] = []
     kept: list[PartRow] = []
     names = {"position"}
     for owner, parts in wanted.items():
         for part in parts:
-            rows = standing.get((owner, _identity(listing, part.row)), [])
+            rows = current.get((owner, _identity(listing, part.row)), [])
             if rows:
                 names |= _reuse(listing, part, rows.pop(0))
                 kept.append(part)
             else:
                 fresh.append(part)
     everything: Manager[Any] = listing.model._default_manager
-    gone = [row.pk for rows in standing.values() for row in rows]
+    gone = [row.pk for rows in current.values() for row in rows]
     if gone:
         everything.filter(pk__in=gone).delete()
     if kept:
@@ -169,7 +171,9 @@ def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
         _link([*kept, *fresh], {part.row.pk for part in kept})
 
 
-def _standing(listing: Listing, owners: Iterable[int]) -> dict[tuple[int, tuple[object, ...]], list[Content]]:
+def _current_rows(
+    listing: Listing, owners: Iterable[int]
+) -> dict[tuple[int, tuple[object, ...]], list[Content]]:
     """Return the rows of these owners by owner and identity. Menus are rebuilt: their lines have none."""
     found: dict[tuple[int, tuple[object, ...]], list[Content]] = defaultdict(list)
     rows = listing.model._default_manager.filter(**{f"{listing.owner}__in": list(owners)})
@@ -317,5 +321,4 @@ def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run
         settled += [known[name].pk for name in step.merge.agreed if name in known]
     Conflict.objects.bulk_create(fresh, batch_size=BATCH_ROWS)
     Conflict.objects.bulk_update(changed, ["base", "ours", "theirs", "run", "created_at"])
-    for batch in in_batches(settled):
-        Conflict.objects.filter(pk__in=batch).update(resolved_at=now)
+    Conflict.objects.filter(AnyOf("pk", settled)).update(resolved_at=now)

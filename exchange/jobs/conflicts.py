@@ -17,8 +17,8 @@ from django.utils import timezone
 from django.utils.translation import gettext
 
 from conference.models import Edition
-from content import recording, revision
-from content.history import Origin
+from content import revision
+from content.history import Origin, recording
 from content.models import Content
 from exchange.imports.compare import Merge, RowPlan, set_taken, split_again
 from exchange.imports.kinds import KINDS, Kind, Values
@@ -74,7 +74,7 @@ def decide(
 
 def _take(group: list[Conflict], row: Content | None) -> None:
     if row is None:
-        raise CannotTakeError(gettext("The row is not here any more, or you may not change it."))
+        raise CannotTakeError(gettext("The row no longer exists, or you can’t change it."))
     if getattr(row, "merged_into_id", None):
         raise CannotTakeError(gettext("It was merged into another one. Decide there, and keep what is here."))
     kind = KINDS[group[0].provenance.kind]
@@ -141,7 +141,7 @@ class Finder:
         return row
 
     def _missing(self, kind: str, key: str) -> Never:
-        said = gettext("There is no %(kind)s “%(key)s” here any more. Import the file again.")
+        said = gettext("There is no longer a %(kind)s “%(key)s” here. Import the file again.")
         raise CannotTakeError(said % {"kind": KINDS[kind].model._meta.verbose_name, "key": key})
 
 

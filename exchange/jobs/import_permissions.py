@@ -5,9 +5,10 @@ from typing import Any
 from django.utils.translation import gettext
 
 from accounts.access_scope import Access, access_of
+from accounts.roles import Role
 from conference.models import Edition
 from content.actor import User
-from content.revert import CannotRevertError, RevertPlan
+from content.history.revert import CannotRevertError, RevertPlan
 from exchange.imports.compare import Plan, RowPlan
 from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PAPER, PERSON
 from exchange.imports.rows import Concealed
@@ -17,6 +18,17 @@ from papers.models import Paper
 
 # Kinds that a role which keeps the program may not keep.
 GUARDED = (CONFERENCE, EDITION)
+
+
+def as_importer(access: Access) -> Access:
+    """Return the access with which files are written: who may import reaches what editors reach there."""
+    found = Access(access.user)
+    importing = access.editions("add", ImportJob)
+    vars(found)["roles"] = {
+        edition: roles | {Role.EDITOR} if edition in importing else roles
+        for edition, roles in access.roles.items()
+    }
+    return found
 
 
 def may_import_all(access: Access) -> bool:
@@ -29,7 +41,7 @@ def concealed(user: object) -> Concealed:
 
     Their papers are among them.
     """
-    access = access_of(user)
+    access = as_importer(access_of(user))
     found = _out_of_reach(access, "view")
     if not may_import_all(access):
         public = Paper.objects.published().order_by().values("pk")
@@ -40,7 +52,7 @@ def concealed(user: object) -> Concealed:
 
 def protected(user: object) -> Concealed:
     """Return the people and institutions that no file of the account may change, by kind."""
-    return _out_of_reach(access_of(user), "change")
+    return _out_of_reach(as_importer(access_of(user)), "change")
 
 
 def _out_of_reach(access: Access, action: str) -> dict[str, frozenset[int]]:

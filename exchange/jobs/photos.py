@@ -1,15 +1,17 @@
 """The pictures of people that a file names by address, fetched before an import is written."""
 
 import io
+import time
 from dataclasses import replace
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 from PIL import Image, UnidentifiedImageError
 
+from content.array_lookup import AnyOf
 from content.history import RowChange
-from exchange.imports.rows import in_batches
+from exchange.files import MEGABYTE
 from exchange.jobs.fetch import Policy, fetch_file
 from exchange.problems import Findings, ProgramError, Where
 from exchange.reading.papers import listed
@@ -17,8 +19,9 @@ from exchange.records import PhotoRecord, Program
 from people.models import Person, PersonIdentifier
 
 MAX_PHOTO_BYTES = 5_000_000
-# Of all pictures of an import.
-MAX_BYTES = 200_000_000
+# For all pictures of an import.
+MAX_TOTAL_BYTES = 200_000_000
+MAX_TOTAL_SECONDS = 300.0
 ENDINGS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
 
 
@@ -32,44 +35,66 @@ def with_photos(
     """
     policy = policy or Policy(frozenset(settings.IMPORT_HOSTS), timeout=10.0, page_seconds=30.0)
     findings, wanted = Findings(), _wanted(program)
-    hosts = {urlsplit(one.url).hostname or "" for one in wanted} - policy.hosts
+    hosts = {_host(one) for one in wanted} - policy.hosts
     if hosts:
         message = gettext(
             "Pictures of people are left out, because the setting IMPORT_HOSTS does not name "
             "%(hosts)s: %(names)s."
         )
-        names = [one.person.name for one in wanted if urlsplit(one.url).hostname in hosts]
+        names = [one.person.name for one in wanted if _host(one) in hosts]
         findings.note("warning", Where(), message, hosts=listed(sorted(hosts)), names=listed(names))
+    photos = {} if dry_run else _fetched([one for one in wanted if _host(one) not in hosts], policy, findings)
+    return replace(program, notes=(*program.notes, *findings.notes)), photos
+
+
+def _host(photo: PhotoRecord) -> str:
+    return urlsplit(photo.url).hostname or ""
+
+
+def _fetched(wanted: list[PhotoRecord], policy: Policy, findings: Findings) -> dict[str, tuple[str, bytes]]:
+    """Fetch pictures until the time or the space of an import is used up; note what is left out."""
+    policy = replace(policy, deadline=time.monotonic() + MAX_TOTAL_SECONDS)
     photos: dict[str, tuple[str, bytes]] = {}
-    left = MAX_BYTES
-    for one in [] if dry_run else wanted:
-        if (urlsplit(one.url).hostname or "") in hosts:
-            continue
+    free_bytes = MAX_TOTAL_BYTES
+    for position, one in enumerate(wanted):
+        is_late = time.monotonic() >= policy.deadline
+        if is_late or free_bytes < MAX_PHOTO_BYTES:
+            _note_rest(len(wanted) - position, findings, is_late=is_late)
+            break
         try:
-            content = fetch_file(one.url, policy, min(MAX_PHOTO_BYTES, left))
+            content = fetch_file(one.url, policy, MAX_PHOTO_BYTES)
             photos[one.url] = _ending(content), content
-            left -= len(content)
+            free_bytes -= len(content)
         except (ProgramError, ValueError) as error:
             message = gettext("The picture of %(name)s is left out: %(reason)s")
             findings.note("warning", one.where, message, name=one.person.name, reason=str(error))
-    return replace(program, notes=(*program.notes, *findings.notes)), photos
+    return photos
+
+
+def _note_rest(count: int, findings: Findings, *, is_late: bool) -> None:
+    """Note how many pictures were not fetched, and why. The next import of the file fetches them."""
+    if is_late:
+        reason = gettext("Fetching took more than %(limit)d seconds.") % {"limit": MAX_TOTAL_SECONDS}
+    else:
+        megabytes = MAX_TOTAL_BYTES // MEGABYTE
+        reason = gettext("An import takes at most %(limit)d MB of pictures.") % {"limit": megabytes}
+    message = ngettext(
+        "%(count)d picture is left out: %(reason)s Import the file again to fetch it.",
+        "%(count)d pictures are left out: %(reason)s Import the file again to fetch them.",
+        count,
+    )
+    findings.note("warning", Where(), message, count=count, reason=reason)
 
 
 def _wanted(program: Program) -> list[PhotoRecord]:
     """Return the pictures of those who have none here, as far as identifiers tell who they are."""
     pairs = {pair for one in program.photos for pair in one.person.ids}
-    people: dict[tuple[str, str], int] = {}
-    for values in in_batches({value for _, value in pairs}):
-        rows = PersonIdentifier.objects.filter(value__in=values)
-        people |= {
-            (scheme, value): key for scheme, value, key in rows.values_list("scheme", "value", "person")
-        }
+    rows = PersonIdentifier.objects.filter(AnyOf("value", {value for _, value in pairs}))
+    people = {(scheme, value): key for scheme, value, key in rows.values_list("scheme", "value", "person")}
     keys = {people[pair] for pair in pairs if pair in people}
-    served: set[int] = set()
-    for batch in in_batches(keys):
-        served.update(Person.objects.filter(pk__in=batch).exclude(photo="").values_list("pk", flat=True))
-        changes = RowChange.objects.filter(model=Person._meta.label_lower, object_id__in=batch)
-        served.update(changes.filter(values__has_key="photo").values_list("object_id", flat=True))
+    served = set(Person.objects.filter(AnyOf("pk", keys)).exclude(photo="").values_list("pk", flat=True))
+    changes = RowChange.objects.filter(AnyOf("object_id", keys), model=Person._meta.label_lower)
+    served.update(changes.filter(values__has_key="photo").values_list("object_id", flat=True))
     found = {
         one.url: one for one in program.photos if not served & {people.get(pair) for pair in one.person.ids}
     }
@@ -83,7 +108,7 @@ def _ending(content: bytes) -> str:
             image.verify()
             found = ENDINGS.get(image.format or "")
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
-        raise ValueError(gettext("It is no picture that can be read.")) from error
+        raise ValueError(gettext("The picture can’t be read.")) from error
     if not found:
-        raise ValueError(gettext("It is no JPEG, PNG, WebP or GIF."))
+        raise ValueError(gettext("The picture is not a JPEG, PNG, WebP or GIF."))
     return found

@@ -14,7 +14,7 @@ from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
-from content.timeline import RowLabels, field_label, shown_value, word_diff
+from content.history.timeline import RowLabels, field_label, shown_value, word_diff
 from exchange.imports.compare import Plan, RowPlan, is_empty
 from exchange.imports.kinds import GRANTS, KINDS, MATERIALS, MENU, Kind, Listing, Values
 from exchange.models import ImportJob, PlannedRow
@@ -155,18 +155,14 @@ def _rows(plan: Plan, job: ImportJob) -> Iterator[PlannedRow]:
 
     for name in KINDS:
         for step in (*plan.steps[name], *plan.idle[name]):
-            merge = step.merge
             yield PlannedRow(
                 job=job,
                 kind=name,
                 object_id=step.row.pk,
                 label=(str(step.row) or getattr(step.row, step.kind.key))[:300],
                 where=str(step.where)[:300],
-                is_new=step.is_new,
-                is_changed=bool(merge.taken) and not step.is_new,
-                is_kept=bool(merge.kept),
-                is_conflicting=bool(merge.clashes),
                 fields=list(_fields(step, plan, naming)),
+                **{f"is_{word}": True for word in step.outcomes if word != "skipped"},
             )
 
 

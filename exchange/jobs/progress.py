@@ -1,4 +1,4 @@
-"""What worker and site tell each other of an import in the cache that they share: progress, and a token.
+"""What worker and site share of an import in the cache: its progress, and a token.
 
 A row would be written in the import's own transaction, invisible before the commit, and SQLite has one
 writer. A token of another site must not be in a backup.
@@ -14,14 +14,14 @@ from datetime import UTC, datetime
 from django.core.cache import caches
 from redis.exceptions import RedisError
 
-BEAT_SECONDS = 5.0
-WRITE_INTERVAL_SECONDS = 0.3
-KEPT_SECONDS = 24 * 3600
+HEARTBEAT_SECONDS = 5.0
+MIN_INTERVAL_SECONDS = 0.3
+ENTRY_SECONDS = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a worker is, and when it last said that it is alive."""
+    """How far a worker is, and when it last reported."""
 
     what: str
     done: int
@@ -38,15 +38,15 @@ def token_key_of(job: int) -> str:
 
 
 def progress(job: int) -> Progress | None:
-    """Return how far the worker of a job is; nothing while none has begun, or where the cache is away."""
+    """Return how far the worker of a job is; `None` before it begins, or if the cache is unavailable."""
     with suppress(RedisError):
         found: Progress | None = caches["imports"].get(key_of(job))
         return found
     return None
 
 
-def start_anew(job: int) -> None:
-    """Forget how far a worker came that is no more."""
+def reset(job: int) -> None:
+    """Delete the progress of a worker that has ended."""
     with suppress(RedisError):
         caches["imports"].delete(key_of(job))
 
@@ -56,10 +56,10 @@ def forget(job: int) -> None:
         caches["imports"].delete_many([key_of(job), token_key_of(job)])
 
 
-def hide_token(job: int, token: str) -> None:
-    """Keep the key to another site until it was used, a day at most."""
+def store_token(job: int, token: str) -> None:
+    """Store the token of another site until it is used, for a day at most."""
     with suppress(RedisError):
-        caches["imports"].set(token_key_of(job), token, KEPT_SECONDS)
+        caches["imports"].set(token_key_of(job), token, ENTRY_SECONDS)
 
 
 def take_token(job: int) -> str:
@@ -71,39 +71,39 @@ def take_token(job: int) -> str:
 
 
 class ProgressWriter:
-    """Writes down how far a worker is, at most a few times a second."""
+    """Stores the progress of a worker, at most a few times a second."""
 
     def __init__(self, job: int) -> None:
         self.job, self.written_at = job, 0.0
         self.last: Progress | None = None
 
     def __call__(self, what: str, done: int, total: int) -> None:
-        if done < total and time.monotonic() - self.written_at < WRITE_INTERVAL_SECONDS:
+        if done < total and time.monotonic() - self.written_at < MIN_INTERVAL_SECONDS:
             return
         self.written_at = time.monotonic()
         self._write(Progress(what, done, total, datetime.now(UTC)))
 
-    def still_alive(self) -> None:
-        """Say that the worker lives, though nothing moves."""
+    def send_heartbeat(self) -> None:
+        """Report that the worker is alive, though the progress is the same."""
         if self.last:
             self._write(replace(self.last, seen_at=datetime.now(UTC)))
 
     def _write(self, said: Progress) -> None:
         self.last = said
-        # An import goes on while the cache is away.
+        # An import continues while the cache is unavailable.
         with suppress(RedisError):
-            caches["imports"].set(key_of(self.job), said, KEPT_SECONDS)
+            caches["imports"].set(key_of(self.job), said, ENTRY_SECONDS)
 
 
 @contextmanager
 def reporting(job: int) -> Iterator[ProgressWriter]:
-    """Let it be seen how far a worker is, and that it is alive, while the block runs."""
+    """Report the progress of a worker, with a heartbeat, while the block runs."""
     writer, over = ProgressWriter(job), threading.Event()
     writer("", 0, 0)
 
     def beat() -> None:
-        while not over.wait(BEAT_SECONDS):
-            writer.still_alive()
+        while not over.wait(HEARTBEAT_SECONDS):
+            writer.send_heartbeat()
 
     thread = threading.Thread(target=beat, daemon=True)
     thread.start()
@@ -112,4 +112,4 @@ def reporting(job: int) -> Iterator[ProgressWriter]:
     finally:
         over.set()
         thread.join()
-        start_anew(job)
+        reset(job)

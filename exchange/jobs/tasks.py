@@ -1,9 +1,8 @@
-"""The work of an import in the admin: to read and plan it, and to write what was planned. Run as tasks."""
+"""The background tasks of an import in the admin: preview it, then write what was previewed."""
 
 import logging
 import os
 from collections.abc import Callable
-from dataclasses import asdict
 from datetime import datetime
 
 from django.conf import settings
@@ -16,14 +15,16 @@ from conference.models import Edition
 from exchange.files import Source
 from exchange.formats import readable
 from exchange.imports.compare import Plan
-from exchange.imports.load import Report, load, reading_context
+from exchange.imports.known_rows import reading_context
+from exchange.imports.load import Report, load
 from exchange.jobs import uploads
+from exchange.jobs.column_choice import mapping_source
 from exchange.jobs.fetch import Policy, fetch
 from exchange.jobs.import_permissions import concealed, permit, protected
 from exchange.jobs.photos import with_photos
 from exchange.jobs.preview import digest, store
 from exchange.jobs.progress import ProgressWriter, forget, reporting, take_token
-from exchange.models import ImportJob, PlannedRow
+from exchange.models import ImportJob, PlannedRow, UploadPart
 from exchange.problems import ProgramError, refused
 from exchange.records import Program
 
@@ -33,31 +34,27 @@ State = ImportJob.State
 
 
 class ChangedError(Exception):
-    """The program is not any more what it was when the plan was shown."""
-
-
-class FilesLostError(Exception):
-    """The files of the job are not there any more."""
+    """The program has changed since the plan was shown."""
 
 
 class OvertakenError(Exception):
-    """The job went another way while it was worked on: what was done for it must not hold."""
+    """Another process changed the job's state meanwhile: the work is rolled back."""
 
 
 @task
 def preview(job: int) -> None:
     """Read the files of a job and store what they would change."""
-    _worked(job, State.READING, _previewed)
+    _run(job, State.READING, _preview)
 
 
 @task
 def write(job: int) -> None:
-    """Write what was shown and confirmed; if it would be something else by now, show that."""
-    _worked(job, State.WRITING, _written)
+    """Write what was shown and confirmed; if the plan differs by now, show it again."""
+    _run(job, State.WRITING, _write)
 
 
-def _worked(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], None]) -> None:
-    """Do the work of a job that is still to be done; whatever happens, the job says so."""
+def _run(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], None]) -> None:
+    """Run the work of a job that is in this state, and store how it ended."""
     sweep()
     job = ImportJob.objects.select_related("edition", "user").filter(pk=key, state=state).first()
     if job is None:
@@ -72,7 +69,7 @@ def _worked(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], No
             logger.warning("The import %s was dropped or begun again while it was worked on", key)
         except Exception as error:
             logger.exception("The import %s failed", key)
-            is_lost = isinstance(error, FilesLostError)
+            is_lost = isinstance(error, uploads.FilesLostError)
             problems = [["", "", str(error)]] if is_lost else []
             _stop(job, state, State.FAILED, problems, has_files=not is_lost)
             # For whoever watches the queue: the task has failed too.
@@ -80,61 +77,61 @@ def _worked(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], No
 
 
 def _stop(job: ImportJob, begun: str, end: str, problems: list[list[str]], **values: object) -> None:
-    """Say that it ends here: as it began, or while it was planned again."""
-    job.pass_to(end, before=State.READING if job.is_again else begun, problems=problems, **values)
+    """Store that the job has ended: in the state it began in, or while it was planned again."""
+    job.change_state(end, before=State.READING if job.is_again else begun, problems=problems, **values)
 
 
-def _pass(job: ImportJob, state: str, *, before: str, **values: object) -> None:
-    """Go to another state. Raises `OvertakenError` where the job has gone on already."""
-    if not job.pass_to(state, before=before, **values):
+def _change_state(job: ImportJob, state: str, *, before: str, **values: object) -> None:
+    """Change the state. Raises `OvertakenError` if another process did."""
+    if not job.change_state(state, before=before, **values):
         raise OvertakenError
 
 
-def _previewed(job: ImportJob, progress: ProgressWriter) -> None:
+def _preview(job: ImportJob, progress: ProgressWriter) -> None:
     plans: list[Plan] = []
 
-    def look(plan: Plan) -> None:
+    def check(plan: Plan) -> None:
         permit(plan, job.user)
         plans.append(plan)
 
-    report = _loaded(job, progress, look, dry_run=True)
+    report = _load(job, progress, check, dry_run=True)
     progress("storing", 0, 0)
     with transaction.atomic():
         store(plans[0], job)
-        _pass(
+        _change_state(
             job,
             State.READY,
             before=State.READING,
             digest=digest(plans[0]),
-            counts={name: asdict(tally) for name, tally in report.tallies.items()},
+            counts=report.counts,
             notes=[note.stored for note in report.notes[:MAX_NOTES]],
             problems=[],
         )
 
 
-def _written(job: ImportJob, progress: ProgressWriter) -> None:
-    def look(plan: Plan) -> None:
+def _write(job: ImportJob, progress: ProgressWriter) -> None:
+    def check(plan: Plan) -> None:
         permit(plan, job.user)
         if digest(plan) != job.digest:
             raise ChangedError
 
     try:
         with transaction.atomic():
-            report = _loaded(job, progress, look)
+            report = _load(job, progress, check)
             # In the transaction of the import: either both are so, or neither.
-            _pass(job, State.DONE, before=State.WRITING, run=report.run, has_files=False)
+            _change_state(job, State.DONE, before=State.WRITING, run=report.run, has_files=False, columns={})
     except ChangedError:
-        _pass(job, State.READING, before=State.WRITING, is_again=True)
-        _previewed(job, progress)
+        _change_state(job, State.READING, before=State.WRITING, is_again=True)
+        _preview(job, progress)
         return
     PlannedRow.objects.filter(job=job).delete()
-    uploads.forget(job)
+    job.upload_parts.all().delete()
 
 
-def _loaded(
+def _load(
     job: ImportJob,
     progress: ProgressWriter,
-    look: Callable[[Plan], None],
+    check: Callable[[Plan], None],
     *,
     dry_run: bool = False,
 ) -> Report:
@@ -147,7 +144,7 @@ def _loaded(
         format_name=job.format,
         files=job.files,
         progress=progress,
-        look=look,
+        check=check,
         concealed=concealed(job.user),
         protected=protected(job.user),
         photos=photos,
@@ -161,7 +158,7 @@ def _read(job: ImportJob, progress: ProgressWriter) -> Program:
     context = reading_context(job.edition)
     if fmt.read is None:
         raise LookupError(job.format)
-    return fmt.read(sources, context)
+    return fmt.read([*sources, *mapping_source(job)], context)
 
 
 def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
@@ -169,42 +166,36 @@ def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
     if job.url and not job.files:
         pages = readable()[job.format].pages
         if pages is None:
-            raise refused(gettext("This format cannot be fetched. Upload the file."))
+            raise refused(gettext("This format can’t be fetched. Upload the file."))
         token = take_token(job.pk) or os.environ.get(pages.token, "")
         found = fetch(job.url, pages, Policy(frozenset(settings.IMPORT_HOSTS), token=token), progress)
         uploads.store(job, ([source.content] for source in found))
         job.files = [source.name for source in found]
         job.save(update_fields=["files"])
-    try:
-        return uploads.sources(job, job.files)
-    except FileNotFoundError:
-        raise FilesLostError(
-            gettext("The uploaded files were removed meanwhile. Upload them again.")
-        ) from None
+    return uploads.sources(job)
 
 
 def _new_slug(program: Program) -> str:
     """Return the slug of the edition that the file describes; one that is here must have been chosen."""
     if program.edition is None:
-        raise refused(
-            gettext("The file describes no edition. Choose the one that it is for, or make one first.")
-        )
+        raise refused(gettext("The file doesn’t describe an edition. Choose one, or create one first."))
     slug = program.edition.slug
     if Edition.objects.filter(slug=slug).exists():
-        said = gettext("The file holds edition “%(slug)s”, which is here already. Choose it for the import.")
+        said = gettext(
+            "The file contains edition “%(slug)s”, which already exists. Choose it for the import."
+        )
         raise refused(said, slug=slug)
     return slug
 
 
 def sweep(at: datetime | None = None) -> int:
-    """Remove the files of jobs that are over or a day old, and what they would have done. Return how many."""
-    old = list(ImportJob.objects.outlived(at))
+    """Delete files and plans of jobs that are over or a day old. Return the number of jobs."""
+    old = list(ImportJob.objects.expired(at))
+    UploadPart.objects.filter(job__in=old).delete()
+    PlannedRow.objects.filter(job__in=old).delete()
+    ImportJob.objects.filter(pk__in=[job.pk for job in old]).update(has_files=False, columns={})
     for job in old:
         forget(job.pk)
-        uploads.forget(job)
-        PlannedRow.objects.filter(job=job).delete()
-    ImportJob.objects.filter(pk__in=[job.pk for job in old]).update(has_files=False)
-    for job in old:
-        if job.state == State.READY:
-            job.pass_to(State.DROPPED, before=State.READY, changed_at=at or timezone.now())
+        if job.state in (State.READY, State.MAPPING):
+            job.change_state(State.DROPPED, before=job.state, changed_at=at or timezone.now())
     return len(old)

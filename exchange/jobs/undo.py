@@ -1,18 +1,23 @@
 """An import taken back: its rows go, its changes and its memory are undone; hand edits stay."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 
-from content import recording, revision
+from content import revision
 from content.actor import User
-from content.history import ChangeSet, Origin, RowChange
-from content.revert import CannotRevertError, RevertPlan, revert, undo_plan
+from content.array_lookup import AnyOf
+from content.history import ChangeSet, Origin, RowChange, recording
+from content.history.revert import CannotRevertError, RevertPlan, revert, undo_plan
 from editorial.current_edition import moment
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
-from exchange.models import ImportRun, Provenance
+from exchange.models import Conflict, ImportRun, Provenance
+from schedule.models import PendingChanges
+from schedule.working_copy.block import changing, open_copies
+from schedule.working_copy.release import RefusedError, drop
 
 
 def change_set_of(run: ImportRun) -> ChangeSet | None:
@@ -24,12 +29,12 @@ def plan(run: ImportRun) -> RevertPlan:
     """Return what taking the run back would do. Raises `CannotRevertError` where nothing can be."""
     if run.undone_at is not None:
         at = moment(run.undone_at, run.edition)
-        raise CannotRevertError([gettext("This import was reverted already: %(at)s.") % {"at": at}])
+        raise CannotRevertError([gettext("This import was already reverted: %(at)s.") % {"at": at}])
     change_set = change_set_of(run)
     if change_set is not None:
         return undo_plan(change_set)
     if run.created or any(tally.get("changed") for tally in run.counts.values()):
-        words = gettext("Nothing is known of what this import changed: it is older than the history.")
+        words = gettext("This import can’t be reverted: it is older than the history.")
         raise CannotRevertError([words])
     return RevertPlan()
 
@@ -42,6 +47,17 @@ def undo(
     `check` is shown what will happen; what it raises stops it.
     """
     detail = ", ".join(run.files) or str(run)
+    with transaction.atomic():
+        if run.undone_at is None:
+            _drop_pending(run)
+        copies = open_copies([run.edition_id]) if run.edition_id else []
+        with changing(copies, keeps_others=True):
+            return _undone(run, user, detail, check)
+
+
+def _undone(
+    run: ImportRun, user: User, detail: str, check: Callable[[RevertPlan, User], None] | None
+) -> RevertPlan:
     with recording.recording(Origin.UNDO, user, detail) as log, revision.lock():
         run = ImportRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
         found = plan(run)
@@ -55,12 +71,30 @@ def undo(
     return found
 
 
+def pending_of(run: ImportRun) -> list[PendingChanges]:
+    """Return what the import changed that waits in a working copy."""
+    name = f"{run._meta.label_lower}:{run.pk}"
+    return [*PendingChanges.objects.filter(reference=name).exclude(rows=[]).select_related("working_copy")]
+
+
+def _drop_pending(run: ImportRun) -> None:
+    for pending in pending_of(run):
+        try:
+            drop(pending)
+        except RefusedError as error:
+            raise CannotRevertError(error.reasons) from error
+        gone = {(row["model"], row["key"]) for row in pending.rows if row["kind"] == "created"}
+        for kind in KINDS.values():
+            keys = [key for label, key in gone if label == kind.model._meta.label_lower]
+            Provenance.objects.filter(AnyOf("object_id", keys), kind=kind.name).delete()
+
+
 def _restore_provenance(run: ImportRun, found: RevertPlan) -> None:
     """Remember of each row what was remembered before the run."""
     removed = found.removed
     for kind in KINDS.values():
-        for batch in in_batches(removed.get(kind.model, ())):
-            Provenance.objects.filter(kind=kind.name, object_id__in=batch).delete()
+        gone = AnyOf("object_id", removed.get(kind.model, ()))
+        Provenance.objects.filter(gone, kind=kind.name).delete()
     changes = RowChange.objects.filter(change_set=change_set_of(run), model=Provenance._meta.label_lower)
     before = {change.object_id: change.before() for change in changes}
     for batch in in_batches(before):
@@ -71,12 +105,19 @@ def _restore_provenance(run: ImportRun, found: RevertPlan) -> None:
             unknown = {name for name, value in before[row.pk].items() if value is None}
             row.values = {name: value for name, value in values.items() if name not in unknown}
         Provenance.objects.bulk_update(rows, ["values"], batch_size=200)
-    run.conflicts.filter(resolved_at__isnull=True).delete()
+    Conflict.objects.undecided().filter(run=run).delete()
 
 
-def summary(found: RevertPlan) -> list[str]:
+def summary(found: RevertPlan, pending: Iterable[PendingChanges] = ()) -> list[str]:
     """Return what is taken back, in lines: "12 papers removed"."""
     lines = []
+    if waiting := sum(len(one.rows) for one in pending):
+        words = ngettext(
+            "%(n)d change of the working copy discarded",
+            "%(n)d changes of the working copy discarded",
+            waiting,
+        )
+        lines.append(words % {"n": waiting})
     for model, keys in found.removed.items():
         many = {"n": len(keys), "rows": model._meta.verbose_name_plural, "row": model._meta.verbose_name}
         lines.append(ngettext("%(n)d %(row)s removed", "%(n)d %(rows)s removed", len(keys)) % many)

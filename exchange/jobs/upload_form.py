@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 from django import forms
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadedfile import SimpleUploadedFile, UploadedFile
 from django.http import QueryDict
 from django.utils.datastructures import MultiValueDict
 from django.utils.translation import gettext
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from conference.models import Edition
 from exchange.files import MEGABYTE, Format, Source
 from exchange.formats import readable
-from exchange.formats.spreadsheet import MAPPINGS
+from exchange.formats.spreadsheet import is_mapping
 from exchange.problems import short
 from exchange.reading.archives import ZIP
 from exchange.reading.textfiles import HEAD_BYTES
@@ -25,6 +25,8 @@ type Upload = UploadedFile[bytes]
 
 MAX_FILES = 100
 MAX_FILE_NAME_CHARS = 150
+# Not the length of the field: browsers cut off what is pasted beyond that without a word.
+MAX_PASTED_CHARS = 2_000_000
 TABULAR = "spreadsheet"
 NEW = "new"
 # These also accept files of more specific formats: they are tried last, in this order.
@@ -48,16 +50,21 @@ class UploadForm(forms.Form):
     sources = FilesField(
         label=_("Files"),
         required=False,
-        help_text=_("One or several, such as papers.csv and authors.csv, or a ZIP of them."),
+        help_text=_(
+            "A spreadsheet (CSV or XLSX) with any columns, a program in another format, or several files."
+        ),
+    )
+    pasted = forms.CharField(
+        label=_("Or paste a table"),
+        required=False,
+        strip=False,
+        help_text=_(
+            "Cells copied from a spreadsheet, with their headings. On the next page you say what they are."
+        ),
+        widget=forms.Textarea(attrs={"rows": 4, "spellcheck": "false"}),
     )
     format = forms.ChoiceField(
-        label=_("Format"), required=False, help_text=_("Choose it if it cannot be recognized from the files.")
-    )
-    mapping = forms.FileField(
-        label=_("Mapping"),
-        required=False,
-        help_text=_("For a spreadsheet whose columns have other names: a TOML or JSON file that names them."),
-        widget=forms.FileInput(attrs={"accept": ",".join(MAPPINGS)}),
+        label=_("Format"), required=False, help_text=_("Choose one if it isn’t detected from the files.")
     )
     url = forms.URLField(
         label=_("Address"),
@@ -70,7 +77,7 @@ class UploadForm(forms.Form):
         label=_("Token"),
         required=False,
         max_length=2000,
-        help_text=_("Where the address asks for one. It is used once and not kept."),
+        help_text=_("If the address needs one. It is used once and not stored."),
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
     )
 
@@ -87,7 +94,7 @@ class UploadForm(forms.Form):
         self.editions = {str(edition.pk): edition for edition in editions}
         choices = {
             "edition": [(key, str(edition)) for key, edition in self.editions.items()],
-            "format": [("", gettext("Tell it from the files"))],
+            "format": [("", gettext("Detect from the files"))],
         }
         choices["edition"] += [(NEW, gettext("A new edition, which the file describes"))] if may_add else []
         choices["format"] += [(name, str(fmt.label)) for name, fmt in readable().items()]
@@ -102,17 +109,22 @@ class UploadForm(forms.Form):
         files: list[Upload] = self.cleaned_data["sources"]
         names = [str(one.name) for one in files]
         if len(files) > MAX_FILES:
-            raise ValidationError(gettext("At most %(count)d files are taken.") % {"count": MAX_FILES})
+            raise ValidationError(gettext("Choose at most %(count)d files.") % {"count": MAX_FILES})
         for name in names:
             if names.count(name) > 1:
                 raise ValidationError(gettext("Two files are called “%(name)s”.") % {"name": short(name)})
         return files
 
-    def clean_mapping(self) -> Upload | None:
-        mapping: Upload | None = self.cleaned_data["mapping"]
-        if mapping and PurePath(str(mapping.name)).suffix.casefold() not in MAPPINGS:
-            raise ValidationError(gettext("A mapping is a TOML or JSON file; its name says which."))
-        return mapping
+    def clean_pasted(self) -> Upload | None:
+        """Return the table as a file."""
+        pasted: str = self.cleaned_data["pasted"]
+        if not pasted.strip():
+            return None
+        if len(pasted) > MAX_PASTED_CHARS:
+            message = gettext("The table has more than %(most)d characters. Upload it as a file.")
+            raise ValidationError(message % {"most": MAX_PASTED_CHARS})
+        name = gettext("Pasted table")
+        return SimpleUploadedFile(f"{name}.csv", pasted.strip("\r\n").encode("utf-8", "replace"))
 
     def clean_url(self) -> str:
         url: str = self.cleaned_data["url"]
@@ -130,22 +142,25 @@ class UploadForm(forms.Form):
 
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or {}
-        files, url = cleaned.get("sources"), cleaned.get("url")
+        files, pasted, url = (cleaned.get(name) for name in ("sources", "pasted", "url"))
         if self.errors:
             return cleaned
-        if bool(files) == bool(url):
-            raise ValidationError(gettext("Choose files, or give an address: one of them."))
-        uploads = [*(files or []), *filter(None, [cleaned.get("mapping")])]
+        if sum(map(bool, (files, pasted, url))) != 1:
+            raise ValidationError(gettext("Choose files, paste a table, or enter an address: one of them."))
+        uploads = files or [pasted] if not url else []
         self._check_size(uploads)
         fmt = self._format(uploads, is_fetched=bool(url))
-        return {**cleaned, "uploads": uploads, "format": fmt.name}
+        has_mapping = any(is_mapping(named(one)) for one in uploads)
+        is_mapped = fmt.name == TABULAR and not has_mapping
+        return {**cleaned, "uploads": uploads, "format": fmt.name, "is_mapped": is_mapped}
 
     def _check_size(self, uploads: list[Upload]) -> None:
         size, most = sum(one.size or 0 for one in uploads), settings.IMPORT_MEGABYTES
         if size > most * MEGABYTE:
             said = gettext(
-                "The files hold %(size)d MB; at most %(most)d MB are taken. Is this a conference program? "
-                "The setting IMPORT_MEGABYTES allows more, and so does the command import_program."
+                "The files are %(size)d MB; the limit is %(most)d MB. Check that this is a conference "
+                "program. To allow more, change the setting IMPORT_MEGABYTES or use the command "
+                "import_program."
             )
             raise ValidationError({"sources": said % {"size": size // MEGABYTE, "most": most}})
 
@@ -155,18 +170,15 @@ class UploadForm(forms.Form):
             fetched = [fmt for fmt in known.values() if fmt.pages]
             found = next((fmt for fmt in fetched if chosen in ("", fmt.name)), None)
             if found is None:
-                raise ValidationError({"format": gettext("This format cannot be fetched. Upload the file.")})
+                raise ValidationError({"format": gettext("This format can’t be fetched. Upload the file.")})
             return found
-        if self.cleaned_data["mapping"] and chosen in ("", TABULAR):
+        if self.cleaned_data["pasted"]:
             return known[TABULAR]
-        if self.cleaned_data["mapping"]:
-            said = gettext("A mapping belongs to the format “%(format)s”.")
-            raise ValidationError({"mapping": said % {"format": known[TABULAR].label}})
         if chosen:
             return known[chosen]
         found = detected([named(one) for one in uploads])
         if found is None:
-            said = gettext("The format cannot be recognized from these files. Choose it.")
+            said = gettext("The format couldn’t be detected from these files. Choose it.")
             raise ValidationError({"format": said})
         return found
 

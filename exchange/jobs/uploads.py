@@ -1,8 +1,9 @@
 """The files of imports, in the database until the import is over: site and worker may be two machines."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from django.db import transaction
+from django.utils.translation import gettext
 
 from exchange.files import Source
 from exchange.models import ImportJob, UploadPart
@@ -25,15 +26,15 @@ def store(job: ImportJob, contents: Iterable[Iterable[bytes]]) -> None:
         UploadPart.objects.create(job=job, file=number, content=bytes(buffer))
 
 
-def sources(job: ImportJob, names: Sequence[str]) -> list[Source]:
-    """Return the files of a job under the names that they came with. Raises `FileNotFoundError`."""
+class FilesLostError(Exception):
+    """The files of a job are not there any more."""
+
+
+def sources(job: ImportJob) -> list[Source]:
+    """Return the files of a job under the names that they came with. Raises `FilesLostError`."""
     contents: dict[int, bytearray] = {}
     for part in job.upload_parts.order_by("pk").iterator(chunk_size=10):
         contents.setdefault(part.file, bytearray()).extend(part.content)
-    if len(contents) < len(names):
-        raise FileNotFoundError(f"Import {job.pk} has {len(contents)} of {len(names)} files.")
-    return [Source(name, bytes(contents.pop(number))) for number, name in enumerate(names)]
-
-
-def forget(job: ImportJob) -> None:
-    job.upload_parts.all().delete()
+    if len(contents) < len(job.files):
+        raise FilesLostError(gettext("The uploaded files have been removed. Upload them again."))
+    return [Source(name, bytes(contents.pop(number))) for number, name in enumerate(job.files)]

@@ -5,6 +5,8 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
+import exchange.models
+
 
 class Migration(migrations.Migration):
     initial = True
@@ -100,13 +102,14 @@ class Migration(migrations.Migration):
                     "state",
                     models.CharField(
                         choices=[
+                            ("mapping", "Columns to be mapped"),
                             ("reading", "Being read"),
                             ("ready", "To be confirmed"),
                             ("refused", "Refused"),
                             ("writing", "Being imported"),
                             ("done", "Imported"),
                             ("failed", "Failed"),
-                            ("dropped", "Dropped"),
+                            ("dropped", "Canceled"),
                         ],
                         default="reading",
                         max_length=8,
@@ -122,8 +125,9 @@ class Migration(migrations.Migration):
                     models.DateTimeField(default=django.utils.timezone.now, verbose_name="changed at"),
                 ),
                 ("has_files", models.BooleanField(default=True, verbose_name="has files")),
+                ("columns", models.JSONField(blank=True, default=dict, verbose_name="columns")),
                 ("digest", models.CharField(blank=True, max_length=64, verbose_name="digest")),
-                ("is_again", models.BooleanField(default=False, verbose_name="planned again")),
+                ("is_again", models.BooleanField(default=False, verbose_name="preview repeated")),
                 ("counts", models.JSONField(blank=True, default=dict, verbose_name="counts")),
                 ("notes", models.JSONField(blank=True, default=list, verbose_name="notes")),
                 ("problems", models.JSONField(blank=True, default=list, verbose_name="problems")),
@@ -163,8 +167,8 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "verbose_name": "upload",
-                "verbose_name_plural": "uploads",
+                "verbose_name": "import",
+                "verbose_name_plural": "imports",
                 "ordering": ["-created_at", "-pk"],
             },
         ),
@@ -180,21 +184,7 @@ class Migration(migrations.Migration):
                 (
                     "kind",
                     models.CharField(
-                        choices=[
-                            ("conference", "Conference"),
-                            ("edition", "Edition"),
-                            ("institution", "Institution"),
-                            ("person", "Person"),
-                            ("page", "Page"),
-                            ("sponsor", "Sponsor"),
-                            ("announcement", "Announcement"),
-                            ("topic", "Topic"),
-                            ("room", "Room"),
-                            ("paper", "Paper"),
-                            ("award", "Award"),
-                            ("session", "Session"),
-                            ("presentation", "Presentation"),
-                        ],
+                        choices=exchange.models.record_kinds,
                         max_length=12,
                         verbose_name="kind",
                     ),
@@ -247,10 +237,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("base", models.JSONField(help_text="As last imported.", null=True, verbose_name="base")),
-                ("ours", models.JSONField(help_text="As it stands here.", null=True, verbose_name="ours")),
+                ("ours", models.JSONField(help_text="The current value.", null=True, verbose_name="ours")),
                 (
                     "theirs",
-                    models.JSONField(help_text="As the file says it.", null=True, verbose_name="theirs"),
+                    models.JSONField(help_text="The file’s value.", null=True, verbose_name="theirs"),
                 ),
                 (
                     "created_at",
@@ -344,21 +334,7 @@ class Migration(migrations.Migration):
                 (
                     "kind",
                     models.CharField(
-                        choices=[
-                            ("conference", "Conference"),
-                            ("edition", "Edition"),
-                            ("institution", "Institution"),
-                            ("person", "Person"),
-                            ("page", "Page"),
-                            ("sponsor", "Sponsor"),
-                            ("announcement", "Announcement"),
-                            ("topic", "Topic"),
-                            ("room", "Room"),
-                            ("paper", "Paper"),
-                            ("award", "Award"),
-                            ("session", "Session"),
-                            ("presentation", "Presentation"),
-                        ],
+                        choices=exchange.models.record_kinds,
                         max_length=12,
                         verbose_name="kind",
                     ),
@@ -401,5 +377,42 @@ class Migration(migrations.Migration):
                 fields=("provenance", "field"),
                 name="conflict_open_once_per_field",
             ),
+        ),
+        migrations.CreateModel(
+            name="ColumnMapping",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("layout", models.CharField(max_length=64, verbose_name="layout")),
+                ("name", models.CharField(max_length=300, verbose_name="last used for")),
+                ("fields", models.JSONField(default=dict, verbose_name="columns")),
+                (
+                    "used_at",
+                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="last used"),
+                ),
+                (
+                    "conference",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="column_mappings",
+                        to="conference.conference",
+                        verbose_name="conference",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "remembered columns",
+                "verbose_name_plural": "remembered columns",
+                "ordering": ["-used_at", "-pk"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("conference", "layout"), name="column_mapping_once_per_layout"
+                    )
+                ],
+            },
         ),
     ]

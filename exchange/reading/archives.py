@@ -54,7 +54,7 @@ def unpacked(
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
             return list(_members(archive, source.name, is_wanted, findings))
     except DAMAGED:
-        message = gettext("The ZIP file is damaged or of an unusual kind. Pack it again.")
+        message = gettext("The ZIP file is damaged or not supported. Create it again.")
         findings.problem(Where(source.name), "", message)
         return []
 
@@ -81,12 +81,12 @@ def _members(
         if not is_wanted and "/" in name_inside:
             findings.problem(where, "", gettext("Pack the files themselves, not a folder that holds them."))
         elif ".." in path.parts or path.is_absolute() or ":" in "".join(path.parts[:1]):
-            message = gettext("The name of this file leads out of the ZIP file. Pack the folder again.")
+            message = gettext("The name of this file points outside the ZIP file. Create the ZIP again.")
             findings.problem(where, "", message)
         elif is_wanted and (member.is_dir() or not is_wanted(path.name)):
             continue
         elif member.flag_bits & 1:
-            findings.problem(where, "", gettext("The file is encrypted. Pack it without a password."))
+            findings.problem(where, "", gettext("The file is encrypted. Create the ZIP without a password."))
         else:
             with archive.open(member) as file:
                 content = file.read(member.file_size + 1)

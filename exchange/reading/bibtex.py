@@ -29,24 +29,24 @@ from exchange.reading.papers import WEB, PaperParts, listed, uid_of
 from exchange.reading.textfiles import decode, is_too_large
 from exchange.reading.values import checked, tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
+from markup.tex import WORDS
 
 FORMULA = re.compile(r"(?<!\\)\$[^$]*\$|\\\[.*?\\\]|\\\(.*?\\\)", re.DOTALL)
 EMPHASIS = re.compile(r"\\(?:emph|textit|textsl)\s*\{([^{}]*)\}|\{\\(?:em|it)\s+([^{}]*)\}")
+STRONG = re.compile(r"\\textbf\s*\{([^{}]*)\}|\{\\bf\s+([^{}]*)\}")
 # A link reads as its text, an address as itself.
 LINK = re.compile(r"\\href\s*\{[^{}]*\}\s*(?=\{)|\\url\s*(?=\{)")
 # An accent over nothing is the sign itself.
 ALONE, ALONE_NAMES = re.compile(r"\\([\^~])\{\}"), {"^": "circum", "~": "tilde"}
-STRONG = re.compile(r"\\textbf\s*\{([^{}]*)\}|\{\\bf\s+([^{}]*)\}")
 # What makes text TeX at all; text without it need not be taken apart.
 TEX = re.compile(r"[\\{}~]|--|``|''")
 # A percent sign begins a comment in TeX, but hardly ever in a reference file.
 PERCENT = re.compile(r"(?<!\\)%")
 QUOTED = re.compile(r"`([^`']*)'")
-# Literal signs that would begin emphasis or code in our text.
-MARKUP = re.compile(r"[*`]|(?<!\w)_|_(?!\w)")
 # Where a formula, a beginning or an end of emphasis stood while the rest is decoded.
 MARK, EMPHASIS_MARK, STRONG_MARK = "\ue000{}\ue001", "\ue002", "\ue003"
 MARKS = re.compile("\ue000(\\d+)\ue001")
+UNMARKED = re.compile(f"[^{EMPHASIS_MARK}{STRONG_MARK}]+")
 PRIVATE = re.compile("[\ue000-\ue003]")
 MAX_DEPTH = 30
 BRACES = {r"$\lbrace$": "{", r"$\rbrace$": "}"}
@@ -58,8 +58,8 @@ commands.add_context_category(
     prepend=True,
     macros=[
         *(MacroTextSpec(name, discard=False) for name in HEAD),
-        # It makes a sign of its own of it, that looks alike.
-        MacroTextSpec("textasciicircum", simplify_repl="^"),
+        # It knows few of the signs, and makes another sign of a caret.
+        *(MacroTextSpec(name, simplify_repl=WORDS[name]) for name in WORDS if name.startswith("text")),
     ],
 )
 decoder = LatexNodes2Text(commands, math_mode="verbatim", keep_comments=True)
@@ -81,11 +81,11 @@ def decoded(tex: str, *, is_plain: bool = False) -> str:
             raise ValueError("nested too deeply")
     formulas: list[str] = []
 
-    def kept(found: re.Match[str]) -> str:
+    def placeholder(found: re.Match[str]) -> str:
         formulas.append(BRACES.get(found[0], found[0]))
         return MARK.format(len(formulas) - 1)
 
-    text = LINK.sub("", FORMULA.sub(kept, tex))
+    text = LINK.sub("", FORMULA.sub(placeholder, tex))
     text = ALONE.sub(lambda found: rf"\textascii{ALONE_NAMES[found[1]]}{{}}", text)
     text = EMPHASIS.sub(rf"{EMPHASIS_MARK}\1\2{EMPHASIS_MARK}", text)
     text = STRONG.sub(rf"{STRONG_MARK}\1\2{STRONG_MARK}", text)
@@ -97,14 +97,28 @@ def decoded(tex: str, *, is_plain: bool = False) -> str:
             raise IncompleteError(tex) from error
         text = text.replace("\u00a0", " ")
     text = QUOTED.sub(r"‘\1’", text)
+
+    def with_formulas(text: str) -> str:
+        return MARKS.sub(lambda found: formulas[int(found[1])], text)
+
     if is_plain:
-        text = text.replace(EMPHASIS_MARK, "").replace(STRONG_MARK, "")
-    elif EMPHASIS_MARK in text or STRONG_MARK in text:
-        # The text's own stars must not meet those of emphasis.
-        text = MARKUP.sub(r"\\\g<0>", text).replace(EMPHASIS_MARK, "*").replace(STRONG_MARK, "**")
-    else:
-        text = markup.escaped(text)
-    return MARKS.sub(lambda found: formulas[int(found[1])], text)
+        return with_formulas(_emphasized(text, r"\1", r"\1"))
+    if not (EMPHASIS_MARK in text or STRONG_MARK in text):
+        return with_formulas(markup.escaped(text))
+    text = UNMARKED.sub(lambda found: markup.escaped(found[0], is_part=True), text)
+    stars, commands = (
+        with_formulas(_emphasized(text, *signs))
+        for signs in ((r"*\1*", r"**\1**"), (r"\\emph{\1}", r"\\textbf{\1}"))
+    )
+    # Markdown reads no emphasis where stars meet some signs or digits.
+    return stars if markup.inline(stars) == markup.inline(commands) else commands
+
+
+def _emphasized(text: str, emphasis: str, strong: str) -> str:
+    """Return the text with these patterns for what is marked as emphasized."""
+    for mark, pattern in ((EMPHASIS_MARK, emphasis), (STRONG_MARK, strong)):
+        text = re.sub(f"{mark}(.*?){mark}", pattern, text, flags=re.DOTALL).replace(mark, "")
+    return text
 
 
 # Entries

@@ -1,7 +1,7 @@
 """What readers of papers share: authors and affiliations in many spellings, topics, links, decisions."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from django.utils.translation import gettext
@@ -22,6 +22,13 @@ NAMES_SHOWN = 10
 DECLINED = re.compile(r"reject|declin|withdraw|not accept|unaccept|non.?accept|desk|retract", re.IGNORECASE)
 ACCEPTED = re.compile(
     r"accept|oral|poster|spotlight|talk|presentation|publish|camera|notable|top|yes\b", re.IGNORECASE
+)
+
+# The kinds of presentations of papers, of which there are sessions too, and those of all other sessions.
+PAPER_KINDS = ("oral", "spotlight", "poster")
+OTHER_KINDS = (
+    *("opening", "invited_talk", "panel", "tutorial", "workshop", "social", "break", "meal"),
+    *("registration", "town_hall", "award_ceremony"),
 )
 
 # What sessions of a kind are called. The first word that is found decides.
@@ -61,7 +68,7 @@ def listed(keys: Iterable[str]) -> str:
     return f"{', '.join(names[:NAMES_SHOWN])}{more}"
 
 
-def kind_of(words: str, default: str, allowed: frozenset[str] | None = None) -> str:
+def kind_of(words: str, default: str, allowed: Collection[str] | None = None) -> str:
     """Return the kind of session that a title, type or file name suggests, one of `allowed` if given."""
     known = [(kind, pattern) for kind, pattern in WORDS_OF_KINDS if allowed is None or kind in allowed]
     found = (kind for kind, pattern in known if re.search(pattern, words, re.IGNORECASE))
@@ -101,6 +108,7 @@ class PaperParts:
         *,
         affiliations: Iterable[str] = (),
         corresponding: bool = False,
+        uid: str = "",
         ids: tuple[tuple[str, str], ...] = (),
         orcid: str = "",
     ) -> AuthorRecord:
@@ -109,15 +117,17 @@ class PaperParts:
         if not printed:
             message = gettext("The author's name is missing. An e-mail address alone is none.")
             self.findings.problem(where, "authors", message)
-        kept = tuple(dict.fromkeys(filter(None, (tidy(E_MAIL.sub(" ", part)) for part in affiliations))))
-        slugs = [slug(part) for part in kept]
-        for key, part in zip(slugs, kept, strict=True):
+        names = tuple(dict.fromkeys(filter(None, (tidy(E_MAIL.sub(" ", part)) for part in affiliations))))
+        slugs = [slug(part) for part in names]
+        for key, part in zip(slugs, names, strict=True):
             self.institutions.setdefault(key, InstitutionRecord(where=where, slug=key, name=part))
         found = ORCID.search(orcid)
         return AuthorRecord(
             where=where,
-            person=PersonRef(where=where, name=printed, ids=ids, orcid=found[0].upper() if found else ""),
-            affiliations=kept,
+            person=PersonRef(
+                where=where, name=printed, uid=uid, ids=ids, orcid=found[0].upper() if found else ""
+            ),
+            affiliations=names,
             institutions=tuple(dict.fromkeys(slugs)),
             corresponding=corresponding,
         )

@@ -36,16 +36,14 @@ HEAD_BYTES = 65_536
 PIECES = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
 
 
-def decode(source: Source, findings: Findings, *, utf16: bool = False, advice: str) -> str | None:
-    """Return text in UTF-8, or UTF-16 with a byte order mark if `utf16`; or report why it is none."""
-    content, where = source.content, Where(source.name)
-    is_utf16 = utf16 and content.startswith(UTF16_MARKS)
-    codec, encoding = ("utf-16", "UTF-16") if is_utf16 else ("utf-8-sig", "UTF-8")
+def decode(source: Source, findings: Findings, *, advice: str) -> str | None:
+    """Return text in UTF-8, or report why it is none."""
+    where = Where(source.name)
     try:
-        text = content.decode(codec)
+        text = source.content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        message = gettext("The file is not %(encoding)s text (byte %(byte)s). %(advice)s")
-        findings.problem(where, "", message, encoding=encoding, byte=error.start, advice=advice)
+        message = gettext("The file is not UTF-8 text (byte %(byte)s). %(advice)s")
+        findings.problem(where, "", message, byte=error.start, advice=advice)
         return None
     if "\0" in text:
         message = gettext("The file holds NUL characters, so it is not a text file. %(advice)s")

@@ -65,14 +65,14 @@ def checked_text(text: str) -> str:
 def noted_text(text: str, where: Where, name: str, findings: Findings) -> str:
     """Return the text without control characters, and report what was wrong with it."""
     try:
-        kept = checked_text(text)
+        cleaned = checked_text(text)
     except UnfitError as error:
         findings.problem(where, name, str(error))
         return ""
-    if kept != text:
+    if cleaned != text:
         message = gettext("Control characters were removed from %(name)s.")
         findings.note("warning", where, message, name=name or gettext("a text"))
-    return kept
+    return cleaned
 
 
 def tidy(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Archives: what is in one, today and before 0.1.0; writing one, and reading it back before it counts."""
+"""Archives: what is in one; writing one, and reading it back before it counts."""
 
 import fcntl
 import hashlib
@@ -38,7 +38,6 @@ ROWS = "rows/"
 MEDIA = "media/"
 PIECE = 1 << 20
 ROWS_AT_ONCE = 2000
-# A file of a killed backup that was not written to for so long is removed.
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|DSN|(DATABASE|CACHE|REPLICA|EMAIL|SMTP)\w*_URL")
 
 
@@ -94,7 +93,7 @@ class Archive:
 
     @property
     def targets(self) -> list[tuple[str, str]]:
-        """The last migration of each app in the shape of which the rows are."""
+        """The last migration of each app: the rows are in the shape that it left."""
         return [(app, name) for app, name in self.manifest["migrations"]]
 
     @property
@@ -211,7 +210,7 @@ class Writer:
                 count += 1
         expected = model._base_manager.count()
         if count != expected:
-            raise OSError(f"{label}: {count} of {expected} rows were read. Nothing was kept.")
+            raise OSError(f"{label}: {count} of {expected} rows were read. Nothing was stored.")
         self.tables[label] = {"columns": names, "rows": count, "sha256": digest.hexdigest()}
 
     def file(self, name: str) -> None:
@@ -315,92 +314,3 @@ def settings_list() -> dict[str, str]:
     """Return the settings of the environment and `.env`, without secrets."""
     said = {name: str(value) for name, value in env.dump().items() if value not in (None, "", [], ())}
     return {name: "(set)" if SECRET.search(name) else said[name] for name in sorted(said)}
-
-
-# Archives of earlier versions
-
-# The last migration of `conference` that such a backup names.
-LAST_MIGRATION = ("conference", "0008_touched")
-MOVED_TABLES = {
-    "conference.changeset": "content.changeset",
-    "conference.membership": "accounts.membership",
-    "conference.rowchange": "content.rowchange",
-    "conference.siterevision": "content.siterevision",
-}
-# What an import changed; from 0.1.0 on the history holds it.
-DROPPED_TABLES = frozenset(("exchange.change",))
-KINDS = "schedule.sessionkind"
-NEW_TABLES = {
-    "content.invalidation": ["id", "edition_key", "revision", "tag", "at"],
-    KINDS: ["id", "position", "conference_id", "applies_to", "slug", "name", "color", "counts_as"],
-}
-# What rows with a kind hold of it: then all kinds were built-in ones.
-WITH_KIND = frozenset(("schedule.session", "schedule.presentation"))
-KIND_COLUMNS = ["counts_as", "kind_name", "kind_color"]
-DROPPED_COLUMNS = {"conference.edition": {"touched"}}
-CONTENT_TYPES = "contenttypes.contenttype"
-PROJECT_APPS = frozenset(
-    ("accounts", "api", "conference", "content", "exchange", "papers", "people", "schedule", "search")
-)
-
-
-class EarlierArchive(Archive):
-    """An archive of an earlier shape, read as one of the first migrations of each app."""
-
-    @property
-    def targets(self) -> list[tuple[str, str]]:
-        leaves = MigrationLoader(connection).graph.leaf_nodes()
-        others = [(app, name) for app, name in super().targets if app not in PROJECT_APPS]
-        return [*others, *((app, name) for app, name in leaves if app in PROJECT_APPS)]
-
-    @property
-    def tables(self) -> dict[str, TableEntry]:
-        found: dict[str, TableEntry] = {
-            label: {"columns": names, "rows": 0, "sha256": ""} for label, names in NEW_TABLES.items()
-        }
-        for label, table in super().tables.items():
-            if label in DROPPED_TABLES:
-                continue
-            dropped = DROPPED_COLUMNS.get(label, set())
-            columns = [name for name in table["columns"] if name not in dropped]
-            columns += KIND_COLUMNS if lacks_kinds(label, columns) else []
-            found[MOVED_TABLES.get(label, label)] = {**table, "columns": columns}
-        return found
-
-    def check(self) -> None:
-        Archive(self.path).check()
-
-    def rows(self, label: str) -> Iterator[list[object]]:
-        stored = super().tables
-        before = {new: old for old, new in MOVED_TABLES.items()}.get(label, label)
-        before = label if label in stored else before
-        if before not in stored:
-            return
-        columns = stored[before]["columns"]
-        dropped = DROPPED_COLUMNS.get(before, set())
-        for row in super().rows(before):
-            values = [value for name, value in zip(columns, row, strict=True) if name not in dropped]
-            values += [row[columns.index("kind")], "", ""] if lacks_kinds(before, columns) else []
-            yield moved_content_type(columns, values) if label == CONTENT_TYPES else values
-
-
-def lacks_kinds(label: str, columns: list[str]) -> bool:
-    """Whether a table with these columns is older than kinds of sessions as rows."""
-    return label in WITH_KIND and KIND_COLUMNS[0] not in columns
-
-
-def moved_content_type(columns: list[str], values: list[object]) -> list[object]:
-    """Return a content type under the app to which its table belongs now."""
-    row = dict(zip(columns, values, strict=True))
-    moved = MOVED_TABLES.get(f"{row['app_label']}.{row['model']}", "")
-    if moved:
-        row["app_label"] = moved.partition(".")[0]
-    return [row[name] for name in columns]
-
-
-def opened(archive: Archive) -> Archive:
-    is_earlier = LAST_MIGRATION in archive.targets or DROPPED_TABLES & archive.tables.keys()
-    if not is_earlier and KINDS in archive.tables:
-        return archive
-    archive.zip.close()
-    return EarlierArchive(archive.path)

@@ -28,6 +28,7 @@ from conference.models import Edition
 from content.revision import SiteRevision
 from content.table_statistics import analyze
 from operations.backup.archive import Archive, BadArchiveError, columns, tables
+from schedule.working_copy.block import reserve_all_keys
 
 AT_ONCE = 500
 
@@ -57,6 +58,8 @@ def restore(archive: Archive) -> None:
         ContentType.objects.clear_cache()
         call_command("migrate", verbosity=0, interactive=False)
         outdate_cached_pages(before)
+        # New rows of working copies are in no table yet.
+        reserve_all_keys()
         analyze()
         call_command("rebuild_search", verbosity=0)
 
@@ -67,8 +70,8 @@ def shaped(targets: list[tuple[str, str]]) -> StateApps:
     unknown = [f"{app}.{name}" for app, name in targets if (app, name) not in executor.loader.disk_migrations]
     if unknown:
         raise BadArchiveError(
-            f"The backup was made by a newer version of the program, which knows {', '.join(unknown)}. "
-            "Install that version or a later one."
+            "The backup was made by another version of the program, with migrations that this one lacks: "
+            f"{', '.join(unknown)}. Restore it with that version."
         )
     state = executor.migrate(targets)
     return state.apps
@@ -181,10 +184,10 @@ def arriving() -> Iterator[Put]:
             waiting[name] = there
         else:
             fresh.append(there)
-        kept = default_storage.save(there, File(content))
-        if kept != there:
-            default_storage.delete(kept)
-            raise OSError(f"The file {name} could not be stored under its name, but under {kept}.")
+        stored = default_storage.save(there, File(content))
+        if stored != there:
+            default_storage.delete(stored)
+            raise OSError(f"The file {name} could not be stored under its name, but under {stored}.")
 
     try:
         yield put

@@ -1,1 +1,1 @@
-"""What the search index holds of each model, and how it is kept up to date."""
+"""What the search index holds of each model, and how it is updated."""

@@ -61,7 +61,8 @@ def papers(edition: Edition, keys: Collection[int] | None = None) -> Iterator[Do
             edition=edition.pk,
             year=edition.year,
             people=names[paper.pk],
-            topic=topics.get(paper.topic_id, ""),
+            topic=" ".join(path := topics.get(paper.topic_id, [])),
+            area=path[0] if path else "",
             awards=awards[paper.pk],
             body="\n\n".join([paper.abstract, *paper.keywords]),
         )
@@ -142,7 +143,7 @@ def award_names(lookup: str, value: object) -> QuerySet[AwardGrant]:
     return AwardGrant.objects.published().filter(**{lookup: value}).order_by("award__position", "award", "pk")
 
 
-def topic_paths(edition: Edition) -> dict[int | None, str]:
+def topic_paths(edition: Edition) -> dict[int | None, list[str]]:
     """Return the names of each topic with those above it, the highest first."""
     rows = {key: (name, above) for key, name, above in edition.topics.values_list("pk", "name", "parent_id")}
 
@@ -150,7 +151,7 @@ def topic_paths(edition: Edition) -> dict[int | None, str]:
         name, above = rows.get(key, ("", None)) if key else ("", None)
         return [*path(above), name] if name else []
 
-    return {key: " ".join(path(key)) for key in rows}
+    return {key: path(key) for key in rows}
 
 
 def grouped[T](pairs: Iterable[tuple[int, T]]) -> Groups[T]:

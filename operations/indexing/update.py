@@ -24,7 +24,7 @@ from conference.models import Edition
 from conference.request_edition import SITE_STAMP
 from content import replica
 from content.invalidation import PAPER_PREFIX, TITLE_PREFIX, papers_tag, tags_between
-from content.preview_context import GATES, preview_as
+from content.preview_context import GATES, is_working_state, preview_as
 from content.querysets import public_parts
 from content.replica import REPLICA
 from content.revision import SiteRevision
@@ -45,8 +45,11 @@ _busy = threading.Lock()
 def refresh() -> bool:
     """Update the index; return whether it is current. One query if nothing changed.
 
-    If the database is busy, or another process updates it, the index stays as it is.
+    If the database is busy, or another process updates it, the index stays as it is; also in a working copy,
+    which it never shows.
     """
+    if is_working_state():
+        return True
     # The index is the same for all accounts.
     with preview_as(None):
         if not read().stale():
@@ -116,22 +119,22 @@ def renew(key: int) -> int:
     with transaction.atomic():
         known, _ = Indexed.objects.get_or_create(edition=key)
         # Another process may have updated it, or be doing so: then search what is there.
-        kept = Indexed.objects.select_for_update(skip_locked=True).filter(pk=known.pk).first()
-        if kept is None:
+        locked = Indexed.objects.select_for_update(skip_locked=True).filter(pk=known.pk).first()
+        if locked is None:
             return 0
         wanted = read().wanted.get(key)
         if wanted is None:
-            kept.delete()
+            locked.delete()
             return clear(key)
-        if kept.state == wanted:
+        if locked.state == wanted:
             return 0
         changed = reindex(Edition.objects.get(pk=key) if key else None)
-        Indexed.objects.filter(pk=kept.pk).update(state=wanted)
+        Indexed.objects.filter(pk=locked.pk).update(state=wanted)
     return changed
 
 
 # Another number makes every database compare all rows again, as after a change of `documents`.
-VERSION = 1
+VERSION = 2
 # The key of the whole site's state; editions have their own.
 SITE = 0
 

@@ -63,7 +63,7 @@ def shared_cache() -> str:
     except RedisError as error:
         raise NotReadyError("does not answer") from error
     if found != word:
-        raise NotReadyError("keeps nothing")
+        raise NotReadyError("stores nothing")
     return "shared" if settings.CACHE_URL else "in each process"
 
 
@@ -110,7 +110,7 @@ def readiness() -> tuple[bool, dict[str, str]]:
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Return 200: the process answers."""
+    """Return 200: the process responds."""
     return HttpResponse("ok\n", content_type="text/plain; charset=utf-8")
 
 

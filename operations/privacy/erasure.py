@@ -17,7 +17,7 @@ from accounts.sessions import AccountSession
 from api.models import Token
 from content.fields import new_uid
 from content.history import ERASURE, ChangeSet, Origin, RowChange
-from content.recording import recording
+from content.history.recording import recording
 from exchange.models import Conflict, Provenance
 from operations.indexing.update import refresh
 from operations.privacy.inventory import all_personal_fields, personal_fields
@@ -27,6 +27,7 @@ from people.invitations import PersonAccount
 from people.models import Person
 from people.pairs import LikelyNamesake, PersonPair
 from people.querysets import appearances
+from schedule.models import PendingChanges, ProgramInvitation, Unavailability, WorkingCopy
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -50,6 +51,7 @@ def erase_person(subject: DataSubject) -> None:
             for person in subject.people:
                 anonymise(person)
         erase_history(subject.keys, standing)
+        erase_pending(subject.keys, standing)
         erase_memories(subject)
     for photo in photos:
         default_storage.delete(photo)
@@ -83,6 +85,11 @@ def anonymise(person: Person) -> None:
                 authorship.institutions.clear()
     PersonAccount._base_manager.filter(person=person).delete()
     invitations(person.email, Q(person=person)).delete()
+    asked = ProgramInvitation._base_manager.filter(person=person)
+    if person.email:
+        asked |= ProgramInvitation._base_manager.filter(email__iexact=person.email)
+    asked.delete()
+    Unavailability._base_manager.filter(person=person).delete()
     # Suspected duplicates and namesakes.
     PersonPair.objects.filter(Q(first=person) | Q(second=person)).delete()
     LikelyNamesake.objects.filter(person=person).delete()
@@ -109,16 +116,47 @@ def erase_history(people: set[int], standing: dict[type[Model], set[int]]) -> No
     ).update(object_repr=NOBODY, change_message="")
 
 
+def erase_pending(people: set[int], standing: dict[type[Model], set[int]]) -> None:
+    """Empty what working copies hold of these people, in their public rows and in new ones."""
+    known = {(model._meta.label_lower, key) for model, keys in standing.items() for key in keys}
+    sets = list(PendingChanges.objects.order_by("pk").select_for_update())
+    rows = [row for one in sets for row in (*one.rows, *one.released)]
+    known |= {(row["model"], row["key"]) for row in rows if people & {*row["values"].get("person", ())}}
+    for one in sets:
+        before = [*one.rows, *one.released]
+        one.rows, one.released = (
+            [unnamed(row) if (row["model"], row["key"]) in known else row for row in found]
+            for found in (one.rows, one.released)
+        )
+        if before != [*one.rows, *one.released]:
+            one.save(update_fields=["rows", "released"])
+
+
+def unnamed(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a pending row without what it says about a person."""
+    columns = {label.lower(): columns for label, columns in all_personal_fields().items()}
+    erased = {*columns.get(row["model"], ())} - KEPT_FIELDS
+
+    def empty(name: str, value: object) -> object:
+        return (NOBODY if name == "name" else "") if value else value
+
+    values = {
+        name: [empty(name, one) for one in pair] if name in erased else pair
+        for name, pair in row["values"].items()
+    }
+    return {**row, "values": values, "label": ""}
+
+
 def emptied(change: RowChange) -> dict[str, object]:
     """Return the values of a change without those about a person."""
     personal = {label.lower(): columns for label, columns in all_personal_fields().items()}.get(
         change.model, ()
     )
-    told = {*personal} - KEPT_FIELDS
+    erased = {*personal} - KEPT_FIELDS
     if change.kind == RowChange.Kind.CHANGED:
-        return {name: pair for name, pair in change.values.items() if name not in told}
-    empty = {name: NOBODY if name == "name" else "" for name in told}
-    lists: dict[str, object] = {name: [] for name in told if isinstance(change.values.get(name), list)}
+        return {name: pair for name, pair in change.values.items() if name not in erased}
+    empty = {name: NOBODY if name == "name" else "" for name in erased}
+    lists: dict[str, object] = {name: [] for name in erased if isinstance(change.values.get(name), list)}
     return {name: {**empty, **lists}.get(name, value) for name, value in change.values.items()}
 
 
@@ -176,3 +214,6 @@ def erase_account(user: "User") -> None:
         user.save()
         ChangeSet.objects.filter(user=user).update(user_name=new)
         ChangeSet.objects.filter(user_name=old).update(user_name=new)
+        PendingChanges.objects.filter(Q(user=user) | Q(user_name=old)).update(user_name=new)
+        for name in WorkingCopy.personal_fields:
+            WorkingCopy.objects.filter(**{name: old}).update(**{name: new})

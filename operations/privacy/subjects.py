@@ -18,6 +18,7 @@ from operations.privacy.inventory import TELLING
 from people.invitations import Invitation
 from people.models import Person
 from people.querysets import appearances, last_of_chain
+from schedule.models import PendingChanges
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -159,6 +160,12 @@ def of_person(subject: DataSubject) -> dict[str, object]:
             {"at": change.change_set.at, "what": change.kind, "of": change.name, "values": change.values}
             for key in sorted(subject.keys)
             for change in RowChange.objects.about(Person, key).select_related("change_set").order_by("pk")
+        ],
+        "not released yet": [
+            pending
+            for one in PendingChanges.objects.order_by("pk")
+            for pending in one.rows
+            if subject.keys & {*pending["values"].get("person", ())}
         ],
         "last imported": [
             memory.values for memory in Provenance.objects.filter(kind="person", object_id__in=subject.keys)

@@ -36,7 +36,7 @@ class TrackForm(ActionForm):
 
 class DecisionForm(ActionForm):
     decision = forms.CharField(
-        label=_("decision"), max_length=100, required=False, help_text=_("As the review system says it.")
+        label=_("decision"), max_length=100, required=False, help_text=_("As named in the review system.")
     )
 
 
@@ -64,7 +64,9 @@ class GrantAward(BulkAction):
         # The column of a grant that holds such a row.
         self.winner = winner
 
-    def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
+    def plan(
+        self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
+    ) -> BulkPlan:
         award = values["award"]
         access = access_for(request)
         if not (access.may("change", Award, award) and access.may_part("add", AwardGrant, award)):
@@ -73,7 +75,7 @@ class GrantAward(BulkAction):
         last = grants.aggregate(last=Max("position"))["last"] or 0
         winners = {*grants.values_list(self.winner, flat=True)}
         merged = [row for row in rows if getattr(row, "merged_into_id", None)]
-        gone = gettext("It was merged into another.")
+        gone = gettext("It was merged into another entry.")
         plan = BulkPlan(
             same=[row for row in rows if row.pk in winners], skipped=[(row, gone) for row in merged]
         )
@@ -102,14 +104,10 @@ def matched(source: str, uids: Sequence[str]) -> tuple[list[tuple[int, str]], li
     elif sizes == {2}:
         problems = [problem for number, cells in lines if (problem := _unknown(number, cells[0], uids))]
     elif sizes == {1, 2}:
-        problems = [
-            gettext(
-                "Either each line begins with a paper's identifier or none does. Some do here, some do not."
-            )
-        ]
+        problems = [gettext("Start every line with a paper's identifier, or none of them.")]
     elif len(lines) != len(uids):
         sentence = gettext(
-            "There are %(addresses)d addresses for %(papers)d papers. Begin each line with the identifier."
+            "%(addresses)d addresses for %(papers)d papers: start each line with the paper's identifier."
         )
         problems = [sentence % {"addresses": len(lines), "papers": len(uids)}]
     if problems:
@@ -121,12 +119,12 @@ def matched(source: str, uids: Sequence[str]) -> tuple[list[tuple[int, str]], li
 
 def _problem(number: int, cells: list[str]) -> str:
     if len(cells) > 2:
-        return gettext("Line %(line)d: give an address, or an identifier and an address.") % {"line": number}
+        return gettext("Line %(line)d: enter an address, or an identifier and an address.") % {"line": number}
     address = cells[-1]
     try:
         validate_http_url(address)
     except ValidationError as error:
-        return gettext("Line %(line)d: “%(address)s” is no address. %(why)s") % {
+        return gettext("Line %(line)d: “%(address)s” is not a valid address. %(why)s") % {
             "line": number,
             "address": address[:80],
             "why": " ".join(error.messages),
@@ -154,7 +152,7 @@ class LinksForm(ActionForm):
         label=_("label"),
         max_length=Material._meta.get_field("label").max_length,
         required=False,
-        help_text=_("Empty: the kind."),
+        help_text=_("Leave empty to use the kind."),
     )
     visible = forms.BooleanField(label=_("visible"), required=False, initial=True)
     addresses = forms.CharField(
@@ -162,7 +160,8 @@ class LinksForm(ActionForm):
         widget=forms.Textarea(attrs={"rows": 8, "class": "vLargeTextField", "spellcheck": "false"}),
         max_length=2_000_000,
         help_text=_(
-            "One a line: the paper's identifier and the address, or addresses alone in the order of the list."
+            "One per line: the paper’s identifier and the address, or only addresses in the order of "
+            "the list."
         ),
     )
 
@@ -172,7 +171,9 @@ class AddMaterial(BulkAction):
 
     form_class = LinksForm
 
-    def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
+    def plan(
+        self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
+    ) -> BulkPlan:
         pairs, problems = matched(values["addresses"], [row.uid for row in rows])
         known = Material.objects.filter(paper__in=[row.pk for row in rows])
         here = {*known.filter(kind=values["kind"]).values_list("paper", "url")}
@@ -195,7 +196,7 @@ class AddMaterial(BulkAction):
                 position=last[paper.pk],
             )
             if not access.may("add", Material, made):
-                plan.skipped.append((paper, gettext("You may not add material to it.")))
+                plan.skipped.append((paper, gettext("You don’t have permission to add material to it.")))
                 continue
             made.clean_in_memory()
             says = gettext("gets %(kind)s %(address)s") % {"kind": kind, "address": address}
@@ -205,7 +206,7 @@ class AddMaterial(BulkAction):
 
 GRANTING = Words(
     _("Grant an award to selected %(verbose_name_plural)s"),
-    _("%(amount)s got the award."),
+    _("Award granted to %(amount)s."),
     ngettext_lazy("%(count)d has the award already.", "%(count)d have the award already.", "count"),
     _("Grant the award to %(amount)s"),
 )
@@ -216,7 +217,7 @@ ACTIONS = [
         TopicForm,
         Words(
             _("Set topic of selected %(verbose_name_plural)s"),
-            _("%(amount)s got the topic."),
+            _("Topic set for %(amount)s."),
             SAME,
             _("Set topic of %(amount)s"),
         ),
@@ -226,7 +227,7 @@ ACTIONS = [
         TrackForm,
         Words(
             _("Set track of selected %(verbose_name_plural)s"),
-            _("%(amount)s got the track."),
+            _("Track set for %(amount)s."),
             SAME,
             _("Set track of %(amount)s"),
         ),
@@ -236,7 +237,7 @@ ACTIONS = [
         DecisionForm,
         Words(
             _("Set decision of selected %(verbose_name_plural)s"),
-            _("%(amount)s got the decision."),
+            _("Decision set for %(amount)s."),
             SAME,
             _("Set decision of %(amount)s"),
         ),

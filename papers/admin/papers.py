@@ -15,9 +15,13 @@ from django.utils.translation import ngettext, ngettext_lazy
 from conference.publishing import PAPERS, PUBLISHED_ROWS, PublishedRows
 from editorial.actions import back_to_draft, publish, unpublish, withdraw
 from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, CheckFilter, RowCount
+from editorial.desk_search import SEARCHED, SearchedRows
+from editorial.first_steps import FIRST_STEPS, FirstStep, has_rows, page_of
 from editorial.lists import TrackFilter, count_column, related_part, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline
+from editorial.sections import DeskSection
 from papers.admin.actions import ACTIONS, grant_to_people
+from papers.admin.filters import CountryFilter, DecisionFilter
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from people.admin.people import PersonAdmin
 from people.models import Person
@@ -54,8 +58,8 @@ PAPER_CHECKS = {
         _("Same title as another paper"),
     ),
     "worth_a_look": (
-        ngettext_lazy("title or abstract to look at", "titles and abstracts to look at", "count"),
-        _("Title or abstract to look at"),
+        ngettext_lazy("title or abstract to check", "titles and abstracts to check", "count"),
+        _("Title or abstract to check"),
     ),
 }
 CHECKS += [
@@ -68,9 +72,29 @@ PUBLISHED_ROWS += [
     PublishedRows(Award, PAPERS, ngettext_lazy("award", "awards", "count"), place=11),
 ]
 
+FIRST_STEPS += [
+    FirstStep(
+        _("Papers"),
+        _("with their authors in order, and the session in which each is shown."),
+        page_of("admin:papers_paper_add", Paper),
+        has_rows("paper", "presentation"),
+        place=30,
+    ),
+    FirstStep(
+        _("Awards"),
+        _("with their winners."),
+        page_of("admin:papers_award_add", Award),
+        has_rows("award"),
+        is_optional=True,
+        place=40,
+    ),
+]
+
+SEARCHED.append(SearchedRows(Paper, "paper", _("Papers"), related=("edition",), place=10))
+
 ADD_LINKS += [
-    AddLink(Paper, _("Add a paper"), "admin:papers_paper_add"),
-    AddLink(Award, _("Add an award"), "admin:papers_award_add"),
+    AddLink(Paper, _("Add a paper"), "admin:papers_paper_add", place=10),
+    AddLink(Award, _("Add an award"), "admin:papers_award_add", place=40),
 ]
 
 
@@ -81,19 +105,32 @@ class AuthorInline(OrderedInline[Authorship, Paper]):
     fields = ["position", "person", "name", "affiliations", "corresponding", "presenting"]
     autocomplete_fields = ["person"]
     short_texts = frozenset({"affiliations"})
+    first_rows = 1
+    comes_early = True
+    is_compact = True
 
 
 class MaterialInline(OrderedInline[Material, Paper]):
     model = Material
     fields = ["position", "kind", "label", "url", "file", "license", "visible"]
     show_change_link = False
+    classes = ["collapse"]
 
 
 @admin.register(Paper)
 class PaperAdmin(ContentAdmin[Paper]):
+    desk_section = DeskSection.PAPERS
     desk_order = 10
     list_display = ["shown_title", "authors", "status", "appearances", "topic", "track", "edition"]
-    list_filter = ["edition", CheckFilter, "status", related_part("topic", _("topic")), TrackFilter]
+    list_filter = [
+        "edition",
+        CheckFilter,
+        "status",
+        related_part("topic", _("topic")),
+        TrackFilter,
+        DecisionFilter,
+        CountryFilter,
+    ]
     list_select_related = ["edition", "topic"]
     search_fields = [
         "sort_title",
@@ -108,10 +145,13 @@ class PaperAdmin(ContentAdmin[Paper]):
     actions = [publish, withdraw, back_to_draft, *ACTIONS]
     choice_related = ("edition",)
     fieldsets = [
-        (None, {"fields": ["edition", "title", "status"]}),
-        (_("Text"), {"fields": ["abstract", "lay_summary"]}),
-        (_("Where it belongs"), {"fields": ["topic", "track", "keywords", "decision"]}),
-        (_("Publication"), {"fields": ["doi", "pages", "license", "uid"], "classes": ["collapse"]}),
+        (None, {"fields": ["title", ("edition", "status", "topic", "track")]}),
+        (_("Text"), {"fields": [("abstract", "lay_summary")]}),
+        (_("Where it belongs"), {"fields": [("keywords", "decision")], "classes": ["collapse"]}),
+        (
+            _("Publication"),
+            {"fields": ["teaser", ("doi", "pages"), ("license", "uid")], "classes": ["collapse"]},
+        ),
     ]
 
     def for_list(self, rows: QuerySet[Paper]) -> QuerySet[Paper]:
@@ -165,6 +205,7 @@ class AuthorshipAdmin(ContentAdmin[Authorship]):
 
 @admin.register(Material)
 class MaterialAdmin(OrderedAdmin[Material]):
+    desk_section = DeskSection.PAPERS
     desk_order = 50
     list_display = ["__str__", "kind", "paper", "url", "visible"]
     list_filter = ["paper__edition", "kind", "visible"]
@@ -174,12 +215,13 @@ class MaterialAdmin(OrderedAdmin[Material]):
     fieldsets = [
         (None, {"fields": ["paper", "kind", "label"]}),
         (_("Where it is"), {"fields": ["url", "file"], "description": _("An address or a file.")}),
-        (_("Shown"), {"fields": ["license", "visible", "position"]}),
+        (_("Display"), {"fields": ["license", "visible", "position"]}),
     ]
 
 
 @admin.register(Topic)
 class TopicAdmin(OrderedAdmin[Topic]):
+    desk_section = DeskSection.PAPERS
     desk_order = 20
     list_display = ["name", "parent", "edition", "position", "paper_count"]
     list_editable = ["position"]
@@ -192,6 +234,7 @@ class TopicAdmin(OrderedAdmin[Topic]):
     fieldsets = [
         (None, {"fields": ["edition", "name", "slug"]}),
         (_("Place in the tree"), {"fields": ["parent", "position"]}),
+        (_("Appearance"), {"fields": ["color"]}),
     ]
 
     def for_list(self, rows: QuerySet[Topic]) -> QuerySet[Topic]:
@@ -211,12 +254,14 @@ class GrantInline(OrderedInline[AwardGrant, Award]):
     autocomplete_fields = ["paper", "person"]
     any_edition = frozenset({"paper"})
     short_texts = frozenset({"citation"})
+    first_rows = 1
     list_select_related = ("paper", "person")
     show_change_link = False
 
 
 @admin.register(Award)
 class AwardAdmin(OrderedAdmin[Award]):
+    desk_section = DeskSection.AWARDS
     desk_order = 30
     list_display = ["name", "edition", "winner_count", "position", "status"]
     list_editable = ["position"]
@@ -253,8 +298,8 @@ class AwardGrantAdmin(OrderedAdmin[AwardGrant]):
     autocomplete_fields = ["award", "paper", "person"]
     any_edition = frozenset({"paper"})
     fieldsets = [
-        (None, {"fields": ["award", "paper", "person"], "description": _("Give a paper or a person.")}),
-        (_("Shown"), {"fields": ["citation", "position"]}),
+        (None, {"fields": ["award", "paper", "person"], "description": _("Choose a paper or a person.")}),
+        (_("Display"), {"fields": ["citation", "position"]}),
     ]
 
     @admin.display(description=_("winner"))

@@ -4,6 +4,7 @@ import django.core.validators
 import django.db.models.deletion
 from django.db import migrations, models
 
+import conference.pictures
 import content.fields
 
 
@@ -35,7 +36,7 @@ class Migration(migrations.Migration):
                     "uid",
                     content.fields.UidField(
                         default=content.fields.new_uid,
-                        help_text="Lasting identifier, part of the address. It cannot be changed later.",
+                        help_text="Permanent identifier, part of the address. It can’t be changed later.",
                         max_length=64,
                         validators=[
                             django.core.validators.RegexValidator(
@@ -91,7 +92,7 @@ class Migration(migrations.Migration):
                     "uid",
                     content.fields.UidField(
                         default=content.fields.new_uid,
-                        help_text="Lasting identifier, part of the address. It cannot be changed later.",
+                        help_text="Permanent identifier, part of the address. It can’t be changed later.",
                         max_length=64,
                         validators=[
                             django.core.validators.RegexValidator(
@@ -126,6 +127,17 @@ class Migration(migrations.Migration):
                 ),
                 ("lay_summary_html", models.TextField(blank=True, editable=False)),
                 (
+                    "teaser",
+                    models.ImageField(
+                        blank=True,
+                        help_text="A picture that represents the paper in lists.",
+                        upload_to="teasers/",
+                        validators=[conference.pictures.validate_picture],
+                        verbose_name="teaser",
+                    ),
+                ),
+                ("thumbnail", models.ImageField(blank=True, editable=False, upload_to="thumbnails/")),
+                (
                     "track",
                     models.CharField(
                         blank=True,
@@ -137,14 +149,14 @@ class Migration(migrations.Migration):
                 (
                     "keywords",
                     content.fields.LinesField(
-                        blank=True, default=list, help_text="One a line.", verbose_name="keywords"
+                        blank=True, default=list, help_text="One per line.", verbose_name="keywords"
                     ),
                 ),
                 (
                     "decision",
                     models.CharField(
                         blank=True,
-                        help_text="As the review system says it.",
+                        help_text="As named in the review system.",
                         max_length=100,
                         verbose_name="decision",
                     ),
@@ -180,7 +192,7 @@ class Migration(migrations.Migration):
                     "license",
                     content.fields.LicenseField(
                         blank=True,
-                        help_text="An SPDX identifier such as CC-BY-4.0. Empty: the edition's.",
+                        help_text="An SPDX identifier such as CC-BY-4.0. Leave empty to use the edition’s.",
                         max_length=300,
                         verbose_name="license",
                     ),
@@ -238,7 +250,10 @@ class Migration(migrations.Migration):
                 (
                     "label",
                     models.CharField(
-                        blank=True, help_text="Empty: the kind.", max_length=300, verbose_name="label"
+                        blank=True,
+                        help_text="Leave empty to use the kind.",
+                        max_length=300,
+                        verbose_name="label",
                     ),
                 ),
                 ("url", content.fields.HttpURLField(blank=True, max_length=1000, verbose_name="address")),
@@ -248,7 +263,7 @@ class Migration(migrations.Migration):
                     "license",
                     content.fields.LicenseField(
                         blank=True,
-                        help_text="An SPDX identifier such as MIT. Empty: a PDF has the paper's, others have none.",
+                        help_text="An SPDX identifier such as MIT. Leave empty to use the paper’s license for a PDF, and none for other files.",
                         max_length=300,
                         verbose_name="license",
                     ),
@@ -287,7 +302,7 @@ class Migration(migrations.Migration):
                 (
                     "citation",
                     models.TextField(
-                        blank=True, help_text="The jury's words. Markdown.", verbose_name="citation"
+                        blank=True, help_text="The jury’s words. Markdown.", verbose_name="citation"
                     ),
                 ),
                 ("citation_html", models.TextField(blank=True, editable=False)),
@@ -348,7 +363,7 @@ class Migration(migrations.Migration):
                     "name",
                     models.CharField(
                         blank=True,
-                        help_text="Empty: the person's display name.",
+                        help_text="Leave empty to use the person’s display name.",
                         max_length=200,
                         verbose_name="name as printed",
                     ),
@@ -358,7 +373,7 @@ class Migration(migrations.Migration):
                     content.fields.LinesField(
                         blank=True,
                         default=list,
-                        help_text="One a line.",
+                        help_text="One per line.",
                         verbose_name="affiliations as printed",
                     ),
                 ),
@@ -416,6 +431,16 @@ class Migration(migrations.Migration):
                 ("slug", content.fields.SlugKey(max_length=120, verbose_name="slug")),
                 ("name", models.CharField(max_length=150, verbose_name="name")),
                 (
+                    "color",
+                    models.CharField(
+                        blank=True,
+                        help_text="Such as #0b6b62. Leave empty to use the parent topic’s color, or one from the palette.",
+                        max_length=7,
+                        validators=[content.fields.validate_accent],
+                        verbose_name="color",
+                    ),
+                ),
+                (
                     "edition",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
@@ -463,7 +488,7 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("file", ""), ("url", ""), _negated=True),
                 name="material_has_address_or_file",
-                violation_error_message="Give an address or a file.",
+                violation_error_message="Enter an address or choose a file.",
             ),
         ),
         migrations.AddConstraint(
@@ -475,7 +500,7 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="award_grant_has_one_winner",
-                violation_error_message="Give either a paper or a person.",
+                violation_error_message="Choose either a paper or a person, not both.",
             ),
         ),
         migrations.AddConstraint(
@@ -497,7 +522,7 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(
                 fields=("paper", "person"),
                 name="authorship_person_unique_in_paper",
-                violation_error_message="This person is an author of the paper already.",
+                violation_error_message="This person is already an author of the paper.",
             ),
         ),
         migrations.AddConstraint(

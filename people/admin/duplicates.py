@@ -1,5 +1,6 @@
 """The lists of likely duplicates in the admin, and of those that chairs said are two."""
 
+from collections.abc import Mapping
 from typing import ClassVar, cast
 
 from django.contrib import admin, messages
@@ -10,6 +11,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
+from django.utils.functional import Promise
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
@@ -19,6 +21,7 @@ from django.utils.translation import gettext_lazy as _
 from editorial.access import access_for
 from editorial.lists import ContentList, with_count
 from editorial.model_admin import ContentAdmin
+from editorial.sections import DeskSection
 from people.access_scope import names_of
 from people.admin.merging import MergeAdmin
 from people.admin.people import AppearingFilter
@@ -27,11 +30,16 @@ from people.merging import merge
 from people.merging.side_by_side import SideBySide, side_by_side
 from people.models import (
     Comparison,
+    Institution,
     InstitutionDistinction,
     InstitutionPair,
+    Mergeable,
+    Person,
     PersonDistinction,
     PersonPair,
 )
+from people.pairs import Suggestion
+from people.querysets import SuggestionQuerySet
 
 type Pair = PersonPair | InstitutionPair
 
@@ -43,52 +51,46 @@ LIKELIHOODS = {
 }
 
 
-class EvidenceFilter(admin.SimpleListFilter):
+class ConditionFilter(admin.SimpleListFilter):
+    """A filter each of whose choices is a condition, with its label."""
+
+    conditions: ClassVar[Mapping[str, tuple[str | Promise, Q]]]
+
+    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Model]) -> list[tuple[str, str]]:
+        return [(name, str(label)) for name, (label, _condition) in self.conditions.items()]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
+        chosen = self.conditions.get(self.value() or "")
+        return queryset.filter(chosen[1]) if chosen else queryset
+
+
+class EvidenceFilter(ConditionFilter):
     """Pairs by what speaks for them."""
 
-    title = _("what speaks for it")
+    title = _("evidence")
     parameter_name = "evidence"
-
-    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Pair]) -> list[tuple[str, str]]:
-        return [(name, str(words)) for name, (words, _codes) in reasons.KINDS.items()]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Pair]) -> QuerySet[Pair]:
-        kind = reasons.KINDS.get(self.value() or "")
-        if kind is None:
-            return queryset
-        some = Q()
-        for code in kind[1]:
-            some |= Q(signs__contains=f",{code},")
-        return queryset.filter(some)
+    conditions = {
+        name: (label, Q.create([("signs__contains", f",{code},") for code in codes], connector=Q.OR))
+        for name, (label, codes) in reasons.KINDS.items()
+    }
 
 
-class LikelihoodFilter(admin.SimpleListFilter):
+class LikelihoodFilter(ConditionFilter):
     """Pairs by how likely they are one."""
 
     title = _("likelihood")
     parameter_name = "likelihood"
-
-    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Pair]) -> list[tuple[str, str]]:
-        return [(name, str(words)) for name, (words, _bounds) in LIKELIHOODS.items()]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Pair]) -> QuerySet[Pair]:
-        wanted = LIKELIHOODS.get(self.value() or "")
-        return queryset.filter(score__range=wanted[1]) if wanted else queryset
+    conditions = {name: (label, Q(score__range=scores)) for name, (label, scores) in LIKELIHOODS.items()}
 
 
-class DoubtfulFilter(admin.SimpleListFilter):
+class DoubtfulFilter(ConditionFilter):
     """Pairs of whom one has a name that looks wrong."""
 
     title = _("doubtful names")
     parameter_name = "doubtful"
-
-    def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Pair]) -> list[tuple[str, str]]:
-        return [("yes", gettext("with a doubtful name"))]
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Pair]) -> QuerySet[Pair]:
-        if self.value() != "yes":
-            return queryset
-        return queryset.filter(Q(first__suspicious=True) | Q(second__suspicious=True))
+    conditions = {
+        "yes": (_("with a questionable name"), Q(first__suspicious=True) | Q(second__suspicious=True)),
+    }
 
 
 class PairList(ContentList):
@@ -103,52 +105,87 @@ class PairList(ContentList):
         self.result_list = rows
 
 
-class PairAdmin(admin.ModelAdmin[Pair]):
-    """Likely duplicates of one model. Rights are those on that model."""
+class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
+    """What a search found about rows of one model. Rights are those on that model."""
 
-    list_display = ["both", "likelihood", "why"]
-    list_display_links = None
-    list_select_related = ["first", "second"]
+    rows_model: type[Mergeable]
     list_per_page = 50
     show_full_result_count = False
-    change_list_template = "admin/people/duplicates.html"
-    actions = ["not_the_same", "merge_pairs"]
-    desk_order: ClassVar[int] = 15
-
-    @property
-    def rows_model(self) -> type[Model]:
-        """The model whose rows are compared."""
-        return next(model for model, pairs in storage.PAIR_MODELS.items() if pairs is self.model)
 
     @property
     def rows_admin(self) -> MergeAdmin:
         return cast(MergeAdmin, self.admin_site.get_model_admin(self.rows_model))
 
-    def has_view_permission(self, request: HttpRequest, obj: Pair | None = None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: S | None = None) -> bool:
         # The reasons reveal former names: only those who may change both see them.
         return self.has_change_permission(request, obj)
 
-    def has_change_permission(self, request: HttpRequest, obj: Pair | None = None) -> bool:
-        rows = [obj.first, obj.second] if obj else [None]
+    def has_change_permission(self, request: HttpRequest, obj: S | None = None) -> bool:
+        rows = [getattr(obj, name) for name in self.model.subjects] if obj else [None]
         return all(self.rows_admin.has_change_permission(request, row) for row in rows)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: Pair | None = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: S | None = None) -> bool:
         return False
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.rows_admin.has_module_permission(request)
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Pair]:
-        access = access_for(request)
-        found = storage.PAIR_MODELS[self.rows_model].objects.undecided()
+    def get_queryset(self, request: HttpRequest) -> QuerySet[S]:
+        access, rows = access_for(request), cast(SuggestionQuerySet[S], super().get_queryset(request))
+        found = rows.undecided()
         if not access.everywhere("change", self.rows_model):
             keys = access.rows(self.rows_model._base_manager.order_by(), "change").values("pk")
-            found = found.filter(Q(first__in=keys, second__in=keys))
-        pairs: QuerySet[Pair] = found.order_by("-score", "pk")
-        return pairs
+            found = found.filter(**{f"{name}__in": keys for name in self.model.subjects})
+        return found
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, object] | None = None
+    ) -> HttpResponse:
+        if request.method == "GET" and self.has_view_permission(request):
+            storage.search_if_quick(self.rows_model)
+        return super().changelist_view(request, {**self.list_context(), **(extra_context or {})})
+
+    def list_context(self) -> dict[str, object]:
+        """Return what the template of the list needs beside what Django gives it."""
+        return {}
+
+    def change_view(
+        self,
+        request: HttpRequest,
+        object_id: str,
+        form_url: str = "",
+        extra_context: dict[str, object] | None = None,
+    ) -> HttpResponse:
+        """Lead to the page on which a chair decides."""
+        suggestion = self.get_object(request, object_id)
+        if suggestion is None or not self.has_view_permission(request, suggestion):
+            raise PermissionDenied
+        return redirect(self.decision_address(suggestion))
+
+    def decision_address(self, suggestion: S) -> str:
+        raise NotImplementedError
+
+    def chosen(self, request: HttpRequest, suggestions: QuerySet[S]) -> list[S]:
+        """Return those of which the user may decide."""
+        rows = suggestions.select_related(*self.model.subjects)
+        return [row for row in rows if self.has_change_permission(request, row)]
+
+
+class PairAdmin(SuggestionAdmin[Pair]):
+    """Likely duplicates of one model."""
+
+    desk_section: ClassVar[str] = DeskSection.PEOPLE
+    list_display = ["both", "likelihood", "why"]
+    list_display_links = None
+    list_select_related = ["first", "second"]
+    change_list_template = "admin/people/duplicates.html"
+    actions = ["not_the_same", "merge_pairs"]
+    desk_order: ClassVar[int] = 15
+    search_fields = ["first__folded", "second__folded"]
+    search_help_text = _("Part of a name.")
 
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[PairList]:
         return PairList
@@ -168,22 +205,19 @@ class PairAdmin(admin.ModelAdmin[Pair]):
     def address(self, page: str) -> str:
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}")
 
-    def changelist_view(
-        self, request: HttpRequest, extra_context: dict[str, object] | None = None
-    ) -> HttpResponse:
-        if request.method == "GET" and self.has_view_permission(request):
-            storage.search_if_quick(self.rows_model)
+    def list_context(self) -> dict[str, object]:
         last = Comparison.of(self.rows_model)
-        new_count = self.rows_model._default_manager.filter(pk__gt=last.last_key if last else 0).count()
-        more = {
+        new_rows = self.rows_model._default_manager.filter(pk__gt=last.last_key if last else 0)
+        name = self.rows_model._meta.model_name
+        return {
             "title": capfirst(str(self.opts.verbose_name_plural)),
             "comparison": last,
-            "is_stale": last is None or last.state != storage.state(),
-            "new_count": new_count,
+            "is_stale": not storage.is_fresh(last),
+            "new_count": new_rows.count(),
             "look_address": self.address("look"),
             "merges_address": self.rows_admin.named("merges"),
+            "distinctions_address": reverse(f"admin:people_{name}distinction_changelist"),
         }
-        return super().changelist_view(request, {**more, **(extra_context or {})})
 
     def look_view(self, request: HttpRequest) -> HttpResponse:
         """Search for duplicates again."""
@@ -193,24 +227,15 @@ class PairAdmin(admin.ModelAdmin[Pair]):
         count = storage.search(self.rows_model)
         seconds = (timezone.now() - began).total_seconds()
         words = ngettext(
-            "Looked again: %(count)d likely duplicate, in %(seconds).1f s.",
-            "Looked again: %(count)d likely duplicates, in %(seconds).1f s.",
+            "Checked: %(count)d likely duplicate, in %(seconds).1f s.",
+            "Checked: %(count)d likely duplicates, in %(seconds).1f s.",
             count,
         )
         self.message_user(request, words % {"count": count, "seconds": seconds}, messages.SUCCESS)
         return redirect(self.address("changelist"))
 
-    def change_view(
-        self,
-        request: HttpRequest,
-        object_id: str,
-        form_url: str = "",
-        extra_context: dict[str, object] | None = None,
-    ) -> HttpResponse:
-        pair = self.get_object(request, object_id)
-        if pair is None or not self.has_view_permission(request, pair):
-            raise PermissionDenied
-        return redirect(self.rows_admin.compare_address([pair.first_id, pair.second_id]))
+    def decision_address(self, suggestion: Pair) -> str:
+        return self.rows_admin.compare_address([suggestion.first_id, suggestion.second_id])
 
     # Columns
 
@@ -239,12 +264,7 @@ class PairAdmin(admin.ModelAdmin[Pair]):
 
     # Actions
 
-    def chosen(self, request: HttpRequest, pairs: QuerySet[Pair]) -> list[Pair]:
-        """Return the pairs of which the user may decide."""
-        rows = pairs.select_related("first", "second")
-        return [pair for pair in rows if self.has_change_permission(request, pair)]
-
-    @admin.action(permissions=["change"], description=_("These are not the same"))
+    @admin.action(permissions=["change"], description=_("Not the same"))
     def not_the_same(self, request: HttpRequest, queryset: QuerySet[Pair]) -> None:
         pairs = self.chosen(request, queryset)
         for pair in pairs:
@@ -262,7 +282,7 @@ class PairAdmin(admin.ModelAdmin[Pair]):
         foreign = [plan for plan in plans if self.rows_admin.used_elsewhere(request, plan)]
         if foreign:
             names = ", ".join(str(row) for plan in foreign for row in plan.rows)
-            words = gettext("Not changed, because they are in editions that you may not change: %(names)s.")
+            words = gettext("Not changed, because they are in editions that you can’t change: %(names)s.")
             self.message_user(request, words % {"names": names}, messages.WARNING)
         plans = [plan for plan in plans if plan not in foreign]
         if "confirmed" not in request.POST:
@@ -287,7 +307,7 @@ class PairAdmin(admin.ModelAdmin[Pair]):
             except merge.CannotMergeError as error:
                 left += error.reasons
         words = ngettext("%(count)d pair merged.", "%(count)d pairs merged.", done) % {"count": done}
-        address, back = self.rows_admin.named("merges"), gettext("Take merges back")
+        address, back = self.rows_admin.named("merges"), gettext("Revert merges")
         said = format_html('{} <a href="{}">{}</a>', words, address, back)
         self.message_user(request, said, messages.SUCCESS)
         for reason in dict.fromkeys(left):
@@ -308,17 +328,15 @@ def planned(plan: SideBySide) -> dict[str, object]:
 
 @admin.register(PersonPair)
 class PersonPairAdmin(PairAdmin):
+    rows_model = Person
     list_filter = [AppearingFilter, LikelihoodFilter, EvidenceFilter, DoubtfulFilter]
-    search_fields = ["first__folded", "second__folded"]
-    search_help_text = _("A part of one of the names.")
 
 
 @admin.register(InstitutionPair)
 class InstitutionPairAdmin(PairAdmin):
+    rows_model = Institution
     desk_order = 25
     list_filter = [AppearingFilter, LikelihoodFilter, EvidenceFilter]
-    search_fields = ["first__folded", "second__folded"]
-    search_help_text = _("A part of one of the names.")
 
 
 class DistinctionAdmin(ContentAdmin):

@@ -2,14 +2,14 @@
 
 import logging
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.options import Action, ActionLocation
 from django.core.exceptions import PermissionDenied
-from django.db.models import Field, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.db.models import Field, Model, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
@@ -18,88 +18,37 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import Membership
-from accounts.roles import DESCRIPTIONS, Role
+from accounts.role_table import role_table
+from accounts.roles import PARTS, Role
 from conference.models import Edition
-from content.row_values import related_model
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import asked_edition, editions_for
+from editorial.sections import DeskSection
 from people import membership
-from people.models import Invitation, Person
+from people.admin.member_forms import LAST_OWNER, SERIES, InviteForm, MemberForm, explained
+from people.models import Invitation
+from people.secret_links import can_send
 
 # Where a request keeps the edition whose member has left.
 LEFT = "_left_edition"
-
-LAST_OWNER = gettext_lazy(
-    "%(edition)s would have no owner. Make somebody else its owner first, or ask a superuser."
-)
-
-
-class MemberForm(forms.ModelForm[Membership]):
-    """The role of a member."""
-
-    class Meta:
-        model = Membership
-        fields: ClassVar[list[str]] = ["role"]
-
-    # Set by the admin: whether the user is a superuser.
-    is_free: ClassVar[bool] = False
-
-    def clean_role(self) -> str:
-        role: str = self.cleaned_data["role"]
-        stored = Membership.objects.get(pk=self.instance.pk)
-        if role != Role.OWNER and membership.is_last_owner(stored) and not self.is_free:
-            raise forms.ValidationError(LAST_OWNER % {"edition": stored.edition}, code="last_owner")
-        return role
-
-
-class InviteForm(forms.ModelForm[Invitation]):
-    """Who is invited to what."""
-
-    class Meta:
-        model = Invitation
-        fields: ClassVar[list[str]] = ["name", "email", "role", "person"]
-
-    def __init__(self, edition: Edition, roles: list[str], data: QueryDict | None = None) -> None:
-        super().__init__(data)
-        role = cast(forms.ChoiceField, self.fields["role"])
-        person = cast("forms.ModelChoiceField[Person]", self.fields["person"])
-        role.choices = role_choices(roles)
-        role.initial = roles[-1] if Role.EDITOR not in roles else Role.EDITOR
-        person.queryset, person.empty_label = leaders(edition), _("None: not a session chair")
-
-    def clean(self) -> dict[str, object]:
-        cleaned = super().clean() or self.cleaned_data
-        if cleaned.get("role") == Role.SESSION_CHAIR and not cleaned.get("person"):
-            self.add_error("person", _("Say whose sessions a session chair sees."))
-        if cleaned.get("role") != Role.SESSION_CHAIR:
-            cleaned["person"] = None
-        return cleaned
-
-
-def role_choices(roles: Iterable[str]) -> list[tuple[str, str]]:
-    return [(role, str(Role(role).label)) for role in roles]
-
-
-def leaders(edition: Edition) -> QuerySet[Person]:
-    """Return those who lead a session of the edition."""
-    roles = related_model(Person, "session_roles")._base_manager.filter(session__edition=edition)
-    there = roles.filter(role__in=("chair", "moderator", "organizer"))
-    return Person.objects.filter(pk__in=there.order_by().values("person"), merged_into__isnull=True)
 
 
 @admin.register(Membership)
 class MembershipAdmin(ScopedAdmin):
     """Members, one edition at a time."""
 
+    desk_section = DeskSection.MEMBERS
     desk_order = 70
     form = MemberForm
-    fields = ["user", "edition", "role"]
-    readonly_fields = ["user", "edition"]
+    fields = ["user", "place", "role", "parts"]
+    readonly_fields = ["user", "place"]
+    radio_fields: ClassVar[dict[str, Any]] = {"role": admin.VERTICAL}
 
     def get_urls(self) -> list[URLPattern]:
         wrap, start = self.admin_site.admin_view, "invitations/<int:key>"
         own = [
             path(f"{start}/revoke/", wrap(self.revoke_view), name="accounts_membership_revoke"),
+            path("roles/", wrap(self.roles_view), name="accounts_membership_roles"),
             path(f"{start}/send/", wrap(self.send_view), name="accounts_membership_send"),
         ]
         return [*own, *super().get_urls()]
@@ -113,7 +62,11 @@ class MembershipAdmin(ScopedAdmin):
         return super().has_delete_permission(request, obj) and self.is_below(request, obj)
 
     def is_below(self, request: HttpRequest, obj: Membership | None) -> bool:
-        return obj is None or obj.role in membership.may_give(request.user, obj.edition)
+        return obj is None or obj.role in membership.may_give(request.user, obj.place)
+
+    @admin.display(description=gettext_lazy("edition or series"))
+    def place(self, member: Membership) -> str:
+        return str(member.place)
 
     def get_actions(
         self, request: HttpRequest, action_location: ActionLocation = ActionLocation.CHANGE_LIST
@@ -140,22 +93,50 @@ class MembershipAdmin(ScopedAdmin):
             raise PermissionDenied
         edition = self.edition(request)
         roles = membership.may_give(request.user, edition)
-        order, rows = [*Role], Membership.objects.filter(edition=edition)
-        found = rows.select_related("edition", "user__person_account__person")
-        members = sorted(found, key=lambda one: order.index(Role(one.role)))
+        in_series = membership.may_give(request.user, edition.conference)
+        members = listed(edition)
+        invited = Invitation.objects.filter(Q(edition=edition) | Q(conference=edition.conference_id))
+        invitations = [*invited.waiting().select_related("created_by")]
+        labels = part_labels(edition, [*members, *invitations])
+
+        def with_limits[M: (Membership, Invitation)](one: M) -> tuple[M, str, bool]:
+            given = roles if one.edition_id else in_series
+            return one, ", ".join(part_names(one, labels)), one.role in given
+
         context = {
             **self.admin_site.each_context(request),
             "title": _("Members of %(edition)s") % {"edition": edition},
             "opts": self.opts,
             "edition": edition,
             "editions": editions_for(request),
-            "members": [(one, one.role in roles) for one in members],
-            "invitations": Invitation.objects.filter(edition=edition).waiting().select_related("created_by"),
+            "members": [with_limits(one) for one in members],
+            "invitations": [with_limits(one) for one in invitations],
             "may_invite": bool(roles),
-            "can_send": membership.can_send(),
-            "duties": [(role.label, DESCRIPTIONS[role]) for role in Role],
+            "can_send": can_send(),
         }
         return TemplateResponse(request, "admin/accounts/membership/members.html", context)
+
+    def roles_view(self, request: HttpRequest) -> HttpResponse:
+        """Say who may do what: each role in words, and who has it."""
+        if not self.has_view_permission(request):
+            raise PermissionDenied
+        edition = self.edition(request)
+        members = listed(edition)
+        labels, holders = part_labels(edition, members), dict[str, list[str]]()
+        for one in members:
+            more = [_("all editions")] if one.conference_id else [*part_names(one, labels)]
+            name = one.user.get_full_name() or one.user.get_username()
+            holders.setdefault(one.role, []).append(f"{name} ({', '.join(more)})" if more else name)
+        lines = role_table()
+        context = self.frame(
+            request,
+            _("Who may do what in %(edition)s") % {"edition": edition},
+            edition=edition,
+            editions=editions_for(request),
+            columns=[name for name, _words in lines[0].columns],
+            lines=[(line, holders.get(line.role, [])) for line in lines],
+        )
+        return TemplateResponse(request, "admin/accounts/membership/roles.html", context)
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
@@ -167,57 +148,62 @@ class MembershipAdmin(ScopedAdmin):
         roles = membership.may_give(request.user, edition)
         if not roles:
             raise PermissionDenied
-        form = InviteForm(edition, roles, request.POST or None)
+        in_series = membership.may_give(request.user, edition.conference)
+        form = InviteForm(edition, roles, in_series, request.POST or None)
         context = {**self.admin_site.each_context(request), "opts": self.opts, "edition": edition}
         if request.method == "POST" and form.is_valid():
             invitation = form.save(commit=False)
-            invitation.edition, invitation.created_by_id = edition, request.user.pk
+            if form.cleaned_data.get("where") == SERIES:
+                invitation.conference = edition.conference
+            else:
+                invitation.edition = edition
+            invitation.created_by_id = request.user.pk
             link = Invitation.address(invitation.renew())
             invitation.save()
             context |= {"title": _("Send this link"), "invitation": invitation, "link": link}
-            context["can_send"] = membership.can_send()
+            context["can_send"] = can_send()
             response = TemplateResponse(request, "admin/accounts/membership/link.html", context)
             response["Cache-Control"] = "no-store"
             return response
-        title = _("Invite somebody to %(edition)s") % {"edition": edition}
-        duties = [(role.label, DESCRIPTIONS[role]) for role in Role if role in roles]
-        context |= {"title": title, "form": form, "duties": duties}
+        title = _("Invite someone to %(edition)s") % {"edition": edition}
+        context |= {"title": title, "form": form}
         return TemplateResponse(request, "admin/accounts/membership/invite.html", context)
 
     def invitation(self, request: HttpRequest, key: int) -> Invitation:
         """Return a pending invitation that the user may manage."""
-        rows = Invitation.objects.waiting().select_related("edition")
+        rows = Invitation.objects.waiting().select_related("edition", "conference")
         invitation = get_object_or_404(rows, pk=key)
-        if not access_for(request).may_all("view", Membership, invitation.edition):
+        given = membership.may_give(request.user, invitation.place)
+        if invitation.role not in given:
+            if invitation.edition and access_for(request).may_all("view", Membership, invitation.edition):
+                raise PermissionDenied
             raise Http404("No such invitation.")
-        if invitation.role not in membership.may_give(request.user, invitation.edition):
-            raise PermissionDenied
         return invitation
 
     def send_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Mail a new link."""
         invitation = self.invitation(request, key)
-        if request.method == "POST" and request.user.is_authenticated and membership.can_send():
+        if request.method == "POST" and request.user.is_authenticated and can_send():
             said = {"email": invitation.email}
             try:
                 membership.mail_invitation(invitation, request.user)
             except membership.CannotSendError:
                 logging.getLogger(__name__).exception("An invitation could not be mailed.")
-                words = _("No e-mail could be sent to %(email)s. The link that you have is still good.")
+                words = _("The e-mail to %(email)s couldn’t be sent. The current link still works.")
                 messages.error(request, words % said)
             else:
-                words = _("A new link was sent to %(email)s. An older one leads nowhere any more.")
+                words = _("A new link was sent to %(email)s. Earlier links no longer work.")
                 messages.success(request, words % said)
-        return redirect(members_of(invitation.edition))
+        return redirect(members_of(invitation.place))
 
     def revoke_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Revoke an invitation: its link no longer works."""
         invitation = self.invitation(request, key)
         if request.method != "POST":
-            return redirect(members_of(invitation.edition))
+            return redirect(members_of(invitation.place))
         invitation.delete()
         messages.success(request, _("The invitation of %(name)s was revoked.") % {"name": invitation.name})
-        return redirect(members_of(invitation.edition))
+        return redirect(members_of(invitation.place))
 
     # Changing and ending a role
 
@@ -234,8 +220,8 @@ class MembershipAdmin(ScopedAdmin):
         match = request.resolver_match
         row = self.get_object(request, match.kwargs.get("object_id", "")) if match else None
         if db_field.name == "role" and row is not None:
-            given = membership.may_give(request.user, row.edition)
-            kwargs["choices"] = role_choices(given)
+            given = membership.may_give(request.user, row.place)
+            kwargs["choices"] = explained(given)
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def get_deleted_objects(
@@ -244,24 +230,46 @@ class MembershipAdmin(ScopedAdmin):
         deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
         is_free = access_for(request).everywhere("delete", Membership)
         held = [] if is_free else [one for one in objs if membership.is_last_owner(one)]
-        last = [LAST_OWNER % {"edition": one.edition} for one in held]
+        last = [LAST_OWNER % {"edition": one.place} for one in held]
         return deleted, counts, lacking, [*protected, *last]
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
         # For the page that follows, when the membership is gone.
-        vars(request)[LEFT] = obj.edition
+        vars(request)[LEFT] = obj.place
         membership.end(obj)
 
     def response_change(self, request: HttpRequest, obj: Membership) -> HttpResponse:
-        said = {"name": obj.user, "role": obj.get_role_display(), "edition": obj.edition}
+        said = {"name": obj.user, "role": obj.get_role_display(), "edition": obj.place}
         messages.success(request, _("%(name)s is now %(role)s of %(edition)s.") % said)
-        return redirect(members_of(obj.edition))
+        return redirect(members_of(obj.place))
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
         messages.success(request, _("%(name)s is no longer a member.") % {"name": obj_display})
         return redirect(members_of(vars(request)[LEFT]))
 
 
-def members_of(edition: Edition) -> str:
-    """Return the address of an edition's members."""
-    return f"{reverse('admin:accounts_membership_changelist')}?{urlencode({'edition': edition.pk})}"
+def listed(edition: Edition) -> list[Membership]:
+    """Return the members of an edition and of its series, by role."""
+    order = [*Role]
+    found = membership.members_of(edition).select_related(
+        "edition", "conference", "user__person_account__person"
+    )
+    return sorted(found, key=lambda one: order.index(Role(one.role)))
+
+
+def part_labels(edition: Edition, rows: Iterable[Membership | Invitation]) -> dict[str, str]:
+    """Return the names of the topics and tracks of an edition, if one of the rows is limited to some."""
+    if not any(one.parts for one in rows):
+        return {}
+    return dict(choice for parts in PARTS.values() for choice in parts(edition))
+
+
+def part_names(one: Membership | Invitation, labels: dict[str, str]) -> list[str]:
+    """Return the names of the topics and tracks to which a role is limited, as far as they still exist."""
+    return [labels[part] for part in one.parts if part in labels]
+
+
+def members_of(place: Model | None) -> str:
+    """Return the address of the members of an edition; of a series, those of the edition in hand."""
+    page = reverse("admin:accounts_membership_changelist")
+    return f"{page}?{urlencode({'edition': place.pk})}" if isinstance(place, Edition) else page

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
@@ -20,8 +19,9 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import lookup_of
 from content.history import ChangeSet, Origin, RowChange
+from content.history.revert import CannotRevertError, undo, undo_plan
 from content.models import Content
-from content.revert import CannotRevertError, undo, undo_plan
+from content.request_keys import key_of
 from editorial.access import access_for
 from editorial.model_admin import ContentAdmin, admin_link
 from people.access_scope import names_of, reaching_elsewhere
@@ -42,7 +42,7 @@ class MergeAdmin(ContentAdmin):
     actions = ["compare_selected"]
     list_select_related = ["merged_into"]
 
-    def offered(self, rows: QuerySet[Model], edition: str) -> QuerySet[Model]:
+    def offered(self, rows: QuerySet[Model], edition: int) -> QuerySet[Model]:
         return super().offered(rows, edition).filter(merged_into__isnull=True)
 
     @admin.display(description=_("merged into"))
@@ -68,7 +68,7 @@ class MergeAdmin(ContentAdmin):
     def compare_selected(self, request: HttpRequest, queryset: QuerySet[Model]) -> HttpResponse | None:
         keys = list(queryset.order_by("pk").values_list("pk", flat=True)[: MAX_COMPARED + 1])
         if not MIN_COMPARED <= len(keys) <= MAX_COMPARED:
-            words = gettext("Choose two to %(most)d to compare.") % {"most": MAX_COMPARED}
+            words = gettext("Choose two to %(maximum)d to compare.") % {"maximum": MAX_COMPARED}
             self.message_user(request, words, messages.WARNING)
             return None
         return redirect(self.compare_address(keys))
@@ -77,9 +77,7 @@ class MergeAdmin(ContentAdmin):
 
     def compared_rows(self, request: HttpRequest) -> list[Mergeable]:
         """Return the rows that the address names, of those that the user may see."""
-        keys = [
-            int(key) for key in request.GET.getlist("id")[:MAX_COMPARED] if key.isdecimal() and len(key) < 19
-        ]
+        keys = [key for text in request.GET.getlist("id")[:MAX_COMPARED] if (key := key_of(text))]
         found = self.get_queryset(request).filter(merged_into__isnull=True).in_bulk(keys)
         return [found[key] for key in dict.fromkeys(keys) if key in found]
 
@@ -92,7 +90,7 @@ class MergeAdmin(ContentAdmin):
         if not self.has_change_permission(request):
             raise PermissionDenied
         if len(rows) < MIN_COMPARED:
-            words = gettext("There are not two to compare: they were merged, or are not here any more.")
+            words = gettext("There are no longer two entries to compare: they were merged or deleted.")
             self.message_user(request, words, messages.WARNING)
             return redirect(self.next_address(request) or self.named("changelist"))
         if not all(self.has_change_permission(request, row) for row in rows):
@@ -105,7 +103,7 @@ class MergeAdmin(ContentAdmin):
                 return done
         context = self.frame(
             request,
-            gettext("Are these the same?"),
+            gettext("Are these the same person or institution?"),
             shown=shown,
             problems=problems,
             reasons=self.reasons(request, rows),
@@ -120,20 +118,20 @@ class MergeAdmin(ContentAdmin):
         rows = shown.rows
         if "distinct" in request.POST:
             merge.distinguish(rows)
-            words = gettext("Noted: %(names)s are not the same. They are not suggested again.")
+            words = gettext("Saved: %(names)s are not the same. They won’t be suggested again.")
             listed = ", ".join(f"“{row}”" for row in rows)
             self.message_user(request, words % {"names": listed}, messages.SUCCESS)
             return redirect(self.next_address(request) or self.named("changelist"))
         if request.POST.get("seen") != shown.seen:
-            problems.append(gettext("Something here was changed after you opened the page. Look again."))
+            problems.append(gettext("Something changed after you opened the page. Review it again."))
             return None
         keys = {str(row.pk): row for row in rows}
         keep = keys.get(request.POST.get("keep", ""))
         if keep is None:
-            problems.append(gettext("Choose whose address is kept."))
+            problems.append(gettext("Choose which address to keep."))
             return None
         if elsewhere := self.used_elsewhere(request, shown, keep.pk):
-            words = gettext("%(names)s: in editions that you may not change. Keep that entry.")
+            words = gettext("%(names)s: in editions that you can’t change. Keep that entry.")
             problems.append(words % {"names": ", ".join(map(str, elsewhere))})
             return None
         picked = {line.name: request.POST.get(f"value-{line.name}", "") for line in shown.lines}
@@ -150,16 +148,16 @@ class MergeAdmin(ContentAdmin):
     def merge_message(self, merged: merge.Merged[Mergeable], rows: Iterable[Mergeable]) -> SafeString:
         """Return what a merge has done, with a link to revert it."""
         others = ", ".join(f"“{row}”" for row in rows if row.pk != merged.survivor.pk)
-        count = merged.moved.count
+        count = merged.moved_count
         words = ngettext(
             "%(others)s merged into %(survivor)s: %(count)d entry moved.",
             "%(others)s merged into %(survivor)s: %(count)d entries moved.",
             count,
         )
         said = words % {"others": others, "survivor": f"“{merged.survivor}”", "count": count}
-        if merged.moved.dropped:
-            listed = "; ".join(f"{one.name}, {one.thing}" for one in merged.moved.dropped[:MAX_SHOWN_DROPPED])
-            more = " …" if len(merged.moved.dropped) > MAX_SHOWN_DROPPED else ""
+        if merged.dropped:
+            listed = "; ".join(merged.dropped[:MAX_SHOWN_DROPPED])
+            more = " …" if len(merged.dropped) > MAX_SHOWN_DROPPED else ""
             twice = gettext("Duplicate entries were merged: %(listed)s.")
             said = f"{said} {twice % {'listed': listed + more}}"
         back = self.named("unmerge", merged.change_set)
@@ -265,9 +263,9 @@ class MergeAdmin(ContentAdmin):
         request: HttpRequest,
         object_id: str,
         form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
+        extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
-        row = self.get_object(request, object_id) if object_id.isdecimal() else None
+        row = self.get_object(request, object_id) if key_of(object_id) else None
         more: dict[str, object] = {}
         if row is not None and row.merged_into_id:
             more["merged_into_link"] = admin_link(row.merged_into)
@@ -307,7 +305,7 @@ class SplitAdmin(MergeAdmin):
             raise Http404("No such person.")
         if not (self.has_change_permission(request, person) and self.has_add_permission(request)):
             raise PermissionDenied
-        (column,) = columns_of([person], self.visible_to(request), most=None)
+        (column,) = columns_of([person], self.visible_to(request), limit=None)
         problems: list[str] = []
         if request.method == "POST":
             new = self.divide(request, person, column, problems)
@@ -342,13 +340,13 @@ class SplitAdmin(MergeAdmin):
                 picked[type(offered[key])].append(offered[key].pk)
         name = " ".join(request.POST.get("name", "").split())
         if not name:
-            problems.append(gettext("Give the new person's name."))
+            problems.append(gettext("Enter the new person's name."))
         if not picked:
             problems.append(gettext("Choose what belongs to the new person."))
         access = access_for(request)
         for model, keys in picked.items():
             if access.rows(model._default_manager.filter(pk__in=keys), "change").count() < len(keys):
-                problems.append(gettext("Some of it is in editions that you may not change."))
+                problems.append(gettext("Some of it is in editions that you can’t change."))
         if problems:
             return None
         try:

@@ -21,10 +21,13 @@ from conference.publishing import PUBLISHED_ROWS, SITE, PublishedRows
 from content.row_values import related_model
 from editorial.current_edition import LIST_FILTER, edition_of, editions_for
 from editorial.desk import CHECKS, ROW_COUNTS, Check, CheckFilter, RowCount
+from editorial.desk_search import SEARCHED, SearchedRows
 from editorial.lists import matching as found_in
 from editorial.lists import with_count
 from editorial.model_admin import PRIVATE_SEARCH_FIELDS, ContentAdmin, OrderedAdmin, PartInline, admin_link
+from editorial.sections import DeskSection
 from people.admin.merging import MergeAdmin, SplitAdmin
+from people.committee_copy import offices_of
 from people.merging.merge import parent_of
 from people.models import (
     CommitteeRole,
@@ -36,7 +39,7 @@ from people.models import (
     PersonName,
     PersonPair,
 )
-from people.querysets import LetteredQuerySet, LikelyNamesakeQuerySet, PairQuerySet
+from people.querysets import LetteredQuerySet, SuggestionQuerySet
 
 
 class AppearingFilter(admin.SimpleListFilter):
@@ -50,9 +53,7 @@ class AppearingFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
         offered = {key for key, _name in self.lookup_choices}
-        if self.value() not in offered or not isinstance(
-            queryset, LetteredQuerySet | PairQuerySet | LikelyNamesakeQuerySet
-        ):
+        if self.value() not in offered or not isinstance(queryset, LetteredQuerySet | SuggestionQuerySet):
             return queryset
         return queryset.appearing_in(self.value())
 
@@ -73,6 +74,7 @@ class AppearingCheck(AppearingRows, Check):
     __slots__ = ()
 
 
+SEARCHED.append(SearchedRows(Person, "person", _("People"), place=20))
 ROW_COUNTS.append(AppearingRows(Person, ngettext_lazy("person", "people", "count"), place=15))
 CHECKS += [
     AppearingCheck(
@@ -85,7 +87,7 @@ CHECKS += [
     ),
     AppearingRows(
         PersonPair,
-        ngettext_lazy("likely duplicate to look at", "likely duplicates to look at", "count"),
+        ngettext_lazy("likely duplicate to check", "likely duplicates to check", "count"),
         lambda rows: rows.undecided(),
         place=31,
     ),
@@ -97,7 +99,7 @@ CHECKS += [
     ),
     AppearingRows(
         InstitutionPair,
-        ngettext_lazy("institution listed twice, perhaps", "institutions listed twice, perhaps", "count"),
+        ngettext_lazy("institution possibly listed twice", "institutions possibly listed twice", "count"),
         lambda rows: rows.undecided(),
         place=32,
     ),
@@ -125,6 +127,7 @@ class IdentifierInline(PartInline):
 
 @admin.register(Person)
 class PersonAdmin(SplitAdmin):
+    desk_section = DeskSection.PEOPLE
     desk_order = 10
     private_history = True
     list_display = ["name", "affiliation", "paper_count", "role_count", "orcid", "merged"]
@@ -144,7 +147,7 @@ class PersonAdmin(SplitAdmin):
     def get_fieldsets(self, request: HttpRequest, obj: Person | None = None) -> Any:
         """Leave out what only those read who may change the person."""
         fieldsets = super().get_fieldsets(request, obj)
-        if obj is None or self.has_change_permission(request, obj):
+        if obj is None or access_of(request.user).may("private", Person, obj):
             return fieldsets
         return [one for one in fieldsets if "email" not in one[1]["fields"]]
 
@@ -156,15 +159,15 @@ class PersonAdmin(SplitAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Person], search_term: str
     ) -> tuple[QuerySet[Person], bool]:
-        """Find by former names and e-mail addresses only people whom the user may change."""
+        """Find by former names and e-mail addresses only people whose private fields the user may read."""
         found, twice = super().get_search_results(request, queryset, search_term)
         access = access_of(request.user)
-        if access.everywhere("change", Person) or not search_term.strip():
+        if access.everywhere("private", Person) or not search_term.strip():
             return found, twice
-        changeable = Person._base_manager.filter(access.scope(Person, "change")).values("pk")
+        readable = Person._base_manager.filter(access.scope(Person, "private")).values("pk")
         public = [one for one in self.search_fields if one not in PRIVATE_SEARCH_FIELDS]
         openly = found_in(queryset, public, search_term)
-        return found.filter(models.Q(pk__in=changeable) | models.Q(pk__in=openly.values("pk"))), twice
+        return found.filter(models.Q(pk__in=readable) | models.Q(pk__in=openly.values("pk"))), twice
 
     def response_add(
         self, request: HttpRequest, obj: Person, post_url_continue: str | None = None
@@ -256,6 +259,7 @@ class PersonIdentifierAdmin(ContentAdmin):
 
 @admin.register(Institution)
 class InstitutionAdmin(MergeAdmin):
+    desk_section = DeskSection.PEOPLE
     desk_order = 20
     list_display = ["name", "country", "ror", "author_count", "merged"]
     search_fields = ["folded", "slug", "ror"]
@@ -284,6 +288,8 @@ class InstitutionAdmin(MergeAdmin):
 
 @admin.register(CommitteeRole)
 class CommitteeRoleAdmin(OrderedAdmin):
+    desk_section = DeskSection.COMMITTEE
+    offered_texts = {"role": offices_of}
     desk_order = 30
     list_display = ["person", "role", "affiliation", "edition", "position"]
     list_editable = ["position"]

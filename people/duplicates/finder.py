@@ -188,10 +188,10 @@ def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
     yield "".join([name[-1], *name[:-1]])
     for one, other in combinations(some, 2):
         yield f"{one} {other}"
-        for kept, cut in ((one, other), (other, one)):
-            if len(cut) >= PART and len(kept) > 1:
-                yield f"{kept} {cut[:PART]}-"
-                yield f"{kept} -{cut[-PART:]}"
+        for whole, cut in ((one, other), (other, one)):
+            if len(cut) >= PART and len(whole) > 1:
+                yield f"{whole} {cut[:PART]}-"
+                yield f"{whole} -{cut[-PART:]}"
     if len(name) > 2:
         yield " ".join(sorted([name[-1], "".join(name[:-1])]))
         yield " ".join(sorted([name[0], "".join(name[1:])]))

@@ -56,8 +56,8 @@ class InstitutionCandidate:
 def words(name: str) -> tuple[str, ...]:
     """Return the telling words of a name, in one language, in order."""
     folded = re.sub(r"[^0-9a-z]+", " ", fold(name).replace("'", "")).split()
-    kept = [SYNONYMS.get(word, word) for word in folded if word not in STOP_WORDS]
-    return tuple(kept or folded)
+    telling = [SYNONYMS.get(word, word) for word in folded if word not in STOP_WORDS]
+    return tuple(telling or folded)
 
 
 @lru_cache(maxsize=65_536)
@@ -151,10 +151,10 @@ def _candidates(institutions: Sequence[InstitutionCandidate]) -> Iterator[tuple[
 
 
 def _keys(name: str) -> Iterator[str]:
-    kept = words(name)
-    yield " ".join(sorted(kept))
-    yield " ".join(sorted(set(kept) - UNITS))
+    telling = words(name)
+    yield " ".join(sorted(telling))
+    yield " ".join(sorted(set(telling) - UNITS))
     yield from (f"={form}" for form in short_forms(name))
-    for left_out in kept if len(kept) > 1 else ():
+    for left_out in telling if len(telling) > 1 else ():
         # A slip in one word leaves all the others.
-        yield "~" + " ".join(sorted(word for word in kept if word != left_out))
+        yield "~" + " ".join(sorted(word for word in telling if word != left_out))

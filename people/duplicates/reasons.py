@@ -20,29 +20,29 @@ WORDS: dict[str, str | Promise] = {
     "name_order": gettext_lazy("The same names in another order."),
     "name_doubled": gettext_lazy("A part of one name is written twice."),
     "name_placeholder": gettext_lazy("One name has a placeholder in it that is no name."),
-    "name_joined": gettext_lazy("The names are the same, written together or apart."),
-    "name_middle": gettext_lazy("One name has a middle initial more."),
-    "name_called": gettext_lazy("One name has a name in brackets more."),
-    "name_extra": gettext_lazy("One name has a part more."),
+    "name_joined": gettext_lazy("The names are the same except for spaces."),
+    "name_middle": gettext_lazy("One name has an additional middle initial."),
+    "name_called": gettext_lazy("One name has an additional name in brackets."),
+    "name_extra": gettext_lazy("One name has an additional part."),
     "name_initials": gettext_lazy("Initials in place of names."),
     "name_short": gettext_lazy("One name may be the short form of the other."),
-    "name_typo": gettext_lazy("The names differ by a letter or two."),
+    "name_typo": gettext_lazy("The names differ by one or two letters."),
     "contact": gettext_lazy("They have the same e-mail address or homepage."),
     "same_paper": gettext_lazy("Both are authors of one paper."),
     "other_place_there": gettext_lazy(
-        "On that paper they have different affiliations, which speaks against it."
+        "They have different affiliations on that paper, which is evidence against it."
     ),
-    "no_coauthor": gettext_lazy("They have no co-author in common, which speaks against it."),
-    "elsewhere": gettext_lazy("Their affiliations differ, which speaks against it."),
+    "no_coauthor": gettext_lazy("They have no co-authors in common, which is evidence against it."),
+    "elsewhere": gettext_lazy("Their affiliations differ, which is evidence against it."),
     "same_topic": gettext_lazy("They have papers on the same topic."),
-    "other_topics": gettext_lazy("Their papers have no topic in common, which speaks against it."),
-    KEPT_APART: gettext_lazy("An import kept them apart, as the name alone does not say who it is."),
+    "other_topics": gettext_lazy("Their papers have no topics in common, which is evidence against it."),
+    KEPT_APART: gettext_lazy("An import kept them apart, because the name alone doesn’t identify a person."),
     "place_words": gettext_lazy("The names have the same words."),
-    "place_alias": gettext_lazy("One is called as the other is called too."),
+    "place_alias": gettext_lazy("One’s name is another name of the other."),
     "place_slip": gettext_lazy("The names differ by a letter."),
     "place_part": gettext_lazy("One name may mean a part of the other."),
     "place_initials": gettext_lazy("One name is made of the initials of the other."),
-    "other_country": gettext_lazy("They are in different countries, which speaks against it."),
+    "other_country": gettext_lazy("They are in different countries, which is evidence against it."),
 }
 # Kinds of evidence by which a list is narrowed: the codes of each.
 KINDS: dict[str, tuple[str | Promise, tuple[str, ...]]] = {
@@ -99,15 +99,15 @@ def sentence(code: str, values: ReasonValues, names: Mapping[int, str]) -> str:
     if code == "affiliation":
         return gettext("Both are of %(place)s.") % values
     if code == "other_ids":
-        words = gettext("They have different identifiers of %(schemes)s, which speaks against it.")
+        words = gettext("They have different %(schemes)s identifiers, which is evidence against it.")
         return words % {"schemes": ", ".join(values["schemes"])}
     if code == "long_ago":
-        words = gettext("There are %(count)d years between their papers, which speaks against it.")
+        words = gettext("Their papers are %(count)d years apart, which is evidence against it.")
         return words % {"count": count}
     if code == "together":
         words = ngettext(
-            "Both stand on %(count)d paper, which speaks against it.",
-            "Both stand on %(count)d papers, which speaks against it.",
+            "Both are authors of the same paper, which is evidence against it.",
+            "Both are authors of the same %(count)d papers, which is evidence against it.",
             count,
         )
         return words % {"count": count}

@@ -50,8 +50,8 @@ class SpellingMatch:
 def words(name: str) -> tuple[str, ...]:
     """Return the folded words of a name, in order; placeholders, titles and numbers are none."""
     parts = normal(name).split()
-    kept = [part for part in parts if part.strip("()[],.") not in NOT_NAMES] or parts
-    folded = fold(" ".join(kept)).replace("'", "").replace("’", "")
+    name_parts = [part for part in parts if part.strip("()[],.") not in NOT_NAMES] or parts
+    folded = fold(" ".join(name_parts)).replace("'", "").replace("’", "")
     found = [word for word in re.split(r"[^0-9a-z]+", folded) if word and not word.isdigit()]
     return tuple(word for word in found if word not in TITLES) or tuple(found)
 

@@ -136,9 +136,8 @@ def state() -> str:
     return f"{revision.current(None).site} {editions}"
 
 
-def is_fresh(model: type[Model]) -> bool:
+def is_fresh(last: Comparison | None) -> bool:
     """Return whether nothing has changed since the last search."""
-    last = Comparison.of(model)
     return last is not None and last.state == state()
 
 
@@ -208,7 +207,7 @@ def _found(model: type[Model]) -> tuple[list[LikelyDuplicate], list[MixedPerson]
 
 def search_if_quick(model: type[Model]) -> None:
     """Search again if rows have changed and few exist; skip if the database is busy."""
-    if is_fresh(model) or model._default_manager.count() > MAX_AUTOMATIC_ROWS:
+    if is_fresh(Comparison.of(model)) or model._default_manager.count() > MAX_AUTOMATIC_ROWS:
         return
     try:
         search(model)
@@ -225,7 +224,7 @@ def search_all() -> None:
 @contextmanager
 def deciding(model: type[Model], keys: Iterable[int]) -> Iterator[None]:
     """Delete the pairs among these rows, which the block decides; all others are as fresh as before."""
-    decided, was_fresh = list(keys), is_fresh(model)
+    decided, was_fresh = list(keys), is_fresh(Comparison.of(model))
     yield
     PAIR_MODELS[model]._default_manager.filter(first__in=decided, second__in=decided).delete()
     if was_fresh:

@@ -1,11 +1,11 @@
 """Several people who are one, several institutions that are one: merged into the one that stays.
 
 What was merged keeps its row, with its address and its ORCID or ROR, so that links, calendars and files find
-the way. The whole is one change set in the history, and can be taken back (`content.revert`).
+the way. The whole is one change set in the history, and can be taken back (`content.history.revert`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, cast
 
@@ -15,9 +15,9 @@ from django.utils.translation import gettext
 
 from content import revision
 from content.history import Origin
+from content.history.recording import linking, recording, row_editions
 from content.models import Ordered
 from content.ordering import reorder
-from content.recording import linking, recording, row_editions
 from content.row_values import is_recorded, recorded_fields
 from people import names
 from people.duplicates import storage
@@ -36,22 +36,6 @@ if TYPE_CHECKING:
     from content.models import Content
 
 
-@dataclass(frozen=True, slots=True)
-class Dropped:
-    """A row dropped because the survivor is already on its parent: that parent, and the person."""
-
-    thing: str
-    name: str
-
-
-@dataclass(slots=True)
-class Moved:
-    """What became of the rows: how many moved, which were dropped."""
-
-    count: int = 0
-    dropped: list[Dropped] = field(default_factory=list)
-
-
 def relations(model: type[Model]) -> "Iterator[tuple[type[Content], ForeignObjectRel]]":
     """Yield the content models that point at rows of a model, and the relation by which they do."""
     for relation in model._meta.related_objects:
@@ -65,18 +49,23 @@ def parent_of(row: Model) -> "Content | None":
     return parent
 
 
-def move_all(there: Model, here: Model, moved: Moved) -> None:
-    """Let everything that points at one row point at another of its model; add what became of it."""
+def move_all(there: Model, here: Model, dropped: list[str]) -> int:
+    """Let everything that points at one row point at another of its model, as `move` does."""
+    count = 0
     for model, relation in relations(type(there)):
         name = relation.field.name
         if isinstance(relation, ManyToManyRel):
-            _move_links(relation, there, here, moved)
+            count += _move_links(relation, there, here)
         else:
-            move(model._default_manager.filter(**{name: there}), name, here, moved)
+            count += move(model._default_manager.filter(**{name: there}), name, here, dropped)
+    return count
 
 
-def move(rows: "QuerySet[Content]", name: str, here: Model, moved: Moved) -> None:
-    """Let these rows point at `here`. Where a row like it points there already, the two become one."""
+def move(rows: "QuerySet[Content]", name: str, here: Model, dropped: list[str]) -> int:
+    """Let these rows point at `here`, and return how many do.
+
+    Where a row like it points there already, the two become one, and `dropped` gets "person, parent".
+    """
     rules = _unique_columns(rows.model, name)
 
     def unique_keys(row: "Content") -> list[tuple[object, ...]]:
@@ -92,10 +81,9 @@ def move(rows: "QuerySet[Content]", name: str, here: Model, moved: Moved) -> Non
             keys.append(row.pk)
             taken |= dict.fromkeys(unique_keys(row), row)
         else:
-            moved.dropped.append(Dropped(str(parent_of(row) or row._meta.verbose_name), str(row)))
+            dropped.append(f"{row}, {parent_of(row) or row._meta.verbose_name}")
             _absorb(remaining, row)
-    if keys:
-        moved.count += rows.model._default_manager.filter(pk__in=keys).update(**{name: here})
+    return rows.model._default_manager.filter(pk__in=keys).update(**{name: here})
 
 
 def _unique_columns(model: type[Model], name: str) -> list[list[str]]:
@@ -146,7 +134,7 @@ def _delete_and_renumber(remaining: Ordered, duplicate: Model) -> None:
     reorder(type(remaining)._default_manager.filter(pk__in=order), order)
 
 
-def _move_links(relation: ManyToManyRel, there: Model, here: Model, moved: Moved) -> None:
+def _move_links(relation: ManyToManyRel, there: Model, here: Model) -> int:
     """Let rows of another model that lead to `there` by a relation to many lead to `here`."""
     link = relation.field
     near, far = link.m2m_column_name(), link.m2m_reverse_name()
@@ -155,8 +143,9 @@ def _move_links(relation: ManyToManyRel, there: Model, here: Model, moved: Moved
     with linking(link.model, link.name, keys):
         both = set(rows.filter(**{far: here.pk, f"{near}__in": keys}).values_list(near, flat=True))
         rows.filter(**{far: there.pk, f"{near}__in": both}).delete()
-        moved.count += rows.filter(**{far: there.pk}).update(**{far: here.pk})
+        count = rows.filter(**{far: there.pk}).update(**{far: here.pk})
     revision.advance(row_editions(link.model, keys).values())
+    return count
 
 
 # Fields whose value a chair chooses; parts of the name follow the name.
@@ -183,10 +172,12 @@ class CannotMergeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Merged[R: Mergeable]:
-    """What a merge has done."""
+    """What a merge has done: how many rows moved, and which were dropped."""
 
     survivor: R
-    moved: Moved
+    moved_count: int
+    # As "person, parent": the survivor was on that parent already.
+    dropped: list[str]
     change_set: int
 
 
@@ -238,19 +229,20 @@ def merge[R: Mergeable](
         by_key = {row.pk: row for row in rows}
         values = {name: getattr(by_key[key], name) for name, key in choice.items()}
         if values["name"].casefold() in hidden:
-            raise CannotMergeError([gettext("“%(name)s” must appear nowhere. Choose another name.") % values])
+            raise CannotMergeError(
+                [gettext("“%(name)s” is hidden and must not appear anywhere. Choose another name.") % values]
+            )
         if isinstance(survivor, Person):
             values |= {name: getattr(by_key[choice["name"]], name) for name in WITH_NAME}
         former_names = [row.name for row in rows]
-        moved = Moved()
-        for row in merged_rows:
-            move_all(row, survivor, moved)
+        dropped: list[str] = []
+        moved_count = sum(move_all(row, survivor, dropped) for row in merged_rows)
         _move_distinctions(survivor, merged_rows)
         _point_to(survivor, merged_rows, values)
         _write_values(survivor, values)
         _add_names(survivor, merged_rows, former_names, hide)
         log.write()
-        return Merged(survivor, moved, log.change_set.pk if log.change_set else 0)
+        return Merged(survivor, moved_count, dropped, log.change_set.pk if log.change_set else 0)
 
 
 def _locked[R: Mergeable](model: type[R], rows: Sequence[R]) -> list[R]:
@@ -259,14 +251,14 @@ def _locked[R: Mergeable](model: type[R], rows: Sequence[R]) -> list[R]:
     found = locked.in_bulk([row.pk for row in rows])
     reasons = []
     if len(found) < 2:
-        reasons.append(gettext("Choose two or more that are here."))
+        reasons.append(gettext("Choose two or more existing entries."))
     reasons += [
-        gettext("%(name)s was merged into another already.") % {"name": row}
+        gettext("%(name)s has already been merged into another entry.") % {"name": row}
         for row in found.values()
         if row.merged_into_id
     ]
     if reasons or rows[0].pk not in found:
-        raise CannotMergeError(reasons or [gettext("The one to be kept is not here any more.")])
+        raise CannotMergeError(reasons or [gettext("The entry to keep no longer exists.")])
     return [cast(R, found[row.pk]) for row in rows if row.pk in found]
 
 

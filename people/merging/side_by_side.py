@@ -169,7 +169,7 @@ def _compared(rows: Sequence[Mergeable], name: str, chosen: int, hidden: set[str
 
 
 def columns_of(
-    people: Sequence[Person], visible: VisibleRows = everything, most: int | None = MAX_CONTRIBUTIONS
+    people: Sequence[Person], visible: VisibleRows = everything, limit: int | None = MAX_CONTRIBUTIONS
 ) -> list[ComparedRow]:
     """Return what people are called and did; at most so much of each."""
     relations = [
@@ -193,9 +193,9 @@ def columns_of(
             for name, row in rows
         ]
         contributions.sort(key=lambda one: (not one.is_shared, -one.edition.start_date.toordinal()))
-        more = max(0, len(contributions) - most) if most is not None else 0
+        more = max(0, len(contributions) - limit) if limit is not None else 0
         column = ComparedRow(person, [*person.names.all()], [*person.identifiers.all()])
-        column.contributions, column.more = contributions[:most], more
+        column.contributions, column.more = contributions[:limit], more
         columns.append(column)
     return columns
 

@@ -10,10 +10,10 @@ from django.utils.translation import gettext
 
 from content import revision
 from content.history import ChangeSet, Origin, RowChange
+from content.history.recording import recording
 from content.models import Content
-from content.recording import recording
 from content.row_values import content_model, is_recorded
-from people.merging.merge import Moved, distinguish, move
+from people.merging.merge import distinguish, move
 from people.models import Person
 from people.querysets import last_of_chain
 
@@ -44,7 +44,7 @@ def _give(rows: RowKeys, person: Person, other: Person) -> None:
     """Let those of the rows that are a person's be another's."""
     for model, keys in rows.items():
         theirs = model._default_manager.filter(pk__in=keys, **{FIELD: person})
-        move(theirs, FIELD, other, Moved())
+        move(theirs, FIELD, other, dropped=[])
 
 
 def split_change_sets() -> QuerySet[ChangeSet]:

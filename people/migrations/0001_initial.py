@@ -55,7 +55,7 @@ class Migration(migrations.Migration):
                     content.fields.LinesField(
                         blank=True,
                         default=list,
-                        help_text="Other names and short forms, one a line.",
+                        help_text="Other names and short forms, one per line.",
                         verbose_name="aliases",
                     ),
                 ),
@@ -134,7 +134,8 @@ class Migration(migrations.Migration):
                 (
                     "score",
                     models.PositiveSmallIntegerField(
-                        help_text="Of a hundred such pairs, how many are one.", verbose_name="likelihood"
+                        help_text="Of a hundred such suggestions, how many are right.",
+                        verbose_name="likelihood",
                     ),
                 ),
                 ("signs", models.CharField(max_length=300, verbose_name="signs")),
@@ -177,7 +178,7 @@ class Migration(migrations.Migration):
                     "uid",
                     content.fields.UidField(
                         default=content.fields.new_uid,
-                        help_text="Lasting identifier, part of the address. It cannot be changed later.",
+                        help_text="Permanent identifier, part of the address. It can’t be changed later.",
                         max_length=64,
                         unique=True,
                         validators=[
@@ -191,7 +192,7 @@ class Migration(migrations.Migration):
                 (
                     "name",
                     models.CharField(
-                        help_text="As it is shown, such as Ana María Muñoz.",
+                        help_text="The name as displayed, such as Ana María Muñoz.",
                         max_length=200,
                         verbose_name="display name",
                     ),
@@ -217,7 +218,7 @@ class Migration(migrations.Migration):
                     "affiliation",
                     models.CharField(
                         blank=True,
-                        help_text="Where the person is now.",
+                        help_text="The person's current affiliation.",
                         max_length=300,
                         verbose_name="affiliation",
                     ),
@@ -284,8 +285,13 @@ class Migration(migrations.Migration):
                             ("editor", "Editor"),
                             ("session_chair", "Session chair"),
                             ("viewer", "Viewer"),
+                            ("private_viewer", "Viewer with private fields"),
+                            ("track_chair", "Track chair"),
+                            ("awards", "Awards editor"),
+                            ("sponsors", "Sponsors editor"),
+                            ("importer", "Importer"),
                         ],
-                        max_length=13,
+                        max_length=20,
                         verbose_name="role",
                     ),
                 ),
@@ -309,16 +315,33 @@ class Migration(migrations.Migration):
                     "edition",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
+                        blank=True,
+                        null=True,
                         related_name="invitations",
                         to="conference.edition",
                         verbose_name="edition",
                     ),
                 ),
                 (
+                    "conference",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="invitations",
+                        to="conference.conference",
+                        verbose_name="series",
+                    ),
+                ),
+                (
+                    "parts",
+                    models.JSONField(blank=True, default=list, verbose_name="topics and tracks"),
+                ),
+                (
                     "person",
                     models.ForeignKey(
                         blank=True,
-                        help_text="A session chair's own sessions are those that this person leads.",
+                        help_text="Session chairs can edit the sessions that this person leads.",
                         null=True,
                         on_delete=django.db.models.deletion.CASCADE,
                         related_name="invitations",
@@ -331,6 +354,16 @@ class Migration(migrations.Migration):
                 "verbose_name": "invitation",
                 "verbose_name_plural": "invitations",
                 "ordering": ["-created_at", "-pk"],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("conference__isnull", False), ("edition__isnull", True)),
+                            models.Q(("conference__isnull", True), ("edition__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="invitation_of_edition_or_series",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
@@ -351,7 +384,7 @@ class Migration(migrations.Migration):
                 (
                     "role",
                     models.CharField(
-                        help_text="Such as Program Chair. One office's people stand together.",
+                        help_text="For example, Program Chair. Members are grouped by role.",
                         max_length=100,
                         verbose_name="role",
                     ),
@@ -499,7 +532,7 @@ class Migration(migrations.Migration):
                     "hidden",
                     models.BooleanField(
                         default=False,
-                        help_text="A former name that must appear nowhere public.",
+                        help_text="A former name that must not appear anywhere public.",
                         verbose_name="hidden",
                     ),
                 ),
@@ -531,7 +564,8 @@ class Migration(migrations.Migration):
                 (
                     "score",
                     models.PositiveSmallIntegerField(
-                        help_text="Of a hundred such people, how many are two.", verbose_name="likelihood"
+                        help_text="Of a hundred such suggestions, how many are right.",
+                        verbose_name="likelihood",
                     ),
                 ),
                 (
@@ -545,7 +579,7 @@ class Migration(migrations.Migration):
                 (
                     "is_one",
                     models.BooleanField(
-                        default=False, help_text="A chair said so.", verbose_name="is one person"
+                        default=False, help_text="Decided by a chair.", verbose_name="is one person"
                     ),
                 ),
                 (
@@ -576,7 +610,8 @@ class Migration(migrations.Migration):
                 (
                     "score",
                     models.PositiveSmallIntegerField(
-                        help_text="Of a hundred such pairs, how many are one.", verbose_name="likelihood"
+                        help_text="Of a hundred such suggestions, how many are right.",
+                        verbose_name="likelihood",
                     ),
                 ),
                 ("signs", models.CharField(max_length=300, verbose_name="signs")),
@@ -626,18 +661,18 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="institutiondistinction",
             constraint=models.UniqueConstraint(
-                fields=("first", "second"), name="institution_distinction_unique"
+                fields=("first", "second"), name="institutiondistinction_unique"
             ),
         ),
         migrations.AddConstraint(
             model_name="institutiondistinction",
             constraint=models.CheckConstraint(
-                condition=models.Q(("first__lt", models.F("second"))), name="institution_distinction_in_order"
+                condition=models.Q(("first__lt", models.F("second"))), name="institutiondistinction_in_order"
             ),
         ),
         migrations.AddConstraint(
             model_name="institutionpair",
-            constraint=models.UniqueConstraint(fields=("first", "second"), name="institution_pair_unique"),
+            constraint=models.UniqueConstraint(fields=("first", "second"), name="institutionpair_unique"),
         ),
         migrations.AddConstraint(
             model_name="person",
@@ -666,12 +701,12 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="persondistinction",
-            constraint=models.UniqueConstraint(fields=("first", "second"), name="person_distinction_unique"),
+            constraint=models.UniqueConstraint(fields=("first", "second"), name="persondistinction_unique"),
         ),
         migrations.AddConstraint(
             model_name="persondistinction",
             constraint=models.CheckConstraint(
-                condition=models.Q(("first__lt", models.F("second"))), name="person_distinction_in_order"
+                condition=models.Q(("first__lt", models.F("second"))), name="persondistinction_in_order"
             ),
         ),
         migrations.AddConstraint(
@@ -688,6 +723,6 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="personpair",
-            constraint=models.UniqueConstraint(fields=("first", "second"), name="person_pair_unique"),
+            constraint=models.UniqueConstraint(fields=("first", "second"), name="personpair_unique"),
         ),
     ]

@@ -38,7 +38,7 @@ class SessionForm(ActionForm):
         label=_("without times of their own"),
         required=False,
         initial=True,
-        help_text=_("They then take place when the session does."),
+        help_text=_("They then take the times of the session."),
     )
 
     def prepare(self) -> None:
@@ -56,7 +56,9 @@ class SetSession(SetField):
         times = {"start": None, "end": None} if given["follow"] and not is_there else {}
         return {"session": session, **times}
 
-    def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
+    def plan(
+        self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
+    ) -> BulkPlan:
         plan = validated(rows, lambda row: self.values(row, values), moved_words)
         last = last_places(values["session"])
         for line in plan.lines:
@@ -94,7 +96,9 @@ class PutInSession(BulkAction):
 
     form_class = ScheduleForm
 
-    def plan(self, desk: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values) -> BulkPlan:
+    def plan(
+        self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
+    ) -> BulkPlan:
         session = values["session"]
         kind = values["kind"] or kind_in(session)
         presented = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
@@ -138,8 +142,8 @@ def kind_in(session: Session) -> str:
 def scheduled(paper: Any, session: Session, kind: str, waits: Any, access: Access) -> BulkChange | str:
     """Return what puts a paper into a session, or why its rules or the account's role refuse it."""
     if waits is not None:
-        if not access.may("change", Presentation, waits):
-            return gettext("You may not change its presentation.")
+        if not access.may_whole("change", Presentation, waits):
+            return gettext("You don’t have permission to change its presentation.")
         waits.paper = paper
         paper.waits = waits
         news: Values = {"session": session}
@@ -149,7 +153,7 @@ def scheduled(paper: Any, session: Session, kind: str, waits: Any, access: Acces
         paper.edition = session.edition
     made = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
     if not access.may("add", Presentation, made):
-        return gettext("You may not add presentations there.")
+        return gettext("You don’t have permission to add presentations there.")
     return " ".join(refusals(made)) or BulkChange(paper, "", made=made)
 
 
@@ -157,7 +161,7 @@ set_room = SetRoom(
     "set_room",
     Words(
         _("Set room of selected %(verbose_name_plural)s"),
-        _("%(amount)s got the room."),
+        _("Room set for %(amount)s."),
         SAME,
         _("Set room of %(amount)s"),
     ),
@@ -175,7 +179,7 @@ put_in_session = PutInSession(
     "put_in_session",
     Words(
         _("Put selected %(verbose_name_plural)s into a session"),
-        _("%(amount)s put into the session."),
+        _("%(amount)s moved to the session."),
         ngettext_lazy("%(count)d is there already.", "%(count)d are there already.", "count"),
         _("Put %(amount)s into the session"),
     ),

@@ -3,33 +3,38 @@
 A board that its chair left alone is not planned.
 """
 
-import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from django import forms
-from django.db.models import TextChoices
-from django.http import QueryDict
+from django.core.exceptions import ValidationError
+from django.db.models import Prefetch, TextChoices
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.template.response import TemplateResponse
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from content.versions import Seen, mark
-from papers.models import Topic
+from editorial.model_admin import ContentAdmin
+from papers.models import Authorship, Topic
+from papers.rows import natural
 from schedule import clashes
-from schedule.admin.editor import SessionPage, clash_context, decide, difference
-from schedule.clashes.rules import board_key
+from schedule.admin.editor import SessionPage, clash_context, difference, get_session, rows_of
+from schedule.board_plan import (
+    MAX_BOARD_CHARS,
+    Poster,
+    assign,
+    back_and_forth,
+    board_rows,
+    validate_boards,
+)
 from schedule.editing import PlannedRows, PlannedTalk
+from schedule.models import Presentation, Speaker
 from schedule.schedule_filters import in_tree
 
 BOARDS = "boards"
 ON_BOARDS = (clashes.ClashKind.BOARD, clashes.ClashKind.BOARDS_FULL)
-# No hall has more; a slip such as 1-4000000 is refused rather than written out.
-MAX_BOARDS = 5_000
-RANGE = re.compile(r"(?P<prefix>.*?)(?P<first>[0-9]+)\s*[-\u2013\u2026]\s*(?P<again>.*?)(?P<last>[0-9]+)")
-MAX_BOARD_CHARS = 60
-# Two boards and the text between them. What is longer is no range, and too long for a board.
-MAX_RANGE_CHARS = 3 * MAX_BOARD_CHARS
 
 
 class Order(TextChoices):
@@ -39,21 +44,35 @@ class Order(TextChoices):
 
 
 class BoardsForm(forms.Form):
-    """The boards that there are, in the order in which one walks past them."""
+    """The boards that there are, row by row, and how posters are put on them."""
 
     boards = forms.CharField(
         label=_("Boards in walking order"),
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=_("Such as “1-40, A1-A20”, or one in each line."),
+        help_text=_("Such as “1-40, A1-A20”; a row of the hall in each line."),
         max_length=20_000,
+        validators=[validate_boards],
     )
     order = forms.ChoiceField(label=_("Posters"), choices=Order, initial=Order.TOPIC)
+    together = forms.BooleanField(
+        label=_("Put posters of the same presenter next to each other"), required=False, initial=True
+    )
+    back_and_forth = forms.BooleanField(
+        label=_("Go back and forth: every second row from its end"), required=False
+    )
+    new_rows = forms.BooleanField(label=_("Start each topic in a new row"), required=False)
+
+    def rows(self) -> list[list[str]]:
+        """Return the boards, row by row, in walking order."""
+        rows = board_rows(self.cleaned_data["boards"])
+        return back_and_forth(rows) if self.cleaned_data["back_and_forth"] else rows
 
 
 @dataclass
 class PosterRow(PlannedTalk[str]):
     fields = ("board",)
     is_fixed: bool = False
+    presenters: frozenset[int] = field(default_factory=frozenset)
 
     def __post_init__(self) -> None:
         self.before = self.after = self.talk.board
@@ -68,20 +87,35 @@ class PosterRow(PlannedTalk[str]):
         self.is_fixed = f"b{self.pk}-fixed" in data
         self.plan(wanted, seen)
         if len(wanted) > MAX_BOARD_CHARS:
-            self.errors = [gettext("This is too long for a board.")]
+            self.errors = [gettext("This board name is too long.")]
 
 
-class Hanging(PlannedRows[PosterRow]):
+class BoardAssignment(PlannedRows[PosterRow]):
     def read(self, data: QueryDict, seen: Seen) -> None:
         shown = seen.get(BOARDS, {})
         for row in self.rows:
             if f"b{row.pk}-board" in data:
                 row.read(data, shown.get(str(row.pk), ""))
 
-    def assign(self, written: str, order: str, topics: Mapping[int, int]) -> None:
-        """Give the posters boards of this list; those that are fixed keep theirs. Raises `BoardsError`."""
-        rows = sorted(self.rows, key=ranks(order, topics))
-        found = assign(expand(written), {row.pk: row.after if row.is_fixed else "" for row in rows})
+    def assign(
+        self,
+        boards: Sequence[Sequence[str]],
+        order: str,
+        topics: Mapping[int, int],
+        *,
+        new_rows: bool = False,
+    ) -> None:
+        """Give the posters boards of these rows; fixed ones keep theirs. Raises `ValidationError`."""
+        posters = [
+            Poster(
+                row.pk,
+                row.after if row.is_fixed else "",
+                row.presenters,
+                topics.get(row.topic.pk, 0) if row.topic else len(topics),
+            )
+            for row in sorted(self.rows, key=ranks(order, topics))
+        ]
+        found = assign(boards, posters, new_rows=new_rows)
         for row in self.rows:
             row.after, row.errors = found[row.pk], []
 
@@ -105,99 +139,50 @@ def ranks(order: str, topics: Mapping[int, int]) -> Callable[[PosterRow], tuple[
     return {Order.TITLE: by_title, Order.TOPIC: by_topic}.get(Order(order), by_place)
 
 
-# A list of boards, and who gets which one
-
-
-class BoardsError(ValueError):
-    """What is wrong with a list of boards, in a sentence."""
-
-
-def expand(written: str) -> list[str]:
-    """Return the boards of a list in its order: the order in which one walks past them."""
-    found: list[str] = []
-    for part in re.split(r"[,;\n]", written):
-        if entry := " ".join(part.split()):
-            found += run(entry)
-        if len(found) > MAX_BOARDS:
-            raise BoardsError(gettext("These are more than %(most)d boards.") % {"most": MAX_BOARDS})
-    seen: set[str] = set()
-    for board in found:
-        if len(board) > MAX_BOARD_CHARS:
-            raise BoardsError(
-                gettext("“%(board)s” is too long for a board.") % {"board": board[:MAX_BOARD_CHARS]}
-            )
-        if board_key(board) in seen:
-            raise BoardsError(gettext("Board %(board)s is listed twice.") % {"board": board})
-        seen.add(board_key(board))
-    return found
-
-
-def run(entry: str) -> list[str]:
-    """Return the boards of one entry: "A1-A20" or "A1-20", upwards or downwards; "P-12" is one board."""
-    match = RANGE.fullmatch(entry) if len(entry) <= MAX_RANGE_CHARS else None
-    if match is None or match["again"].strip() not in ("", match["prefix"].strip()):
-        return [entry]
-    first, last = int(match["first"]), int(match["last"])
-    if abs(last - first) >= MAX_BOARDS:
-        raise BoardsError(
-            gettext("“%(entry)s” is more than %(most)d boards.") % {"entry": entry, "most": MAX_BOARDS}
-        )
-    is_padded = len(match["first"]) > 1 and match["first"].startswith("0")
-    width = len(match["first"]) if is_padded else 0
-    step = 1 if first <= last else -1
-    return [f"{match['prefix']}{number:0{width}d}" for number in range(first, last + step, step)]
-
-
-def assign[K: Hashable](boards: Sequence[str], posters: Mapping[K, str]) -> Mapping[K, str]:
-    """Return a board for each poster, in the order given; no other poster gets one that is fixed.
-
-    `posters` are keys with fixed boards or empty ones. Raises `BoardsError` where there are too few boards.
-    """
-    taken = {board_key(fixed) for fixed in posters.values() if fixed}
-    free = [board for board in boards if board_key(board) not in taken]
-    waiting = [key for key, fixed in posters.items() if not fixed]
-    if len(waiting) > len(free):
-        raise BoardsError(too_few(len(free), len(waiting)))
-    return {**posters, **dict(zip(waiting, free, strict=False))}
-
-
-def too_few(free: int, waiting: int) -> str:
-    missing = waiting - free
-    there = ngettext("%(count)d board is free", "%(count)d boards are free", free) % {"count": free}
-    needed = ngettext("%(count)d poster needs one", "%(count)d posters need one", waiting)
-    needed %= {"count": waiting}
-    short = ngettext("%(count)d is missing", "%(count)d are missing", missing) % {"count": missing}
-    words = {"there": there, "needed": needed, "short": short}
-    return (
-        gettext("%(there)s and %(needed)s: %(short)s. Add boards to the list. Nothing was assigned.") % words
-    )
+def set_presenters(rows: Iterable[PosterRow]) -> None:
+    """Find who presents each poster: the authors marked so, else the first; without a paper its speakers."""
+    by_paper: dict[int, list[tuple[bool, int]]] = {}
+    papers = {row.talk.paper_id for row in rows if row.talk.paper_id}
+    authors = Authorship.objects.filter(paper__in=papers).order_by("paper", "position")
+    for paper, person, presenting in authors.values_list("paper", "person", "presenting"):
+        by_paper.setdefault(paper, []).append((presenting, person))
+    speakers: dict[int, set[int]] = {}
+    talks = [row.pk for row in rows if not row.talk.paper_id]
+    for talk, person in Speaker.objects.filter(presentation__in=talks).values_list("presentation", "person"):
+        speakers.setdefault(talk, set()).add(person)
+    for row in rows:
+        known = by_paper.get(row.talk.paper_id or 0, [])
+        marked = frozenset(person for presenting, person in known if presenting)
+        first = frozenset(person for _, person in known[:1])
+        row.presenters = marked or first or frozenset(speakers.get(row.pk, ()))
 
 
 class BoardsPage(SessionPage):
     name = "boards"
     title = _("Poster boards: %(session)s")
-    plan: Hanging
+    prefix = "b"
+    plan: BoardAssignment
+    form: BoardsForm
 
-    def prepare(self, rows: Any) -> None:
+    def read_plan(self, rows: Any) -> None:
         posters = rows.taking_place().posters().select_related("paper__topic")
-        self.plan = Hanging([PosterRow(talk) for talk in posters])
-        capacity = self.session.room.capacity if self.session.room else None
-        number = capacity or len(self.plan.rows)
+        self.plan = BoardAssignment([PosterRow(talk) for talk in posters])
+        room = self.session.room
+        number = (room.capacity if room else None) or len(self.plan.rows)
+        written = (room.poster_boards if room else "") or f"1-{number}"
         asked = self.sent if "boards" in self.sent else None
-        self.form = BoardsForm(asked, initial={"boards": f"1-{number}"})
+        self.form = BoardsForm(asked, initial={"boards": written})
 
     def act(self) -> None:
         if "_assign" in self.sent and self.form.is_valid():
             topics = {topic.pk: place for place, topic in enumerate(in_tree(self.edition.topics.all()))}
             asked = self.form.cleaned_data
+            if asked["together"]:
+                set_presenters(self.plan.rows)
             try:
-                self.plan.assign(asked["boards"], asked["order"], topics)
-            except BoardsError as error:
-                self.notes.append(str(error))
-
-    def settle(self, is_current: bool) -> bool:
-        decide(self.sent, "b", self.plan.stale if is_current else [])
-        return not self.plan.stale
+                self.plan.assign(self.form.rows(), asked["order"], topics, new_rows=asked["new_rows"])
+            except ValidationError as error:
+                self.notes += error.messages
 
     def differences(self) -> list[dict[str, object]]:
         what = gettext("Poster board")
@@ -206,7 +191,7 @@ class BoardsPage(SessionPage):
             for row in self.plan.stale
         ]
 
-    def context(self) -> dict[str, Any]:
+    def context(self) -> dict[str, object]:
         moved = self.plan.moved
         plans = {row.pk: {"board": row.after} for row in moved}
         found = clashes.difference(self.edition, clashes.PlannedEdit(talks=plans))
@@ -216,9 +201,30 @@ class BoardsPage(SessionPage):
             if clash.kind in ON_BOARDS and self.session.pk in found.sessions(clash)
         ]
         solved = [clash for clash in found.solved if clash.kind in ON_BOARDS]
-        return {"moved_count": len(moved), **clash_context(found, here, solved)}
+        return {**super().context(), "moved_count": len(moved), **clash_context(found, here, solved)}
 
     def save(self) -> str:
         count = len(self.plan.moved)
-        self.plan.save_talks()
-        return ngettext("%(n)d board was saved.", "%(n)d boards were saved.", count) % {"n": count}
+        said = ngettext("%(n)d board was saved.", "%(n)d boards were saved.", count) % {"n": count}
+        return said if self.plan.save_talks() else ""
+
+
+def labels_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
+    """Show the labels of a session's poster boards, to be printed."""
+    session = get_session(model_admin, request, key)
+    talks = rows_of(model_admin, request, Presentation).filter(session=session).taking_place().posters()
+    shown = talks.select_related("paper", "edition").prefetch_related(
+        Prefetch("paper__authorships", Authorship.objects.order_by("position")), "speakers"
+    )
+    posters = sorted(shown, key=lambda talk: (natural(talk.board), talk.position))
+    context = {
+        "edition": session.edition,
+        "session": session,
+        "posters": [talk for talk in posters if talk.board],
+        "missing": sum(not talk.board for talk in posters),
+        "size": "small" if request.GET.get("size") == "small" else "large",
+    }
+    title = gettext("Labels of poster boards: %(session)s") % {"session": session}
+    return TemplateResponse(
+        request, "admin/schedule/board_labels.html", model_admin.frame(request, title, **context)
+    )

@@ -43,9 +43,11 @@ def linked(clash: Clash) -> dict[str, object]:
 
 def shown(fact: object) -> str:
     if isinstance(fact, NameList):
-        return fact.told(shown)
+        return fact.joined(shown)
     if isinstance(fact, ClashSubject):
-        address = reverse(f"admin:{MODELS[fact.model]}_change", args=[fact.pk])
+        # A presentation that is only planned has no form, but its paper has.
+        place, key = MODELS[fact.model], fact.pk
+        address = reverse(f"admin:{place if key > 0 else 'papers_paper'}_change", args=[abs(key)])
         return format_html('<a href="{}">{}</a>', address, fact)
     return escape(fact)
 
@@ -59,18 +61,18 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
         self, request: HttpRequest, context: dict[str, object], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         obj: M | None = kwargs["obj"]
-        if obj is not None and not context["errors"] and self.tells_clashes(request, obj):
-            context["clashes"] = [linked(clash) for clash in clashes.touching([obj])]
+        if obj is not None and not context["errors"] and self.sees_clashes(request, obj):
+            context["clashes"] = [linked(clash) for clash in clashes.found(obj.edition).touching([obj])]
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def tells_clashes(self, request: HttpRequest, row: M) -> bool:
-        """Tell whether the user may see all that a row may clash with."""
+    def sees_clashes(self, request: HttpRequest, row: M) -> bool:
+        """Return whether the user may see all that a row may clash with."""
         return access_for(request).may_all("view", self.model, row.edition)
 
     def save_related(self, request: HttpRequest, form: ModelForm[M], formsets: object, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         row = form.instance
-        if self.tells_clashes(request, row) and (found := clashes.touching([row])):
+        if self.sees_clashes(request, row) and (found := clashes.touching([row])):
             self.message_user(request, said(found), messages.WARNING)
 
 
@@ -81,7 +83,7 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
     edition = asked_edition(request)
     if edition and not access_for(request).may_all("view", Session, edition):
         raise PermissionDenied
-    found = clashes.of(edition) if edition else []
+    found = clashes.found(edition).all if edition else []
     kinds = Counter(clash.kind for clash in found)
     kind = request.GET.get("kind", "")
     shown = [clash for clash in found if clash.kind == kind] if kind in kinds else found
@@ -105,6 +107,6 @@ def said(found: list[Clash]) -> SafeString:
     head = ngettext("Saved, with %(count)s clash:", "Saved, with %(count)s clashes:", count)
     lines = [clash.message for clash in found[:MAX_LISTED_CLASHES]]
     if count > MAX_LISTED_CLASHES:
-        lines.append(_("And %(count)s more on its form.") % {"count": count - MAX_LISTED_CLASHES})
+        lines.append(_("%(count)s more are listed on its form.") % {"count": count - MAX_LISTED_CLASHES})
     body = format_html_join(" ", "{}", ((line,) for line in lines))
     return format_html("{} {}", head % {"count": count}, body)

@@ -12,10 +12,13 @@ from django.utils.translation import ngettext_lazy
 from conference.models import Edition
 from conference.publishing import PUBLISHED_ROWS, SCHEDULE, PublishedRows
 from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, RowCount
+from editorial.desk_search import SEARCHED, SearchedRows
+from editorial.first_steps import FIRST_STEPS, FirstStep, has_rows, page_of
 from schedule import clashes
+from schedule.admin.asking import declined_parts
 from schedule.clashes.findings import ClashEvent, ClashSubject
 from schedule.clashes.rules import on_one_board
-from schedule.models import Presentation, Release, Room, Session
+from schedule.models import Presentation, ProgramInvitation, Release, Room, Session, Unavailability
 
 
 class ClashLine:
@@ -104,6 +107,23 @@ CHECKS += [
         title=_("Without chair"),
         place=25,
     ),
+    Check(
+        ProgramInvitation,
+        ngettext_lazy("person hasn’t answered an invitation", "people haven’t answered invitations", "count"),
+        lambda rows: rows.unanswered(),
+        name="unanswered",
+        title=_("Not answered"),
+        place=26,
+    ),
+    Check(
+        ProgramInvitation,
+        ngettext_lazy("invitation declined", "invitations declined", "count"),
+        lambda rows: rows.to_replace(),
+        name="to_replace",
+        title=_("Declined, to be replaced"),
+        place=27,
+        details=declined_parts,
+    ),
 ]
 
 PUBLISHED_ROWS += [
@@ -111,9 +131,44 @@ PUBLISHED_ROWS += [
     PublishedRows(Presentation, SCHEDULE, ngettext_lazy("presentation", "presentations", "count"), place=21),
 ]
 
+FIRST_STEPS += [
+    FirstStep(
+        _("Rooms"),
+        _("are on the edition’s form."),
+        lambda _access, edition: (
+            f"{reverse('admin:conference_edition_change', args=[edition.pk])}#rooms-group"
+        ),
+        has_rows("room"),
+        place=10,
+    ),
+    FirstStep(
+        _("Sessions"),
+        _("with their chairs, and invited talks with their speakers."),
+        page_of("admin:schedule_session_add", Session),
+        has_rows("session"),
+        place=20,
+    ),
+]
+
+SEARCHED += [
+    SearchedRows(Session, "session", _("Sessions"), related=("edition",), place=30),
+    SearchedRows(
+        Presentation,
+        "talk",
+        _("Talks"),
+        lambda rows: rows.filter(paper__isnull=True),
+        related=("edition",),
+        place=31,
+    ),
+]
+
 ADD_LINKS += [
-    AddLink(Session, _("Timetable editor"), "admin:schedule_session_timetable"),
-    AddLink(Session, _("Add a session"), "admin:schedule_session_add"),
+    AddLink(Session, _("Timetable editor"), "admin:schedule_session_timetable", place=25),
+    AddLink(Session, _("Add a session"), "admin:schedule_session_add", place=20),
+    AddLink(Presentation, _("Papers to sessions"), "admin:schedule_session_assign"),
     AddLink(Presentation, _("Posters after their talks"), "admin:schedule_session_posters"),
+    AddLink(ProgramInvitation, _("Invite a speaker or chair"), "admin:schedule_programinvitation_add"),
+    AddLink(Unavailability, _("Add a time when not available"), "admin:schedule_unavailability_add"),
     AddLink(Release, _("Announce a release"), "admin:schedule_release_add", publishes=True),
+    AddLink(Release, _("Working copy"), "admin:schedule_release_working_copy", publishes=True),
 ]

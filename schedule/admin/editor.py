@@ -1,7 +1,7 @@
 """What the pages of the timetable editor share: rights, the edition, what was saved, and taking it back."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,13 +14,15 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from conference.models import Edition
 from content import revision
 from content.actor import acting
 from content.history import ChangeSet, Origin
-from content.recording import Log, together
-from content.timeline import change_set_rows
+from content.history.recording import Log, together
+from content.history.timeline import change_set_rows
+from content.request_keys import key_of
 from content.versions import CHOICE, MINE, THEIRS, Seen, read, signed
 from editorial.access import access_for
 from editorial.current_edition import chosen_edition, working_on
@@ -30,7 +32,8 @@ from editorial.stale_forms import SEEN, SHOWN, versions_page
 from schedule import clashes
 from schedule.admin.clashes import linked
 from schedule.clashes import Clash
-from schedule.models import Presentation, Session
+from schedule.models import PendingChanges, Presentation, Session
+from schedule.working_copy.history import as_history
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -43,7 +46,7 @@ MAX_LISTED_CHANGES = 40
 
 
 @contextmanager
-def one_sitting(request: HttpRequest) -> Iterator[Log]:
+def one_change_set(request: HttpRequest) -> Iterator[Log]:
     """Make what a page of the editor saves one act, one transaction and one new revision."""
     with acting(Origin.ACTION, request.user, TIMETABLE), together() as log, revision.lock():
         yield log
@@ -77,11 +80,11 @@ def edition_or_newest(model_admin: ContentAdmin, request: HttpRequest) -> Editio
     editions = rows_of(model_admin, request, Edition)
     found: Edition | None = None
     if asked:
-        found = editions.filter(pk=asked).first() if asked.isdecimal() else None
+        found = editions.filter(pk=key_of(asked)).first()
         if found is None:
             raise Http404("No such edition.")
     elif chosen := chosen_edition(request):
-        found = editions.filter(pk=chosen).first()
+        found = editions.filter(pk=chosen.pk).first()
     found = found or editions.first()
     require_full_view(request, found)
     return found
@@ -102,18 +105,27 @@ def get_session(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Se
 
 def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, object] | None:
     """Return the changes of the change set that the address names, as the page shows them."""
-    key = request.GET.get("saved", "")
-    change_set = ChangeSet.objects.filter(pk=key).first() if key.isdecimal() else None
-    if change_set is None:
+    key = key_of(request.GET.get("saved"))
+    if not key:
         return None
-    rows = change_set.rows.order_by("pk")
-    where = set(rows.order_by().values_list("model", "edition_key").distinct())
-    if not where or not where <= {(model, edition.pk) for model in MODELS}:
+    rows: Any
+    if pending := PendingChanges.objects.filter(act=key, working_copy__edition=edition).first():
+        change_set, rows = as_history(pending)
+        count = len(rows)
+    elif stored := ChangeSet.objects.filter(pk=key).first():
+        change_set, found = stored, stored.rows.order_by("pk")
+        where = set(found.order_by().values_list("model", "edition_key").distinct())
+        if not where or not where <= {(model, edition.pk) for model in MODELS}:
+            return None
+        rows, count = found[:MAX_LISTED_CHANGES], found.count()
+    else:
         return None
-    found = change_set_rows([change_set], rows[:MAX_LISTED_CHANGES], edition)[0]["rows"]
-    more = max(0, rows.count() - MAX_LISTED_CHANGES)
-    undo = reverse("admin:take_back", args=[change_set.pk])
-    return {"change_set": change_set, "rows": found, "more": more, "undo": undo}
+    return {
+        "change_set": change_set,
+        "rows": change_set_rows([change_set], rows[:MAX_LISTED_CHANGES], edition)[0]["rows"],
+        "more": max(0, count - MAX_LISTED_CHANGES),
+        "undo": reverse("admin:take_back", args=[key]),
+    }
 
 
 def timetable_address(edition: Edition, **more: object) -> str:
@@ -154,7 +166,7 @@ def difference(
     return {"name": name, "is_conflict": True, "chosen": sent.get(name, ""), **sides}
 
 
-def decide(sent: QueryDict, prefix: str, rows: Iterable[Any]) -> None:
+def apply_choices(sent: QueryDict, prefix: str, rows: Iterable[Any]) -> None:
     """Take over what was chosen for rows that somebody else changed too; the others stay open."""
     for row in rows:
         choice = sent.get(f"{CHOICE}{prefix}{row.pk}")
@@ -179,96 +191,178 @@ def clash_context(
     }
 
 
-class SessionPage(ABC):
-    """One request to a page on which the presentations of a session are planned, and saved together."""
+class PlanPage[S: Edition | Session](ABC):
+    """One request to a page on which rows of an edition or a session are planned, and saved together."""
 
+    # Of its template and its address.
     name: ClassVar[str]
     title: ClassVar["StrPromise"]
-    plan: Any
-    form: forms.Form
+    # What is said when saving changed nothing.
+    unchanged: ClassVar["StrPromise"] = _lazy("There were no changes to save.")
+    edition: Edition
+    # Finds the edition or session that a request is about.
+    subject: ClassVar[Callable[..., Any]]
+    # The marks of what a chair chooses between if somebody else changed it too.
+    now: Seen
+    status = 200
 
-    def __init__(self, model_admin: ContentAdmin, request: HttpRequest, session: Session) -> None:
+    def __init__(self, model_admin: ContentAdmin, request: HttpRequest, subject: S) -> None:
         self.model_admin, self.request = model_admin, request
-        self.session, self.edition = session, session.edition
         self.sent = request.POST if request.method == "POST" else QueryDict()
-        self.notes: list[str] = []
-        rows = rows_of(model_admin, request, Presentation).filter(session=session)
-        shown = rows.select_related("edition", "paper", "session", "room").defer(*UNSHOWN)
-        self.prepare(shown.order_by("position", "pk"))
-        self.seen: Seen = read(self.sent.get(SEEN, "")) or self.plan.now()
-        if self.sent:
-            self.plan.read(self.sent, self.seen)
-        talks = [row.talk for row in self.plan.rows]
-        self.may_change = all(may(model_admin, request, "change", Presentation, talk) for talk in talks)
+        self.notes: list[Any] = []
+        self.prepare(subject)
 
     @abstractmethod
-    def prepare(self, rows: Any) -> None:
-        """Set `plan` and `form`; `rows` are the presentations that the user may see."""
+    def prepare(self, subject: S) -> None:
+        """Read the rows and what was sent of them."""
 
+    @classmethod
     @abstractmethod
-    def act(self) -> None:
+    def locked(cls, request: HttpRequest, subject: S) -> QuerySet[Any]:
+        """Return the rows that nobody else may change while the plan is stored."""
+
+    def act(self) -> None:  # noqa: B027 # a page may have no other buttons
         """Do what the button asks for, but for saving."""
 
     @abstractmethod
-    def settle(self, is_current: bool) -> bool:
-        """Take over what was chosen between current versions; tell whether nothing is left to choose."""
+    def may_save(self) -> bool: ...
 
-    @abstractmethod
+    def resolve(self, shown: Seen) -> bool:
+        """Take over what was chosen between the versions `shown`; tell whether nothing is left to choose."""
+        return True
+
     def differences(self) -> list[dict[str, object]]:
         """Return what both sides changed, as the page of two versions shows it."""
-
-    @abstractmethod
-    def context(self) -> dict[str, Any]:
-        """Return what the page shows besides its rows."""
+        return []
 
     @abstractmethod
     def save(self) -> str:
-        """Store the plan, unless a row gets `errors` by it, and return what is said of it."""
+        """Store the plan and return what is said of it; nothing where a row refuses it."""
+
+    @abstractmethod
+    def address(self, **more: object) -> str: ...
+
+    @abstractmethod
+    def context(self) -> dict[str, Any]: ...
+
+    def heading(self) -> str:
+        return str(self.title)
 
     @classmethod
-    def view(cls, model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
-        """Show the presentations of a session as they are, or as they are planned; save the plan."""
-        session = get_session(model_admin, request, key)
+    def view(cls, model_admin: ContentAdmin, request: HttpRequest, **key: int) -> HttpResponse:
+        """Show rows as they are, or as they are planned; save the plan."""
+        subject = cls.subject(model_admin, request, **key)
+        if subject is None:
+            return cls.framed(model_admin, request, None, str(cls.title), {})
         if request.method == "POST" and "_save" in request.POST:
-            return cls.save_view(model_admin, request, session)
-        page = cls(model_admin, request, session)
+            return cls.save_view(model_admin, request, subject)
+        page = cls(model_admin, request, subject)
         page.act()
-        return page.render(saved_changes(request, session.edition))
+        return page.render(saved_changes(request, page.edition))
 
     @classmethod
-    def save_view(cls, model_admin: ContentAdmin, request: HttpRequest, session: Session) -> HttpResponse:
+    def save_view(cls, model_admin: ContentAdmin, request: HttpRequest, subject: S) -> HttpResponse:
         """Save the whole plan, or nothing and say why."""
-        with one_sitting(request) as log:
-            lock(Presentation._base_manager.filter(session=session))
-            page = cls(model_admin, request, session)
-            if not page.may_change:
+        with one_change_set(request) as log:
+            lock(cls.locked(request, subject))
+            page = cls(model_admin, request, subject)
+            if not page.may_save():
                 raise PermissionDenied
-            now, back = page.plan.now(), reverse(f"admin:schedule_session_{cls.name}", args=[session.pk])
-            if not page.settle(read(page.sent.get(SHOWN, "")) == now):
-                return versions_page(model_admin, request, page.differences(), now, discard=back)
+            if not page.resolve(read(page.sent.get(SHOWN, "")) or {}):
+                found, back = page.differences(), page.address()
+                return versions_page(model_admin, request, found, page.now, discard=back)
             words = page.save()
-        if page.plan.wrong:
+        if not words:
             return page.render()
         if log.change_set is None:
-            messages.info(request, _("Nothing was changed, so there was nothing to save."))
-            return redirect(back)
+            messages.info(request, str(cls.unchanged))
+            return redirect(page.address())
         messages.success(request, words)
-        return redirect(f"{back}?saved={log.change_set.pk}")
+        return redirect(page.address(saved=log.change_set.pk))
 
     def render(self, saved: dict[str, object] | None = None) -> HttpResponse:
-        context = {
-            "edition": self.edition,
+        context = {"notes": self.notes, "saved": saved, **self.context()}
+        return self.framed(self.model_admin, self.request, self.edition, self.heading(), context, self.status)
+
+    @classmethod
+    def framed(
+        cls,
+        model_admin: ContentAdmin,
+        request: HttpRequest,
+        edition: Edition | None,
+        title: str,
+        context: dict[str, Any],
+        status: int = 200,
+    ) -> HttpResponse:
+        context = {"edition": edition, "editions": rows_of(model_admin, request, Edition), **context}
+        framed = model_admin.frame(request, title, **context)
+        with working_on(edition):
+            template = f"admin/schedule/{cls.name}.html"
+            return TemplateResponse(request, template, framed, status=status).render()
+
+
+class EditionPage(PlanPage[Edition]):
+    """A page about an edition, with a choice of editions."""
+
+    subject = staticmethod(edition_or_newest)
+
+    @classmethod
+    def locked(cls, request: HttpRequest, subject: Edition) -> QuerySet[Any]:
+        return Session._base_manager.filter(edition=subject)
+
+    def address(self, **more: object) -> str:
+        return reverse(f"admin:schedule_session_{self.name}", query={"edition": self.edition.pk, **more})
+
+
+class SessionPage(PlanPage[Session]):
+    """A page on which the presentations of a session are planned."""
+
+    subject = staticmethod(get_session)
+    # The prefix of its fields, before the key of a presentation.
+    prefix: ClassVar[str]
+    plan: Any
+    form: forms.Form
+
+    def prepare(self, subject: Session) -> None:
+        self.session, self.edition = subject, subject.edition
+        rows = rows_of(self.model_admin, self.request, Presentation).filter(session=subject)
+        shown = rows.select_related("edition", "paper", "session", "room").defer(*UNSHOWN)
+        self.read_plan(shown.order_by("position", "pk"))
+        self.now = self.plan.now()
+        self.seen: Seen = read(self.sent.get(SEEN, "")) or self.now
+        if self.sent:
+            self.plan.read(self.sent, self.seen)
+        self.may_change = all(
+            may(self.model_admin, self.request, "change", Presentation, row.talk) for row in self.plan.rows
+        )
+
+    @abstractmethod
+    def read_plan(self, rows: Any) -> None:
+        """Set `plan` and `form`; `rows` are the presentations that the user may see."""
+
+    @classmethod
+    def locked(cls, request: HttpRequest, subject: Session) -> QuerySet[Any]:
+        return Presentation._base_manager.filter(session=subject)
+
+    def may_save(self) -> bool:
+        return self.may_change
+
+    def resolve(self, shown: Seen) -> bool:
+        apply_choices(self.sent, self.prefix, self.plan.stale if shown == self.now else [])
+        return not self.plan.stale
+
+    def address(self, **more: object) -> str:
+        return reverse(f"admin:schedule_session_{self.name}", args=[self.session.pk], query=more)
+
+    def heading(self) -> str:
+        return str(self.title % {"session": self.session})
+
+    def context(self) -> dict[str, Any]:
+        return {
             "session": self.session,
             "rows": self.plan.rows,
             "form": self.form,
-            "notes": self.notes,
             "wrong_count": len(self.plan.wrong),
             "seen": signed(self.seen),
             "may_change": self.may_change,
-            "saved": saved,
-            **self.context(),
         }
-        title = self.title % {"session": self.session}
-        framed = self.model_admin.frame(self.request, title, **context)
-        with working_on(self.edition):
-            return TemplateResponse(self.request, f"admin/schedule/{self.name}.html", framed).render()

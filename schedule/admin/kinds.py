@@ -18,9 +18,12 @@ from editorial.actions import SAME, ActionForm, SetField, Words
 from editorial.current_edition import edition_in_hand
 from editorial.lists import EditionPartFilter
 from editorial.model_admin import Fields, OrderedAdmin
+from editorial.sections import DeskSection
+from schedule.models import Presentation
 from schedule.querysets import of_kind
 from schedule.session_kinds import (
     BUILT_IN,
+    AppliesTo,
     HasKind,
     KindField,
     SessionKind,
@@ -32,6 +35,7 @@ from schedule.session_kinds import (
 
 @admin.register(SessionKind)
 class SessionKindAdmin(OrderedAdmin[SessionKind]):
+    desk_section = DeskSection.SCHEDULE
     desk_order = 35
     list_display = ["shown_name", "slug", "applies_to", "counted_as", "conference", "position"]
     list_editable = ["position"]
@@ -122,10 +126,29 @@ class KindFilter(EditionPartFilter):
         return rows.filter(of_kind(value))
 
 
+class PresentedAsFilter(KindFilter):
+    """Papers by the kind of a presentation of theirs."""
+
+    title = _("presented as")
+    parameter_name = "presented_as"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
+        built_in = BUILT_IN[AppliesTo.PRESENTATION].choices
+        return [*built_in, *EditionPartFilter.lookups(self, request, model_admin)]
+
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
+        return [(kind.slug, kind.name) for kind in offered([edition], Presentation)]
+
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        presented = Presentation.objects.filter(of_kind(value), paper__isnull=False)
+        return rows.filter(pk__in=presented.order_by().values("paper"))
+
+
 def offered(editions: Iterable[int | None], model: type[HasKind]) -> list[SessionKind]:
     """Return the own kinds of the conferences of these editions. One query."""
     rows = SessionKind.objects.filter(applies_to=model.applies_to)
-    return list(rows.filter(conference__editions__in=list(editions)).distinct())
+    found = rows.filter(conference__editions__in=list(editions)).distinct()
+    return [kind for kind in found if not kind.recolors]
 
 
 def offer_kinds(form: ActionForm, model: type[HasKind]) -> None:
@@ -138,7 +161,7 @@ class KindForm(ActionForm):
     kind = forms.ChoiceField(label=_("kind"))
 
     def prepare(self) -> None:
-        offer_kinds(self, self.desk.model)
+        offer_kinds(self, self.model_admin.model)
 
 
 class SetKind(SetField):
@@ -147,7 +170,9 @@ class SetKind(SetField):
     def values(self, row: Any, given: dict[str, Any]) -> dict[str, Any]:
         return {**given, **row.kind_copies(given["kind"])}
 
-    def plan(self, desk: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]) -> BulkPlan:
+    def plan(
+        self, model_admin: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]
+    ) -> BulkPlan:
         # The kinds of a conference are read once for each edition, not for each row.
         editions: dict[int, Any] = {}
         for row in rows:
@@ -165,7 +190,7 @@ set_kind = SetKind(
     "set_kind",
     Words(
         _("Set kind of selected %(verbose_name_plural)s"),
-        _("%(amount)s got the kind."),
+        _("Kind set for %(amount)s."),
         SAME,
         _("Set kind of %(amount)s"),
     ),

@@ -2,22 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.db.models import Max
-from django.http import HttpRequest, HttpResponse, QueryDict
-from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils.functional import cached_property
-from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from conference.models import Edition
-from editorial.current_edition import working_on
-from editorial.model_admin import ContentAdmin
-from schedule.admin.editor import UNSHOWN, edition_or_newest, lock, may, one_sitting, rows_of, saved_changes
+from schedule.admin.editor import UNSHOWN, EditionPage, may, rows_of
 from schedule.editing import refusals, store
 from schedule.models import Presentation, Session
 from schedule.timetable import instant
@@ -101,12 +94,17 @@ def plan(chosen: Iterable[SessionTalks], posters: Mapping[int, Presentation]) ->
     return found
 
 
-class PostersPage:
-    """One request to the page that sends talks' papers to poster sessions."""
+class PostersPage(EditionPage):
+    """The page that sends talks' papers to poster sessions."""
 
-    def __init__(self, model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> None:
-        self.edition = edition
-        self.sent = request.POST if request.method == "POST" else QueryDict()
+    name = "posters"
+    title = _("Posters after their talks")
+    unchanged = _("All of these papers already have a poster.")
+
+    def prepare(self, subject: Edition) -> None:
+        self.edition = edition = subject
+        model_admin, request = self.model_admin, self.request
+        self.may_add = may(model_admin, request, "add", Presentation, edition)
         rows = rows_of(model_admin, request, Presentation).filter(edition=edition).taking_place()
         rows = rows.filter(paper__isnull=False).select_related("edition", "paper", "session")
         self.rows = rows.defer(*UNSHOWN)
@@ -138,56 +136,27 @@ class PostersPage:
     def picked(self) -> list[SessionTalks]:
         return [one for one in self.sessions if one.is_picked]
 
+    @cached_property
+    def plan(self) -> PosterPlan:
+        return plan(self.picked, self.posters)
 
-def posters_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
-    """Show the sessions with talks and where their posters could hang; preview and make them."""
-    edition = edition_or_newest(model_admin, request)
-    if edition is None:
-        return render(model_admin, request, None)
-    if request.method == "POST" and "_save" in request.POST:
-        return save(model_admin, request, edition)
-    page = PostersPage(model_admin, request, edition)
-    more: dict[str, object] = {"saved": saved_changes(request, edition)}
-    if request.method == "POST":
-        more["plan"] = plan(page.picked, page.posters)
-        more["is_none_picked"] = not page.picked
-        more["aimless"] = [one for one in page.picked if one.target is None]
-    return render(model_admin, request, edition, page=page, **more)
+    def may_save(self) -> bool:
+        return self.may_add and all(
+            may(self.model_admin, self.request, "change", Presentation, poster)
+            for poster in self.plan.waiting
+        )
 
+    def save(self) -> str:
+        if not self.plan.save():
+            return ""
+        count = len(self.plan.posters)
+        words = ngettext("%(n)d poster is in its session.", "%(n)d posters are in their sessions.", count)
+        return words % {"n": count}
 
-def render(
-    model_admin: ContentAdmin, request: HttpRequest, edition: Edition | None, **more: object
-) -> HttpResponse:
-    context = model_admin.frame(
-        request,
-        _("Posters after their talks"),
-        edition=edition,
-        editions=rows_of(model_admin, request, Edition),
-        may_add=may(model_admin, request, "add", Presentation, edition),
-        **more,
-    )
-    with working_on(edition):
-        return TemplateResponse(request, "admin/schedule/posters.html", context).render()
-
-
-def save(model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Make the posters; what was sent meanwhile is not made twice."""
-    if not may(model_admin, request, "add", Presentation, edition):
-        raise PermissionDenied
-    with one_sitting(request) as log:
-        lock(Session._base_manager.filter(edition=edition))
-        page = PostersPage(model_admin, request, edition)
-        found = plan(page.picked, page.posters)
-        if not all(may(model_admin, request, "change", Presentation, poster) for poster in found.waiting):
-            raise PermissionDenied
-        is_saved = found.save()
-    if not is_saved:
-        return render(model_admin, request, edition, page=page, plan=found)
-    here = reverse("admin:schedule_session_posters", query={"edition": edition.pk})
-    count = len(found.posters)
-    if log.change_set is None:
-        messages.info(request, _("All of these papers have a poster already."))
-        return redirect(here)
-    words = ngettext("%(n)d poster is in its session.", "%(n)d posters are in their sessions.", count)
-    messages.success(request, words % {"n": count})
-    return redirect(f"{here}&saved={log.change_set.pk}")
+    def context(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"page": self, "may_add": self.may_add}
+        if self.sent:
+            found["plan"] = self.plan
+            found["is_none_picked"] = not self.picked
+            found["aimless"] = [one for one in self.picked if one.target is None]
+        return found

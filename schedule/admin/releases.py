@@ -25,22 +25,25 @@ from content import times
 from editorial.current_edition import asked_edition, editions_for, moment
 from editorial.forms import ContentForm
 from editorial.model_admin import ContentAdmin
+from editorial.sections import DeskSection
 from editorial.text_help import HelpedText
 from schedule.models import Release
 from schedule.releases import PendingRelease, ProgramChange, TimeAndRoom, announce, pending_release
 
 CHANGED_SINCE = _(
-    "The program was changed after this page was opened. Look at the lines again, then announce."
+    "The program changed after you opened this page. Review the changes again before you announce them."
 )
 
-LINES_HELP = _("Untick what visitors do not need. A note is shown below its change; Markdown.")
+LINES_HELP = _(
+    "Clear the changes that visitors don’t need to see. Notes appear below their change and may use Markdown."
+)
 MAX_NOTE_CHARS = 500
 
 # The kinds of things that change, inside a sentence.
 KINDS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
 
 
-def told_place(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) -> str:
+def place_words(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) -> str:
     """Return "Tue 6 Apr, 08:00 to 09:00 PDT, Hall A"."""
     words = gettext("not scheduled")
     if place.start:
@@ -49,10 +52,10 @@ def told_place(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) -> s
     return f"{words}, {room}" if room else words
 
 
-def told_change(change: ProgramChange, edition: Edition, rooms: dict[str, str]) -> str:
+def change_words(change: ProgramChange, edition: Edition, rooms: dict[str, str]) -> str:
     """Return a change in a line: what happened, to what, from when and where to when and where."""
     kind = change.key.partition(":")[0]
-    before, after = (place and told_place(place, edition, rooms) for place in (change.before, change.after))
+    before, after = (place and place_words(place, edition, rooms) for place in (change.before, change.after))
     places = f"{before} → {after}" if before and after else after or before or ""
     values = {"change": change.words, "kind": KINDS.get(kind, kind), "title": change.title}
     parts = [
@@ -74,22 +77,23 @@ class LinesWidget(forms.Widget):
     """The changes of a release: a tick and a note for each. Its value: the notes of ticked ones, by line."""
 
     # Pairs of a line's name and its words.
-    told: Sequence[tuple[str, str]] = ()
+    choices: Sequence[tuple[str, str]] = ()
     # The notes that are stored, by line; a page carries them along.
     stored: Mapping[str, str] = MappingProxyType({})
 
     def render(self, name: str, value: Any, attrs: object = None, renderer: object = None) -> SafeString:
-        kept: dict[str, str] = value or {}
+        notes: dict[str, str] = value or {}
         rows = [
-            (line, words, line in kept, kept.get(line, ""), self.stored.get(line))
-            for line, words in self.told
+            (line, words, line in notes, notes.get(line, ""), self.stored.get(line))
+            for line, words in self.choices
         ]
         return render_to_string("admin/schedule/release/_lines.html", {"name": name, "rows": rows})
 
     def value_from_datadict(self, data: Any, files: object, name: str) -> dict[str, str]:
-        kept = {*data.getlist(name)}
-        noted = (line for line, _words in self.told if line in kept)
-        return {line: str(data.get(f"{name}-note-{line}", "")) for line in noted}
+        ticked = {*data.getlist(name)}
+        return {
+            line: str(data.get(f"{name}-note-{line}", "")) for line, _words in self.choices if line in ticked
+        }
 
     def value_omitted_from_data(self, data: object, files: object, name: str) -> bool:
         return False
@@ -102,7 +106,7 @@ class LinesField(forms.Field):
         notes = {line: " ".join(str(note).split()) for line, note in (value or {}).items()}
         if any(len(note) > MAX_NOTE_CHARS for note in notes.values()):
             raise ValidationError(
-                gettext("A note has at most %(most)d characters.") % {"most": MAX_NOTE_CHARS}
+                gettext("A note has at most %(maximum)d characters.") % {"maximum": MAX_NOTE_CHARS}
             )
         return notes
 
@@ -115,7 +119,7 @@ class AnnounceForm(forms.Form):
         required=False,
         label=_("Title"),
         widget=forms.TextInput(attrs={"class": "vTextField"}),
-        help_text=_("Empty: “Release” and its number."),
+        help_text=_("Leave empty to use “Release” and its number."),
     )
     text = forms.CharField(
         label=_("Text"),
@@ -128,49 +132,59 @@ class AnnounceForm(forms.Form):
 
     def __init__(self, ready: PendingRelease, edition: Edition, data: QueryDict | None = None) -> None:
         rooms = dict(edition.rooms.values_list("slug", "name"))
-        told = [(change.line, told_change(change, edition, rooms)) for change in ready.changes]
-        self.state = sha256(repr([ready.number, told]).encode()).hexdigest()
+        choices = [(change.line, change_words(change, edition, rooms)) for change in ready.changes]
+        self.state = sha256(repr([ready.number, choices]).encode()).hexdigest()
         initial: dict[str, object] = {"title": ready.title, "text": ready.text}
         entered: QueryDict | dict[str, str] = data or {}
         if data is not None and data.get("seen") != self.state:
             initial, data = {name: entered.get(name, "") for name in initial}, None
-        notes = {line: entered.get(f"lines-note-{line}", "") for line, _words in told}
+        notes = {line: entered.get(f"lines-note-{line}", "") for line, _words in choices}
         super().__init__(data, initial={**initial, "seen": self.state, "lines": notes})
         helped: Any = self.fields["text"]
         helped.widget.label = str(helped.label)
         lines: Any = self.fields["lines"]
-        lines.widget.told = told
-        if not told:
+        lines.widget.choices = choices
+        if not choices:
             del self.fields["lines"]
+        self.known = {line for line, _words in choices}
+
+    @property
+    def announced(self) -> dict[str, Any]:
+        """Return what is announced: the words, the notes of ticked lines, and the lines that are left out."""
+        words = self.cleaned_data
+        notes: dict[str, str] = words.get("lines", {})
+        left_out = sorted(self.known - notes.keys())
+        return {"title": words["title"], "text": words["text"], "without": left_out, "notes": notes}
 
 
 class ReleaseForm(ContentForm):
     """A release that is out: its words, its lines and their notes."""
 
-    told = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
+    lines = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
 
     def __init__(self, *args: object, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)
-        if "told" in self.fields:
+        if "lines" in self.fields:
             rows = [ProgramChange.read(row) for row in self.instance.changes]
             edition = self.instance.edition
-            lines: Any = self.fields["told"]
-            self.initial["told"] = {change.line: change.note for change in rows}
-            self.words = {change.line: told_change(change, edition, {}) for change in rows}
-            lines.widget.told, lines.widget.stored = [*self.words.items()], self.initial["told"]
+            lines: Any = self.fields["lines"]
+            self.initial["lines"] = {change.line: change.note for change in rows}
+            self.words = {change.line: change_words(change, edition, {}) for change in rows}
+            lines.widget.choices, lines.widget.stored = [*self.words.items()], self.initial["lines"]
 
-    def clean_told(self) -> dict[str, str]:
+    def clean_lines(self) -> dict[str, str]:
         """Return the lines that stay: as this page changed them, else as somebody else did meanwhile."""
-        sent, found, clashes = self.cleaned_data["told"], {}, []
-        for line, note in self.initial["told"].items():
-            shown = self.data.get(f"{self.add_prefix('told')}-was-{line}", note)
+        sent, found, clashes = self.cleaned_data["lines"], {}, []
+        for line, note in self.initial["lines"].items():
+            shown = self.data.get(f"{self.add_prefix('lines')}-was-{line}", note)
             mine = sent.get(line)
             if note not in (shown, mine) and mine != shown:
                 clashes.append({"line": self.words[line], "note": note})
             elif mine is not None:
                 found[line] = note if mine == shown else mine
         said = gettext(
-            "Somebody else gave “%(line)s” this note meanwhile: “%(note)s”. Save again to replace it."
+            "Someone else added this note to “%(line)s” in the meantime: “%(note)s”. Save again to "
+            "replace it."
         )
         if clashes:
             raise ValidationError([said % clash for clash in clashes])
@@ -178,8 +192,8 @@ class ReleaseForm(ContentForm):
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc]
-        if "told" in self.cleaned_data and "told" in self.changed_data:
-            notes = self.cleaned_data["told"]
+        if "lines" in self.cleaned_data and "lines" in self.changed_data:
+            notes = self.cleaned_data["lines"]
             self.instance.changes = [
                 noted(row, notes[line])
                 for row in self.instance.changes
@@ -189,6 +203,7 @@ class ReleaseForm(ContentForm):
 
 @admin.register(Release)
 class ReleaseAdmin(ContentAdmin[Release]):
+    desk_section = DeskSection.SCHEDULE
     desk_order = 40
     list_display = ["__str__", "number", "edition", "shown_from", "change_count"]
     list_filter = ["edition"]
@@ -199,7 +214,7 @@ class ReleaseAdmin(ContentAdmin[Release]):
     fieldsets = [
         (None, {"fields": ["edition", "number", "title"]}),
         (_("Text"), {"fields": ["text", "published_at"]}),
-        (_("Changes"), {"fields": ["told"]}),
+        (_("Changes"), {"fields": ["lines"]}),
     ]
 
     def for_list(self, rows: QuerySet[Release]) -> QuerySet[Release]:
@@ -213,10 +228,10 @@ class ReleaseAdmin(ContentAdmin[Release]):
     def change_count(self, release: Release) -> int:
         return len(release.changes)
 
-    @admin.display(description=_("told"))
-    def told(self, release: Release) -> SafeString | str:
-        lines = [(told_change(ProgramChange.read(row), release.edition, {}),) for row in release.changes]
-        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", lines)) if lines else "-"
+    @admin.display(description=_("changes"))
+    def lines(self, release: Release) -> SafeString | str:
+        words = [(change_words(ProgramChange.read(row), release.edition, {}),) for row in release.changes]
+        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", words)) if words else "-"
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
@@ -226,7 +241,7 @@ class ReleaseAdmin(ContentAdmin[Release]):
             raise PermissionDenied
         edition = asked_edition(request)
         if edition is None:
-            messages.warning(request, gettext("There is no edition yet."))
+            messages.warning(request, gettext("There are no editions yet."))
             return redirect("admin:schedule_release_changelist")
         if not self.has_add_permission(request, edition):
             raise PermissionDenied
@@ -237,15 +252,12 @@ class ReleaseAdmin(ContentAdmin[Release]):
             messages.warning(request, CHANGED_SINCE)
         has_news = bool(ready.changes or (ready.is_first and ready.program.things))
         if form.is_valid() and has_news:
-            values = form.cleaned_data
-            # The notes of the lines whose tick was not taken away.
-            notes: dict[str, str] = values.get("lines", {})
-            left_out = {change.line for change in ready.changes} - notes.keys()
-            release = announce(edition, at, values["title"], values["text"], without=left_out, notes=notes)
+            release = announce(edition, at, **form.announced)
             self.log_addition(request, release, [{"added": {}}])
             messages.success(
                 request,
-                gettext("%(release)s of %(edition)s is out.") % {"release": release, "edition": edition},
+                gettext("%(release)s of %(edition)s was announced.")
+                % {"release": release, "edition": edition},
             )
             return redirect("admin:schedule_release_changelist")
         context = {

@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db.models import Model, Q, QuerySet
+from django.forms.models import BaseModelForm
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, reverse
 from django.utils.html import format_html
@@ -24,6 +25,7 @@ from editorial.access import access_for
 from editorial.actions import back_to_draft, cancel, publish
 from editorial.current_edition import edition_in_hand, moment
 from editorial.desk import CheckFilter
+from editorial.folded_parts import OPEN_IF_FILLED
 from editorial.forms import ContentForm, PartForm
 from editorial.lists import EditionPartFilter, count_column, related_part, with_count
 from editorial.model_admin import (
@@ -34,19 +36,25 @@ from editorial.model_admin import (
     PartInline,
     page_urls,
 )
+from editorial.sections import DeskSection
+from papers.admin.filters import CountryFilter, DecisionFilter, PaperTopicFilter, by_paper
 from papers.admin.papers import PaperAdmin
 from papers.models import Paper
 from schedule.admin import desk
 from schedule.admin.actions import put_in_session, set_room, set_session
-from schedule.admin.boards import BoardsPage
+from schedule.admin.asking import AskingAdmin, ask_people
+from schedule.admin.assignment.page import AssignmentPage
+from schedule.admin.boards import BoardsPage, labels_view
 from schedule.admin.clashes import ClashAdmin, clashes_view
 from schedule.admin.editor import session_tools, timetable_address
-from schedule.admin.kinds import KindChoices, KindFilter, set_kind
-from schedule.admin.posters import posters_view
+from schedule.admin.kinds import KindChoices, KindFilter, PresentedAsFilter, set_kind
+from schedule.admin.live_notice import announce_tool, announce_view, may_announce
+from schedule.admin.posters import PostersPage
 from schedule.admin.releases import ReleaseAdmin
 from schedule.admin.talks import TalksPage
-from schedule.admin.timetable import planned_view, timetable_view
-from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+from schedule.admin.timetable import TimetablePage, colors_view, planned_view
+from schedule.admin.working_copy import working_copy_view
+from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
 
 # When a new session begins, and how long it lasts, until a chair says otherwise.
 MORNING, LASTING = time(9), timedelta(minutes=90)
@@ -56,7 +64,7 @@ MAX_INLINE_ROWS = 100
 # What a form that was sent has if the presentations were in it.
 SENT_FIELD = "presentations-TOTAL_FORMS"
 
-__all__ = ["ReleaseAdmin", "desk"]
+__all__ = ["WorkingReleaseAdmin", "desk"]
 
 
 class DayFilter(EditionPartFilter):
@@ -89,6 +97,7 @@ class SessionDayFilter(DayFilter):
 
 @admin.register(Room)
 class RoomAdmin(OrderedAdmin[Room]):
+    desk_section = DeskSection.SCHEDULE
     desk_order = 30
     list_display = ["name", "edition", "capacity", "virtual", "session_count", "position"]
     list_editable = ["position"]
@@ -99,7 +108,7 @@ class RoomAdmin(OrderedAdmin[Room]):
     prepopulated_fields = {"slug": ["name"]}
     fieldsets = [
         (None, {"fields": ["edition", "name", "slug"]}),
-        (_("Room"), {"fields": ["capacity", "virtual", "stream_url", "position"]}),
+        (_("Room"), {"fields": ["capacity", "poster_boards", "virtual", "stream_url", "position"]}),
     ]
 
     def for_list(self, rows: QuerySet[Room]) -> QuerySet[Room]:
@@ -113,17 +122,22 @@ class RoleInline(OrderedInline):
     verbose_name = _("person")
     verbose_name_plural = _("people: speakers, chairs, moderators")
     fields = ["position", "role", "person", "name", "affiliation"]
+    first_rows = 1
     autocomplete_fields = ["person"]
     show_change_link = False
 
 
-class PresentationForm(PartForm):
-    """A presentation among others; one moved to another session comes last."""
+class LastInNewSession(BaseModelForm[Presentation]):
+    """A presentation that goes to another session comes last there, unless it is given a place."""
 
     def _post_clean(self) -> None:
-        super()._post_clean()
-        if "session" in self.changed_data and "position" not in self.fields:
+        super()._post_clean()  # type: ignore[misc]
+        if "session" in self.changed_data and "position" not in self.changed_data:
             self.instance.position = 0
+
+
+class PresentationForm(LastInNewSession, PartForm):
+    """A presentation among others."""
 
 
 class PresentationInline(KindChoices, OrderedInline):
@@ -137,13 +151,20 @@ class PresentationInline(KindChoices, OrderedInline):
 
 # The pages of the timetable editor, and of all clashes.
 SESSION_PAGES: list[Page] = [
+    ("<int:key>/announce/", "announce", announce_view),
     ("<int:key>/boards/", "boards", BoardsPage.view),
+    ("<int:key>/boards/labels/", "board_labels", labels_view),
     ("<int:key>/talks/", "talks", TalksPage.view),
+    ("assign/", "assign", AssignmentPage.view),
     ("clashes/", "clashes", clashes_view),
-    ("posters/", "posters", posters_view),
-    ("timetable/", "timetable", timetable_view),
+    ("posters/", "posters", PostersPage.view),
+    ("timetable/", "timetable", TimetablePage.view),
     ("timetable/clashes/", "planned", planned_view),
+    ("timetable/colors/", "colors", colors_view),
 ]
+
+
+RELEASE_PAGES: list[Page] = [("working-copy/", "working_copy", working_copy_view)]
 
 
 def leaves_out_presentations(request: HttpRequest, session: Session | None) -> bool:
@@ -162,24 +183,25 @@ def number_in(session: Any) -> int:
     return int(session.number_in_form)
 
 
-def left_behind(sessions: Iterable[Session]) -> list[str]:
-    """Return what is said of presentations that lose their session, in kinds: "Poster (12), Demo (1)"."""
+def left_behind(sessions: Iterable[Session]) -> str:
+    """Return a sentence about presentations that lose their session, with their kinds: "Poster (12)"."""
     keys = [session.pk for session in sessions]
     rows = Presentation.objects.filter(Q(session__in=keys) | Q(session__parent__in=keys))
     kinds = Counter(row.kind_words() for row in rows.only("kind", "kind_name"))
     if not kinds:
-        return []
+        return ""
     words = ngettext(
-        "%(number)d presentation stays, without a session: %(kinds)s",
-        "%(number)d presentations stay, without a session: %(kinds)s",
+        "%(number)d presentation stays, without a session: %(kinds)s.",
+        "%(number)d presentations stay, without a session: %(kinds)s.",
         kinds.total(),
     )
     named = ", ".join(f"{kind} ({number:,})" for kind, number in kinds.most_common())
-    return [words % {"number": kinds.total(), "kinds": named}]
+    return words % {"number": kinds.total(), "kinds": named}
 
 
 @admin.register(Session)
-class SessionAdmin(KindChoices[Session], ClashAdmin[Session], ContentAdmin[Session]):
+class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Session], ContentAdmin[Session]):
+    desk_section = DeskSection.SCHEDULE
     desk_order = 10
     list_display = ["shown_title", "when", "room", "shown_kind", "status", "presentation_count", "edition"]
     list_filter = ["edition", CheckFilter, DayFilter, KindFilter, "status", related_part("room", _("room"))]
@@ -188,13 +210,16 @@ class SessionAdmin(KindChoices[Session], ClashAdmin[Session], ContentAdmin[Sessi
     search_help_text = _("Words of the title, a speaker or chair, a paper in the session.")
     autocomplete_fields = ["edition", "room", "parent"]
     inlines = [RoleInline, PresentationInline]
-    actions = [publish, cancel, back_to_draft, set_kind, set_room]
+    actions = [publish, cancel, back_to_draft, set_kind, set_room, ask_people]
     choice_related = ("edition",)
     fieldsets = [
         (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "title"]}),
         (_("When and where"), {"fields": [("start", "end"), "room", "parent"]}),
         (_("Text"), {"fields": ["abstract", "language"]}),
-        (_("Links"), {"fields": ["stream_url", "chat_url", "recording_url"], "classes": ["collapse"]}),
+        (
+            _("Links"),
+            {"fields": ["stream_url", "chat_url", "recording_url"], "classes": ["collapse", OPEN_IF_FILLED]},
+        ),
         (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
     ]
 
@@ -231,12 +256,15 @@ class SessionAdmin(KindChoices[Session], ClashAdmin[Session], ContentAdmin[Sessi
         obj: Session | None = kwargs["obj"]
         if obj is not None and access_for(request).may_all("view", Session, obj.edition):
             context["tools"] = session_tools(obj)
+            if may_announce(request, obj.edition):
+                context["tools"] = [*session_tools(obj), announce_tool(obj)]
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Say first what stays in the program without these sessions and their parts."""
-        deleted, *others = super().get_deleted_objects(objs, request)
-        return [*left_behind(objs), *deleted], *others
+        """Warn of what loses its session; the page lists what is deleted."""
+        if "post" not in request.POST and (sentence := left_behind(objs)):
+            self.message_user(request, sentence, messages.WARNING)
+        return super().get_deleted_objects(objs, request)
 
     def get_inlines(self, request: HttpRequest, obj: Session | None) -> Any:
         inlines = super().get_inlines(request, obj)
@@ -287,18 +315,18 @@ class SpeakerInline(OrderedInline):
     show_change_link = False
 
 
-class SinglePresentationForm(ContentForm):
-    """A presentation's own form; in another session it comes last unless given a place."""
-
-    def clean(self) -> dict[str, object] | None:
-        cleaned = super().clean()
-        if cleaned and "session" in self.changed_data and "position" not in self.changed_data:
-            cleaned["position"] = 0
-        return cleaned
+class SinglePresentationForm(LastInNewSession, ContentForm):
+    """A presentation's own form."""
 
 
 @admin.register(Presentation)
-class PresentationAdmin(KindChoices[Presentation], ClashAdmin[Presentation], OrderedAdmin[Presentation]):
+class PresentationAdmin(
+    KindChoices[Presentation],
+    AskingAdmin[Presentation],
+    ClashAdmin[Presentation],
+    OrderedAdmin[Presentation],
+):
+    desk_section = DeskSection.SCHEDULE
     desk_order = 20
     form = SinglePresentationForm
     list_display = ["__str__", "shown_kind", "session", "when", "board", "status", "edition"]
@@ -309,19 +337,22 @@ class PresentationAdmin(KindChoices[Presentation], ClashAdmin[Presentation], Ord
         KindFilter,
         "status",
         related_part("session", _("session")),
+        by_paper(PaperTopicFilter, "paper"),
+        by_paper(DecisionFilter, "paper"),
+        by_paper(CountryFilter, "paper"),
     ]
     list_select_related = ["edition", "paper", "session"]
     search_fields = ["title", "uid", "board", "paper__sort_title", "paper__authorships__person__folded"]
     search_help_text = _("Words of the title, an author, a poster board.")
     autocomplete_fields = ["edition", "paper", "session", "room"]
     inlines = [SpeakerInline]
-    actions = [publish, cancel, back_to_draft, set_kind, set_session, set_room]
+    actions = [publish, cancel, back_to_draft, set_kind, set_session, set_room, ask_people]
     choice_related = ("edition", "paper")
     fieldsets = [
         (None, {"fields": ["edition", ("kind", "status"), "cancellation_reason", "paper"]}),
-        (_("A talk of its own"), {"fields": ["title", "abstract"]}),
+        (_("Talk without a paper"), {"fields": ["title", "abstract"]}),
         (_("When and where"), {"fields": ["session", "position", ("start", "end"), "board", "room"]}),
-        (_("Links"), {"fields": ["recording_url"], "classes": ["collapse"]}),
+        (_("Links"), {"fields": ["recording_url"], "classes": ["collapse", OPEN_IF_FILLED]}),
         (_("Identifier"), {"fields": ["uid"], "classes": ["collapse"]}),
     ]
 
@@ -380,6 +411,8 @@ class AppearanceInline(KindChoices, PartInline):
     verbose_name = _("appearance")
     verbose_name_plural = _("appearances")
     fields = ["kind", "session", "start", "end", "board", "room", "status"]
+    first_rows = 1
+    is_compact = True
     autocomplete_fields = ["session", "room"]
     list_select_related = ("session", "edition", "room")
 
@@ -388,6 +421,7 @@ class RoomInline(OrderedInline):
     model = Room
     verbose_name_plural = _("rooms, in order")
     fields = ["position", "name", "slug", "capacity", "virtual", "stream_url"]
+    first_rows = 1
 
 
 admin.site.unregister([Paper, Edition])
@@ -396,6 +430,7 @@ admin.site.unregister([Paper, Edition])
 @admin.register(Paper)
 class ScheduledPaperAdmin(PaperAdmin):
     inlines = [*PaperAdmin.inlines, AppearanceInline]
+    list_filter = [*PaperAdmin.list_filter, PresentedAsFilter]
     actions = [*PaperAdmin.actions, put_in_session]
 
 
@@ -408,5 +443,20 @@ class ScheduledEditionAdmin(EditionAdmin):
     ) -> HttpResponse:
         obj: Edition | None = kwargs["obj"]
         if obj is not None:
-            context["tools"] = [{"words": _("Timetable editor"), "address": timetable_address(obj)}]
+            assign = reverse("admin:schedule_session_assign", query={"edition": obj.pk})
+            context["tools"] = [
+                {"words": _("Timetable editor"), "address": timetable_address(obj)},
+                {"words": _("Papers to sessions"), "address": assign},
+            ]
         return super().render_change_form(request, context, *args, **kwargs)
+
+
+admin.site.unregister(Release)
+
+
+@admin.register(Release)
+class WorkingReleaseAdmin(ReleaseAdmin):
+    """Releases, and the working copy that is released."""
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*page_urls(self, RELEASE_PAGES), *super().get_urls()]

@@ -12,7 +12,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db import models
-from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -20,16 +20,14 @@ from content import times
 from content.ordering import reorder, reordered
 from content.row_values import plain
 from content.versions import CHOICE, MINE, THEIRS, Seen, mark
-from editorial.model_admin import ContentAdmin
 from papers.rows import running_order
 from schedule import clashes
-from schedule.admin.editor import SessionPage, clash_context, decide, difference, may
+from schedule.admin.editor import SessionPage, clash_context, difference, may
 from schedule.editing import (
     BACKWARDS,
     DAY,
     PlannedRows,
     PlannedTalk,
-    TooShortError,
     clock_field,
     end_after,
     later,
@@ -51,8 +49,8 @@ TIMES, ORDER = "times", "order"
 class Moving(models.TextChoices):
     """What a presentation that gets another place does to the times."""
 
-    SHIFT = "shift", _("Shift the times of those in between")
-    SWAP = "swap", _("Swap times with the one in that place")
+    SHIFT = "shift", _("Shift the times of the talks in between")
+    SWAP = "swap", _("Swap times with the talk in that position")
     ORDER_ONLY = "order", _("Change the order only")
 
 
@@ -75,7 +73,7 @@ class SpreadForm(forms.Form):
         required=False,
         min_value=1,
         max_value=MAX_TALK_MINUTES,
-        help_text=_("Empty: equal shares of the time."),
+        help_text=_("Leave empty to divide the time equally."),
     )
     gap = forms.IntegerField(
         label=_("Minutes between two"), required=False, min_value=0, max_value=MAX_TALK_MINUTES, initial=0
@@ -184,7 +182,7 @@ class LineupRow(PlannedTalk[Times]):
 @dataclass
 class Lineup(PlannedRows[LineupRow]):
     session: Session
-    # The keys as they stand here, and whether somebody else changed the order that is changed here too.
+    # The keys in the present order, and whether somebody else changed the order that is changed here too.
     stored: list[int] = field(init=False)
     is_stale: bool = False
     moving: str = Moving.SHIFT
@@ -232,7 +230,7 @@ class Lineup(PlannedRows[LineupRow]):
         self.fitted = self.planned
 
     def spread(self, start: datetime, end: datetime, minutes: int | None, gap: int) -> None:
-        """Give those that take place times one after another. Raises `TooShortError`."""
+        """Give those that take place times one after another. Raises `ValidationError`."""
         rows = [row for row in self.rows if row.takes_time]
         spans = spread(start, end, [row.pause for row in rows], minutes, gap)
         for row, span in zip(rows, spans, strict=True):
@@ -255,10 +253,12 @@ class Lineup(PlannedRows[LineupRow]):
         marks = {str(row.pk): row.mark(row.before) for row in self.rows}
         return {TIMES: marks, ORDER: {str(key): "" for key in self.stored}}
 
-    def save(self) -> None:
+    def save(self) -> bool:
         """Store the times and the order; errors go to `errors`, and nothing is stored."""
-        if self.save_talks() and self.is_reordered:
+        is_saved = self.save_talks()
+        if is_saved and self.is_reordered:
             reorder(Presentation.objects.filter(session=self.session), self.order)
+        return is_saved
 
 
 def in_order(keys: Sequence[int], entered: dict[int, int]) -> list[int]:
@@ -313,13 +313,14 @@ def shifted_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
 class TalksPage(SessionPage):
     name = "talks"
     title = _("Order and times: %(session)s")
+    prefix = "t"
     plan: Lineup
 
-    def __init__(self, model_admin: ContentAdmin, request: HttpRequest, session: Session) -> None:
-        super().__init__(model_admin, request, session)
-        self.may_change = self.may_change and may(model_admin, request, "change", Session, session)
+    def prepare(self, subject: Session) -> None:
+        super().prepare(subject)
+        self.may_change = self.may_change and may(self.model_admin, self.request, "change", Session, subject)
 
-    def prepare(self, rows: Any) -> None:
+    def read_plan(self, rows: Any) -> None:
         session, zone = self.session, self.edition.zone
         lines = [
             LineupRow(talk=talk, session=session, place=place) for place, talk in enumerate(rows, start=1)
@@ -340,22 +341,18 @@ class TalksPage(SessionPage):
                 start = moment_on(self.edition, day, asked["since"], session.start)
                 end = end_after(self.edition, start, asked["until"], (session.start, session.end))
                 self.plan.spread(start, end, asked["minutes"], asked["gap"] or 0)
-            except TooShortError as error:
-                words = gettext("There are %(there)d minutes, and %(needed)d are needed for a minute each.")
-                self.notes.append(words % {"there": error.there, "needed": error.needed})
             except ValidationError as error:
                 self.notes += error.messages
 
-    def settle(self, is_current: bool) -> bool:
+    def resolve(self, shown: Seen) -> bool:
         plan = self.plan
-        choice = self.sent.get(f"{CHOICE}order") if is_current else None
+        choice = self.sent.get(f"{CHOICE}order") if shown == self.now else None
         if plan.is_stale and choice == THEIRS:
             plan.put(plan.stored)
         else:
             plan.fit_times()
-        decide(self.sent, "t", plan.stale if is_current else [])
         plan.is_stale = plan.is_stale and choice not in (MINE, THEIRS)
-        return not (plan.stale or plan.is_stale)
+        return super().resolve(shown) and not plan.is_stale
 
     def differences(self) -> list[dict[str, object]]:
         found = [
@@ -377,6 +374,7 @@ class TalksPage(SessionPage):
         here = [clash for clash in found.all if self.session.pk in found.sessions(clash)]
         is_planned = bool(self.plan.moved) or self.plan.is_reordered
         return {
+            **super().context(),
             "is_planned": is_planned,
             "visible": running_order(self.plan.rows) if is_planned else [],
             "zone": times.zone_label(self.session.start, self.edition.zone),
@@ -389,8 +387,9 @@ class TalksPage(SessionPage):
     def save(self) -> str:
         before = [talk.pk for talk in running_order(row.talk for row in self.plan.rows)]
         after = [row.pk for row in running_order(self.plan.rows)]
-        self.plan.save()
+        if not self.plan.save():
+            return ""
         said = gettext("Order and times of “%(session)s” were saved.") % {"session": self.session}
         if self.plan.is_reordered and before == after:
-            said += " " + gettext("For visitors nothing moved: they see presentations by their times.")
+            said += " " + gettext("Nothing changed for visitors: they see presentations in order of time.")
         return said

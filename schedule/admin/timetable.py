@@ -4,13 +4,10 @@ from collections import Counter
 from datetime import timedelta
 from typing import Any
 
-from django.contrib import messages
-from django.core.exceptions import PermissionDenied
-from django.db.models import Q
-from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.template.loader import render_to_string
-from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext, ngettext
@@ -18,36 +15,39 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import times
-from content.versions import read, signed
-from editorial.current_edition import working_on
+from content.versions import Seen, read, signed
 from editorial.lists import with_count
 from editorial.model_admin import ContentAdmin
-from editorial.stale_forms import SEEN, SHOWN, versions_page
+from editorial.stale_forms import SEEN
 from schedule import clashes, timetable
 from schedule.admin.editor import (
+    EditionPage,
+    apply_choices,
     clash_context,
-    decide,
     difference,
     edition_or_newest,
-    lock,
     may,
-    one_sitting,
     rows_of,
-    saved_changes,
-    timetable_address,
 )
+from schedule.admin.live_notice import may_announce
+from schedule.day_grid import day_grid
 from schedule.editing import SessionRow, ShiftForm, Sitting, marked, sent_keys
+from schedule.kind_colors import kind_colors
 from schedule.models import Room, Session
 
-DELETED = _("Nothing was saved: a session that you moved was deleted meanwhile. Save again without it.")
+DELETED = _("Nothing was saved: a session you moved has been deleted. Save again without it.")
 
 
-class Board:
-    """One request to the page: an edition, a day of it, and the sitting so far."""
+class TimetablePage(EditionPage):
+    """A day of an edition, and the moves so far."""
 
-    def __init__(self, model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> None:
-        self.model_admin, self.request, self.edition = model_admin, request, edition
-        self.sent = request.POST if request.method == "POST" else QueryDict()
+    name = "timetable"
+    title = _("Timetable")
+    unchanged = _("There were no moves to save.")
+
+    def prepare(self, subject: Edition) -> None:
+        self.edition = edition = subject
+        model_admin, request = self.model_admin, self.request
         self.sessions = rows_of(model_admin, request, Session).filter(edition=edition)
         rooms = rows_of(model_admin, request, Room).filter(edition=edition).order_by("position", "name", "pk")
         self.rooms: dict[int, Room] = {room.pk: room for room in rooms}
@@ -58,7 +58,10 @@ class Board:
         # A button of the page says where to go next; else the page stays where it is.
         asked = self.sent.get("_show") or self.sent.get("day") or request.GET.get("day", "")
         self.day = next((day for day in self.days if day.isoformat() == asked), first)
-        self.notes: list[Any] = []
+
+    @classmethod
+    def locked(cls, request: HttpRequest, subject: Edition) -> QuerySet[Any]:
+        return Session._base_manager.filter(pk__in=sent_keys(request.POST))
 
     @cached_property
     def sitting(self) -> Sitting:
@@ -89,16 +92,42 @@ class Board:
                 self.sitting.shift(form.cleaned_data["pick"], by)
             else:
                 self.notes += [str(line) for found in form.errors.values() for line in found]
-                self.notes.append(gettext("Choose sessions, and say by how many minutes they are shifted."))
+                self.notes.append(gettext("Choose sessions, and enter the number of minutes to shift them."))
 
-    def settle(self) -> list[SessionRow]:
-        """Take over what was chosen where somebody else moved the same session; return what is open."""
-        shown = (read(self.sent.get(SHOWN, "")) or {}).get("", {})
-        stale = self.sitting.stale
-        decide(
-            self.sent, "s", [row for row in stale if shown.get(str(row.pk)) == "".join(marked(row.before))]
-        )
-        return self.sitting.stale
+    def may_save(self) -> bool:
+        return self.model_admin.has_change_permission(self.request)
+
+    def resolve(self, shown: Seen) -> bool:
+        seen, stale = shown.get("", {}), self.sitting.stale
+        now = {row.pk: "".join(marked(row.before)) for row in stale}
+        apply_choices(self.sent, "s", [row for row in stale if seen.get(str(row.pk)) == now[row.pk]])
+        self.now = {"": {str(row.pk): now[row.pk] for row in self.sitting.stale}}
+        return not self.sitting.stale
+
+    def differences(self) -> list[dict[str, object]]:
+        what = gettext("When and where")
+        return [
+            difference(self.sent, f"s{row.pk}", what, row.session, row.was, row.now)
+            for row in self.sitting.stale
+        ]
+
+    def save(self) -> str:
+        sitting = self.sitting
+        if sitting.gone:
+            self.notes.append(DELETED)
+            self.status = 409
+        else:
+            sitting.save()
+        if sitting.gone or sitting.wrong:
+            return ""
+        count = len(sitting.moved)
+        return ngettext("%(n)d session moved.", "%(n)d sessions moved.", count) % {"n": count}
+
+    def address(self, **more: object) -> str:
+        return super().address(day=self.day, **more)
+
+    def heading(self) -> str:
+        return gettext("Timetable of %(edition)s") % {"edition": self.edition}
 
     @property
     def shown(self) -> list[SessionRow]:
@@ -129,44 +158,19 @@ class Board:
         bounds = self.edition.day_bounds(self.day)
         return {
             **found,
-            "edition": self.edition,
             "day": self.day,
             "days": [(one, times.short_day(one)) for one in self.days],
             "rooms": list(self.rooms.values()),
+            "may_announce": may_announce(self.request, self.edition),
             "rows": here,
             "elsewhere": [row for row in shown if row.day != self.day],
-            "grid": timetable.grid(here),
+            "grid": day_grid(here, self.edition.zone),
             "moved_count": len(sitting.moved),
             "wrong_count": len(sitting.wrong),
             "seen": signed({"": {str(row.pk): "".join(row.seen) for row in shown}}),
-            "notes": self.notes,
             "zone_label": times.zone_label(bounds[0], self.edition.zone),
             "may_change": any(not row.is_fixed for row in here),
         }
-
-
-def timetable_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
-    """Show a day of the edition asked for, as it is or as it is planned; save the plan."""
-    edition = edition_or_newest(model_admin, request)
-    if edition is None:
-        return render(model_admin, request, {"edition": None})
-    if request.method == "POST" and "_save" in request.POST:
-        return save(model_admin, request, edition)
-    board = Board(model_admin, request, edition)
-    board.act()
-    saved = saved_changes(request, edition)
-    return render(model_admin, request, {**board.context(), "saved": saved})
-
-
-def render(
-    model_admin: ContentAdmin, request: HttpRequest, more: dict[str, Any], status: int = 200
-) -> HttpResponse:
-    edition = more["edition"]
-    title = gettext("Timetable of %(edition)s") % {"edition": edition} if edition else gettext("Timetable")
-    editions = rows_of(model_admin, request, Edition)
-    context = model_admin.frame(request, title, editions=editions, **more)
-    with working_on(edition):
-        return TemplateResponse(request, "admin/schedule/timetable.html", context, status=status).render()
 
 
 def planned_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
@@ -174,42 +178,20 @@ def planned_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
     edition = edition_or_newest(model_admin, request)
     if edition is None or request.method != "POST":
         return redirect("admin:schedule_session_timetable")
-    board = Board(model_admin, request, edition)
-    found = board.clashes()
+    page = TimetablePage(model_admin, request, edition)
+    found = page.clashes()
     return JsonResponse(
         {
             "html": render_to_string("admin/schedule/_timetable_clashes.html", found, request),
             "sessions": found["by_session"],
-            "errors": {row.pk: [*row.errors.values()] for row in board.sitting.wrong},
-            "stale": [row.pk for row in board.sitting.stale],
+            "errors": {row.pk: [*row.errors.values()] for row in page.sitting.wrong},
+            "stale": [row.pk for row in page.sitting.stale],
         }
     )
 
 
-def save(model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Save all moves, or none and say why."""
-    if not model_admin.has_change_permission(request):
-        raise PermissionDenied
-    with one_sitting(request) as log:
-        lock(Session._base_manager.filter(pk__in=sent_keys(request.POST)))
-        board = Board(model_admin, request, edition)
-        count = len(board.sitting.moved)
-        if stale := board.settle():
-            here = timetable_address(edition, day=board.day)
-            shown = {"": {str(row.pk): "".join(marked(row.before)) for row in stale}}
-            what = gettext("When and where")
-            found = [
-                difference(board.sent, f"s{row.pk}", what, row.session, row.was, row.now) for row in stale
-            ]
-            return versions_page(model_admin, request, found, shown, discard=here)
-        if board.sitting.gone:
-            board.notes.append(DELETED)
-        is_saved = not board.sitting.gone and board.sitting.save()
-    if board.sitting.wrong or board.sitting.gone:
-        return render(model_admin, request, board.context(), status=409 if board.sitting.gone else 200)
-    if not is_saved or log.change_set is None:
-        messages.info(request, gettext("Nothing was moved, so there was nothing to save."))
-        return redirect(timetable_address(edition, day=board.day))
-    words = ngettext("%(n)d session moved.", "%(n)d sessions moved.", count) % {"n": count}
-    messages.success(request, words)
-    return redirect(timetable_address(edition, day=board.day, saved=log.change_set.pk))
+def colors_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
+    """Return the stylesheet with the colors of the conference's own kinds, for an edition of any state."""
+    edition = edition_or_newest(model_admin, request)
+    css = kind_colors(edition) if edition else ""
+    return HttpResponse(css, content_type="text/css; charset=utf-8")

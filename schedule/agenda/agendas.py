@@ -30,6 +30,23 @@ def star_of(thing: Thing) -> Star:
     return Star("p", thing.uid, Seen(thing.starts, room))
 
 
+def note_star_keys(sessions: Iterable[Any], talks: Any) -> None:
+    """Put the keys of the stars of what is inside each session into `star_keys`. One query.
+
+    The sessions have their parts in `shown_parts`; `talks` are all that are public.
+    """
+    rows = list(sessions)
+    parts = [part for session in rows for part in session.shown_parts]
+    inside: dict[int, list[str]] = {}
+    for key, uid in talks.filter(session__in=[*rows, *parts]).order_by().values_list("session", "uid"):
+        inside.setdefault(key, []).append(f"p.{uid}")
+    for session in rows:
+        keys = [*inside.get(session.pk, ())]
+        for part in session.shown_parts:
+            keys += [f"s.{part.uid}", *inside.get(part.pk, ())]
+        session.star_keys = " ".join(sorted(keys))
+
+
 @dataclass(slots=True, eq=False)
 class AgendaStop:
     """A place in an agenda: a session, or a talk with a time of its own; starred talks without one inside."""
@@ -204,8 +221,11 @@ def keep(edition: Edition, at: datetime) -> SavedAgenda:
 
 
 @transaction.atomic
-def merge(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> None:
-    """Take the later word on each public thing; nothing is lost, whoever else writes."""
+def merge(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> bool:
+    """Take the later word on each public thing; nothing is lost, whoever else writes.
+
+    Returns whether that changed what is saved.
+    """
     agenda = Agenda.objects.select_for_update().get(pk=kept.agenda.pk)
     if not agenda.admits_writing(at):
         raise TooOftenError
@@ -220,7 +240,7 @@ def merge(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> None:
     if sum(row.removed_at is None for row in (*rows.values(), *fresh)) > MAX_STARS:
         raise TooManyError
     # Keys of rooms come from outside.
-    seen = [row.seen_room_id for row in (*fresh, *changed)]
+    seen = [key for row in (*fresh, *changed) if (key := row.seen_room_id) is not None]
     rooms = {*agenda.edition.rooms.filter(pk__in=seen).values_list("pk", flat=True)}
     for row in (*fresh, *changed):
         if row.seen_room_id not in rooms:
@@ -231,6 +251,7 @@ def merge(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> None:
     if fresh or changed:
         agenda.changed_at = at
     agenda.save(update_fields=["changed_at", "writes", "writes_since"])
+    return bool(fresh or changed)
 
 
 def _rows(agenda: Agenda, stars: list[Star]) -> list[AgendaStar]:

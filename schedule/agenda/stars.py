@@ -61,7 +61,7 @@ class Star:
 def read_stars(text: str) -> list[Star]:
     """Read stars parted by spaces, each thing once: the latest word on it. Raises `UnreadableError`."""
     if len(text) > MAX_JSON_CHARS:
-        raise UnreadableError(gettext("The list of stars is too long."))
+        raise UnreadableError(gettext("The list of starred talks is too long."))
     found: dict[str, Star] = {}
     for word in text.split():
         star = _read(word)
@@ -89,7 +89,7 @@ def dated(star: Star, now: datetime) -> Star:
 def _read(word: str) -> Star:
     parts = WRITTEN.fullmatch(word)
     if parts is None:
-        raise UnreadableError(gettext("The list of stars cannot be read."))
+        raise UnreadableError(gettext("The list of starred talks isn’t valid. Check the link."))
     seen = None
     if parts["start"] is not None:
         start = EPOCH + timedelta(seconds=int(parts["start"])) if parts["start"] else None

@@ -27,25 +27,27 @@ from django.views.decorators.csrf import csrf_exempt
 
 from conference.models import Edition
 from conference.request_edition import addressed_edition
+from content.languages import in_language, language_of
 from content.pagination import BadParameter
 from schedule.agenda import agendas
 from schedule.agenda.agendas import SavedAgenda, plan
 from schedule.agenda.stars import Star, UnreadableError, read_stars, write_stars
+from schedule.notices.live import notices_about
 
-# Set when a visitor stores the agenda, sent back to the agenda alone.
+# Set when a visitor stores the agenda, sent back to the agenda alone. There is one for each language.
 COOKIE = settings.AGENDA_COOKIE_NAME
 COOKIE_SECONDS = 400 * 24 * 3600
 # An address longer than this is cut or refused on its way.
 MAX_URL_CHARS = 1800
 NOTES = {
     "deleted": _("Your agenda was deleted."),
-    "gone": _("The agenda that was kept here for you was deleted."),
-    "kept": _("Your agenda is kept here now. Its secret link is below."),
+    "gone": _("Your saved agenda was deleted."),
+    "kept": _("Your agenda is saved. Its private link is below."),
 }
 # What can go wrong with a request: its reply's status, and what is said.
 FAULTS: dict[type[Exception], tuple[int, object]] = {
-    agendas.TooManyError: (409, _("An agenda holds 500 stars at most. Take some away first.")),
-    agendas.TooOftenError: (429, _("That was too often. Wait a minute and try again.")),
+    agendas.TooManyError: (409, _("An agenda holds 500 stars at most. Remove some first.")),
+    agendas.TooOftenError: (429, _("Too many requests. Wait a minute and try again.")),
     UnreadableError: (400, ""),
 }
 
@@ -73,7 +75,7 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
                 if request.method in methods:
                     response = view(request, addressed, *args, **kwargs)
                 else:
-                    said = gettext("This address only takes what is sent from the agenda or from a star.")
+                    said = gettext("This address only accepts requests from the agenda or a star button.")
                     response = refusal(request, 405, said)
                     response.headers["Allow"] = HttpResponseNotAllowed(methods).headers["Allow"]
             except tuple(FAULTS) as fault:
@@ -119,7 +121,7 @@ def stars_of(request: HttpRequest) -> list[Star]:
 
 
 def own(request: HttpRequest, edition: Edition) -> SavedAgenda | None:
-    token = request.COOKIES.get(COOKIE, "")
+    token = request.COOKIES.get(cookie_name(language_of(request.path_info)), "")
     kept = agendas.opened(edition, token) if token else None
     return kept if kept and kept.is_writable else None
 
@@ -130,14 +132,14 @@ def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     kept = own(request, edition)
     is_listed = request.method == "POST" or "s" in request.GET
     stars = stars_of(request) if is_listed else kept.stars() if kept else []
-    is_lost = COOKIE in request.COOKIES and kept is None
+    is_lost = cookie_name(language_of(request.path_info)) in request.COOKIES and kept is None
     note = "gone" if is_lost else request.GET.get("note", "")
     if note and note not in NOTES:
         raise BadParameter("note", note)
     is_own = request.method == "POST" or "s" not in request.GET
     response = page(request, edition, stars, kept if is_own else None, is_own=is_own, note=note)
     if is_lost:
-        response.delete_cookie(COOKIE, path=reverse("schedule:agenda", args=[edition.slug]))
+        remember(response, edition, token="")
     return response
 
 
@@ -151,20 +153,22 @@ def linked(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBa
     if request.method != "POST":
         return page(request, edition, kept.stars(), kept)
     if not kept.is_writable:
-        return refusal(request, 403, gettext("This link shows the agenda; it does not change it."))
+        said = gettext("This link is read-only. Use the private link to change the agenda.")
+        return refusal(request, 403, said)
     if request.POST.get("action") == "delete":
         kept.agenda.delete()
         return to_agenda(edition, "deleted", token="")
     if request.POST.get("action") == "use":
         return to_agenda(edition, "kept", token)
-    return refusal(request, 400, gettext("The agenda can be used here or deleted, nothing else."))
+    said = gettext("That action isn’t available. You can use this agenda here, or delete it.")
+    return refusal(request, 400, said)
 
 
 @agenda_page("POST")
 def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Take stars from a form into the agenda kept for this browser; the first time, make one."""
     if not is_same_origin(request):
-        return refusal(request, 403, gettext("Only pages of this site may change your agenda."))
+        return refusal(request, 403, gettext("Your agenda can only be changed from pages of this site."))
     stars = read_stars(" ".join(request.POST.getlist("star")))
     at = timezone.now()
     kept = own(request, edition)
@@ -178,12 +182,12 @@ def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 def sync(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Merge what a browser holds with what is kept for it; return all that is known of both."""
     if not is_same_origin(request):
-        return refusal(request, 403, gettext("Only pages of this site may change your agenda."))
+        return refusal(request, 403, gettext("Your agenda can only be changed from pages of this site."))
     kept = own(request, edition)
     if kept is None:
-        return refusal(request, 404, gettext("No agenda is kept here for this browser."))
-    agendas.merge(kept, read_stars(request.POST.get("stars", "")), timezone.now())
-    return JsonResponse({"stars": [str(star) for star in kept.stars()]})
+        return refusal(request, 404, gettext("This browser has no saved agenda."))
+    is_changed = agendas.merge(kept, read_stars(request.POST.get("stars", "")), timezone.now())
+    return JsonResponse({"stars": [str(star) for star in kept.stars()], "changed": is_changed})
 
 
 def page(
@@ -196,11 +200,14 @@ def page(
     note: str = "",
 ) -> HttpResponse:
     """Show stars. `kept`: the agenda they are of, with its links."""
-    shown = plan(edition, stars, timezone.now())
+    at = timezone.now()
+    shown = plan(edition, stars, at)
+    things = [one.session for stop in shown.stops for one in (stop, *stop.talks)]
     keys = [star.key for star in shown.stars]
     short = f"{reverse('schedule:agenda', args=[edition.slug])}?s={'+'.join(keys)}"
     context = {
         "plan": shown,
+        "notices": notices_about(edition, at, things),
         "written": write_stars(shown.stars),
         "keys": " ".join(keys),
         "kept": kept,
@@ -221,16 +228,31 @@ def to_agenda(edition: Edition, note: str, token: str) -> HttpResponse:
     """Lead to the browser's own agenda, and let it remember the secret, or forget it."""
     path = reverse("schedule:agenda", args=[edition.slug])
     response = HttpResponseRedirect(f"{path}?note={note}" if note else path, status=303)
-    if not token:
-        response.delete_cookie(COOKIE, path=path)
-        return response
-    response.set_cookie(
-        COOKIE,
-        token,
-        max_age=COOKIE_SECONDS,
-        path=path,
-        secure=settings.SESSION_COOKIE_SECURE,
-        httponly=True,
-        samesite="Lax",
-    )
+    remember(response, edition, token)
     return response
+
+
+def cookie_name(language: str) -> str:
+    return COOKIE if language == settings.LANGUAGE_CODE else f"{COOKIE}-{language}"
+
+
+def remember(response: HttpResponse, edition: Edition, token: str) -> None:
+    """Let the agenda's pages in each language know the secret; an empty one makes them forget it.
+
+    One cookie for all pages of the site would keep these out of the page cache.
+    """
+    agenda_path = reverse("schedule:agenda", args=[edition.slug])
+    for language, _name in settings.LANGUAGES:
+        name, path = cookie_name(language), in_language(agenda_path, language)
+        if not token:
+            response.delete_cookie(name, path=path)
+            continue
+        response.set_cookie(
+            name,
+            token,
+            max_age=COOKIE_SECONDS,
+            path=path,
+            secure=settings.SESSION_COOKIE_SECURE,
+            httponly=True,
+            samesite="Lax",
+        )

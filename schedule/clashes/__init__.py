@@ -5,17 +5,22 @@ have their addresses, is up to the caller.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from itertools import chain
-from typing import Any
+from typing import Any, cast
 
-from django.db.models import Model, QuerySet
+from django.db.models import CharField, QuerySet, Value
+from django.db.models.functions import Coalesce
+from django.utils.translation import get_language
 
 from conference.models import Edition
+from content import preview_context, revision
 from papers.models import Authorship
 from schedule.clashes.findings import (
+    Away,
     Clash,
     ClashEvent,
     ClashKind,
@@ -23,11 +28,13 @@ from schedule.clashes.findings import (
     ClashSubject,
     PlannedEdit,
     RoomCapacity,
+    SessionColumns,
     Severity,
+    TalkColumns,
     until_the_next,
 )
 from schedule.clashes.rules import find
-from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+from schedule.models import Presentation, Room, Session, SessionRole, Speaker, Unavailability
 from schedule.session_kinds import AppliesTo, kind_label
 
 __all__ = [
@@ -37,7 +44,9 @@ __all__ = [
     "ClashSubject",
     "PlannedEdit",
     "Severity",
+    "compared",
     "difference",
+    "found",
     "of",
     "touching",
 ]
@@ -46,65 +55,99 @@ __all__ = [
 # Who has to be there. Organizers come and go.
 BOUND = ("speaker", "moderator", "chair", "panelist")
 ROOM_FIELDS = ("pk", "slug", "name", "capacity", "virtual")
-KIND_FIELDS = ("pk", "uid", "kind", "counts_as", "kind_name")
-SESSION_FIELDS = (*KIND_FIELDS, "title", "start", "end", "room", "parent")
-TALK_FIELDS = (*KIND_FIELDS, "title", "start", "end", "room", "session", "board", "paper", "paper__title")
+PERSON_FIELDS = ("person", "person__uid", "person__name")
 
-type Row = dict[str, Any]
+# The people of what has them: of sessions, presentations and papers, by key.
+type PeopleByOwner = Mapping[int | None, set[int]]
+# Editions whose clashes are cached; a working copy counts as one.
+CACHED_EDITIONS = 4
 
 
 class Stored:
-    """An edition's rows, to make a plan of, with and without what is planned. Six queries, however many.
+    """An edition's rows, to make a plan of, with and without what is planned. Five queries, however many.
 
-    Drafts too; nothing that is called off.
+    Drafts too; nothing that is called off. With `near`, of presentations only those that planned ones may
+    clash with: what is in their sessions, and what their people present.
     """
 
-    def __init__(self, edition: Edition) -> None:
+    def __init__(self, edition: Edition, near: PlannedEdit | None = None) -> None:
         self.zone = edition.zone
         self.names: dict[int, ClashSubject] = {}
         roles = SessionRole.objects.filter(session__edition=edition, role__in=BOUND)
-        self.by_session = self._people(roles, "session")
-        self.by_talk = self._people(Speaker.objects.filter(presentation__edition=edition), "presentation")
+        speakers = Speaker.objects.filter(presentation__edition=edition)
         # Of a paper's authors those who are marked: all others are free to be elsewhere.
         presenting = Authorship.objects.filter(paper__edition=edition, presenting=True)
-        self.by_paper = self._people(presenting, "paper")
+        talks = Presentation.objects.filter(edition=edition).taking_place()
+        if near is not None:
+            # Without the edition, SQLite finds them by paper and person: with it, it takes seconds.
+            presenting = Authorship.objects.filter(presenting=True)
+            found = near_talks(near, talks, presenting)
+            papers = {*filter(None, found.values()), *(row["paper"] for row in near.new_talks)}
+            talks, presenting = talks.filter(pk__in=found), presenting.filter(paper__in=papers)
+        self.by_session, self.by_talk, self.by_paper = self._people(
+            session=roles, presentation=speakers, paper=presenting
+        )
         sessions = Session.objects.filter(edition=edition).taking_place().order_by("start", "pk")
         # Wholes before their parts.
-        self.sessions = sorted(sessions.values(*SESSION_FIELDS), key=lambda row: bool(row["parent"]))
-        talks = Presentation.objects.filter(edition=edition).taking_place()
-        self.talks = list(talks.order_by("session", "position", "pk").values(*TALK_FIELDS))
+        self.sessions = sorted(columns_of(sessions, SessionColumns), key=lambda row: bool(row["parent"]))
+        self.labels: dict[tuple[str, str, str], str] = {}
+        self.talks = columns_of(talks.order_by("session", "position", "pk"), TalkColumns)
         self.rooms = {
             pk: RoomCapacity(ClashSubject("room", pk, slug, name), capacity, virtual)
             for pk, slug, name, capacity, virtual in edition.rooms.values_list(*ROOM_FIELDS)
         }
+        self.away = [*self._away(edition)]
 
-    def _people(self, rows: QuerySet[Model], owner: str) -> Mapping[int, set[int]]:
-        found: dict[int, set[int]] = defaultdict(set)
-        columns = rows.order_by().values_list(owner, "person", "person__uid", "person__name")
-        for key, person, uid, name in columns:
-            found[key].add(person)
+    def _label(self, applies_to: str, kind: str, name: str) -> str:
+        """Return a kind in words; thousands of rows have a few kinds."""
+        key = applies_to, kind, name
+        if key not in self.labels:
+            self.labels[key] = kind_label(*key)
+        return self.labels[key]
+
+    def _people(self, **rows: QuerySet[Any]) -> list[PeopleByOwner]:
+        """Return the people of each kind of rows by what has them, such as a session. One query."""
+        found: dict[str, dict[int | None, set[int]]] = {owner: defaultdict(set) for owner in rows}
+        first, *others = (
+            people.order_by().values_list(Value(owner, CharField()), owner, *PERSON_FIELDS)
+            for owner, people in rows.items()
+        )
+        for owner, key, person, uid, name in first.union(*others, all=True).order_by():
+            found[owner][key].add(person)
             self.names[person] = ClashSubject("person", person, uid, name)
-        return found
+        return [*found.values()]
+
+    def _away(self, edition: Edition) -> Iterator[Away]:
+        # Who was merged is the one that stays.
+        someone = Coalesce("person__merged_into", "person")
+        rows = Unavailability.objects.filter(edition=edition).order_by("start", "pk")
+        for person, room, start, end in rows.values_list(someone, "room", "start", "end"):
+            # Whoever has to be nowhere, and a room that was just deleted, get in nobody's way.
+            subject = self.names.get(person) or (self.rooms[room].subject if room in self.rooms else None)
+            if subject:
+                yield Away(subject, start, end)
 
     def plan(self, planned: PlannedEdit | None = None) -> ClashProgram:
         """Return what takes place; `planned` goes before what is stored."""
         edit = planned or PlannedEdit()
-        sessions: dict[int, ClashEvent] = {}
+        sessions: dict[int | None, ClashEvent] = {}
         for row in changed(self.sessions, edit.sessions):
             sessions[row["pk"]] = self._session(row, sessions.get(row["parent"]))
         by_session: dict[int | None, list[ClashEvent]] = defaultdict(list)
         open_ended: set[int] = set()
-        for row in changed(self.talks, edit.talks):
-            event = self._talk(row, sessions.get(row["session"]))
+        for talk in chain(changed(self.talks, edit.talks), edit.new_talks):
+            event = self._talk(talk, sessions.get(talk["session"]))
             if event is not None:
-                by_session[row["session"]].append(event)
-                if row["start"] and not row["end"]:
-                    open_ended.add(row["pk"])
+                by_session[talk["session"]].append(event)
+                if talk["start"] and not talk["end"]:
+                    open_ended.add(talk["pk"])
         talks = chain.from_iterable(until_the_next(group, open_ended) for group in by_session.values())
-        return ClashProgram(self.zone, list(sessions.values()), list(talks), self.rooms, self.names)
+        return ClashProgram(
+            self.zone, list(sessions.values()), list(talks), self.rooms, self.names, self.away
+        )
 
-    def _session(self, row: Row, whole: ClashEvent | None) -> ClashEvent:
-        label = kind_label(AppliesTo.SESSION, row["kind"], row["kind_name"])
+    def _session(self, row: SessionColumns, whole: ClashEvent | None) -> ClashEvent:
+        label = self._label(AppliesTo.SESSION, row["kind"], row["kind_name"])
         return ClashEvent(
             ClashSubject("session", row["pk"], row["uid"], row["title"], label),
             row["counts_as"],
@@ -115,14 +158,14 @@ class Stored:
             people=frozenset(self.by_session.get(row["pk"], ())),
         )
 
-    def _talk(self, row: Row, session: ClashEvent | None) -> ClashEvent | None:
+    def _talk(self, row: TalkColumns, session: ClashEvent | None) -> ClashEvent | None:
         """Return a presentation as the rules see it; `None` without a time."""
         pk, paper, start, end = row["pk"], row["paper"], row["start"], row["end"]
         begins = start or (session.start if session else None)
         if begins is None:
             return None
         ends: datetime = max(begins, end or (session.end if session else begins))
-        label = kind_label(AppliesTo.PRESENTATION, row["kind"], row["kind_name"])
+        label = self._label(AppliesTo.PRESENTATION, row["kind"], row["kind_name"])
         return ClashEvent(
             ClashSubject("presentation", pk, row["uid"], row["title"] or row["paper__title"] or "", label),
             row["counts_as"],
@@ -137,12 +180,39 @@ class Stored:
         )
 
 
-def changed(rows: Iterable[Row], planned: Mapping[int, Mapping[str, object]]) -> Iterable[Row]:
-    return ({**row, **planned.get(row["pk"], {})} for row in rows)
+def near_talks(
+    edit: PlannedEdit, talks: QuerySet[Presentation], presenting: QuerySet[Authorship]
+) -> dict[int, int | None]:
+    """Return the presentations that planned ones may clash with, and their papers. Eight queries."""
+    # Each condition is a query of its own: joined by OR they take seconds.
+    rows = talks.order_by().values_list("pk", "paper")
+    found: dict[int, int | None] = {**dict(rows.filter(pk__in=list(edit.talks)))}
+    papers = {*filter(None, found.values()), *(row["paper"] for row in edit.new_talks)}
+    speaking = Speaker.objects.order_by()
+    people = {*presenting.filter(paper__in=papers).order_by().values_list("person", flat=True)}
+    people |= {*speaking.filter(presentation__in=[*found]).values_list("person", flat=True)}
+    theirs = presenting.filter(person__in=people).order_by().values_list("paper", flat=True)
+    spoken = speaking.filter(person__in=people).values_list("presentation", flat=True)
+    sessions = {row.get("session") for row in edit.talks.values()}
+    sessions |= {row["session"] for row in edit.new_talks}
+    for near in ({"session__in": sessions - {None}}, {"paper__in": [*theirs]}, {"pk__in": [*spoken]}):
+        found |= dict(rows.filter(**near))
+    return found
+
+
+def columns_of[Columns](rows: QuerySet[Any], columns: type[Columns]) -> list[Columns]:
+    """Read the columns of rows that a `TypedDict` names."""
+    return cast("list[Columns]", list(rows.values(*columns.__annotations__)))
+
+
+def changed[Columns: (SessionColumns, TalkColumns)](
+    rows: Iterable[Columns], planned: Mapping[int, Mapping[str, object]]
+) -> Iterable[Columns]:
+    return (cast("Columns", {**row, **planned.get(row["pk"], {})}) for row in rows)
 
 
 def of(edition: Edition) -> list[Clash]:
-    """Return all clashes of an edition by time, drafts included. Six queries, however many rows.
+    """Return all clashes of an edition by time, drafts included. Five queries, however many rows.
 
     Nothing that is called off clashes, nor a paper that is withdrawn. Of a paper's authors those marked as
     presenting count. Each clash names its rows as `subjects` (model, key, uid, name); give them addresses.
@@ -150,15 +220,52 @@ def of(edition: Edition) -> list[Clash]:
     return find(Stored(edition).plan())
 
 
+@dataclass(frozen=True, slots=True)
+class FoundClashes:
+    """All clashes of an edition as it is stored."""
+
+    all: list[Clash]
+    # The session of each presentation that takes place in one, by key.
+    session_of: dict[int, int]
+
+    def touching(self, rows: Iterable[Session | Presentation | Room]) -> list[Clash]:
+        """Return those that concern any of these rows, or what is in them."""
+        keys = {(str(row._meta.model_name), row.pk) for row in rows}
+        sessions = {pk for model, pk in keys if model == "session"}
+        keys |= {("presentation", talk) for talk, pk in self.session_of.items() if pk in sessions}
+        return [clash for clash in self.all if any(subject.key in keys for subject in clash.subjects)]
+
+
+def found(edition: Edition) -> FoundClashes:
+    """Return all clashes, cached until the revision changes. Two queries, and five to find them.
+
+    No caller may change the result.
+    """
+    if revision.is_locked():
+        return _found(edition)
+    return _cached(edition, revision.current(edition.pk), preview_context.mark(), get_language())
+
+
+@lru_cache(maxsize=CACHED_EDITIONS)
+def _cached(
+    edition: Edition, _current: revision.Revision, _mark: tuple[object, ...], _language: str | None
+) -> FoundClashes:
+    return _found(edition)
+
+
+def _found(edition: Edition) -> FoundClashes:
+    plan = Stored(edition).plan()
+    return FoundClashes(find(plan), _session_of(plan))
+
+
+def _session_of(plan: ClashProgram) -> dict[int, int]:
+    return {talk.subject.pk: talk.session.subject.pk for talk in plan.talks if talk.session}
+
+
 def touching(rows: Iterable[Session | Presentation | Room]) -> list[Clash]:
-    """Return the clashes that concern any of these rows of one edition, or what is in them. Six queries."""
+    """Return the clashes that concern any of these rows of one edition, or what is in them. Five queries."""
     given = list(rows)
-    if not given:
-        return []
-    plan = Stored(given[0].edition).plan()
-    keys = {(str(row._meta.model_name), row.pk) for row in given}
-    keys |= {talk.subject.key for talk in plan.talks if talk.session and talk.session.subject.key in keys}
-    return [clash for clash in find(plan) if any(subject.key in keys for subject in clash.subjects)]
+    return _found(given[0].edition).touching(given) if given else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,19 +285,27 @@ class ClashDifference:
         return own | {self.session_of[pk] for pk in talks if pk in self.session_of}
 
 
-def difference(edition: Edition, planned: PlannedEdit) -> ClashDifference:
-    """Return what plans that are not stored yet would do. Six queries, however many rows."""
-    stored = Stored(edition)
+def difference(edition: Edition, planned: PlannedEdit, *, nearby: bool = False) -> ClashDifference:
+    """Return what plans that are not stored yet would do. Five queries, however many rows, or two for none.
+
+    With `nearby`, which takes up to 13, `all` has no more than the clashes of presentations that planned
+    ones may clash with.
+    """
+    if planned == PlannedEdit() and not nearby:
+        now = found(edition)
+        return ClashDifference(now.all, [], [], now.session_of)
+    stored = Stored(edition, planned if nearby else None)
     plan = stored.plan(planned)
     after = find(plan)
-    before = find(stored.plan()) if planned.sessions or planned.talks else after
-    known, kept = ({signature(clash) for clash in clashes} for clashes in (before, after))
-    return ClashDifference(
-        after,
-        [clash for clash in after if signature(clash) not in known],
-        [clash for clash in before if signature(clash) not in kept],
-        {talk.subject.pk: talk.session.subject.pk for talk in plan.talks if talk.session},
-    )
+    before = find(stored.plan())
+    return ClashDifference(after, *compared(before, after), _session_of(plan))
+
+
+def compared(before: list[Clash], after: list[Clash]) -> tuple[list[Clash], list[Clash]]:
+    """Return the clashes that are new, and those that are solved."""
+    known, left = ({signature(clash) for clash in clashes} for clashes in (before, after))
+    new = [clash for clash in after if signature(clash) not in known]
+    return new, [clash for clash in before if signature(clash) not in left]
 
 
 def signature(clash: Clash) -> tuple[ClashKind, frozenset[tuple[str, int]]]:

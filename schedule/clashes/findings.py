@@ -1,11 +1,11 @@
 """What takes place in an edition as the rules see it, and what a clash is: kind, words, rows. Pure."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import groupby, pairwise
-from typing import Any
+from typing import Any, TypedDict
 from zoneinfo import ZoneInfo
 
 from django.db.models import TextChoices
@@ -89,12 +89,51 @@ class ClashEvent:
         return frozenset(keys | {f"p{self.subject.pk}"} if alone else keys)
 
 
+class SessionColumns(TypedDict):
+    """What a clash search reads of a session."""
+
+    pk: int
+    uid: str
+    kind: str
+    counts_as: str
+    kind_name: str
+    title: str
+    start: datetime
+    end: datetime
+    room: int | None
+    parent: int | None
+
+
+class TalkColumns(TypedDict):
+    """What a clash search reads of a presentation."""
+
+    pk: int
+    uid: str
+    kind: str
+    counts_as: str
+    kind_name: str
+    title: str
+    start: datetime | None
+    end: datetime | None
+    room: int | None
+    session: int | None
+    board: str
+    paper: int | None
+    paper__title: str | None
+
+
+# No stored presentation has a negative key.
+PLANNED = -1
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedEdit:
     """What is going to be otherwise than it is stored: fields by key, such as a session's start."""
 
     sessions: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     talks: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    # Presentations of papers that are to be added. Their keys are those of their papers times `PLANNED`.
+    new_talks: Sequence[TalkColumns] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +145,15 @@ class RoomCapacity:
     virtual: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Away:
+    """From when to when somebody, or a room, is not available."""
+
+    subject: ClashSubject
+    start: datetime
+    end: datetime
+
+
 @dataclass(frozen=True)
 class ClashProgram:
     zone: ZoneInfo
@@ -113,6 +161,8 @@ class ClashProgram:
     talks: list[ClashEvent] = field(default_factory=list)
     rooms: Mapping[int, RoomCapacity] = field(default_factory=dict)
     people: Mapping[int, ClashSubject] = field(default_factory=dict)
+    # By time.
+    away: list[Away] = field(default_factory=list)
 
     @property
     def events(self) -> list[ClashEvent]:
@@ -150,14 +200,16 @@ NAMED = 5
 
 class ClashKind(TextChoices):
     PERSON = "person", _("Person in two places at once")
-    POSTER = "poster", _("Poster hung while its author gives a talk")
-    ROOM = "room", _("Room used twice at once")
-    TALKS = "talks", _("Two talks of one session at once")
+    POSTER = "poster", _("Poster presented during the author's talk")
+    ROOM = "room", _("Room double-booked")
+    TALKS = "talks", _("Overlapping talks in a session")
     OUTSIDE_SESSION = "outside_session", _("Presentation outside its session")
-    OUTSIDE_PARENT = "outside_parent", _("Session outside the one it is part of")
-    ENDS_EARLY = "ends_early", _("Session that ends before its last talk")
+    OUTSIDE_PARENT = "outside_parent", _("Session outside its parent session")
+    ENDS_EARLY = "ends_early", _("Session ending before its last talk")
     BOARD = "board", _("Poster board used twice")
     BOARDS_FULL = "boards_full", _("More posters than the room holds")
+    PERSON_AWAY = "person_away", _("Person not available")
+    ROOM_AWAY = "room_away", _("Room not available")
 
 
 class Severity(TextChoices):
@@ -169,17 +221,19 @@ class Severity(TextChoices):
 
 SENTENCES = {
     ClashKind.PERSON: _("%(people)s: in two places at once: %(one)s, and %(other)s."),
-    ClashKind.POSTER: _("%(one)s hangs while %(other)s is given by %(people)s."),
-    ClashKind.ROOM: _("%(room)s is used twice at once: %(one)s, and %(other)s."),
+    ClashKind.POSTER: _("%(one)s is up while %(people)s presents %(other)s."),
+    ClashKind.ROOM: _("%(room)s is double-booked: %(one)s and %(other)s."),
     ClashKind.TALKS: _("Two talks at once in %(session)s: %(one)s, and %(other)s."),
-    ClashKind.OUTSIDE_SESSION: _("%(one)s (%(when)s) lies outside its session, %(other)s (%(whole)s)."),
-    ClashKind.OUTSIDE_PARENT: _("%(one)s (%(when)s) lies outside what it is part of, %(other)s (%(whole)s)."),
+    ClashKind.OUTSIDE_SESSION: _("%(one)s (%(when)s) is outside its session, %(other)s (%(whole)s)."),
+    ClashKind.OUTSIDE_PARENT: _("%(one)s (%(when)s) is outside its parent, %(other)s (%(whole)s)."),
     ClashKind.ENDS_EARLY: _("%(one)s (%(whole)s) ends before its last talk does, %(other)s (%(when)s)."),
     ClashKind.BOARD: _("Board %(board)s is used %(number)s times in %(session)s: %(posters)s."),
     ClashKind.BOARDS_FULL: _("%(session)s has %(number)s posters at once; %(room)s holds %(capacity)s."),
+    ClashKind.PERSON_AWAY: _("%(person)s isn’t available for %(one)s (not there %(when)s)."),
+    ClashKind.ROOM_AWAY: _("%(room)s isn’t available for %(one)s (not free %(when)s)."),
 }
 # If no author is marked as presenting the paper.
-SAME_PAPER = _("%(one)s hangs while its paper is presented: %(other)s.")
+SAME_PAPER = _("%(one)s is up while its paper is being presented: %(other)s.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,9 +281,9 @@ class NameList:
         return bool(self.names)
 
     def __str__(self) -> str:
-        return self.told(str)
+        return self.joined(str)
 
-    def told(self, show: Callable[[object], str]) -> str:
+    def joined(self, show: Callable[[object], str]) -> str:
         shown = ", ".join(show(name) for name in self.names[:NAMED])
         more = len(self.names) - NAMED
         return str(_("%(names)s and %(more)s more") % {"names": shown, "more": more}) if more > 0 else shown

@@ -1,7 +1,7 @@
 """The rules: each takes what takes place and returns what gets in each other's way. Pure.
 
-Every rule sorts or groups; none compares all with all. Of thousands of rows at one moment each is told with a
-few others.
+Every rule sorts or groups; none compares all with all. Of thousands of rows at one moment each is reported
+with a few others.
 """
 
 from collections import defaultdict
@@ -9,8 +9,10 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate, chain
 
 from content import times
+from schedule.board_plan import board_key
 from schedule.clashes.findings import (
     SIDE,
+    Away,
     Clash,
     ClashEvent,
     ClashKind,
@@ -20,14 +22,14 @@ from schedule.clashes.findings import (
     Severity,
     clash_of,
 )
-from schedule.timetable import instant, overlapping
+from schedule.timetable import instant, overlap, overlapping
 
 # The number of ongoing rows that a row is reported with.
 MAX_PARTNERS = 5
 
 
 def find(plan: ClashProgram) -> list[Clash]:
-    rules = (people, papers, rooms, talks, sessions_outside, talks_outside, ends, boards, halls)
+    rules = (people, papers, rooms, talks, sessions_outside, talks_outside, ends, boards, halls, away)
     return sorted(chain.from_iterable(rule(plan) for rule in rules), key=lambda clash: clash.order)
 
 
@@ -116,7 +118,7 @@ def sessions_outside(plan: ClashProgram) -> Iterator[Clash]:
 
 
 def talks_outside(plan: ClashProgram) -> Iterator[Clash]:
-    """Find presentations that do not begin in their session. Those that only end later are told by it."""
+    """Find presentations that do not begin in their session. Those that only end later are found by it."""
     for session, rows in plan.by_session:
         yield from (
             misplaced(plan, ClashKind.OUTSIDE_SESSION, talk, session)
@@ -166,11 +168,6 @@ def boards(plan: ClashProgram) -> Iterator[Clash]:
             yield Clash(ClashKind.BOARD, Severity.SERIOUS, start, end, plan.zone, subjects, facts)
 
 
-def board_key(board: str) -> str:
-    """Return the board as it is compared: capitals and spaces make no difference."""
-    return " ".join(board.casefold().split())
-
-
 def on_one_board(posters: Iterable[ClashEvent]) -> Iterator[list[ClashEvent]]:
     """Yield the posters of one session that share a board at some moment, board by board."""
     by_board: dict[tuple[int | None, str], list[ClashEvent]] = defaultdict(list)
@@ -200,6 +197,38 @@ def halls(plan: ClashProgram) -> Iterator[Clash]:
                 subjects, span = (session.subject, room.subject), (session.start, session.end)
                 named = {**facts, "number": number}
                 yield Clash(ClashKind.BOARDS_FULL, Severity.SERIOUS, *span, plan.zone, subjects, named)
+
+
+def away(plan: ClashProgram) -> Iterator[Clash]:
+    """Find who has to be there, and which room is used, at a time when they are not available."""
+    gone: dict[tuple[str, int], list[Away]] = defaultdict(list)
+    for span in plan.away:
+        gone[span.subject.key].append(span)
+    if not gone:
+        return
+    for event in plan.events:
+        for person in event.people:
+            yield from not_available(plan, ClashKind.PERSON_AWAY, event, gone.get(("person", person), ()))
+    for event in (*plan.sessions, *elsewhere(plan.talks)):
+        if event.room:
+            yield from not_available(plan, ClashKind.ROOM_AWAY, event, gone.get(("room", event.room), ()))
+
+
+def not_available(
+    plan: ClashProgram, kind: ClashKind, event: ClashEvent, spans: Iterable[Away]
+) -> Iterator[Clash]:
+    """Say that somebody or a room is away during an event: one clash, however often they are."""
+    met = [span for span in spans if overlap(event, span)]
+    if not met:
+        return
+    subject = met[0].subject
+    first = max(event.start, met[0].start, key=instant)
+    last = max(first, min(event.end, met[-1].end, key=instant), key=instant)
+    when = tuple(times.when(span.start, span.end, plan.zone) for span in met)
+    facts = {"one": event.subject, subject.model: subject, "when": NameList(when)}
+    # Who stands at a poster may be away for a while.
+    severity = Severity.LIGHT if event.stands else Severity.SERIOUS
+    yield Clash(kind, severity, first, last, plan.zone, (event.subject, subject), facts)
 
 
 def peak(posters: Iterable[ClashEvent]) -> int:

@@ -3,10 +3,12 @@
 import django.core.validators
 import django.db.models.deletion
 import django.utils.timezone
+from django.conf import settings
 from django.db import migrations, models
 
 import content.fields
 import papers.rows
+import schedule.board_plan
 import schedule.entries
 import schedule.session_kinds
 
@@ -18,6 +20,7 @@ class Migration(migrations.Migration):
         ("conference", "0001_initial"),
         ("papers", "0001_initial"),
         ("people", "0001_initial"),
+        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -75,9 +78,19 @@ class Migration(migrations.Migration):
                     "capacity",
                     models.PositiveIntegerField(
                         blank=True,
-                        help_text="Seats, or poster boards in a hall.",
+                        help_text="Number of seats, or of poster boards in a hall.",
                         null=True,
                         verbose_name="capacity",
+                    ),
+                ),
+                (
+                    "poster_boards",
+                    models.TextField(
+                        blank=True,
+                        help_text="One row of boards in each line, such as A1-A20. An empty line is an aisle.",
+                        max_length=20000,
+                        validators=[schedule.board_plan.validate_boards],
+                        verbose_name="poster boards",
                     ),
                 ),
                 ("virtual", models.BooleanField(default=False, verbose_name="virtual")),
@@ -128,7 +141,7 @@ class Migration(migrations.Migration):
                 (
                     "slug",
                     content.fields.SlugKey(
-                        help_text="Its name in addresses and files, such as bof.",
+                        help_text="Its name in addresses and files, such as bof. Use the name of a built-in kind to recolor that kind.",
                         max_length=40,
                         verbose_name="slug",
                     ),
@@ -143,7 +156,7 @@ class Migration(migrations.Migration):
                     "color",
                     models.CharField(
                         blank=True,
-                        help_text="Of the dot beside its name, such as #0b6b62. Empty: no dot.",
+                        help_text="Such as #0b6b62. Leave empty to use the color of the kind it counts as.",
                         max_length=7,
                         validators=[content.fields.validate_accent],
                         verbose_name="color",
@@ -184,8 +197,7 @@ class Migration(migrations.Migration):
                                 ],
                             ),
                         ],
-                        help_text="The built-in kind that filters, clashes, page layouts and other programs "
-                        "take it for.",
+                        help_text="The built-in kind it is treated as in filters, clashes, page layouts and other programs.",
                         max_length=16,
                         verbose_name="counts as",
                     ),
@@ -229,16 +241,16 @@ class Migration(migrations.Migration):
                     "cancellation_reason",
                     models.CharField(
                         blank=True,
-                        help_text="Shown beside what is cancelled, such as “The speaker is ill.”; kept only while it is.",
+                        help_text="Shown next to what is canceled, such as “The speaker is ill.”",
                         max_length=200,
-                        verbose_name="reason for cancelling",
+                        verbose_name="reason for cancellation",
                     ),
                 ),
                 (
                     "uid",
                     content.fields.UidField(
                         default=content.fields.new_uid,
-                        help_text="Lasting identifier, part of the address. It cannot be changed later.",
+                        help_text="Permanent identifier, part of the address. It can’t be changed later.",
                         max_length=64,
                         validators=[
                             django.core.validators.RegexValidator(
@@ -275,7 +287,6 @@ class Migration(migrations.Migration):
                 ),
                 ("counts_as", models.CharField(editable=False, max_length=16)),
                 ("kind_name", models.CharField(blank=True, editable=False, max_length=60)),
-                ("kind_color", models.CharField(blank=True, editable=False, max_length=7)),
                 ("title", models.CharField(max_length=300, verbose_name="title")),
                 ("title_html", models.TextField(editable=False)),
                 (
@@ -290,7 +301,7 @@ class Migration(migrations.Migration):
                 (
                     "status",
                     models.CharField(
-                        choices=[("draft", "Draft"), ("published", "Published"), ("cancelled", "Cancelled")],
+                        choices=[("draft", "Draft"), ("published", "Published"), ("cancelled", "Canceled")],
                         default="draft",
                         max_length=12,
                         verbose_name="status",
@@ -309,7 +320,7 @@ class Migration(migrations.Migration):
                     "language",
                     models.CharField(
                         blank=True,
-                        help_text="In which it is held, such as en or pt-BR. Empty: not known.",
+                        help_text="The language it is held in, such as en or pt-BR.",
                         max_length=35,
                         validators=[
                             django.core.validators.RegexValidator(
@@ -382,16 +393,16 @@ class Migration(migrations.Migration):
                     "cancellation_reason",
                     models.CharField(
                         blank=True,
-                        help_text="Shown beside what is cancelled, such as “The speaker is ill.”; kept only while it is.",
+                        help_text="Shown next to what is canceled, such as “The speaker is ill.”",
                         max_length=200,
-                        verbose_name="reason for cancelling",
+                        verbose_name="reason for cancellation",
                     ),
                 ),
                 (
                     "uid",
                     content.fields.UidField(
                         default=content.fields.new_uid,
-                        help_text="Lasting identifier, part of the address. It cannot be changed later.",
+                        help_text="Permanent identifier, part of the address. It can’t be changed later.",
                         max_length=64,
                         validators=[
                             django.core.validators.RegexValidator(
@@ -418,36 +429,46 @@ class Migration(migrations.Migration):
                 ),
                 ("counts_as", models.CharField(editable=False, max_length=16)),
                 ("kind_name", models.CharField(blank=True, editable=False, max_length=60)),
-                ("kind_color", models.CharField(blank=True, editable=False, max_length=7)),
                 (
                     "title",
                     models.CharField(
-                        blank=True, help_text="Empty: the paper's.", max_length=500, verbose_name="title"
+                        blank=True,
+                        help_text="Leave empty to use the paper’s.",
+                        max_length=500,
+                        verbose_name="title",
                     ),
                 ),
                 ("title_html", models.TextField(blank=True, editable=False)),
                 (
                     "abstract",
-                    models.TextField(blank=True, help_text="Empty: the paper's.", verbose_name="abstract"),
+                    models.TextField(
+                        blank=True, help_text="Leave empty to use the paper’s.", verbose_name="abstract"
+                    ),
                 ),
                 ("abstract_html", models.TextField(blank=True, editable=False)),
                 (
                     "start",
                     models.DateTimeField(
-                        blank=True, help_text="Empty: the session's.", null=True, verbose_name="start"
+                        blank=True,
+                        help_text="Leave empty to use the session’s.",
+                        null=True,
+                        verbose_name="start",
                     ),
                 ),
                 (
                     "end",
                     models.DateTimeField(
-                        blank=True, help_text="Empty: the session's.", null=True, verbose_name="end"
+                        blank=True,
+                        help_text="Leave empty to use the session’s.",
+                        null=True,
+                        verbose_name="end",
                     ),
                 ),
                 ("board", models.CharField(blank=True, max_length=60, verbose_name="poster board")),
                 (
                     "status",
                     models.CharField(
-                        choices=[("draft", "Draft"), ("published", "Published"), ("cancelled", "Cancelled")],
+                        choices=[("draft", "Draft"), ("published", "Published"), ("cancelled", "Canceled")],
                         default="published",
                         max_length=12,
                         verbose_name="status",
@@ -481,7 +502,7 @@ class Migration(migrations.Migration):
                     "room",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Only where it differs from the session's.",
+                        help_text="Only if different from the session's.",
                         null=True,
                         on_delete=schedule.entries.set_null,
                         related_name="presentations",
@@ -493,7 +514,7 @@ class Migration(migrations.Migration):
                     "session",
                     models.ForeignKey(
                         blank=True,
-                        help_text="Empty: not scheduled yet.",
+                        help_text="Leave empty if not scheduled yet.",
                         null=True,
                         on_delete=schedule.entries.set_null,
                         related_name="presentations",
@@ -589,7 +610,7 @@ class Migration(migrations.Migration):
                     "name",
                     models.CharField(
                         blank=True,
-                        help_text="Empty: the person's display name.",
+                        help_text="Leave empty to use the person’s display name.",
                         max_length=200,
                         verbose_name="name as printed",
                     ),
@@ -657,7 +678,7 @@ class Migration(migrations.Migration):
                     "name",
                     models.CharField(
                         blank=True,
-                        help_text="Empty: the person's display name.",
+                        help_text="Leave empty to use the person’s display name.",
                         max_length=200,
                         verbose_name="name as printed",
                     ),
@@ -755,7 +776,7 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(("end__gte", models.F("start"))),
                 name="session_ends_after_start",
-                violation_error_message="The end lies before the start.",
+                violation_error_message="The end is before the start.",
             ),
         ),
         migrations.AddConstraint(
@@ -782,7 +803,7 @@ class Migration(migrations.Migration):
                     ("paper__isnull", False), models.Q(("title", ""), _negated=True), _connector="OR"
                 ),
                 name="presentation_has_paper_or_title",
-                violation_error_message="Give a paper, or a title of the talk's own.",
+                violation_error_message="Choose a paper, or enter a title.",
             ),
         ),
         migrations.AddConstraint(
@@ -795,7 +816,7 @@ class Migration(migrations.Migration):
                     _connector="OR",
                 ),
                 name="presentation_ends_after_start",
-                violation_error_message="The end lies before the start.",
+                violation_error_message="The end is before the start.",
             ),
         ),
         migrations.AddConstraint(
@@ -826,7 +847,7 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(
                 fields=("session", "person", "role"),
                 name="session_role_unique",
-                violation_error_message="This person has that role in the session already.",
+                violation_error_message="This person already has that role in the session.",
             ),
         ),
         migrations.AddConstraint(
@@ -834,7 +855,373 @@ class Migration(migrations.Migration):
             constraint=models.UniqueConstraint(
                 fields=("presentation", "person"),
                 name="speaker_unique_in_presentation",
-                violation_error_message="This person speaks there already.",
+                violation_error_message="This person is already a speaker there.",
+            ),
+        ),
+        migrations.CreateModel(
+            name="WorkingCopy",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("is_open", models.BooleanField(default=True, verbose_name="open")),
+                ("version", models.PositiveBigIntegerField(default=0, verbose_name="version")),
+                ("row_count", models.PositiveIntegerField(default=0, verbose_name="rows")),
+                (
+                    "opened_at",
+                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="opened at"),
+                ),
+                ("opened_by", models.CharField(blank=True, max_length=150, verbose_name="opened by")),
+                ("released_at", models.DateTimeField(blank=True, null=True, verbose_name="released at")),
+                ("released_by", models.CharField(blank=True, max_length=150, verbose_name="released by")),
+                (
+                    "release_at",
+                    models.DateTimeField(blank=True, db_index=True, null=True, verbose_name="release at"),
+                ),
+                ("planned_by", models.CharField(blank=True, max_length=150, verbose_name="planned by")),
+                ("plan", models.JSONField(blank=True, default=dict, verbose_name="plan")),
+                ("refusal", models.TextField(blank=True, verbose_name="refusal")),
+                (
+                    "edition",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="working_copy",
+                        to="conference.edition",
+                        verbose_name="edition",
+                    ),
+                ),
+                (
+                    "planner",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="planned_releases",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="planner",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "working copy",
+                "verbose_name_plural": "working copies",
+            },
+        ),
+        migrations.CreateModel(
+            name="PendingChanges",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("act", models.BigIntegerField(db_index=True, verbose_name="act")),
+                ("at", models.DateTimeField(default=django.utils.timezone.now, verbose_name="at")),
+                ("user_name", models.CharField(blank=True, max_length=150, verbose_name="user name")),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[
+                            ("form", "Form"),
+                            ("action", "Action"),
+                            ("import", "Import"),
+                            ("merge", "Merge"),
+                            ("command", "Command"),
+                            ("api", "API"),
+                            ("restore", "Reverted to a version"),
+                            ("undo", "Reverted"),
+                            ("code", "Program"),
+                        ],
+                        default="code",
+                        max_length=8,
+                        verbose_name="origin",
+                    ),
+                ),
+                ("detail", models.CharField(blank=True, max_length=200, verbose_name="detail")),
+                (
+                    "reference",
+                    models.CharField(blank=True, db_index=True, max_length=80, verbose_name="reference"),
+                ),
+                ("rows", models.JSONField(default=list, verbose_name="rows")),
+                ("released", models.JSONField(blank=True, default=list, verbose_name="released")),
+                (
+                    "user",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="pending_changes",
+                        to=settings.AUTH_USER_MODEL,
+                        verbose_name="user",
+                    ),
+                ),
+                (
+                    "working_copy",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="sets",
+                        to="schedule.workingcopy",
+                        verbose_name="working copy",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "pending changes",
+                "verbose_name_plural": "pending changes",
+                "ordering": ["pk"],
+            },
+        ),
+        migrations.CreateModel(
+            name="ProgramInvitation",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("speaker", "Speaker"),
+                            ("chair", "Chair"),
+                            ("moderator", "Moderator"),
+                            ("panelist", "Panelist"),
+                            ("organizer", "Organizer"),
+                        ],
+                        default="speaker",
+                        max_length=12,
+                        verbose_name="asked as",
+                    ),
+                ),
+                (
+                    "email",
+                    models.EmailField(
+                        blank=True,
+                        help_text="Empty: the person’s. Never shown.",
+                        max_length=254,
+                        verbose_name="e-mail",
+                    ),
+                ),
+                (
+                    "message",
+                    models.TextField(
+                        blank=True,
+                        help_text="Added to the e-mail and to the page on which the person answers. Plain text.",
+                        max_length=5000,
+                        verbose_name="message",
+                    ),
+                ),
+                ("due", models.DateField(blank=True, null=True, verbose_name="answer by")),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("not_sent", "Not sent"),
+                            ("sent", "Sent"),
+                            ("reminded", "Reminded"),
+                            ("confirmed", "Confirmed"),
+                            ("declined", "Declined"),
+                            ("withdrawn", "Withdrawn"),
+                        ],
+                        default="not_sent",
+                        editable=False,
+                        max_length=10,
+                        verbose_name="state",
+                    ),
+                ),
+                (
+                    "note",
+                    models.TextField(
+                        blank=True, editable=False, max_length=2000, verbose_name="the person’s note"
+                    ),
+                ),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                ("sent_at", models.DateTimeField(editable=False, null=True, verbose_name="sent at")),
+                ("reminded_at", models.DateTimeField(editable=False, null=True, verbose_name="reminded at")),
+                ("answered_at", models.DateTimeField(editable=False, null=True, verbose_name="answered at")),
+                ("writes", models.PositiveIntegerField(default=0, editable=False)),
+                ("writes_since", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "edition",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="program_invitations",
+                        to="conference.edition",
+                        verbose_name="edition",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="program_invitations",
+                        to="people.person",
+                        verbose_name="person",
+                    ),
+                ),
+                (
+                    "presentation",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Only for speakers of a talk.",
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="invitations",
+                        to="schedule.presentation",
+                        verbose_name="talk",
+                    ),
+                ),
+                (
+                    "session",
+                    models.ForeignKey(
+                        blank=True,
+                        help_text="Leave session and talk empty while the slot is open.",
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="invitations",
+                        to="schedule.session",
+                        verbose_name="session",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "invitation to the program",
+                "verbose_name_plural": "invitations to the program",
+                "ordering": ["edition", "person__sort_key", "pk"],
+            },
+        ),
+        migrations.CreateModel(
+            name="ProgramInvitationLink",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("digest", models.CharField(editable=False, max_length=64, unique=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
+                (
+                    "invitation",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="links",
+                        to="schedule.programinvitation",
+                        verbose_name="invitation",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "link of an invitation",
+                "verbose_name_plural": "links of invitations",
+                "ordering": ["pk"],
+            },
+        ),
+        migrations.CreateModel(
+            name="Unavailability",
+            fields=[
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("start", models.DateTimeField(verbose_name="start")),
+                ("end", models.DateTimeField(verbose_name="end")),
+                (
+                    "note",
+                    models.CharField(
+                        blank=True, help_text="For the chairs alone.", max_length=200, verbose_name="note"
+                    ),
+                ),
+                (
+                    "edition",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="unavailabilities",
+                        to="conference.edition",
+                        verbose_name="edition",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="unavailabilities",
+                        to="people.person",
+                        verbose_name="person",
+                    ),
+                ),
+                (
+                    "room",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="unavailabilities",
+                        to="schedule.room",
+                        verbose_name="room",
+                    ),
+                ),
+            ],
+            options={
+                "verbose_name": "time when not available",
+                "verbose_name_plural": "times when not available",
+                "ordering": ["start", "end", "pk"],
+            },
+        ),
+        migrations.AddConstraint(
+            model_name="programinvitation",
+            constraint=models.UniqueConstraint(
+                fields=("session", "person", "role"),
+                name="program_invitation_unique_in_session",
+                violation_error_message="This person is already asked for that part of the session.",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="programinvitation",
+            constraint=models.UniqueConstraint(
+                fields=("presentation", "person"),
+                name="program_invitation_unique_in_talk",
+                violation_error_message="This person is already asked for this talk.",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="programinvitation",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("session__isnull", True), ("presentation__isnull", True), _connector="OR"
+                ),
+                name="program_invitation_for_one_thing",
+                violation_error_message="Choose a session or a talk, not both.",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="unavailability",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("end__gt", models.F("start"))),
+                name="unavailability_ends_after_start",
+                violation_error_message="The end must be after the start.",
+            ),
+        ),
+        migrations.AddConstraint(
+            model_name="unavailability",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("person__isnull", False), ("room__isnull", True)),
+                    models.Q(("person__isnull", True), ("room__isnull", False)),
+                    _connector="OR",
+                ),
+                name="unavailability_of_person_or_room",
+                violation_error_message="Choose a person or a room.",
             ),
         ),
     ]

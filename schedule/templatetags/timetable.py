@@ -3,6 +3,7 @@
 from typing import Any
 
 from django import template
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -10,6 +11,7 @@ from django.utils.translation import gettext
 from content import times
 from schedule.agenda.agendas import star_of
 from schedule.agenda.stars import write_stars
+from schedule.notices.live import LiveNotice, notices_about
 
 register = template.Library()
 
@@ -24,6 +26,13 @@ def moved_mark(context: dict[str, Any], thing: Any) -> SafeString | str:
     return format_html(
         ' <span class="status elsewhere">{}</span>', gettext("Moved from %(time)s") % {"time": words}
     )
+
+
+@register.simple_tag
+def paper_notices(paper: Any) -> list[LiveNotice]:
+    """The live notices of the sessions in which a paper is presented; it was fetched `with_appearances()`."""
+    sessions = [appearance.session for appearance in paper.appearances]
+    return notices_about(paper.edition, timezone.now(), sessions) if any(sessions) else []
 
 
 @register.filter

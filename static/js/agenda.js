@@ -21,15 +21,18 @@
         main.querySelector("h1").after(note);
       }
       agenda.paint();
+      document.dispatchEvent(new CustomEvent("plenary:shown"));
     } catch {
       // No network: what the site showed stays.
     }
   }
 
   async function begin() {
-    agenda.keep(head.dataset.kept !== undefined);
-    await agenda.sync();
-    if (agenda.load().stars.size > 0) {
+    const isKept = head.dataset.kept !== undefined;
+    agenda.keep(isKept);
+    const isChanged = await agenda.sync();
+    // What the site already shows stays, with whatever the reader has opened in it.
+    if (agenda.load().stars.size > 0 && (isChanged || !isKept)) {
       await show();
     }
   }

@@ -1,97 +1,191 @@
-// Results while typing, under the search box of every page: a combobox with a list of links. `/` focuses the
-// box. Without this script the box is a plain form.
+// Suggestions while typing under each search box: results, and pages to go to. `/` and Ctrl-K open the search as
+// a dialog on every page; empty, it lists the sections and days. Without this script the boxes are plain forms.
 const PAUSE = 150;
-const form = document.querySelector("form.search");
-const box = form?.querySelector("input[name=q]");
-const list = document.createElement("div");
-const said = document.createElement("p");
-let asked = null;
-let timer;
-let chosen = null;
+const SHORTEST = 2;
+let counted = 0;
 
-function options() {
-  return [...list.querySelectorAll("[role=option]")];
-}
-
-function choose(option) {
-  chosen?.removeAttribute("aria-selected");
-  chosen = option ?? null;
-  if (chosen) {
-    chosen.setAttribute("aria-selected", "true");
-    chosen.scrollIntoView({ block: "nearest" });
-    box.setAttribute("aria-activedescendant", chosen.id);
-  } else {
-    box.removeAttribute("aria-activedescendant");
+// A combobox with a list of links, which the form has until its next letters.
+class Suggestions {
+  constructor(form, { isDialog = false } = {}) {
+    this.form = form;
+    this.isDialog = isDialog;
+    this.box = form.querySelector("input[name=q]");
+    this.list = document.createElement("div");
+    this.said = document.createElement("p");
+    this.chosen = null;
+    this.asked = null;
+    this.build();
+    this.box.addEventListener("input", () => this.typed());
+    this.box.addEventListener("keydown", (event) => this.pressed(event));
+    form.addEventListener("submit", () => this.stop());
+    // A press on an option must not move the focus before the link is followed.
+    this.list.addEventListener("mousedown", (event) => event.preventDefault());
+    if (!isDialog) {
+      form.addEventListener("focusout", (event) => {
+        if (!form.contains(event.relatedTarget)) {
+          this.stop();
+          this.open(false);
+        }
+      });
+    }
   }
-}
 
-function open(isOpen) {
-  list.hidden = !isOpen;
-  box.setAttribute("aria-expanded", String(isOpen));
-  choose(null);
-}
+  build() {
+    counted += 1;
+    this.name = `search-options-${counted}`;
+    this.list.id = this.name;
+    this.list.className = "options";
+    this.list.hidden = true;
+    this.list.setAttribute("role", "listbox");
+    this.list.setAttribute("aria-label", this.form.dataset.label);
+    this.said.className = "hidden";
+    this.said.setAttribute("role", "status");
+    this.form.append(this.list, this.said);
+    for (const [name, value] of Object.entries({
+      role: "combobox",
+      autocomplete: "off",
+      "aria-autocomplete": "list",
+      "aria-controls": this.list.id,
+      "aria-expanded": "false",
+      "aria-keyshortcuts": "/ Control+K",
+    })) {
+      this.box.setAttribute(name, value);
+    }
+  }
 
-// Ignore the response to the last request.
-function stop() {
-  clearTimeout(timer);
-  asked?.abort();
-  asked = null;
-}
+  options() {
+    return [...this.list.querySelectorAll("[role=option]")];
+  }
 
-async function suggest() {
-  stop();
-  asked = new AbortController();
-  const mine = asked;
-  try {
-    const answer = await fetch(`${form.dataset.suggest}?q=${encodeURIComponent(box.value)}`, { signal: mine.signal });
-    const found = new DOMParser().parseFromString(answer.ok ? await answer.text() : "", "text/html");
-    if (mine !== asked) {
+  choose(option) {
+    this.chosen?.removeAttribute("aria-selected");
+    this.chosen = option ?? null;
+    if (this.chosen) {
+      this.chosen.setAttribute("aria-selected", "true");
+      this.chosen.scrollIntoView({ block: "nearest" });
+      this.box.setAttribute("aria-activedescendant", this.chosen.id);
+    } else {
+      this.box.removeAttribute("aria-activedescendant");
+    }
+  }
+
+  open(isOpen) {
+    this.list.hidden = !isOpen;
+    this.box.setAttribute("aria-expanded", String(isOpen));
+    this.choose(null);
+  }
+
+  // Ignore the response to the last request.
+  stop() {
+    clearTimeout(this.timer);
+    this.asked?.abort();
+    this.asked = null;
+  }
+
+  async suggest() {
+    this.stop();
+    const mine = new AbortController();
+    this.asked = mine;
+    try {
+      const words = encodeURIComponent(this.box.value.trim());
+      const answer = await fetch(`${this.form.dataset.suggest}?q=${words}`, { signal: mine.signal });
+      const found = new DOMParser().parseFromString(answer.ok ? await answer.text() : "", "text/html");
+      if (mine !== this.asked) {
+        return;
+      }
+      this.list.replaceChildren(...found.querySelectorAll("[role=group]"));
+      const options = this.options();
+      options.forEach((option, place) => {
+        option.id = `${this.name}-${place + 1}`;
+      });
+      this.said.textContent = this.form.dataset.found.replace("{number}", String(options.length));
+      this.open(options.length > 0);
+      this.list.scrollTop = 0;
+    } catch {
+      // A newer request, or no network: the form still works.
+    }
+  }
+
+  typed() {
+    this.stop();
+    const letters = this.box.value.trim().length;
+    // The dialog offers pages before a letter is typed.
+    if (letters < SHORTEST && !this.isDialog) {
+      this.list.replaceChildren();
+      this.said.textContent = "";
+      this.open(false);
+    } else {
+      this.timer = setTimeout(() => this.suggest(), letters ? PAUSE : 0);
+    }
+  }
+
+  // Up and down walk through the options and, between last and first, back to what was typed.
+  walk(step) {
+    if (this.list.hidden && this.options().length) {
+      this.open(true);
+    }
+    const stops = [null, ...this.options()];
+    this.choose(stops.at((stops.indexOf(this.chosen) + step) % stops.length));
+  }
+
+  pressed(event) {
+    if (event.isComposing) {
       return;
     }
-    list.replaceChildren(...found.querySelectorAll("[role=option]"));
-    const number = list.children.length;
-    said.textContent = form.dataset.found.replace("0", String(number));
-    open(number > 0);
-  } catch {
-    // A newer request, or no network: the form still works.
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      this.walk(event.key === "ArrowDown" ? 1 : -1);
+    } else if (event.key === "Enter" && this.chosen) {
+      event.preventDefault();
+      this.chosen.click();
+    } else if (event.key === "Escape" && !this.isDialog && !this.list.hidden) {
+      // The first Escape closes the list, the next one is the browser's: it empties the box.
+      event.preventDefault();
+      this.stop();
+      this.open(false);
+    } else if (event.key === "Escape" && this.isDialog) {
+      event.preventDefault();
+      this.form.closest("dialog").close();
+    }
   }
 }
 
-function typed() {
-  stop();
-  if (box.value.trim().length < 2) {
-    list.replaceChildren();
-    said.textContent = "";
-    open(false);
-  } else {
-    timer = setTimeout(suggest, PAUSE);
+// The form of the header in a dialog, made when it is first opened.
+class Palette {
+  constructor(form) {
+    this.original = form;
   }
-}
 
-// Up and down walk through the options and, between last and first, back to what was typed.
-function walk(step) {
-  if (list.hidden && list.children.length) {
-    open(true);
+  build() {
+    const form = this.original.cloneNode(true);
+    const dialog = document.createElement("dialog");
+    dialog.className = "palette";
+    dialog.setAttribute("aria-label", form.querySelector("input[name=q]").getAttribute("aria-label"));
+    dialog.append(form);
+    // What the header's own box has of the script.
+    form.querySelectorAll(".options, [role=status]").forEach((one) => one.remove());
+    this.suggestions = new Suggestions(form, { isDialog: true });
+    // A press beside the dialog, or on a link to a place of this page.
+    dialog.addEventListener("click", (event) => {
+      if (event.target === dialog || event.target.closest("a")) {
+        dialog.close();
+      }
+    });
+    dialog.addEventListener("close", () => this.suggestions.stop());
+    document.body.append(dialog);
+    return dialog;
   }
-  const stops = [null, ...options()];
-  choose(stops.at((stops.indexOf(chosen) + step) % stops.length));
-}
 
-function pressed(event) {
-  if (event.isComposing) {
-    return;
-  }
-  if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-    event.preventDefault();
-    walk(event.key === "ArrowDown" ? 1 : -1);
-  } else if (event.key === "Enter" && chosen) {
-    event.preventDefault();
-    chosen.click();
-  } else if (event.key === "Escape" && !list.hidden) {
-    // The first Escape closes the list, the next one is the browser's: it empties the box.
-    event.preventDefault();
-    stop();
-    open(false);
+  show() {
+    this.dialog ??= this.build();
+    const { box } = this.suggestions;
+    if (!this.dialog.open) {
+      box.value = this.original.querySelector("input[name=q]").value;
+      this.dialog.showModal();
+      this.suggestions.suggest();
+    }
+    box.focus();
+    box.select();
   }
 }
 
@@ -99,44 +193,19 @@ function isTyping(target) {
   return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
 }
 
-function comeHere(event) {
-  const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-  if (event.key === "/" && isPlain && !isTyping(event.target)) {
-    event.preventDefault();
-    box.focus();
-    box.select();
-  }
-}
+document.querySelectorAll("form[data-suggest]").forEach((form) => new Suggestions(form));
 
-if (box) {
-  list.id = "search-options";
-  list.className = "options";
-  list.hidden = true;
-  list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", form.dataset.label);
-  said.className = "hidden";
-  said.setAttribute("role", "status");
-  form.append(list, said);
-  for (const [name, value] of Object.entries({
-    role: "combobox",
-    autocomplete: "off",
-    "aria-autocomplete": "list",
-    "aria-controls": list.id,
-    "aria-expanded": "false",
-    "aria-keyshortcuts": "/",
-  })) {
-    box.setAttribute(name, value);
-  }
-  box.addEventListener("input", typed);
-  box.addEventListener("keydown", pressed);
-  form.addEventListener("submit", stop);
-  form.addEventListener("focusout", (event) => {
-    if (!form.contains(event.relatedTarget)) {
-      stop();
-      open(false);
+const header = document.querySelector("form.search[data-suggest]");
+if (header) {
+  const palette = new Palette(header);
+  document.addEventListener("keydown", (event) => {
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const isSlash = event.key === "/" && isPlain && !isTyping(event.target);
+    const isCommand =
+      event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    if ((isSlash || isCommand) && !event.isComposing) {
+      event.preventDefault();
+      palette.show();
     }
   });
-  // A press on an option must not move the focus before the link is followed.
-  list.addEventListener("mousedown", (event) => event.preventDefault());
-  document.addEventListener("keydown", comeHere);
 }

@@ -111,6 +111,7 @@ window.plenaryAgenda = (() => {
     for (const place of form.querySelectorAll("[data-count]")) {
       place.textContent = count ? ` · ${count}` : "";
     }
+    document.dispatchEvent(new Event("plenary:painted"));
   }
 
   function press(button) {
@@ -137,7 +138,7 @@ window.plenaryAgenda = (() => {
   let flight = null;
   let isWaiting = false;
 
-  // One request at a time; stars set meanwhile go with the next.
+  // One request at a time; stars set meanwhile go with the next. Resolves to whether the site's stars may have changed.
   function sync() {
     isWaiting = flight !== null;
     flight ??= fly().finally(() => {
@@ -147,16 +148,18 @@ window.plenaryAgenda = (() => {
   }
 
   async function fly() {
+    let isChanged = false;
     do {
       isWaiting = false;
-      await exchange();
+      isChanged = (await exchange()) || isChanged;
     } while (isWaiting);
+    return isChanged;
   }
 
   async function exchange() {
     const state = load();
     if (!state.kept) {
-      return;
+      return true;
     }
     const body = new URLSearchParams({ stars: written(state).join(" ") });
     const headers = { Accept: "application/json" };
@@ -176,8 +179,10 @@ window.plenaryAgenda = (() => {
       }
       save(now);
       paint(now);
+      return !reply.ok || found.changed;
     } catch {
       // No network: the next star, or the next page, tries again.
+      return true;
     }
   }
 

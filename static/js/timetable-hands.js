@@ -9,6 +9,9 @@
   const { form, board, rows, words, place, move, undo, say, block } = timetable;
   const STEP = 5;
   const FAR = 4;
+  // A drag this near to the edge of what is seen scrolls: a finger that drags cannot scroll as a wheel does.
+  const EDGE = 44;
+  const SPEED = 10;
   let drag;
 
   const snapped = (at) => Math.round(at / STEP) * STEP;
@@ -31,7 +34,7 @@
   function begin(event) {
     const row = rowOf(event.target);
     const isGrip = event.target.closest(".tt-grip, .tt-edge");
-    if (!row || row.fixed || event.button !== 0 || (event.pointerType !== "mouse" && !isGrip)) {
+    if (drag || !row || row.fixed || event.button !== 0 || (event.pointerType !== "mouse" && !isGrip)) {
       return;
     }
     const from = place(row);
@@ -47,12 +50,22 @@
     if (!drag.to && Math.hypot(event.clientX - drag.x, event.clientY - drag.y) < FAR) {
       return;
     }
-    const { row, from } = drag;
-    const under = timetable.at(event.clientX, event.clientY);
     if (!drag.to) {
-      block(row.key).setPointerCapture(drag.id);
-      block(row.key).classList.add("is-held");
+      block(drag.row.key).setPointerCapture(drag.id);
+      block(drag.row.key).classList.add("is-held");
+      if (event.pointerType !== "mouse") {
+        scrollAtEdges({ drag, x: drag.x, y: drag.y });
+      }
     }
+    Object.assign(drag, { x: event.clientX, y: event.clientY });
+    follow();
+    event.preventDefault();
+  }
+
+  // The session goes where the pointer is.
+  function follow() {
+    const { row, from } = drag;
+    const under = timetable.at(drag.x, drag.y);
     if (drag.isEdge) {
       drag.to = { ...from, end: Math.min(1440, Math.max(from.start + STEP, snapped(under.minutes - drag.held))) };
     } else {
@@ -61,7 +74,32 @@
       drag.to = { ...from, start, end: start + length, room: under.room ?? (drag.to ?? from).room };
     }
     timetable.preview(row.key, drag.to);
-    event.preventDefault();
+  }
+
+  // `begun` is a drag and where it began: it scrolls only in the direction in which it went.
+  function scrollAtEdges(begun) {
+    if (!drag || drag !== begun.drag) {
+      return;
+    }
+    const scroller = board.querySelector(".tt-scroll");
+    const box = scroller.getBoundingClientRect();
+    const step = (name, first, last) => {
+      const at = drag[name];
+      const isLow = at < Math.max(0, first) + EDGE && at < begun[name];
+      return isLow ? -SPEED : at > last - EDGE && at > begun[name] ? SPEED : 0;
+    };
+    const before = [scroller.scrollLeft, scroller.scrollTop, window.scrollY].join();
+    const down = step("y", box.top, Math.min(window.innerHeight, box.bottom));
+    const inner = scroller.scrollTop;
+    scroller.scrollBy(step("x", box.left, Math.min(window.innerWidth, box.right)), down);
+    const isOut = down < 0 ? box.top < 0 : box.bottom > window.innerHeight;
+    if (down && isOut && scroller.scrollTop === inner) {
+      window.scrollBy(0, down);
+    }
+    if ([scroller.scrollLeft, scroller.scrollTop, window.scrollY].join() !== before) {
+      follow();
+    }
+    requestAnimationFrame(() => scrollAtEdges(begun));
   }
 
   function end(event) {

@@ -15,12 +15,12 @@ from exchange.formats import citation_formats
 CITED = ("edition", "paper", "topic", "person")
 WORDS = {
     "page": """
-        api:docs conference:site_page conference:page conference:sponsors conference:accent people:list
-        people:short people:detail people:institutions people:institution people:committee
+        api:docs conference:site_page conference:page conference:sponsors conference:art
+        people:list people:short people:detail people:institutions people:institution people:committee
         papers:all_awards papers:awards papers:list papers:short papers:detail papers:statistics
         papers:topic schedule:index schedule:day schedule:short schedule:session schedule:room
         schedule:talks schedule:posters schedule:recordings schedule:agenda schedule:changes
-        exchange:downloads website:home website:search website:edition_search website:edition
+        exchange:downloads website:home website:search website:edition_search website:edition website:colors
         website:old-home-slash website:old-day-slash website:old-events-slash website:old-event-slash
         website:older-home-slash website:older-schedule-slash
     """,
@@ -37,7 +37,9 @@ WORDS = {
         website:announcements_feed website:papers_feed website:edition_sitemap website:card
     """,
     "sent": "schedule:agenda_stars schedule:agenda_sync",
-    "secret": "people:invitation schedule:agenda_link exchange:agenda_calendar website:metrics",
+    "secret": """
+        people:invitation schedule:invited schedule:agenda_link exchange:agenda_calendar website:metrics
+    """,
     "nothing": "api:unknown",
 }
 

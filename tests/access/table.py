@@ -1,6 +1,7 @@
 """Who may do what in the admin: a line for each model, and for each address beside those of the models.
 
 v: see, a: add, c: change, d: delete. Columns: owner, program chair, editor, session chair (own rows), viewer.
+Roles by task have lines of their own in `TASKS`.
 A superuser may do all; the owner of another edition, nothing here. A new address needs a line here.
 """
 
@@ -15,9 +16,11 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
     "conference.announcement": (ALL, ALL, ALL, "", "v"),
     "conference.conference": ("vc", "v", "v", "", "v"),
     "conference.edition": ("vc", "vc", "v", "", "v"),
+    "conference.keydate": (ALL, ALL, ALL, "", "v"),
     "conference.menuitem": (ALL, ALL, ALL, "", "v"),
     "conference.page": (ALL, ALL, ALL, "", "v"),
     "conference.sponsor": (ALL, ALL, ALL, "", "v"),
+    "exchange.columnmapping": ("vd", "vd", "vd", "", ""),
     "exchange.conflict": ("vc", "vc", "vc", "", ""),
     "exchange.importjob": ("vac", "vac", "vac", "", ""),
     "exchange.importrun": ("v", "v", "v", "", ""),
@@ -41,6 +44,8 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
     "people.personpair": ("v", "v", "v", "", ""),
     "people.institutionpair": ("v", "v", "v", "", ""),
     "schedule.presentation": (ALL, ALL, ALL, "vc", "v"),
+    "schedule.programinvitation": (ALL, ALL, ALL, "", ""),
+    "schedule.unavailability": (ALL, ALL, ALL, "", ""),
     "schedule.release": (ALL, ALL, "v", "", "v"),
     "schedule.room": (ALL, ALL, ALL, "v", "v"),
     "schedule.session": (ALL, ALL, ALL, "vc", "v"),
@@ -49,6 +54,57 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
     "schedule.sessionrole": (ALL, ALL, ALL, "v", "v"),
     "schedule.speaker": (ALL, ALL, ALL, "v", "v"),
 }
+
+# The roles by task: the models that they reach. The paper of the edition is in the track chair's topic.
+TASKS: dict[str, dict[str, str]] = {
+    "private_viewer": {label: line[4] for label, line in MODELS.items()}
+    | dict.fromkeys(("people.personname", "schedule.programinvitation", "schedule.unavailability"), "v"),
+    "track_chair": {
+        "api.token": "vad",
+        "conference.edition": "v",
+        "papers.authorship": ALL,
+        "papers.material": ALL,
+        "papers.paper": "vc",
+        "papers.topic": "v",
+        "people.institution": "v",
+        "people.person": "v",
+        "schedule.presentation": "vc",
+        "schedule.room": "v",
+        "schedule.session": "v",
+        "schedule.sessionkind": "v",
+        "schedule.sessionrole": "v",
+    },
+    "awards": {
+        "api.token": "vad",
+        "conference.edition": "v",
+        "papers.authorship": "v",
+        "papers.award": ALL,
+        "papers.awardgrant": ALL,
+        "papers.material": "v",
+        "papers.paper": "v",
+        "papers.topic": "v",
+        "people.institution": "v",
+        "people.person": "v",
+    },
+    "sponsors": {"api.token": "vad", "conference.edition": "v", "conference.sponsor": ALL},
+    "importer": {
+        "api.token": "vad",
+        "conference.edition": "v",
+        "exchange.columnmapping": "vd",
+        "exchange.conflict": "vc",
+        "exchange.importjob": "vac",
+        "exchange.importrun": "v",
+        "exchange.provenance": "v",
+    },
+}
+
+
+def of_role(role: str, label: str) -> str:
+    """Return what the table says that a role may do with a model."""
+    if role in TASKS:
+        return TASKS[role].get(label, "")
+    return MODELS[label][[*Role].index(Role(role))]
+
 
 # What an address of a model needs. Of people, histories and versions are for those who may change them.
 PAGES = {
@@ -68,10 +124,14 @@ WHOLE_ROW = {
     "people.personname": {"history": "c"},
     "people.personidentifier": {"history": "c"},
 }
+# Who reads what is private of people sees their histories as well.
+READS_PRIVATE = {"private_viewer"}
 # Written by imports: nobody adds, changes or deletes them by hand. A conflict is decided on its page.
 READ_ONLY = {"exchange.conflict", "exchange.importrun", "exchange.provenance"}
 # Dropped on their own pages.
 NOT_DELETED = {"exchange.importjob"}
+# Remembered by imports: it can only be deleted.
+NOT_ADDED = {"exchange.columnmapping"}
 # Found by the program.
 READ_ONLY |= {"people.likelynamesake", "people.personpair", "people.institutionpair"}
 # Whom something public shows, all editors may choose.
@@ -82,27 +142,33 @@ PARTLY = {"restore", "bring_back"}
 # Addresses beside those: who may open them, with the path after /admin/ and a row as the key of the world's.
 STAFF = {*map(str, Role), "other", "superuser"}
 KEEPERS = {"owner", "chair", "editor"}
-SEEING = KEEPERS | {"viewer"}
+SEEING = KEEPERS | {"viewer", "private_viewer"}
+IMPORTING = KEEPERS | {"importer"}
 BESIDE: dict[str, set[str]] = {
     "index": STAFF,
-    "app_list": STAFF,
+    "app_list": STAFF - {"importer", "sponsors"},  # Of papers.
     "login": set(),  # Whoever is signed in is led on.
     "logout": set(),  # By POST alone.
     "password_change": STAFF,
     "password_change_done": STAFF,
     "jsi18n": STAFF,
-    "autocomplete": SEEING | {"session_chair"},
-    "view_on_site": SEEING | {"session_chair"},
+    "autocomplete": SEEING | {"session_chair", "track_chair", "awards"},
+    "view_on_site": SEEING | {"session_chair", "track_chair", "awards"},
     "auth_user_password_change": set(),
     "account": STAFF,
     "conference_edition_as_public": SEEING,
     "accounts_membership_revoke": {"owner", "chair"},
     "accounts_membership_send": {"owner", "chair"},
+    "accounts_membership_roles": {"owner", "chair"},
     "conference_edition_preview": SEEING,
     "conference_edition_publish": {"owner", "chair"},
-    "exchange_importjob_progress": KEEPERS,
-    "exchange_importrun_undo": KEEPERS,
+    "exchange_importjob_progress": IMPORTING,
+    "exchange_importrun_undo": IMPORTING,
+    "schedule_session_announce": {"owner", "chair"},
+    "schedule_release_working_copy": SEEING,
+    "schedule_session_assign": SEEING,
     "schedule_session_boards": SEEING,
+    "schedule_session_board_labels": SEEING,
     "people_person_compare": KEEPERS,
     "people_person_merges": KEEPERS,
     "people_person_unmerge": KEEPERS,
@@ -113,18 +179,24 @@ BESIDE: dict[str, set[str]] = {
     "people_institution_merges": KEEPERS,
     "people_institution_unmerge": KEEPERS,
     "people_institutionpair_look": set(),
+    "schedule_programinvitation_prepare": KEEPERS,
     "schedule_session_clashes": SEEING,
+    "schedule_session_colors": SEEING,
     "schedule_session_planned": SEEING,
     "schedule_session_posters": SEEING,
     "schedule_session_talks": SEEING,
     "schedule_session_timetable": SEEING,
-    "take_back": KEEPERS,
+    "take_back": KEEPERS | {"track_chair"},
+    "search": STAFF,
+    "conference_edition_new": {"owner"},
+    "hide_steps": set(),  # By POST alone.
     "text_help": STAFF,  # By POST alone.
 }
 
 # Resources of the API, with the model whose line above says who may do what. A new one needs a line here.
 RESOURCES = {
     "announcements": "conference.announcement",
+    "key_dates": "conference.keydate",
     "awards": "papers.award",
     "conferences": "conference.conference",
     "editions": "conference.edition",

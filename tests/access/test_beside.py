@@ -10,9 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import Membership
+from accounts.roles import Role
 from content.actor import acting
 from content.history import ChangeSet, Origin, RowChange
-from content.recording import recording
+from content.history.recording import recording
 from papers.models import Paper
 from people.merging import merge, split
 from people.models import Invitation
@@ -52,7 +53,7 @@ def acted_on(paper: Any) -> int:
 def address(name: str, world: World) -> str:
     """Return an address beside those of models, of the edition and its rows."""
     rows, edition = world.rows, world.edition
-    session = ["session_boards", "session_talks"]
+    session = ["session_announce", "session_boards", "session_board_labels", "session_talks"]
     args: dict[str, Any] = {
         "app_list": ["papers"],
         "view_on_site": [ContentType.objects.get_for_model(rows["papers.paper"]).pk, rows["papers.paper"].pk],
@@ -97,7 +98,7 @@ def test_addresses_beside_models_open_as_the_table_says(who: str, world: World) 
     assert wrong == []
 
 
-@pytest.mark.parametrize("who", ["session_chair", "viewer", "editor", "chair", "owner"])
+@pytest.mark.parametrize("who", Role.values)
 def test_nothing_of_the_other_edition_is_told(who: str, world: World) -> None:
     client = world.client(who)
     other = world.other.pk
@@ -184,7 +185,7 @@ def test_author_is_not_restored_to_a_paper_of_another_edition(world: World) -> N
     client, path = world.client("chair"), f"/admin/papers/paper/{ours.pk}/history"
     page = client.post(f"{path}/{before}/")
 
-    assert "You may not change this: authorship" in page.text
+    assert "You don’t have permission to change this: authorship" in page.text
     assert (theirs.authorships.count(), ours.authorships.count()) == (0, 2)
     assert client.post(f"{path}/{came}/").status_code == 302
     assert world.client("superuser").post(f"{path}/{before}/").status_code == 302
@@ -216,7 +217,7 @@ def test_session_is_not_published_by_its_chair_however_the_action_is_named(
 
     assert f"/admin/schedule/session/{theirs.pk}/change/" in page
     assert f"/admin/schedule/session/{ours.pk}/change/" not in page
-    assert "1 row was left out: you may look at it, not change it." in page
+    assert "1 row was left out because you can view but not change it." in page
 
 
 def test_email_and_former_names_are_for_those_who_keep_people(world: World) -> None:

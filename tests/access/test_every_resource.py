@@ -12,7 +12,7 @@ from api.resources import RESOURCES as KINDS
 from api.resources import WRITABLE
 from api.urls import urlpatterns
 from api.views import ReadOnlyViewSet
-from tests.access.table import ADDED_BY_ALL, ALL, BESIDE_RESOURCES, MODELS, READ_BY_ALL, RESOURCES
+from tests.access.table import ADDED_BY_ALL, ALL, BESIDE_RESOURCES, READ_BY_ALL, RESOURCES, of_role
 from tests.access.world import EVERYBODY, World
 from tests.api.test_writing_rest import NEW
 from tests.api.writing import bearer, make_token
@@ -21,8 +21,15 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 # What is changed: fields that a session chair keeps too, where there are any.
 CHANGES = {"sessions": {"abstract": "New."}, "presentations": {"recording_url": "https://example.org/v"}}
-NAMES = {"papers": "title", "pages": "title", "announcements": "title", "materials": "label"}
+NAMES = {
+    "papers": "title",
+    "pages": "title",
+    "announcements": "title",
+    "key_dates": "title",
+    "materials": "label",
+}
 REFUSED = {400, 401, 403, 404}
+ADDING = {"owner", "chair", "editor", "other", "superuser"}
 
 
 def resources() -> Iterator[tuple[str, str]]:
@@ -46,8 +53,8 @@ def expected(who: str, name: str, *, theirs: bool, is_public: bool) -> set[str]:
     if who == "superuser":
         allowed = {*ALL}
     elif not theirs and who in [*Role]:
-        allowed = {*MODELS[RESOURCES[name]][[*Role].index(Role(who))]}
-    elif who not in ("anonymous", "viewer", "session_chair") and name in ADDED_BY_ALL:
+        allowed = {*of_role(who, RESOURCES[name])}
+    elif who in ADDING and name in ADDED_BY_ALL:
         allowed = {"a"}
     if name not in WRITABLE:
         allowed &= {"v"}

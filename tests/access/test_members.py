@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 
 MEMBERS = "/admin/accounts/membership/"
 PASSWORD = "seven small boats"
+TASKS = ["private_viewer", "track_chair", "awards", "sponsors", "importer"]
 
 
 def browser(user: User) -> Client:
@@ -105,7 +106,7 @@ def test_link_that_somebody_else_takes_meanwhile_makes_no_account(
     page = guest.post(link, new_account())
 
     assert (page.status_code, len(asked)) == (404, 2)
-    assert "This invitation leads nowhere" in page.text
+    assert "This invitation is no longer valid" in page.text
     assert [*User.objects.values_list("username", flat=True)] == ["owner"]
 
 
@@ -155,7 +156,7 @@ def test_session_chair_is_invited_as_a_person(edition: Edition) -> None:
     lost.post(invite(owner, edition, "session_chair", lea), new_account())
     mine = lost.get("/admin/schedule/session/")
 
-    assert "Say whose sessions a session chair sees." in refused.text
+    assert "Choose the person whose sessions a session chair sees." in refused.text
     assert PersonAccount.objects.get().person == lea
     assert session.title in mine.text
 
@@ -176,8 +177,8 @@ def test_session_chair_who_is_merged_keeps_the_own_sessions(edition: Edition) ->
 @pytest.mark.parametrize(
     ("role", "given"),
     [
-        ("owner", ["owner", "chair", "editor", "session_chair", "viewer"]),
-        ("chair", ["chair", "editor", "session_chair", "viewer"]),
+        ("owner", ["owner", "chair", "editor", "session_chair", "viewer", *TASKS]),
+        ("chair", ["chair", "editor", "session_chair", "viewer", *TASKS]),
     ],
 )
 def test_roles_that_one_may_give(edition: Edition, role: str, given: list[str]) -> None:
@@ -252,5 +253,5 @@ def test_members_page_asks_as_much_for_three_as_for_one(
     for more in range(2):
         invite(owner, edition)
         add_member(f"more{more}", edition, Role.EDITOR)
-        with django_assert_num_queries(9):
+        with django_assert_num_queries(11):
             owner.get(MEMBERS)

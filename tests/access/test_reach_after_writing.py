@@ -21,7 +21,7 @@ from accounts.access_scope import access_of
 from accounts.roles import Role
 from content.actor import acting
 from content.history import Origin
-from content.recording import recording
+from content.history.recording import recording
 from exchange.records import PersonRecord, PersonRef
 from papers.models import Authorship, Paper
 from people.models import CommitteeRole, Person, PersonIdentifier, PersonName
@@ -262,7 +262,7 @@ def test_trap_33_import_changes_nobody_of_others(site: Site) -> None:
     sent = {name: content[name] for name in ("format", "version", "papers", "people")}
     client = signed_in(site)
     job = upload(client, site.edition, ("p.json", json.dumps(sent).encode()))
-    assert [note[2] for note in job.notes if "is not yours to change" in note[2]]
+    assert [note[2] for note in job.notes if "You don’t have permission to change" in note[2]]
     done = press(client, job, "confirm")
 
     assert done.state == "done", done.problems

@@ -13,16 +13,16 @@ from accounts.roles import Role
 from api.models import Token
 from conference.models import Edition
 from content.history import ChangeSet, Origin, RowChange
-from content.recording import recording
+from content.history.recording import recording
 from content.revision import lock
-from exchange.models import Conflict, ImportJob, ImportRun, Provenance
+from exchange.models import ColumnMapping, Conflict, ImportJob, ImportRun, Provenance
 from papers.models import AwardGrant
 from people.models import PersonAccount, PersonIdentifier, PersonName
-from schedule.models import Release, Speaker
+from schedule.models import ProgramInvitation, Release, Speaker, Unavailability
 from tests import factories as make
 
 # Everybody who may come to an address. "other" is the owner of the other edition.
-EVERYBODY = ["anonymous", "session_chair", "viewer", "editor", "chair", "owner", "other", "superuser"]
+EVERYBODY = ["anonymous", *reversed(Role.values), "other", "superuser"]
 MARKER = "Zyxwv"
 
 
@@ -44,15 +44,19 @@ def rows_of(edition: Edition, word: str, status: str = "draft") -> dict[str, Mod
     run = ImportRun.objects.create(edition=edition, files=[f"{word}.json"])
     memory = Provenance.objects.create(kind="paper", object_id=paper.pk, edition=edition, run=run)
     job = ImportJob.objects.create(edition=edition, state="dropped")
+    columns = ColumnMapping.objects.create(
+        conference=edition.conference, layout=word, name=f"{word}.csv", fields={"title": "title"}
+    )
     found: list[Any] = [
         edition, edition.conference, person, institution, topic, paper, authorship, room, session, talk,
-        award, run, memory, job,
+        award, run, memory, job, columns,
         make.make_presentation(session, paper, status=status),
         Speaker.objects.get(presentation=talk),
         AwardGrant.objects.get(award=award),
         make.add_role(session, person),
         make.make_material(paper, label=f"{word} slides"),
         make.make_announcement(edition, title=f"{word} news", status=status),
+        make.make_key_date(edition, f"{word} date", status=status),
         make.make_page(edition, title=f"{word} page", status=status),
         make.make_menu_item(edition, f"{word} line"),
         make.make_session_kind(edition.conference, f"{word} kind"),
@@ -61,6 +65,12 @@ def rows_of(edition: Edition, word: str, status: str = "draft") -> dict[str, Mod
         PersonName.objects.create(person=person, name=f"{word} Formerly", hidden=True),
         PersonIdentifier.objects.create(person=person, scheme="dblp", value=word),
         Release.objects.create(edition=edition, number=edition.releases.count() + 1, title=f"{word} release"),
+        ProgramInvitation.objects.create(
+            edition=edition, person=person, session=session, email=f"{word}@example.org", message=word
+        ),
+        Unavailability.objects.create(
+            edition=edition, person=person, start=make.PAST, end=make.MORNING, note=word
+        ),
         Conflict.objects.create(provenance=memory, run=run, field="title", label=f"{word} paper"),
     ]  # fmt: skip
     return {row._meta.label_lower: row for row in found}
@@ -98,6 +108,9 @@ def make_world() -> World:
     world = World(edition, other, rows_of(edition, "Ours"), rows_of(other, MARKER))
     for role in Role:
         world.users[str(role)] = add_member(str(role), edition, role)
+    # The topic of the paper is the track chair's.
+    chosen = [f"topic:{world.rows['papers.topic'].pk}"]
+    Membership.objects.filter(role=Role.TRACK_CHAIR).update(parts=chosen)
     world.users["other"] = add_member("other", other, Role.OWNER)
     world.users["superuser"] = User.objects.create_superuser("superuser")
     leader = make.make_person("Lea Leader")

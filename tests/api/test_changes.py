@@ -16,9 +16,9 @@ from api.reader import Reader
 from api.shapes import RESOURCES
 from conference.models import Edition
 from content.history import ChangeSet
+from content.history.public_past import candidates, public_spans
+from content.history.recording import together
 from content.models import Content
-from content.public_past import candidates, public_spans
-from content.recording import together
 from papers.models import Award, Material, Paper
 from people.models import Institution, Person
 from schedule.models import Session
@@ -169,6 +169,7 @@ def make_drafts(edition: Edition) -> None:
         make.make_page(around, slug="draft", status=status)
         make.make_sponsor(around, slug="draft", status=status)
         make.make_announcement(around, uid="draft", status=status)
+        make.make_key_date(around, uid="draft", status=status)
         Award.objects.get(uid="a-one").grants.create(paper=draft)
         draft.delete()
     make.make_material(paper, visible=False, label="Hidden")
@@ -184,6 +185,7 @@ def test_drafts_and_embargoed_rows_change_nothing(client: Client, edition: Editi
     make.make_page(edition, slug="guide")
     make.make_sponsor(edition)
     make.make_announcement(edition)
+    make.make_key_date(edition)
     make.make_committee_role(edition, Person.objects.get(uid="c-one"))
     announce(edition, make.PAST)
     before = {name: results(client, name, fields="id,changed_at") for name in RESOURCES}

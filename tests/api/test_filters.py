@@ -217,5 +217,5 @@ def test_choice_is_refused_with_what_is_known(client: Client) -> None:
     assert wrong["allowed"] == ["oral", "spotlight", "poster", "talk", "demo"]
     assert (
         wrong["detail"]
-        == "“lecture” is not a value of “kind”. It knows: oral, spotlight, poster, talk, demo."
+        == "“lecture” isn’t a valid value for “kind”. Valid values: oral, spotlight, poster, talk, demo."
     )

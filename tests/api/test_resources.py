@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 
 from api.shapes import RESOURCES
-from conference.models import Announcement, Conference, Edition, Page, Sponsor
+from conference.models import Announcement, Conference, Edition, KeyDate, Page, Sponsor
 from papers.models import Award, Paper, Topic
 from people.models import Institution, Person
 from schedule.models import Presentation, Release, Room, Session
@@ -18,8 +18,8 @@ from tests.api.asking import get, path_of, results
 from tests.exchange.programs import PROCEEDINGS
 
 NAMES = [
-    "announcements", "awards", "conferences", "editions", "institutions", "materials", "pages", "papers",
-    "people", "presentations", "releases", "rooms", "sessions", "sponsors", "topics",
+    "announcements", "awards", "conferences", "editions", "institutions", "key_dates", "materials", "pages",
+    "papers", "people", "presentations", "releases", "rooms", "sessions", "sponsors", "topics",
 ]  # fmt: skip
 WITH_PAGES: list[Any] = [
     Award,
@@ -74,9 +74,9 @@ def test_page_is_the_address_that_the_site_gives(client: Client, program: dict[s
 
 
 def test_no_public_row_is_left_out(client: Client, program: dict[str, Any]) -> None:
-    models = [*WITH_PAGES, Announcement, Conference, Sponsor]
+    models = [*WITH_PAGES, Announcement, Conference, KeyDate, Sponsor]
     for model in models:
-        rows = results(client, model._meta.verbose_name_plural.lower())
+        rows = results(client, model._meta.verbose_name_plural.lower().replace(" ", "_"))
         assert len(rows) == model.objects.published().count(), model
 
 

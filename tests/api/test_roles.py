@@ -7,7 +7,7 @@ import pytest
 from accounts.roles import Role
 from conference.models import Edition
 from content.history import Origin
-from content.recording import recording
+from content.history.recording import recording
 from people.models import PersonAccount
 from tests import factories as make
 from tests.access.world import add_member
@@ -71,7 +71,7 @@ def test_session_chair_changes_the_own_order_but_not_what_is_not_theirs(edition:
     asker.patch("sessions/2021/own/", abstract="New text.")
     own.refresh_from_db()
 
-    assert refused["errors"] == {"title": ["You may not change this field."]}
+    assert refused["errors"] == {"title": ["You don’t have permission to change this field."]}
     assert asker.get("sessions/2021/foreign/", 404).status_code == 404
     assert (own.abstract, foreign.abstract) == ("New text.", "")
 

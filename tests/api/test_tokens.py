@@ -49,6 +49,7 @@ def test_token_is_made_in_the_admin_and_its_text_shown_once(admin_client: Client
     text = page.context["text"]
 
     assert text in page.text
+    assert f'value="{text}"' not in page.text
     assert "no-store" in page["Cache-Control"]
     assert (token.name, token.scope, token.edition, token.user.username) == (
         "Phone app",
@@ -94,7 +95,7 @@ def test_two_tokens_of_one_owner_have_different_names(admin_client: Client, edit
     admin_client.post("/admin/api/token/add/", made)
     page = admin_client.post("/admin/api/token/add/", made)
 
-    assert "You have a token of this name already." in page.text
+    assert "You already have a token with this name." in page.text
     assert Token.objects.count() == 1
 
 
@@ -209,7 +210,7 @@ def test_token_does_what_its_owner_may(edition: Edition) -> None:
     writer.delete("papers/2021/draft/", 403)
     assert writer.patch("papers/2021/draft/", title="Other")["title"] == "Other"
     refused = writer.patch("papers/2021/draft/", 403, title="Third", authors=[{"person": "ada"}])
-    assert refused["detail"] == "You have no permission to add authorships."
+    assert refused["detail"] == "You don’t have permission to add authorships."
     assert Paper.objects.get().title == "Other"
 
 
@@ -217,15 +218,15 @@ def test_deleting_needs_the_right_to_what_goes_along(edition: Edition) -> None:
     user = make_staff("view_paper", "delete_paper")
     refused = Writer(make_token(user)).delete("papers/2021/draft/", 403).json()
 
-    assert refused["detail"] == "You have no permission to delete authorships."
+    assert refused["detail"] == "You don’t have permission to delete authorships."
     assert Paper.objects.count() == 1
 
 
 def test_token_for_reading_writes_nothing(edition: Edition) -> None:
     writer = Writer(make_token(make_staff(), scope="read"))
 
-    assert writer.create("papers", 403, **NEW)["detail"] == "This token is for reading."
-    assert writer.delete("papers/2021/draft/", 403).json()["detail"] == "This token is for reading."
+    assert writer.create("papers", 403, **NEW)["detail"] == "This token is read-only."
+    assert writer.delete("papers/2021/draft/", 403).json()["detail"] == "This token is read-only."
     assert Paper.objects.count() == 1
 
 
@@ -254,7 +255,7 @@ def test_token_for_an_edition_deletes_nothing_along_in_another(edition: Edition)
     refused = writer.delete("papers/2021/old/", 403).json()
     writer.delete("papers/2021/draft/")
 
-    assert refused["detail"] == "You have no permission to delete award grants."
+    assert refused["detail"] == "You don’t have permission to delete award grants."
     assert [*Paper.objects.all()] == [old]
 
 

@@ -35,6 +35,7 @@ NEW: dict[str, dict[str, Any]] = {
     "rooms": {"edition": "2021", "id": "new", "name": "New", "capacity": 40},
     "pages": {"edition": "2021", "id": "new", "title": "New", "body": "# Yes"},
     "announcements": {"edition": "2021", "id": "new", "title": "New", "pinned": True},
+    "key_dates": {"edition": "2021", "id": "new", "title": "New", "day": "2021-04-05", "moment": None},
     "sponsors": {"edition": "2021", "id": "new", "name": "New", "website": "https://example.org/"},
 }
 
@@ -78,16 +79,16 @@ def test_file_is_refused_in_words_and_nothing_is_written(writer: Writer, name: s
     named = writer.create(name, 400, **{**NEW[name], field: "a.png"})["errors"][field]
 
     assert sent.status_code == 415
-    assert sent.json()["detail"].startswith("Send JSON. Files are uploaded in the admin; a material takes")
+    assert sent.json()["detail"].startswith("Send JSON. Files are uploaded in the admin; a material can link")
     assert named[0] == "Files are uploaded in the admin."
-    assert named[1].startswith("This cannot be written here. What can: ")
+    assert named[1].startswith("This field can’t be set here. Fields you can set: ")
     assert WRITABLE[name].model._default_manager.count() == 0
 
 
 def test_every_field_for_a_file_is_refused_as_one() -> None:
     fields = [field for one in WRITABLE.values() for field in one.model._meta.fields]
 
-    assert {field.name for field in fields if isinstance(field, FileField)} == FILES
+    assert {field.name for field in fields if isinstance(field, FileField) and field.editable} == FILES
 
 
 @pytest.mark.parametrize("name", sorted({*NEW} - {"materials"}))
@@ -115,7 +116,7 @@ def test_award_goes_to_papers_of_other_years_and_to_people(writer: Writer) -> No
     assert [(one["paper"] or one["person"])["id"] for one in body["winners"]] == ["old", "ada"]
 
     answer = writer.patch("awards/2021/test-of-time/", 400, winners=[{"paper": "p", "person": "ada"}])
-    assert answer["errors"] == {"winners.0": ["Give either a paper or a person."]}
+    assert answer["errors"] == {"winners.0": ["Choose either a paper or a person, not both."]}
     swapped = writer.patch("awards/2021/test-of-time/", winners=winners[::-1])
     assert [(one["paper"] or one["person"])["id"] for one in swapped["winners"]] == ["ada", "old"]
     assert list(Award.objects.get().grants.order_by("position").values_list("position", flat=True)) == [1, 2]
@@ -139,7 +140,7 @@ def test_names_and_identifiers_of_a_person_are_lists(writer: Writer) -> None:
 
 def test_material_without_an_address_is_refused_and_goes_with_its_paper(writer: Writer) -> None:
     answer = writer.create("materials", 400, paper="2021/p", kind="pdf")
-    assert answer["errors"] == {"body": ["Give an address or a file."]}
+    assert answer["errors"] == {"body": ["Enter an address or choose a file."]}
     hidden = writer.create(
         "materials", paper="2021/p", kind="pdf", href="https://example.org/", visible=False
     )

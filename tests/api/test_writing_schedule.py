@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from schedule.models import Presentation, Session
+from schedule.working_copy.release import open_copy
 from tests import factories as make
 from tests.api.writing import Writer
 
@@ -63,7 +65,7 @@ def test_clash_is_told_and_blocks_nothing(writer: Writer, session: Session) -> N
 
     (warning,) = body["warnings"]
     assert (warning["kind"], warning["severity"]) == ("room", "serious")
-    assert "used twice at once" in warning["message"]
+    assert "double-booked" in warning["message"]
     assert {(row["kind"], row["id"]) for row in warning["rows"]} == {
         ("sessions", "morning"),
         ("sessions", "other"),
@@ -148,7 +150,7 @@ def test_speakers_of_a_talk_are_a_list_in_order(writer: Writer, session: Session
 def test_talk_needs_a_paper_or_a_title(writer: Writer, session: Session) -> None:
     answer = writer.create("presentations", 400, edition="2021", id="talk")
 
-    assert answer["errors"] == {"body": ["Give a paper, or a title of the talk's own."]}
+    assert answer["errors"] == {"body": ["Choose a paper, or enter a title."]}
 
 
 def test_cancelled_session_says_why_and_deleted_one_frees_its_talks(writer: Writer, session: Session) -> None:
@@ -170,3 +172,18 @@ def test_number_of_queries_does_not_grow_with_the_timetable(
     version = writer.get("sessions/2021/morning/")["ETag"]
     with django_assert_num_queries(43):
         writer.ask("patch", "sessions/2021/morning/", {"title": "Other"}, 200, HTTP_IF_MATCH=version)
+
+
+def test_schedule_with_a_working_copy_is_refused(writer: Writer, session: Session) -> None:
+    paper = make.make_paper(session.edition, uid="p1")
+    open_copy(session.edition, None, timezone.now())
+    moved = writer.patch("sessions/2021/morning/", 409, title="Other")
+    made = writer.create("rooms", 409, edition="2021", id="annex", name="Annex")
+    writer.patch("papers/2021/p1/", 409, status="draft")
+    texts = writer.patch("papers/2021/p1/", title="Other")
+    session.refresh_from_db()
+    paper.refresh_from_db()
+
+    assert "working copy" in moved["detail"]
+    assert "working copy" in made["detail"]
+    assert (session.title, paper.status, texts["title"]) == ("Morning", "published", "Other")

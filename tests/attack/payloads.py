@@ -38,6 +38,7 @@ MADE = {
     "django_tasks_database.dbtaskresult", "search.document", "search.indexed", "people.invitation",
     "auth.permission", "content.rowchange", "exchange.provenance", "sessions.session",
     "content.invalidation", "content.siterevision", "search.word", "people.likelynamesake",
+    "schedule.pendingchanges", "schedule.workingcopy",
 }  # fmt: skip
 OWN = {
     "model",

@@ -11,15 +11,18 @@ type Look = tuple[ViewportSize, Literal["light", "dark"]]
 PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
 # 1280 pixels at 400 %, as WCAG 1.4.10 counts it.
 NARROW = ViewportSize(width=320, height=700)
-# For pages of the desk: everything at both sizes, and each scheme once. The wide one first: what a script
-# draws is hidden on a phone, and would be drawn too narrow there.
+# Everything at both sizes, and each scheme once. The wide one first: what a script draws is hidden on a
+# phone, and would be drawn too narrow there.
+LOOKS: list[Look] = [(DESKTOP, "light"), (NARROW, "dark")]
 DESK_LOOKS: list[Look] = [(DESKTOP, "light"), (PHONE, "dark")]
 
 SCRIPT = (Path(__file__).parent / "look.js").read_text()
-# What is below the first screen has no size until somebody scrolls to it, as readers do and axe does not.
+# What is below the first screen has no size until somebody scrolls to it, and lines under the bars that stay
+# in sight can be scrolled out from there, as readers do and axe does not.
 LAID_OUT = """() => {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync("* { content-visibility: visible !important }");
+  sheet.replaceSync(`* { content-visibility: visible !important }
+    .bar, .tabbar, .submit-row { position: static !important }`);
   document.adoptedStyleSheets.push(sheet);
 }"""
 # A scheme changes colors and no more: these rules read them. Everything else is told by the size.

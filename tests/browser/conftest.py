@@ -26,7 +26,8 @@ from website.wsgi import pages
 # The browser's event loop runs in this thread; the ORM is used beside it, never inside it.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 # A busy machine is no defect: what is looked for may take its time to come.
-expect.set_options(timeout=20_000)
+PATIENCE_MS = 60_000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +61,7 @@ def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Callable[..
 
     def new_page(**options: Any) -> Page:
         opened.append(browser.new_context(base_url=live_server.url, **options))
+        opened[-1].set_default_timeout(PATIENCE_MS)
         return opened[-1].new_page()
 
     yield new_page

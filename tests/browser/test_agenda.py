@@ -30,9 +30,9 @@ def titles(page: Page) -> list[str]:
 def keep(page: Page) -> str:
     """Keep the agenda on the site; return its secret link."""
     page.goto(AGENDA)
-    page.get_by_role("button", name="Keep it here").click()
-    expect(page.get_by_text("Your agenda is kept here now.")).to_be_visible()
-    return page.get_by_label("Secret link").input_value()
+    page.get_by_role("button", name="Save and sync").click()
+    expect(page.get_by_text("Your agenda is saved.")).to_be_visible()
+    return page.get_by_label("Private link:").input_value()
 
 
 def wait_for_count(page: Page, number: int) -> None:
@@ -45,7 +45,7 @@ def test_star_goes_to_the_agenda_and_into_a_calendar(open_page: Callable[..., Pa
     wait_for_count(page, 2)
     page.reload()
     expect(page.get_by_role("button", name=CORTEX, exact=True)).to_have_attribute("aria-pressed", "true")
-    page.get_by_role("link", name="My agenda").click()
+    page.get_by_role("link", name="Agenda").first.click()
     expect(page.get_by_role("heading", name="Tuesday 6 April 2021")).to_be_visible()
     assert titles(page)[0] == "Opening Remarks"
 
@@ -110,10 +110,10 @@ def test_link_to_share_shows_and_changes_nothing(open_page: Callable[..., Page])
     owner, guest = open_page(), open_page()
     star(owner, OPENING)
     keep(owner)
-    guest.goto(owner.get_by_label("Link to share").input_value())
+    guest.goto(owner.get_by_label("Read-only link").input_value())
     assert titles(guest) == ["Opening Remarks"]
     assert guest.get_by_text("Delete this agenda").count() == 0
-    guest.get_by_role("button", name="Star all of this").click()
+    guest.get_by_role("button", name="Star all").click()
     wait_for_count(guest, 1)
     guest.goto(AGENDA)
     expect(guest.get_by_role("link", name="Opening Remarks")).to_be_visible()
@@ -128,7 +128,7 @@ def test_deleting_deletes_everywhere(open_page: Callable[..., Page]) -> None:
     other.get_by_role("button", name="Use this agenda in this browser").click()
     wait_for_count(other, 1)
     page.get_by_text("Delete this agenda").click()
-    page.get_by_role("button", name="Delete for good").click()
+    page.get_by_role("button", name="Delete agenda").click()
     expect(page.get_by_text("Your agenda was deleted.")).to_be_visible()
     wait_for_count(page, 0)
     assert page.evaluate(f"localStorage.getItem('{PLACE}')") is None
@@ -138,7 +138,7 @@ def test_deleting_deletes_everywhere(open_page: Callable[..., Page]) -> None:
     assert stale is not None
     assert stale.status == 404
     other.goto(AGENDA)
-    expect(other.get_by_text("kept here for you was deleted")).to_be_visible()
+    expect(other.get_by_text("Your saved agenda was deleted.")).to_be_visible()
     wait_for_count(other, 1)
 
 
@@ -147,7 +147,7 @@ def test_agenda_in_the_browser_alone_is_deleted_too(open_page: Callable[..., Pag
     star(page, OPENING)
     page.goto(AGENDA)
     page.get_by_text("Delete this agenda").click()
-    page.get_by_role("button", name="Delete for good").click()
+    page.get_by_role("button", name="Delete agenda").click()
     expect(page.get_by_role("heading", name="Nothing starred")).to_be_visible()
     wait_for_count(page, 0)
 
@@ -172,9 +172,9 @@ def test_broken_state_is_cleared_with_a_word(open_page: Callable[..., Page], sto
     page.goto("/2021/")
     page.evaluate("([place, text]) => localStorage.setItem(place, text)", [PLACE, stored])
     page.goto(AGENDA)
-    expect(page.get_by_text("could not be read. They were cleared.")).to_be_visible()
+    expect(page.get_by_text("couldn’t be read, so they were cleared.")).to_be_visible()
     page.goto(DAY)
-    assert page.get_by_text("could not be read").count() == 0
+    assert page.get_by_text("couldn’t be read").count() == 0
     star(page, OPENING)
     wait_for_count(page, 1)
     assert errors == []
@@ -192,7 +192,7 @@ def test_without_javascript_the_site_keeps_the_agenda(open_page: Callable[..., P
     assert "Opening Remarks" not in page.inner_text("main")
     assert "Cortex" in page.inner_text("main")
     page.get_by_text("Delete this agenda").click()
-    page.get_by_role("button", name="Delete for good").click()
+    page.get_by_role("button", name="Delete agenda").click()
     assert page.context.cookies() == []
     assert not Agenda.objects.exists()
 
@@ -205,7 +205,7 @@ def test_move_is_noted_in_the_browser(open_page: Callable[..., Page]) -> None:
     session.save()
     page.goto(AGENDA)
     expect(page.get_by_text("It was Tue 6 Apr, 08:00 PDT")).to_be_visible()
-    page.get_by_role("button", name="Noted").click()
+    page.get_by_role("button", name="Dismiss").click()
     page.reload()
     expect(page.get_by_role("link", name="Opening Remarks")).to_be_visible()
     assert page.get_by_text("Moved since").count() == 0
@@ -216,8 +216,38 @@ def test_agenda_hinders_nobody(open_page: Callable[..., Page]) -> None:
     found = []
     star(page, OPENING, CORTEX)
     link = keep(page)
-    for address in (AGENDA, link, "/2021/agenda/?s=s.none", "/2021/agenda/x/", DAY):
+    for address in (AGENDA, link, "/2021/agenda/?s=s.none", "/2021/agenda/x/"):
         page.goto(address)
         page.wait_for_load_state("networkidle")
         found += hindrances(page, [(NARROW, "light"), (NARROW, "dark")])
     assert found == []
+
+
+def test_posters_of_a_large_session_are_narrowed_to_my_stars(
+    open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedule.views.LIGHT", 2)
+    monkeypatch.setattr("schedule.poster_pages.POSTERS_PER_PAGE", 3)
+    session = Session.objects.published().filter(kind="poster").earliest("start")
+    page = open_page()
+    page.goto(session.get_absolute_url())
+    narrow = page.get_by_role("button", name="Only my stars")
+    expect(narrow).to_be_hidden()
+    page.locator("li.talk .star").nth(1).click()
+    title = page.locator("li.talk .title").nth(1).inner_text()
+    narrow.click()
+
+    expect(page.locator("li.talk .title")).to_have_text([title])
+    assert "starred=" in page.url
+    assert hindrances(page, [(NARROW, "light"), (NARROW, "dark")]) == []
+
+
+def test_link_of_an_agenda_is_copied_and_drawn_for_a_phone(open_page: Callable[..., Page]) -> None:
+    page = open_page(permissions=["clipboard-read", "clipboard-write"])
+    star(page, OPENING)
+    link = keep(page)
+    page.locator("[data-copy=secret]").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    page.get_by_text("QR code for your phone").first.click()
+    expect(page.get_by_role("img", name="QR code of the private link")).to_be_visible()

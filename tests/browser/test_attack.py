@@ -19,10 +19,11 @@ SCRIPT = (Path(__file__).parent / "inspect.js").read_text()
 # By POST alone, or for nobody: 403 and 405; a clash of versions: 409.
 ANSWERS = {200, 403, 404, 405, 409}
 CHOICES = {"scope", "status", "mode", "role", "section", "kind", "decision", "state"}
-CHOICES |= {"applies_to", "counts_as"}
+CHOICES |= {"applies_to", "counts_as", "hero_focus", "home_sections", "origin"}
 ADDRESSES = {"uid", "slug", "email", "username", "timezone", "second_timezone", "accent", "color", "orcid"}
 ADDRESSES |= {"language", "isbn", "issn", "license", "data_license"}
 LINKS = {"website", "url", "homepage", "ror", "stream_url", "recording_url", "chat_url"}
+LINKS |= {"map_url", "registration_url"}
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db]
 

@@ -13,6 +13,7 @@ from exchange.jobs import tasks
 from exchange.jobs.progress import ProgressWriter
 from exchange.models import Conflict, ImportJob
 from papers.models import Paper
+from schedule.models import Presentation
 from tests.browser.axe import DESK_LOOKS, hindrances
 from tests.exchange.programs import paper, program
 from tests.exchange.uploading import ADD, only_papers, page_of
@@ -53,7 +54,7 @@ def press(page: Page, name: str) -> None:
 def sent(page: Page, *titles: str) -> None:
     page.goto(ADD)
     page.set_input_files("input[name=sources]", file(*titles))
-    press(page, "Show what would change")
+    press(page, "Continue")
     page.wait_for_url("**/change/")
 
 
@@ -92,7 +93,7 @@ def test_page_follows_the_worker(
     expect(page.locator("progress")).to_have_js_property("position", 0.3)
     tasks.preview.call(job.pk)
 
-    expect(page.get_by_role("button", name="Drop the import")).to_be_visible(timeout=10_000)
+    expect(page.get_by_role("button", name="Cancel import")).to_be_visible(timeout=10_000)
 
 
 @SCRIPTS
@@ -100,9 +101,9 @@ def test_conflict_is_decided_by_keyboard(opened: Callable[..., Page], edition: E
     load(program(paper("p0", "Ada", title="New")), "2021", format_name="program_json")
     page = opened(java_script_enabled=script)
     page.goto(reverse("admin:exchange_conflict_change", args=[Conflict.objects.get().pk]))
-    page.get_by_label("Keep what is here").focus()
+    page.get_by_label("Keep the current value").focus()
     page.keyboard.press("ArrowDown")
-    press(page, "Decide, and go to the next")
+    press(page, "Decide and go to next")
 
     expect(page.locator(".messagelist .success")).to_contain_text("Decided: By hand, Title.")
     assert Paper.objects.get(uid="p0").title == "New"
@@ -146,3 +147,42 @@ def test_pages_have_nothing_for_axe_to_object_to(opened: Callable[..., Page], ed
 
 
 STATES = ("reading", "refused", "failed", "dropped", "done")
+
+
+POSTERS = """Nummer\tSession name\tTitel des Posters\tAuthors\tAuthor affil.\tDay\tTime
+P1\tPosters of Tuesday\tOn n bodies\tMia Zed; Ann Abe\tNTNU; MIT\tApril 6\t10:00-11:30
+P2\tPosters of Tuesday\tFast chips\tBo Li\tCMU\tApril 6\t10:00-11:30
+"""
+
+
+@SCRIPTS
+def test_columns_of_a_pasted_table_are_mapped(
+    opened: Callable[..., Page], edition: Edition, script: bool
+) -> None:
+    page = opened(java_script_enabled=script)
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(f"{ADD}?edition={edition.pk}")
+    page.get_by_label("Or paste a table").fill(POSTERS)
+    press(page, "Continue")
+    page.wait_for_url("**/change/")
+    expect(page.locator("#complaints")).to_contain_text("Title is not mapped")
+    expect(page.locator(".mapping-left-out")).to_contain_text("Nummer, Titel des Posters")
+    expect(page.get_by_label("Author affil.")).to_have_value("affiliation")
+
+    page.get_by_label("Titel des Posters").select_option("Title")
+    page.get_by_label("Nummer").select_option("Poster board")
+    press(page, "Update this page")
+    expect(page.locator(".mapping-rows li")).to_have_count(3)
+    expect(page.locator(".mapping-rows")).to_contain_text("Mia Zed (NTNU); Ann Abe (MIT)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    if script:
+        assert hindrances(page, DESK_LOOKS) == []
+        page.set_viewport_size({"width": 390, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+    press(page, "Preview changes")
+    press(page, "Import: 11 new, 0 changed")
+    expect(page.locator(".import-done")).to_contain_text("11 new")
+    assert list(
+        Presentation.objects.order_by("board").values_list("board", "session__title", "paper__title")
+    ) == [("P1", "Posters of Tuesday", "On n bodies"), ("P2", "Posters of Tuesday", "Fast chips")]

@@ -33,7 +33,7 @@ def test_last_columns_are_seen(page: Page, form: str) -> None:
     make.add_role(session, ada, "chair")
     start, end = make.MORNING, make.MORNING + timedelta(minutes=20)
     make.make_presentation(session, paper, board="Position 12", start=start, end=end)
-    talk = make.make_presentation(session, title="A talk of its own")
+    talk = make.make_presentation(session, title="Talk without a paper")
     talk.speakers.create(person=ada, name=ada.name)
     ada.identifiers.create(scheme="orcid", value="0000-0002-1825-0097")
     make.make_menu_item(edition, "Call for papers")

@@ -21,7 +21,8 @@ def test_pages_of_members_are_accessible(live_server: LiveServer, open_page: Cal
     page = open_page(viewport=DESKTOP)
     found = {"invitation": seen(page, f"{live_server.url}{invited(edition)}")}
     sign_in(page, live_server.url, owner)
-    for path in ("accounts/membership/", "accounts/membership/add/", "account/"):
+    paths = ["accounts/membership/", "accounts/membership/add/", "accounts/membership/roles/", "account/"]
+    for path in paths:
         found[path] = seen(page, f"{live_server.url}/admin/{path}")
 
     assert {path: seen for path, seen in found.items() if seen} == {}

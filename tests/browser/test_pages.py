@@ -3,16 +3,16 @@
 from collections.abc import Callable
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, ViewportSize
 
 from papers.models import Paper, Topic
 from people.models import Institution, Person
 from schedule.models import Room, Session
-from tests.browser.axe import DESKTOP, LAID_OUT, NARROW, Look, hindrances
+from tests import factories as make
+from tests.browser.axe import DESKTOP, LAID_OUT, LOOKS, hindrances
 
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
-
-LOOKS: list[Look] = [(DESKTOP, "light"), (NARROW, "light"), (NARROW, "dark")]
 
 
 def addresses() -> list[str]:
@@ -27,6 +27,7 @@ def addresses() -> list[str]:
     fixed = ["/", "/2021/", "/2021/schedule/2021-04-06/", "/people/", "/awards/", "/no-such-page/"]
     fixed += [f"/2021/{name}/" for name in lists]
     fixed += ["/2021/statistics/", "/2021/papers/?topic=compilers&kind=oral", "/2021/papers/?view=detailed"]
+    fixed += ["/2021/papers/?view=cards"]
     institution, _ = Institution.objects.get_or_create(slug="eth", defaults={"name": "ETH Zürich"})
     paper.authorships.get(position=1).institutions.add(institution)
     things += [Topic.objects.published().filter(edition=paper.edition).earliest("pk"), institution]
@@ -54,6 +55,49 @@ def test_every_page_is_whole_without_javascript(open_page: Callable[..., Page]) 
             page.evaluate(LAID_OUT)
             seen.append(page.inner_text("main"))
         assert seen[0] == seen[1]
+
+
+def test_downloads_say_below_each_name_what_the_file_is_for(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=DESKTOP)
+    page.goto("/2021/downloads/")
+    for offer in page.locator(".ways a").all():
+        name, text = offer.locator("b").bounding_box(), offer.locator("span").bounding_box()
+        assert name is not None
+        assert text is not None
+        assert (text["x"], text["y"] >= name["y"] + name["height"]) == (name["x"], True)
+    assert hindrances(page, LOOKS) == []
+
+
+def test_small_offices_of_a_committee_share_a_row(open_page: Callable[..., Page]) -> None:
+    edition = make.make_edition(2031)
+    for position, office in enumerate(
+        ["General Chair", "Program Chair", "Program Chair", *["Reviewer"] * 3], 1
+    ):
+        make.make_committee_role(edition, make.make_person(), office, position=position)
+    page = open_page(viewport=DESKTOP)
+    page.goto("/2031/committee/")
+    rows = [box["y"] for one in page.locator(".offices > section").all() if (box := one.bounding_box())]
+
+    assert len(rows) == 3
+    assert rows[0] == rows[1] < rows[2]
+    assert hindrances(page, LOOKS) == []
+
+
+def test_front_page_of_many_conferences_uses_the_width(open_page: Callable[..., Page]) -> None:
+    today = timezone.localdate()
+    make.make_edition(
+        2031, conference=make.make_conference(slug="alone", name="Alone"), start_date=today, end_date=today
+    )
+    page = open_page(viewport=DESKTOP)
+    page.goto("/")
+    art, words = (page.locator(f".edition-card > {part}").bounding_box() for part in ("img", "div"))
+    series = [box for one in page.locator(".series > li").all() if (box := one.bounding_box())]
+
+    assert art is not None
+    assert words is not None
+    assert art["x"] + art["width"] <= words["x"]
+    assert art["width"] + words["width"] > 1100
+    assert len({box["y"] for box in series}) == 1 < len(series)
 
 
 def test_skip_link_is_the_first_stop_and_leads_to_the_program(open_page: Callable[..., Page]) -> None:

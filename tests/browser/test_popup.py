@@ -50,7 +50,7 @@ def test_photo_lost_with_another_fields_error_is_asked_for_again(authors: Page, 
     window.fill("#id_orcid", "1")
     saved(window)
     expect(window.locator(".field-photo .errorlist")).to_have_text(
-        "The file was not saved because of another error on this form. Choose it again."
+        "The file wasn’t saved because of another error on this form. Choose it again."
     )
     window.set_input_files("#id_photo", photo())
     window.fill("#id_orcid", "")

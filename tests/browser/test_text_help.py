@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from papers.models import Paper
-from tests.browser.axe import DESKTOP, PHONE, hindrances
+from tests.browser.axe import DESK_LOOKS, hindrances
 from tests.factories import make_edition, make_paper
 from tests.posted import address
 
@@ -36,10 +36,10 @@ def test_preview_shows_formula_and_warning_while_one_writes(opened: Callable[...
     expect(help_of.locator(".text-shown math msup")).to_be_visible()
     expect(page.locator("#id_abstract_advice li")).to_have_text([r"The formula “\foo x” cannot be rendered."])
     page.fill("#id_title", "ALL IN CAPITALS")
-    expect(page.locator("#id_title_advice li")).to_have_text(["The title is all in capitals."])
-    assert hindrances(page, [(DESKTOP, "light"), (DESKTOP, "dark"), (PHONE, "dark")]) == []
+    expect(page.locator("#id_title_advice li")).to_have_text(["The title is in all caps."])
+    assert hindrances(page, DESK_LOOKS) == []
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.locator(".messagelist .warning")).to_contain_text("Title: The title is all in capitals.")
+    expect(page.locator(".messagelist .warning")).to_contain_text("Title: The title is in all caps.")
     assert Paper.objects.get().title == "ALL IN CAPITALS"
 
 

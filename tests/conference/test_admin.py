@@ -13,7 +13,7 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from conference.models import Announcement, Conference, Edition, MenuItem, Page, Sponsor
+from conference.models import Announcement, Conference, Edition, KeyDate, MenuItem, Page, Sponsor
 from editorial.model_admin import ContentAdmin
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from people.models import (
@@ -36,6 +36,7 @@ from tests.factories import (
     make_conference,
     make_edition,
     make_institution,
+    make_key_date,
     make_material,
     make_menu_item,
     make_page,
@@ -101,6 +102,7 @@ MAKERS: dict[type[Model], Callable[[Edition], Model]] = {
     Conference: lambda _: make_conference(slug=f"conference-{next(numbers)}"),
     Edition: lambda _: make_edition(2000 + next(numbers)),
     Announcement: make_announcement,
+    KeyDate: make_key_date,
     Page: make_page,
     MenuItem: lambda edition: make_menu_item(edition, page=make_page(edition)),
     Sponsor: make_sponsor,
@@ -179,12 +181,16 @@ def test_forms_and_pages_of_a_row_answer(model: type[Model], admin_client: Clien
 
 # A release is announced on a page of its own.
 @pytest.mark.parametrize("model", [model for model in MODELS if model is not Release], ids=name_of)
-def test_add_form_answers_and_has_no_fixed_key(model: type[Model], admin_client: Client) -> None:
+def test_add_form_opens_and_answers_an_empty_post(model: type[Model], admin_client: Client) -> None:
     make_edition()
     page = admin_client.get(address(model, "add"))
 
     assert f"Add {model._meta.verbose_name}" in page.text
     assert 'name="_save"' in page.text
+    prefixes = [one.formset.prefix for one in page.context["inline_admin_formsets"]]
+    empty = {f"{prefix}-{count}_FORMS": 0 for prefix in prefixes for count in ("TOTAL", "INITIAL")}
+    answer = admin_client.post(address(model, "add"), empty)
+    assert answer.status_code == 302 or "errornote" in answer.text
 
 
 @pytest.mark.parametrize("model", MODELS, ids=name_of)
@@ -203,7 +209,7 @@ def test_menu_leads_to_pages_of_its_own_edition(admin_client: Client) -> None:
     refused = [admin_client.post(address(MenuItem, "add"), {**values, **target}).text for target in targets]
 
     assert "The page belongs to another edition." in refused[0]
-    assert "The line above belongs to another edition." in refused[1]
+    assert "The parent item belongs to another edition." in refused[1]
     assert choices(admin_client, MenuItem, "page", new) == []
 
 
@@ -235,6 +241,7 @@ def edition_values(**fields: Any) -> dict[str, Any]:
         "day_start_hour": 4,
         "mode": "in_person",
         "accent": "#0b6b62",
+        "hero_focus": "center",
         **at("public_from", "2026-03-01", "09:00"),
     }
     return {**values, **formset("menu_items"), **formset("rooms"), **fields}
@@ -284,13 +291,13 @@ def test_unknown_zone_is_refused_and_a_changed_one_warns(admin_client: Client) -
     edition = make_edition(2026, timezone="Europe/Berlin")
     make_session(edition)
     sent = {"conference": edition.conference_id}
-    refused = admin_client.post(address(edition, "change"), edition_values(timezone="Berlin", **sent))
+    refused = admin_client.post(address(edition, "change"), edition_values(timezone="Atlantis", **sent))
     moved = edition_values(timezone="Asia/Seoul", **sent)
     page = admin_client.post(address(edition, "change"), moved, follow=True)
     edition.refresh_from_db()
 
-    assert "“Berlin” is not a time zone." in refused.text
-    assert "Sessions stay at their moment" in page.text
+    assert "“Atlantis” is not a time zone." in refused.text
+    assert "Sessions still start at the same moment" in page.text
     assert edition.public_from == datetime(2026, 3, 1, 0, tzinfo=UTC)
 
 
@@ -322,9 +329,9 @@ def test_first_page_groups_the_models_for_chairs(admin_client: Client) -> None:
         group["name"]: [str(one["name"]) for one in group["models"]] for group in page.context["app_list"]
     }
 
-    assert list(groups)[:4] == ["Conference", "Program", "People", "Schedule"]
-    assert groups["Program"][:3] == ["Papers", "Topics", "Awards"]
-    assert groups["Schedule"][:3] == ["Sessions", "Presentations", "Rooms"]
+    assert list(groups)[:4] == ["Editions", "Papers", "Sessions and timetable", "People"]
+    assert groups["Papers"][:2] == ["Papers", "Topics"]
+    assert groups["Sessions and timetable"][:3] == ["Sessions", "Presentations", "Rooms"]
     assert '<div id="site-name"><a href="/admin/">Plenary</a></div>' in page.text
 
 
@@ -349,3 +356,26 @@ def test_form_of_a_sponsor_has_headings_in_words(admin_client: Client) -> None:
     page = admin_client.get("/admin/conference/sponsor/add/").content.decode()
 
     assert "PublishedRows" not in page
+
+
+def test_sections_of_the_home_page_are_numbered_and_switched_off(admin_client: Client) -> None:
+    edition = make_edition(2026, timezone="Europe/Berlin", home_sections=["sponsors", "news"])
+    form = address(edition, "change")
+    (table,) = read(admin_client, form).all("div", "home-sections")
+    fields = {one.attributes["name"]: one.attributes for one in table.inside("input")}
+    shown = {name: "on" for name, given in fields.items() if "checked" in given}
+    shown |= {name: given["value"] for name, given in fields.items() if given["type"] == "number"}
+    values = edition_values(conference=edition.conference_id)
+
+    def saved(**changes: str) -> list[str]:
+        admin_client.post(form, {**values, **shown, **changes})
+        edition.refresh_from_db()
+        return list(edition.home_sections)
+
+    assert [row.text for row in table.inside("p")][:3] == ["Sponsors", "News", "On now and next"]
+    assert saved() == ["sponsors", "news"]
+    assert saved(home_sections_news="1", home_sections_now_off="") == ["news", "sponsors", "now"]
+    everything_off = {name: "on" for name in fields if name.endswith("_off")}
+    refused = admin_client.post(form, {**values, **shown, **everything_off})
+    assert "Show at least one section." in refused.text
+    assert saved(**dict.fromkeys(fields, "")) == []

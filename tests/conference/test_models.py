@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models import Model
 
-from conference.models import Edition
+from conference.models import Edition, KeyDate
 from papers.models import AwardGrant, Material
 from schedule.models import Presentation, Session
 from tests import factories
@@ -35,17 +35,20 @@ def test_day_bounds_over_a_clock_change_hold_23_hours() -> None:
     [
         ("timezone", "Mars/Olympus", "is not a time zone"),
         ("second_timezone", "Mars/Olympus", "is not a time zone"),
-        ("second_timezone", "America/Los_Angeles", "This is the venue's zone."),
+        ("second_timezone", "America/Los_Angeles", "This is already the venue's time zone."),
         ("year", 99_999, "less than or equal to 2200"),
         ("slug", "admin", "is an address of the site itself"),
         ("slug", "MLSys 2021", "Use lower-case letters and digits"),
         ("accent", "red", "hexadecimal"),
+        ("home_sections", ["news", "weather"], "“weather” is not a section."),
+        ("home_sections", ["news", "news"], "List each section once."),
+        ("hero_focus", "middle", "not a valid choice"),
         ("isbn", "978-3-16-148410-1", "is not an ISBN"),
         ("isbn", "0-306-40615-3", "is not an ISBN"),
         ("isbn", "soon", "is not an ISBN"),
         ("issn", "2640-3497", "is not an ISSN"),
         ("issn", "26403498", "is not an ISSN"),
-        ("end_date", date(2020, 1, 1), "The last day lies before the first."),
+        ("end_date", date(2020, 1, 1), "The end date is before the start date."),
         ("day_start_hour", 24, "less than or equal to 23"),
     ],
 )
@@ -115,7 +118,7 @@ def test_session_nests_once() -> None:
     with pytest.raises(ValidationError) as refusal:
         deeper.full_clean()
     assert refusal.value.message_dict["parent"] == [
-        "Sessions nest once: choose one that is not itself part of another."
+        "Sessions have two levels: choose one that isn’t part of another session."
     ]
 
 
@@ -130,7 +133,9 @@ def test_topics_nest_four_levels_deep() -> None:
     for row in (factories.make_topic(edition, "E", parent=above), chain[0]):
         with pytest.raises(ValidationError) as refusal:
             row.full_clean()
-        assert refusal.value.message_dict["parent"] == ["Topics nest 4 levels deep: choose a higher one."]
+        assert refusal.value.message_dict["parent"] == [
+            "Topics have at most 4 levels. Choose a higher parent."
+        ]
 
 
 def test_what_has_parts_becomes_no_part() -> None:
@@ -149,8 +154,8 @@ def test_what_has_parts_becomes_no_part() -> None:
             row.full_clean()
         sentences += refusal.value.message_dict["parent"]
     assert sentences == [
-        "Sessions nest once: this one has parts itself.",
-        "The menu nests once: this line has lines below it.",
+        "Sessions have two levels, and this one already has parts.",
+        "Menus have two levels, and this item already has items below it.",
     ]
 
 
@@ -166,3 +171,9 @@ def test_virtual_edition_without_a_place_says_so() -> None:
     assert virtual.place_line == "Virtual"
     with pseudolocale():
         assert virtual.place_line == "⟦Virtual⟧"
+
+
+@pytest.mark.parametrize("fields", [{}, {"day": date(2021, 4, 5), "moment": factories.MORNING}])
+def test_key_date_is_either_a_day_or_a_moment(edition: Edition, fields: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError, match="Give either a day, or a day and time"):
+        KeyDate(edition=edition, title="Doors", **fields).full_clean()

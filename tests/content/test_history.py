@@ -13,8 +13,8 @@ from django.urls import reverse
 
 from conference.models import Edition
 from content.history import ChangeSet, Origin, RowChange
+from content.history.recording import recording
 from content.ordering import reorder
-from content.recording import recording
 from papers.models import Paper
 from schedule.models import Presentation, Session
 from tests import factories as make
@@ -250,4 +250,4 @@ def test_deleted_rows_are_listed_once(chair: Client, edition: Edition) -> None:
     assert html.count("Gone for now") == 1
     assert "Ada" not in said(chair.get(reverse("admin:papers_authorship_deleted")))
     bring_back(chair, Paper)
-    assert "It is back." in said(chair.get(reverse("admin:papers_paper_deleted")))
+    assert "Restored." in said(chair.get(reverse("admin:papers_paper_deleted")))

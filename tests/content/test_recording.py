@@ -12,8 +12,8 @@ from pytest_django import DjangoAssertNumQueries
 from conference.models import Edition
 from content.actor import acting
 from content.history import ChangeSet, Origin, RowChange
+from content.history.recording import recording, together
 from content.ordering import reorder
-from content.recording import recording, together
 from papers.models import Authorship, Paper
 from people.models import Institution, Person
 from schedule.models import Presentation, Room, Session

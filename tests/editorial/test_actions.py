@@ -14,13 +14,13 @@ from django.urls import reverse
 from accounts.models import Membership
 from conference.models import Edition
 from content.history import ChangeSet, Origin
+from content.history.recording import recording
 from content.ordering import reorder
-from content.recording import recording
 from editorial.actions import BulkAction
 from papers.models import Paper
 from schedule.models import Presentation, Session
 from tests import factories as make
-from tests.access.world import add_member
+from tests.access.world import add_member, make_world
 from tests.posted import act, acted, address
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +48,7 @@ def test_page_says_what_would_change_and_nothing_is_done(admin_client: Client, e
 
     assert "2 Draft → Published" in page
     assert "Withdrawn → Published" in page
-    assert "1 was published already." in page
+    assert "1 was already published." in page
     assert "Publish 3 papers" in page
     assert statuses() == ["draft", "draft", "withdrawn", "published"]
 
@@ -75,7 +75,7 @@ def test_plan_that_changed_meanwhile_is_shown_again(admin_client: Client, editio
     Paper.objects.filter(pk=papers[0].pk).update(status="withdrawn")
     page = acted(admin_client, "publish", papers, _confirmed=digest[1])
 
-    assert "Nothing was done: this is not what you saw before." in page
+    assert "Nothing was changed, because the data is different from what you reviewed." in page
     assert statuses() == ["withdrawn", "draft"]
 
 
@@ -89,9 +89,9 @@ def test_action_is_one_act_and_one_link_takes_it_back(admin_client: Client, edit
     asked = shown(admin_client.get(back).text)
     done = admin_client.post(back, follow=True).text
 
-    assert "2 papers go back to what they were" in asked
-    assert "1 It was changed since." in asked
-    assert "2 rows reverted. 1 stays as it is." in done
+    assert "2 papers reverted" in asked
+    assert "1 It has been changed since." in asked
+    assert "2 rows reverted. 1 stays unchanged." in done
     assert statuses() == ["draft", "withdrawn", "withdrawn"]
     admin_client.post(link_back(done))
     assert statuses() == ["published", "published", "withdrawn"]
@@ -120,7 +120,7 @@ def test_rows_that_the_user_may_not_change_are_left_alone(
     )
     page = shown(act(admin_client, "publish", papers))
 
-    assert "1 paper published. 1 was left alone." in page
+    assert "1 paper published. 1 was left unchanged." in page
     assert statuses() == ["published", "draft"]
 
 
@@ -180,6 +180,24 @@ def test_every_action_of_ours_has_a_page_for_those_who_may_change(admin_client: 
     assert "Set room of selected sessions" in acted(admin_client, "set_room", [row])
 
 
+def test_every_action_of_every_list_is_answered(admin_client: Client) -> None:
+    """A row of each model, and each action that its list offers: a page follows, or a file."""
+    models, wrong = set(), []
+    for label, row in make_world().rows.items():
+        if type(row) not in admin.site._registry:
+            continue
+        form = admin_client.get(address(type(row), "changelist")).context.get("action_form")
+        for action, _label in form.fields["action"].choices if form else ():
+            if action:
+                sent = {"action": action, "_selected_action": [row.pk]}
+                answer = admin_client.post(address(type(row), "changelist"), sent)
+                wrong += [(label, action)] if answer.status_code not in (200, 302) else []
+                models.add(label)
+
+    assert wrong == []
+    assert {"papers.paper", "schedule.session", "people.person", "exchange.conflict"} <= models
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_take_back_reads_each_row_once(client: Client, edition: Edition, count: int) -> None:
     client.force_login(add_member("editor", edition, "editor"))
@@ -189,7 +207,7 @@ def test_take_back_reads_each_row_once(client: Client, edition: Edition, count: 
         client.get(back)
 
     read = [one["sql"] for one in queries if '"papers_paper"."title"' in one["sql"]]
-    assert (len(queries), len(read)) == (12, 1)
+    assert (len(queries), len(read)) == (13, 1)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -202,8 +220,8 @@ def test_people_are_judged_together(client: Client, edition: Edition, count: int
     with CaptureQueriesContext(connection) as queries:
         page = shown(client.get(back).text)
 
-    assert "go back to what they were" in page
-    assert len(queries) == 12
+    assert "reverted" in page
+    assert len(queries) == 13
 
 
 def test_deleted_rows_come_back_at_their_places(admin_client: Client, edition: Edition) -> None:
@@ -214,8 +232,8 @@ def test_deleted_rows_come_back_at_their_places(admin_client: Client, edition: E
     back = reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk])
     asked, done = shown(admin_client.get(back).text), admin_client.post(back, follow=True).text
 
-    assert "2 authorships come back" in asked
-    assert "2 authorships go back to what they were" in asked
+    assert "2 authorships restored" in asked
+    assert "2 authorships reverted" in asked
     assert "4 rows reverted." in done
     assert list(paper.authorships.order_by("position")) == authors
     assert (abe.institutions.count(), paper.authorships.get(pk=abe.pk).position) == (1, 2)

@@ -20,6 +20,7 @@ from conference.models import Edition
 from editorial.desk import CHECKS, ROW_COUNTS, switches
 from exchange.models import Conflict, ImportRun, Provenance
 from people.duplicates.storage import search_all
+from schedule.models import ProgramInvitation
 from tests.factories import (
     MORNING,
     PAST,
@@ -94,6 +95,8 @@ def make_flaws(edition: Edition) -> None:
     twice.institutions.add(make_institution("University of Basel"), make_institution("Univ. Basel"))
     make_conflict(edition)
     make_conflict(edition, resolved_at=PAST)
+    for state in ("sent", "declined", "confirmed"):
+        ProgramInvitation.objects.create(edition=edition, person=namesake, state=state)
 
 
 LINES = {
@@ -102,17 +105,19 @@ LINES = {
     "papers without PDF": 3,
     "papers in no session": 3,
     "papers with another one's title": 2,
-    "titles and abstracts to look at": 1,
+    "titles and abstracts to check": 1,
     "clashes in the timetable": 3,
     "sessions that end before their last talk": 1,
     "presentations outside their session's time": 1,
     "posters on boards used twice": 2,
     "posters not scheduled yet": 1,
     "sessions without chair": 1,
+    "people haven’t answered invitations": 1,
+    "invitations declined": 1,
     "doubtful names": 3,
-    "likely duplicates to look at": 1,
+    "likely duplicates to check": 1,
     "people who may be two": 1,
-    "institutions listed twice, perhaps": 1,
+    "institutions possibly listed twice": 1,
     "import conflicts to decide": 1,
 }
 
@@ -189,13 +194,13 @@ def test_switches_name_moment_and_zone(admin_client: Client) -> None:
 
     assert "Site Public since Wed 1 Jan 2020, 05:45 GMT+5:45" in page
     assert "Papers Not yet public until Tue 1 Jan 2030, 17:45 GMT+5:45" in page
-    assert "Schedule Not public no moment is set" in page
+    assert "Schedule Not public no date set" in page
 
 
 def test_desk_without_edition_leads_to_the_first_one(admin_client: Client) -> None:
     page = admin_client.get("/admin/").text
 
-    assert "There is no edition yet." in page
+    assert "There are no editions yet." in page
     assert '<a class="button" href="/admin/conference/edition/add/">Add an edition</a>' in page
 
 
@@ -206,7 +211,7 @@ def test_empty_edition_says_how_to_begin_and_does_not_celebrate(admin_client: Cl
     assert "First steps" in page
     assert f'href="/admin/papers/paper/add/?edition={edition.pk}"' in page
     assert f'href="/admin/exchange/importjob/add/?edition={edition.pk}"' in page
-    assert "Everything is in order" not in page
+    assert "Everything is done" not in page
 
 
 @pytest.mark.parametrize(
@@ -222,22 +227,44 @@ def test_empty_edition_says_how_to_begin_and_does_not_celebrate(admin_client: Cl
 def test_edition_without_a_program_is_led_through_first_steps(
     admin_client: Client, makers: list[Callable[[Edition], Any]], done: int
 ) -> None:
-    edition = make_edition()
+    edition = make_edition(public_from=None)
     for make in makers:
         make(edition)
     page = admin_client.get("/admin/").text
 
-    assert ("First steps" in page, "Everything is in order" in page) == (True, False)
+    assert ("First steps" in page, "Everything is done" in page) == (True, False)
     assert page.count("✓ Done:") == done
     assert f'href="/admin/conference/edition/{edition.pk}/publish/"' in page
+
+
+def test_first_steps_end_with_the_last_or_when_hidden(admin_client: Client) -> None:
+    private = make_edition(2022, public_from=None)
+    make_sound(private)
+    steps = admin_client.get("/admin/").context["steps"]
+    hidden = admin_client.post("/admin/first-steps/hide/", {"edition": private.pk}, follow=True)
+    other = make_edition(2023)
+    begun = admin_client.get("/admin/", {"edition": other.pk})
+    make_sound(other)
+
+    assert [step.is_done for step in steps] == [True, True, True, False, False]
+    assert "First steps" not in hidden.text
+    assert "First steps" in begun.text
+    assert "First steps" not in admin_client.get("/admin/", {"edition": other.pk}).text
+
+
+def test_cookie_of_hidden_steps_can_hold_anything(admin_client: Client) -> None:
+    make_edition()
+    admin_client.cookies["desk_steps"] = f"{'9' * 5000}.x."
+
+    assert "First steps" in admin_client.get("/admin/").text
 
 
 def test_desk_celebrates_when_nothing_waits(admin_client: Client) -> None:
     make_sound(make_edition())
     page = admin_client.get("/admin/").text
 
-    assert "Everything is in order." in page
-    assert f"{len(CHECKS)} things were looked at, and nothing waits for you." in page
+    assert "Everything is done." in page
+    assert f"{len(CHECKS)} checks were run. No problems found." in page
     assert "No papers without abstract</li>" in page
 
 
@@ -267,7 +294,7 @@ def queries_of(client: Client) -> int:
 
 
 @pytest.mark.parametrize(
-    ("make", "queries"), [(make_flaws, (36, 11)), (make_sound, (35, 11))], ids=["flaws", "in order"]
+    ("make", "queries"), [(make_flaws, (39, 15)), (make_sound, (37, 14))], ids=["flaws", "in order"]
 )
 def test_desk_asks_as_much_for_one_as_for_three_and_little_until_the_next_change(
     make: Callable[[Edition], Any], queries: tuple[int, int], admin_client: Client
@@ -351,6 +378,31 @@ def test_pages_without_an_edition_take_the_one_chosen_on_the_desk(admin_client: 
 
     assert (before, after) == ([True] * 3, [True] * 3)
     assert f'<option value="{old.pk}" selected>' in admin_client.get("/admin/papers/paper/add/").text
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "/admin/",
+        "/admin/exchange/importjob/",
+        "/admin/exchange/importjob/add/",
+        "/admin/exchange/importrun/",
+        "/admin/exchange/conflict/",
+        "/admin/exchange/provenance/",
+        "/admin/schedule/session/timetable/",
+        "/admin/papers/paper/add/",
+    ],
+)
+def test_deleted_edition_is_chosen_no_longer(admin_client: Client, page: str) -> None:
+    old, new = make_edition(2021), make_edition(2022)
+    admin_client.get("/admin/", {"edition": old.pk})
+    old.delete()
+    response = admin_client.get(page)
+
+    assert response.status_code == 200
+    assert f"edition={old.pk}" not in response.text
+    assert f"edition__id__exact={old.pk}" not in response.text
+    assert f'<option value="{new.pk}"' in response.text or "/add/" not in page
 
 
 def test_form_leads_back_to_the_list_as_it_was_filtered(admin_client: Client) -> None:

@@ -28,7 +28,7 @@ def test_text_is_shown_as_the_site_sets_it(admin_client: Client) -> None:
     assert re.sub(r"<math.*?</math>", "MATH", block["html"]).split("\n")[0] == "<p><em>One</em> MATH</p>"
     assert block["advice"] == []
     assert line["html"].startswith("LOUD WORDS <math")
-    assert line["advice"] == ["The title is all in capitals."]
+    assert line["advice"] == ["The title is in all caps."]
 
 
 def test_nothing_active_comes_back(admin_client: Client) -> None:
@@ -107,7 +107,7 @@ def test_saving_tells_and_saves(admin_client: Client) -> None:
         (Paper, {"title", "abstract", "lay_summary"}),
         (Session, {"title", "abstract", "presentations-__prefix__-title"}),
         (Person, {"biography"}),
-        (Award, {"citation", "grants-__prefix__-citation"}),
+        (Award, {"citation", "grants-0-citation", "grants-__prefix__-citation"}),
         (Announcement, {"text"}),
         (Room, set()),
     ],
@@ -139,4 +139,4 @@ def test_desk_counts_titles_and_texts_to_look_at(admin_client: Client) -> None:
     found = Paper.objects.worth_a_look()
 
     assert {*found} == {papers["ALL IN CAPITALS"], papers[BROKEN], papers["abstract"]}
-    assert "<b>3</b> <span>titles and abstracts to look at</span>" in admin_client.get("/admin/").text
+    assert "<b>3</b> <span>titles and abstracts to check</span>" in admin_client.get("/admin/").text

@@ -73,9 +73,9 @@ def test_page_that_reverts_names_the_zone_of_what_was_changed(
         act(admin_client, "publish", [make.make_paper(edition, status="draft")])
     done = ChangeSet.objects.get(origin="action")
 
-    assert f"Done by admin, {LOCAL}." in admin_client.get(f"/admin/acts/{done.pk}/take-back/").text
+    assert f"By admin, {LOCAL}." in admin_client.get(f"/admin/acts/{done.pk}/take-back/").text
     undo = admin_client.get(f"/admin/exchange/importrun/{run.pk}/undo/").text
-    assert f"This import was reverted already: {LOCAL}." in undo
+    assert f"This import was already reverted: {LOCAL}." in undo
     assert f"MLSys 2021, {LOCAL}" in undo
 
 

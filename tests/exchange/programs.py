@@ -1,10 +1,12 @@
 """Programs for tests of the loader: small ones by hand, and one that is rich and odd."""
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
+from exchange.formats.program_json import DEFAULTS, HINTS
 from exchange.problems import Where
 from exchange.records import (
+    UNSTATED,
     AnnouncementRecord,
     AuthorRecord,
     AwardRecord,
@@ -13,6 +15,7 @@ from exchange.records import (
     EditionRecord,
     GrantRecord,
     InstitutionRecord,
+    KeyDateRecord,
     MaterialRecord,
     MenuRecord,
     PageRecord,
@@ -21,6 +24,7 @@ from exchange.records import (
     PersonRef,
     PresentationRecord,
     Program,
+    Record,
     RoleRecord,
     RoomRecord,
     SessionRecord,
@@ -136,8 +140,15 @@ def odd() -> Program:
             country="USA",
             mode="hybrid",
             day_start_hour=5,
+            registration_url="https://example.org/register",
+            venue_address="1 Market St\nSan José",
+            map_url="https://example.org/map",
             description="Welcome, $x^2$.",
             accent="#123456",
+            hero_focus="top-left",
+            home_sections=("news", "program"),
+            sponsor_tiers=("Gold", "Silver"),
+            committee_offices=("Program Chair",),
             **PROCEEDINGS,
             license="CC-BY-4.0",
             data_license="CC0-1.0",
@@ -164,41 +175,55 @@ def odd() -> Program:
                 bo, given="Bo", family="O'Neil", biography='He said:\n\n"$5"', homepage="https://bo.test/"
             ),
         ),
-        pages=(PageRecord(slug="help", title="Help", body="# Call", status="published"),),
+        pages=(whole(PageRecord, slug="help", title="Help", body="# Call"),),
         sponsors=(
-            SponsorRecord(
+            whole(
+                SponsorRecord,
                 slug="acme",
                 name="ACME",
                 tier="Gold",
                 url="https://acme.test/",
                 description="*Boom*",
-                position=1,
-                status="published",
             ),
         ),
         announcements=(
-            AnnouncementRecord(
-                uid="n1", title="Hi", text="There", published_at=START, pinned=True, status="published"
+            whole(
+                AnnouncementRecord,
+                uid="n1",
+                title="Hi",
+                text="There",
+                published_at=START,
+                pinned=True,
+                banner_until=START,
+                session_uid="s1",
             ),
+        ),
+        key_dates=(
+            whole(KeyDateRecord, uid="k1", title="Doors", day=START.date(), url="https://example.org/doors"),
+            whole(KeyDateRecord, uid="k2", title="End", moment=START, position=2),
         ),
         topics=(
-            TopicRecord(slug="cv", name="Vision", parent=None, position=1),
-            TopicRecord(slug="cv-other", name="Other", parent="cv", position=2),
+            whole(TopicRecord, slug="cv", name="Vision", color="#0b6b62"),
+            whole(TopicRecord, slug="cv-other", name="Other", parent="cv", position=2),
         ),
         rooms=(
-            RoomRecord(
-                slug="a", name="A", capacity=None, virtual=True, position=1, stream_url="https://a.test/"
+            whole(
+                RoomRecord,
+                slug="a",
+                name="A",
+                poster_boards="A1-A20\n\nB1-B20",
+                virtual=True,
+                stream_url="https://a.test/",
             ),
-            RoomRecord(slug="b", name="B", capacity=40, virtual=False, position=2, stream_url=""),
+            whole(RoomRecord, slug="b", name="B", capacity=40, position=2),
         ),
         papers=(odd_paper(ada, li),),
         awards=(
-            AwardRecord(
+            whole(
+                AwardRecord,
                 uid="best",
                 name="Best",
                 citation="For *it*",
-                position=1,
-                status="published",
                 grants=(GrantRecord(paper="p-1.x", citation="Fine"), GrantRecord(person=other(ada))),
             ),
         ),
@@ -220,9 +245,19 @@ def other(ref: PersonRef) -> PersonRef:
     return PersonRef(name=ref.name, uid=ref.uid)
 
 
+def whole[R: Record](record: type[R], **given: Any) -> R:
+    """A published record, the first of its list, that says of all other fields that they are empty."""
+    empty: dict[str, Any] = {"status": "published", "position": 1}
+    for name, hint in HINTS[record].items():
+        if DEFAULTS[record][name] is UNSTATED and name not in (*empty, *given):
+            is_nullable, is_scalar = type(None) in get_args(hint), isinstance(hint, type)
+            empty[name] = None if is_nullable else hint() if is_scalar else ()
+    known = {name: value for name, value in empty.items() if name in HINTS[record]}
+    return record(**{**known, **given})
+
+
 def person(ref: PersonRef, **fields: Any) -> PersonRecord:
-    names = ("given", "family", "native_name", "homepage", "biography", "affiliation")
-    return PersonRecord(ref=ref, **{**dict.fromkeys(names, ""), "other_names": (), **fields})
+    return whole(PersonRecord, ref=ref, **fields)
 
 
 def odd_paper(ada: PersonRef, li: PersonRef) -> PaperRecord:
@@ -259,41 +294,16 @@ def odd_paper(ada: PersonRef, li: PersonRef) -> PaperRecord:
 
 def odd_session(uid: str, kind: str, role: PersonRef | None = None, **fields: Any) -> SessionRecord:
     defaults: dict[str, Any] = {
-        "kind": kind,
         "title": f"“{uid}”",
-        "abstract": "",
         "start": START,
         "end": START + HOUR * 20,
-        "room": None,
-        "parent": None,
-        "status": "published",
-        "cancellation_reason": "",
-        "stream_url": "",
         "recording_url": "https://r.test/",
-        "chat_url": "",
         "language": "pt-BR",
         "rescheduled_at": START - HOUR,
         "roles": (RoleRecord(person=role, role="speaker", affiliation="London"),) if role else (),
     }
-    return SessionRecord(uid=uid, **{**defaults, **fields})
+    return whole(SessionRecord, uid=uid, kind=kind, **{**defaults, **fields})
 
 
 def odd_talk(uid: str, **fields: Any) -> PresentationRecord:
-    defaults: dict[str, Any] = {
-        "kind": "oral",
-        "paper": None,
-        "title": "",
-        "abstract": "",
-        "session": None,
-        "start": None,
-        "end": None,
-        "position": 1,
-        "board": "",
-        "room": None,
-        "status": "published",
-        "cancellation_reason": "",
-        "recording_url": "",
-        "rescheduled_at": START - HOUR,
-        "speakers": (),
-    }
-    return PresentationRecord(uid=uid, **{**defaults, **fields})
+    return whole(PresentationRecord, uid=uid, **{"kind": "oral", "rescheduled_at": START - HOUR, **fields})

@@ -19,6 +19,7 @@ WORDS = {
     "MenuRecord.kind": ["section", "page", "url"],
     "RoleRecord.role": ["speaker", "chair"],
     "EditionRecord.mode": ["in_person", "hybrid"],
+    "EditionRecord.hero_focus": ["center", "top-left"],
     "EditionRecord.accent": ["#123456", "#0b6b62"],
     "EditionRecord.conference": ["k", "mlsys"],
     "EditionRecord.timezone": ["Asia/Seoul", "America/Los_Angeles", "UTC"],

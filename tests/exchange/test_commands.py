@@ -67,7 +67,7 @@ def test_remarks_are_counted_by_kind_and_like_ones_folded(tmp_path: Path) -> Non
         "“On Milk” is the title of 2 papers: 2, 3. Is one there twice?"
     )
     assert lines[lines.index("Unusual names: 2") + 1].endswith(
-        "The name “Plato” should be looked at. It is a single word. (and 1 more like this)"
+        "Check the name “Plato”. It is a single word. (and 1 more like this)"
     )
     assert "Unusual names" not in everything
 

@@ -29,7 +29,7 @@ LIST = "/admin/exchange/conflict/"
 
 def bring(*papers: PaperRecord, **parts: Any) -> int:
     """Import; return how many conflicts that raised."""
-    return load(program(*papers, **parts), "2021", files=["f.json"]).total.conflicting
+    return load(program(*papers, **parts), "2021", files=["f.json"]).total["conflicting"]
 
 
 def page_of(conflict: Conflict) -> str:
@@ -110,14 +110,14 @@ def test_value_that_moved_on_meanwhile_is_shown_again(admin_client: Client, titl
     Paper.objects.update(title="By somebody else")
     response = admin_client.post(page_of(title), {"decision": "theirs", "seen": mark("By hand")})
 
-    assert "It was changed here meanwhile." in response.text
+    assert "It was changed here in the meantime." in response.text
     assert Paper.objects.get().title == "By somebody else"
 
 
 def test_nothing_is_decided_without_a_choice(admin_client: Client, title: Conflict) -> None:
     response = choose(admin_client, "nonsense")
 
-    assert "Choose what holds." in response.text
+    assert "Choose a value." in response.text
     assert Conflict.objects.undecided().count() == 1
 
 
@@ -199,7 +199,7 @@ def test_author_who_is_gone_keeps_the_list_as_it_is(admin_client: Client) -> Non
     Person.objects.filter(name="Abe Al").delete()
     response = choose(admin_client, "theirs")
 
-    assert "There is no person “abe-al” here any more." in response.text
+    assert "There is no longer a person “abe-al” here." in response.text
     assert (in_order(), Conflict.objects.undecided().count()) == ([], 1)
 
 
@@ -279,7 +279,7 @@ def test_row_that_is_gone_can_only_be_let_go(admin_client: Client, title: Confli
     refused = choose(admin_client, "theirs")
     choose(admin_client, "ours")
 
-    assert "The row is not here any more" in refused.text
+    assert "The row no longer exists" in refused.text
     assert Conflict.objects.undecided().count() == 0
 
 
@@ -347,7 +347,7 @@ def test_who_may_not_change_the_paper_decides_nothing(title: Conflict) -> None:
     page = viewer.get(page_of(title))
     viewer.post(page_of(title), {"decision": "theirs", "seen": page.context["sides"]["seen"]})
 
-    assert "or you may not change it" in page.text
+    assert "or you can’t change it" in page.text
     assert bulk(viewer, "take_theirs").context["conflicts"] == []
     assert Paper.objects.get().title == "By hand"
 
@@ -358,7 +358,7 @@ def test_who_may_only_look_decides_nothing(title: Conflict) -> None:
     posted = viewer.post(page_of(title), {"decision": "ours", "seen": page.context["sides"]["seen"]})
 
     assert (page.status_code, posted.status_code) == (200, 403)
-    assert "Keep what is here" not in page.text
+    assert "Keep the current value" not in page.text
 
 
 def test_page_costs_the_same_for_one_author_and_three(
@@ -374,7 +374,7 @@ def test_page_costs_the_same_for_one_author_and_three(
             admin_client.get(page_of(Conflict.objects.latest("pk")))
 
 
-COST = 10
+COST = 11
 
 
 def test_pages_say_nothing_untranslated(admin_client: Client, title: Conflict) -> None:
@@ -389,5 +389,5 @@ def test_pages_say_nothing_untranslated(admin_client: Client, title: Conflict) -
 def test_conflict_closed_by_a_later_file_says_so(admin_client: Client, title: Conflict) -> None:
     bring(paper("p1", title="By hand"))
 
-    assert "both sides say the same again" in admin_client.get(page_of(title)).text
+    assert "both values are the same" in admin_client.get(page_of(title)).text
     assert Provenance.objects.get(kind="paper").values["title"] == "By hand"

@@ -1,4 +1,4 @@
-"""Files are told by what they look like: each format's sample, real files; nothing where it is a guess."""
+"""The format is detected from the files: of each sample and of real files; not where several match."""
 
 from pathlib import Path
 
@@ -30,13 +30,13 @@ def found(*sources: Source) -> str:
 
 
 @pytest.mark.parametrize("name", sorted(readable()))
-def test_sample_of_every_format_is_told(name: str) -> None:
+def test_sample_of_every_format_is_detected(name: str) -> None:
     assert found(*sample(name)) == name
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize("names", REAL)
-def test_real_files_are_told(shared: Path, names: str) -> None:
+def test_real_files_are_detected(shared: Path, names: str) -> None:
     files = [shared / "data" / name for name in names.split()]
 
     assert found(*(Source(file.name, file.read_bytes()) for file in files)) == REAL[names]
@@ -47,7 +47,7 @@ def test_real_files_are_told(shared: Path, names: str) -> None:
     [
         ("papers.csv", "Paper ID,Paper Title\n1,A\n", "spreadsheet"),
         ("papers.csv", "uid,title\n1,A\n", "tables"),
-        ("list.csv", "color,size\nred,1\n", ""),
+        ("list.csv", "color,size\nred,1\n", "spreadsheet"),
         ("a.json", '{"format": "other", "notes": 1, "schedule": 2}', ""),
         ("a.json", '{"a": {"schedule": 1}}', ""),
         ("a.txt", "Dear all", ""),

@@ -208,7 +208,7 @@ def test_chosen_part_of_a_calendar_names_where_it_can_be_had_again(client: Clien
 def test_page_leads_to_the_calendar_of_what_it_shows(client: Client, page: str, address: str) -> None:
     shown = client.get(page).text
 
-    assert shown.count(f'<a class="tool" href="{address}">') == 1
+    assert shown.count(f'<a href="{address}" download>') == 1
 
 
 @pytest.mark.usefixtures("shown")
@@ -346,7 +346,7 @@ def test_columns_are_explained_beside_the_downloads(client: Client, shown: dict[
     ]
 
     assert listed == [heading(column) for name in ALONE for column in columns_of(name)]
-    assert len(page.all("dd")) == len(listed)
+    assert len(page.all("main")[0].inside("dd")) == len(listed)
 
 
 # The whole program

@@ -31,7 +31,18 @@ def test_one_paper_comes_with_its_authors_alone() -> None:
 def test_all_kinds_asked_for_are_the_whole_program() -> None:
     load(odd(), "2021")
     edition = Edition.objects.get()
-    kinds = ("institution", "page", "sponsor", "announcement", "topic", "room", "paper", "award", "session")
+    kinds = (
+        "institution",
+        "page",
+        "sponsor",
+        "announcement",
+        "key_date",
+        "topic",
+        "room",
+        "paper",
+        "award",
+        "session",
+    )
     whole = dump(edition)
     assert whole.edition is not None
 

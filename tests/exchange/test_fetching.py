@@ -116,13 +116,13 @@ def test_retry_after_is_obeyed(site: Site) -> None:
 
 def test_retry_after_of_hours_ends_the_import(site: Site) -> None:
     site.script = [(429, {"Retry-After": "7200"}, b"")]
-    assert site.refusal() == "The site answers 429. It asks to wait 7200 seconds. Try again then."
+    assert site.refusal() == "The site responded with 429. Try again in 7200 seconds."
 
 
 def test_a_site_that_stays_down_is_asked_five_times(site: Site) -> None:
     site.script = [(500, {}, b"")] * 9
 
-    assert site.refusal() == "The site answers 500. It was asked 5 times. Try again later."
+    assert site.refusal() == "The site responded with 500. Tried 5 times. Try again later."
     assert len(site.asked) == 5
 
 
@@ -133,18 +133,18 @@ def test_an_answer_that_breaks_off_is_asked_again(site: Site) -> None:
 
 
 def test_a_site_that_does_not_answer_is_given_up(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "TRIES", 2)
+    monkeypatch.setattr(fetching, "MAX_TRIES", 2)
     monkeypatch.setattr(site, "page", lambda path: __import__("time").sleep(0.5) or b"{}")
     site.policy = replace(site.policy, timeout=0.1)
 
-    assert site.refusal() == "The site did not answer in time. It was asked 2 times. Try again later."
+    assert site.refusal() == "The site didn’t respond in time. Tried 2 times. Try again later."
 
 
 def test_an_answer_that_drips_is_given_up(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetching, "TRIES", 1)
+    monkeypatch.setattr(fetching, "MAX_TRIES", 1)
     site.policy = replace(site.policy, page_seconds=-1)
 
-    assert site.refusal().startswith("The site did not answer in time.")
+    assert site.refusal().startswith("The site didn’t respond in time.")
 
 
 @pytest.mark.parametrize(
@@ -159,17 +159,17 @@ def test_an_answer_that_drips_is_given_up(site: Site, monkeypatch: pytest.Monkey
 def test_wrong_json_is_refused_at_once(site: Site, body: bytes, reason: str) -> None:
     site.script = [(200, {}, body)]
 
-    assert site.refusal() == f"The answer is not a page of this format: {reason}."
+    assert site.refusal() == f"The response is not in this format: {reason}."
     assert len(site.asked) == 1
 
 
 @pytest.mark.parametrize(
     ("status", "beginning"),
     [
-        (401, "The site answers 401: the token is missing"),
-        (403, "The site answers 403: the token is missing"),
-        (404, "The site answers 404. Is the address right?"),
-        (302, "The site sends us elsewhere; redirects are not followed."),
+        (401, "The site responded with 401: the token is missing"),
+        (403, "The site responded with 403: the token is missing"),
+        (404, "The site responded with 404. Check the address."),
+        (302, "The site redirects, and redirects aren’t followed."),
     ],
 )
 def test_final_answers_are_one_sentence(site: Site, status: int, beginning: str) -> None:
@@ -181,7 +181,7 @@ def test_final_answers_are_one_sentence(site: Site, status: int, beginning: str)
 
 def test_the_same_page_again_and_again_ends(site: Site) -> None:
     site.script = [(200, {}, json.dumps({"notes": ALL[:2], "count": 99}).encode())] * 9
-    assert site.refusal().startswith("The site gives the same page again and again.")
+    assert site.refusal().startswith("The site keeps returning the same page.")
 
 
 @pytest.mark.parametrize(
@@ -190,8 +190,8 @@ def test_the_same_page_again_and_again_ends(site: Site) -> None:
         ("http://api2.openreview.net/notes", "The address must begin with https://."),
         ("https://example.org/notes", "Programs are fetched only from: api2.openreview.net, localhost."),
         ("https://api2.openreview.net.example.org/x", "Programs are fetched only from: "),
-        ("https://api2.openreview.net@example.org/x", "The address must not hold a password."),
-        ("https://localhost/notes", "localhost leads to "),
+        ("https://api2.openreview.net@example.org/x", "The address must not contain a password."),
+        ("https://localhost/notes", "localhost resolves to "),
         ("file:///etc/passwd", "The address must begin with https://."),
     ],
 )

@@ -42,7 +42,7 @@ def test_run_shows_its_counts_and_remarks(admin_client: Client, run: ImportRun) 
     page = body(admin_client, "importrun_change", first.pk)
 
     assert "Ada Lovelace is listed twice in authors" in page
-    assert "<th>people</th><td>1</td>" in page
+    assert '<th scope="row">People</th>\n<td>1</td>' in page
     assert "<summary>Listed twice: 1</summary>" in page
 
 

@@ -18,7 +18,7 @@ from content.history import ChangeSet
 from exchange.files import Source
 from exchange.imports.load import load
 from exchange.jobs import tasks
-from exchange.jobs.progress import Progress, hide_token, key_of, take_token, token_key_of
+from exchange.jobs.progress import Progress, key_of, store_token, take_token, token_key_of
 from exchange.jobs.uploads import PART_BYTES, sources, store
 from exchange.models import Conflict, ImportJob, ImportRun, PlannedRow, UploadPart
 from exchange.records import EditionRecord
@@ -136,7 +136,7 @@ def test_program_that_changed_meanwhile_is_previewed_again(admin_client: Client,
 
     assert (job.state, job.is_again, Paper.objects.get().title) == ("ready", True, "By hand")
     assert fields(job, "By hand") == [["Title", "conflict", "Old", "By hand", "New"]]
-    assert "the program was changed after the preview" in admin_client.get(page_of(job)).text
+    assert "the program changed after the preview" in admin_client.get(page_of(job)).text
     job = press(admin_client, job, "confirm")
     assert (job.state, Paper.objects.get().title, Conflict.objects.count()) == ("done", "By hand", 1)
 
@@ -174,8 +174,8 @@ def test_file_brings_a_new_edition(admin_client: Client) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (json_of(program(paper("p1"))), "edition “2021”, which is here already"),
-        (only_papers(program(paper("p1"))), "The file describes no edition."),
+        (json_of(program(paper("p1"))), "edition “2021”, which already exists"),
+        (only_papers(program(paper("p1"))), "The file doesn’t describe an edition."),
     ],
 )
 def test_new_edition_must_be_new_and_described(
@@ -189,10 +189,8 @@ def test_new_edition_must_be_new_and_described(
 
 def test_spreadsheet_may_have_a_mapping(admin_client: Client, here: Edition) -> None:
     table = ("x.csv", "Nummer,Überschrift,Leute\n7,On n bodies,Mia Zed\n".encode())
-    mapping = SimpleUploadedFile(
-        "map.toml", '[columns]\nNummer = "uid"\n"Überschrift" = "title"\nLeute = "authors"\n'.encode()
-    )
-    job = upload(admin_client, here, table, mapping=mapping)
+    mapping = ("map.toml", '[columns]\nNummer = "uid"\n"Überschrift" = "title"\nLeute = "authors"\n'.encode())
+    job = upload(admin_client, here, table, mapping)
 
     assert (job.problems, job.state) == ([], "ready")
     assert [row.label for row in job.rows.filter(is_new=True)] == ["Mia Zed", "On n bodies"]
@@ -229,13 +227,13 @@ def test_token_beside_files_is_not_kept(admin_client: Client, here: Edition) -> 
 @pytest.mark.parametrize(
     ("sent", "message"),
     [
-        ({}, "Choose files, or give an address"),
-        ({"sources": [("a.txt", b"Dear all")]}, "The format cannot be recognized from these files."),
-        ({"sources": [("a.json", b"x" * 1_000_001)]}, "at most 1 MB are taken"),
+        ({}, "Choose files, paste a table, or enter an address"),
+        ({"sources": [("a.txt", b"Dear all")]}, "The format couldn’t be detected from these files."),
+        ({"sources": [("a.json", b"x" * 1_000_001)]}, "the limit is 1 MB"),
         ({"sources": [("a.csv", b"x"), ("a.csv", b"x")]}, "Two files are called “a.csv”."),
         ({"url": "https://example.org/notes"}, "Programs are fetched only from"),
         ({"url": "http://api2.openreview.net/notes"}, "Programs are fetched only from"),
-        ({"url": "https://api2.openreview.net/", "format": "bibtex"}, "This format cannot be fetched."),
+        ({"url": "https://api2.openreview.net/", "format": "bibtex"}, "This format can’t be fetched."),
         ({"url": "https://api2.openreview.net/", "token": "two words"}, "does not look like a token"),
         ({"edition": "999"}, "Select a valid choice"),
     ],
@@ -333,7 +331,7 @@ def test_failure_of_ours_writes_nothing_and_can_be_tried_again(
     page = admin_client.get(page_of(job)).text
 
     assert (job.state, Paper.objects.count()) == ("failed", 0)
-    assert "This is not the fault of your files." in page
+    assert "Your files are not the cause." in page
     job = press(admin_client, press(admin_client, job, "again"), "confirm")
     assert (job.state, Paper.objects.count()) == ("done", 1)
 
@@ -345,14 +343,14 @@ def test_files_are_removed_after_a_day(admin_client: Client, here: Edition) -> N
     old = upload(admin_client, here, ("old.json", only_papers(program(paper("p1")))))
     young = upload(admin_client, here, ("young.json", only_papers(program(paper("p1")))))
     ImportJob.objects.filter(pk=old.pk).update(changed_at=timezone.now() - timedelta(hours=25))
-    hide_token(old.pk, "secret")
+    store_token(old.pk, "secret")
     call_command("sweep_imports", verbosity=0)
 
     assert token_key_of(old.pk) not in caches["imports"]
     assert {part.job for part in UploadPart.objects.all()} == {young}
     assert [job.state for job in ImportJob.objects.order_by("pk")] == ["dropped", "ready"]
     assert {row.job for row in PlannedRow.objects.all()} == {young}
-    assert "waited for more than a day" in admin_client.get(page_of(old)).text
+    assert "expired after a day" in admin_client.get(page_of(old)).text
 
 
 def test_files_that_are_gone_are_asked_for(admin_client: Client, here: Edition) -> None:
@@ -362,7 +360,7 @@ def test_files_that_are_gone_are_asked_for(admin_client: Client, here: Edition) 
     page = admin_client.get(page_of(job)).text
 
     assert job.state == "failed"
-    assert "Nothing was written. The uploaded files were removed meanwhile. Upload them again." in page
+    assert "Nothing was written. The uploaded files have been removed. Upload them again." in page
     assert "Start again" not in page
 
 
@@ -371,7 +369,7 @@ def test_files_that_are_fetched_again_take_the_place_of_the_first(here: Edition)
     for content in (b"old", b"new"):
         store(job, [[content]])
 
-    assert [one.content for one in sources(job, job.files)] == [b"new"]
+    assert [one.content for one in sources(job)] == [b"new"]
 
 
 def test_large_file_is_stored_in_parts(admin_client: Client, here: Edition) -> None:
@@ -380,7 +378,7 @@ def test_large_file_is_stored_in_parts(admin_client: Client, here: Edition) -> N
     job = upload(admin_client, here, *files, format="program_json")
 
     assert job.files == ["evil.json", "b.json"]
-    assert [one.content for one in sources(job, job.files)] == [content for _, content in files]
+    assert [one.content for one in sources(job)] == [content for _, content in files]
     assert max(len(part.content) for part in UploadPart.objects.all()) == PART_BYTES
 
 
@@ -392,7 +390,7 @@ def test_viewer_sees_and_changes_nothing(admin_client: Client, here: Edition) ->
     viewer = member("view_importjob", "view_edition")
     page = viewer.get(page_of(job))
 
-    assert "You may look at this import, but not confirm it." in page.text
+    assert "You can view this import but not confirm it." in page.text
     refused = [viewer.post(page_of(job), {"do": "confirm"}), viewer.get(ADD)]
     assert [one.status_code for one in refused] == [403, 403]
     assert Paper.objects.count() == 0

@@ -62,9 +62,9 @@ def overtaken(monkeypatch: pytest.MonkeyPatch) -> Any:
     read = tasks._read
 
     def make_state(state: str) -> None:
-        def slowly(job: ImportJob, told: Any) -> Any:
+        def slowly(job: ImportJob, progress: Any) -> Any:
             ImportJob.objects.update(state=state)
-            return read(job, told)
+            return read(job, progress)
 
         monkeypatch.setattr(tasks, "_read", slowly)
 

@@ -78,8 +78,8 @@ def test_one_start_that_changed_changes_one_row(moved: str) -> None:
     back = load(posters("17:00", "17:00", "17:00"), "2021").tallies
 
     for found in (tallies, back):
-        assert (found["presentation"].changed, found["presentation"].skipped) == (1, 2)
-        assert found["session"].changed == 0
+        assert (found["presentation"]["changed"], found["presentation"]["skipped"]) == (1, 2)
+        assert found["session"]["changed"] == 0
 
 
 def test_earlier_first_talk_makes_no_other_session() -> None:
@@ -88,8 +88,8 @@ def test_earlier_first_talk_makes_no_other_session() -> None:
     load(posters("17:00", "17:30", "18:00", **talks), "2021")
     tallies = load(posters("16:45", "17:30", "18:00", **talks), "2021").tallies
 
-    assert (tallies["session"].new, tallies["session"].changed) == (0, 1)
-    assert tallies["presentation"].changed == 0
+    assert (tallies["session"]["new"], tallies["session"]["changed"]) == (0, 1)
+    assert tallies["presentation"]["changed"] == 0
 
 
 def test_talks_one_after_the_other_span_their_session() -> None:

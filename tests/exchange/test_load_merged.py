@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from content.history import ChangeSet
-from content.revert import undo
+from content.history.revert import undo
 from exchange.imports.load import load
 from exchange.jobs.conflicts import Finder
 from exchange.models import Conflict
@@ -49,7 +49,7 @@ def test_merged_person_is_not_made_anew(described: tuple[str, ...], kept: str, g
     merge(kept, gone)
     report = load(file, "2021")
 
-    assert (report.total.new, report.total.changed, report.conflicts) == (0, 0, ())
+    assert (report.total["new"], report.total["changed"], report.conflicts) == (0, 0, ())
     assert load(file, "2021").run is None
     assert Person.objects.filter(merged_into=None).count() == 2
     assert not Conflict.objects.exists()
@@ -62,7 +62,7 @@ def test_merged_person_is_not_made_anew_by_the_bare_name() -> None:
     merging.merge(kept, [gone])
     reports = [load(file, "2021") for _ in range(3)]
 
-    assert [(one.total.new, one.total.changed, one.conflicts) for one in reports] == [(0, 0, ())] * 3
+    assert [(one.total["new"], one.total["changed"], one.conflicts) for one in reports] == [(0, 0, ())] * 3
     assert Person.objects.filter(merged_into=None).count() == 2
 
 
@@ -74,7 +74,7 @@ def test_a_file_that_follows_the_merge_and_its_undoing_changes_nothing() -> None
     undo(ChangeSet.objects.get(pk=merged.change_set))
     report = load(file, "2021")
 
-    assert (report.total.new, report.total.changed, report.conflicts) == (0, 0, ())
+    assert (report.total["new"], report.total["changed"], report.conflicts) == (0, 0, ())
     assert Person.objects.filter(merged_into=None).count() == 3
 
 
@@ -89,7 +89,7 @@ def test_person_is_found_by_the_orcid_that_did_not_survive() -> None:
     merging.merge(kept, [gone], {"orcid": gone.pk})
     report = load(program(*papers), "2021")
 
-    assert (report.total.new, report.total.changed, report.conflicts) == (0, 0, ())
+    assert (report.total["new"], report.total["changed"], report.conflicts) == (0, 0, ())
     assert Person.objects.filter(merged_into=None).count() == 1
 
 
@@ -107,7 +107,7 @@ def test_merged_institution_is_not_made_anew(described: tuple[str, ...]) -> None
     )
     report = load(again, "2021")
 
-    assert (report.total.new, report.total.changed, report.conflicts) == (0, 0, ())
+    assert (report.total["new"], report.total["changed"], report.conflicts) == (0, 0, ())
     assert Institution.objects.filter(merged_into=None).count() == 1
 
 

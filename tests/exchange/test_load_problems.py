@@ -36,7 +36,7 @@ def everything() -> dict[str, list[Any]]:
     return {model._meta.label: list(model._base_manager.order_by("pk").values()) for model in models}
 
 
-def told(made: Program) -> list[str]:
+def problems_of(made: Program) -> list[str]:
     with pytest.raises(ProgramError) as error:
         load(made, "2021")
     # Records made in Python may have no place.
@@ -72,7 +72,7 @@ def absent(kind: str, key: str, hint: str = "") -> str:
         ),
         (
             program(sessions=(session("s", end=START - HOUR),)),
-            ["program.json, sessions (s), end: The end lies before the start."],
+            ["program.json, sessions (s), end: The end is before the start."],
         ),
         (
             program(edition=edition(timezone="Mars/Base")),
@@ -113,14 +113,14 @@ def absent(kind: str, key: str, hint: str = "") -> str:
                     TopicRecord(slug="b", name="B", parent="a"),
                 )
             ),
-            ["parent: A topic cannot stand below itself. Correct the parent."] * 2,
+            ["parent: A topic can’t be its own parent. Correct the parent."] * 2,
         ),
         (
             program(sessions=(session("a"), session("b", parent="a"), session("c", parent="b"))),
             [
                 (
-                    "program.json, sessions (c), parent: Sessions nest once: "
-                    "choose one that is not itself part of another."
+                    "program.json, sessions (c), parent: Sessions have two levels: "
+                    "choose one that isn’t part of another session."
                 )
             ],
         ),
@@ -144,15 +144,15 @@ def absent(kind: str, key: str, hint: str = "") -> str:
         (program(sponsors=(SponsorRecord(slug="a", position=1),)), ["name: The name is missing. Add it."]),
     ],
 )
-def test_problem_is_told_with_place_and_field(made: Program, expected: Sequence[str]) -> None:
+def test_problem_is_reported_with_place_and_field(made: Program, expected: Sequence[str]) -> None:
     before = everything()
 
-    assert told(made) == expected
+    assert problems_of(made) == expected
     assert everything() == before
 
 
-def test_all_problems_are_told_at_once_up_to_fifty() -> None:
-    problems = told(program(*(paper(f"p{n}", title="") for n in range(60))))
+def test_all_problems_are_reported_at_once_up_to_fifty() -> None:
+    problems = problems_of(program(*(paper(f"p{n}", title="") for n in range(60))))
 
     assert len(problems) == 51
     assert problems[-1] == "There are 10 more problems."
@@ -164,7 +164,7 @@ def test_bad_row_among_good_ones_leaves_the_database_as_before() -> None:
     changed = crowd(6)
     papers = [replace(one, title=f"New {one.uid}") for one in changed.papers]
 
-    told(replace(changed, papers=(*papers[:-1], replace(papers[-1], topic="nowhere"))))
+    problems_of(replace(changed, papers=(*papers[:-1], replace(papers[-1], topic="nowhere"))))
 
     assert everything() == before
 
@@ -177,7 +177,7 @@ def test_failure_while_writing_leaves_the_database_as_before(monkeypatch: pytest
         raise IntegrityError("late")
 
     monkeypatch.setattr(writing, "_write_provenance", fail)
-    problems = told(crowd(6))
+    problems = problems_of(crowd(6))
 
     assert everything() == before
     assert problems[0].startswith("The database refused the program")
@@ -186,8 +186,8 @@ def test_failure_while_writing_leaves_the_database_as_before(monkeypatch: pytest
 def test_session_may_not_be_moved_below_its_own_part() -> None:
     load(program(sessions=(session("w"), session("x", parent="w"))), "2021")
 
-    assert told(Program(sessions=(session("w", parent="x"),))) == [
-        "program.json, sessions (w), parent: A session cannot stand below itself. Correct the parent."
+    assert problems_of(Program(sessions=(session("w", parent="x"),))) == [
+        "program.json, sessions (w), parent: A session can’t be its own parent. Correct the parent."
     ]
 
 
@@ -196,17 +196,17 @@ def test_topics_nest_four_levels_deep() -> None:
         TopicRecord(slug=one, name=one, parent=above) for one, above in zip("bcde", "abcd", strict=True)
     ]
 
-    assert told(program(topics=(TopicRecord(slug="a", name="a"), *topics))) == [
-        "parent: Topics nest 4 levels deep: choose a higher one."
+    assert problems_of(program(topics=(TopicRecord(slug="a", name="a"), *topics))) == [
+        "parent: Topics have at most 4 levels. Choose a higher parent."
     ]
 
 
 def test_session_with_parts_may_not_become_a_part() -> None:
     load(program(sessions=(session("w"), session("x", parent="w"), session("y", status="draft"))), "2021")
 
-    assert told(Program(sessions=(session("w", parent="y"),))) == [
+    assert problems_of(Program(sessions=(session("w", parent="y"),))) == [
         (
-            "program.json, sessions (w), parent: Sessions nest once: this one has parts itself. "
+            "program.json, sessions (w), parent: Sessions have two levels, and this one already has parts. "
             "Leave its parent empty."
         )
     ]
@@ -215,14 +215,14 @@ def test_session_with_parts_may_not_become_a_part() -> None:
 def test_end_is_judged_together_with_the_start_that_is_here() -> None:
     load(program(sessions=(session("s"),)), "2021")
 
-    assert told(Program(sessions=(replace(session("s"), start=START + timedelta(days=1), end=START),))) == [
-        "program.json, sessions (s), end: The end lies before the start."
-    ]
+    assert problems_of(
+        Program(sessions=(replace(session("s"), start=START + timedelta(days=1), end=START),))
+    ) == ["program.json, sessions (s), end: The end is before the start."]
 
 
 def test_new_edition_is_of_the_conference_that_is_named_or_the_only_one() -> None:
     alone = program(conference=None, edition=edition(conference=UNSTATED))
-    first = told(alone)
+    first = problems_of(alone)
     load(program(), "2021")
     load(program(conference=None, edition=edition(slug="2022", year=2022, conference=UNSTATED)), "2022")
     made = {one.slug: one.conference.slug for one in Edition.objects.all()}
@@ -236,6 +236,6 @@ def test_new_edition_is_of_the_conference_that_is_named_or_the_only_one() -> Non
 
 
 def test_conference_that_nobody_knows_is_refused() -> None:
-    said = told(program(conference=None, edition=edition(conference="nips")))
+    said = problems_of(program(conference=None, edition=edition(conference="nips")))
 
     assert said == ["conference: There is no conference “nips” in this file or here. Add it to the file."]

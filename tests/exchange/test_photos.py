@@ -83,7 +83,7 @@ def test_what_is_no_picture_is_named_and_the_rest_comes_in(site: Site) -> None:
     make_edition()
     report = imported(site, b"<svg/>")
 
-    assert messages(report) == ["The picture of Mia Zed is left out: It is no picture that can be read."]
+    assert messages(report) == ["The picture of Mia Zed is left out: The picture can’t be read."]
     assert Person.objects.get().photo.name == ""
 
 
@@ -100,3 +100,40 @@ def test_preview_fetches_nothing(site: Site) -> None:
     found, photos = with_photos(pictured(site), site.policy, dry_run=True)
 
     assert (found.notes, photos, site.asked) == ((), {}, [])
+
+
+def two_pictured(site: Site) -> Program:
+    second = PersonRef(name="Ann Yo", ids=(("camp.test", "2"),))
+    one = pictured(site)
+    return replace(one, photos=(*one.photos, PhotoRecord(person=second, url=f"{site.url}&second")))
+
+
+def test_pictures_beyond_the_time_limit_are_counted(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exchange.jobs.photos.MAX_TOTAL_SECONDS", 0)
+    found, photos = with_photos(two_pictured(site), site.policy)
+
+    said = "2 pictures are left out: Fetching took more than 0 seconds. Import the file again to fetch them."
+    assert ([note.message for note in found.notes], photos, site.asked) == ([said], {}, [])
+
+
+def test_no_retry_goes_beyond_the_time_limit(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exchange.jobs.photos.MAX_TOTAL_SECONDS", 0.9)
+    site.script = [(503, {}, b"")]
+    found, photos = with_photos(pictured(site), site.policy)
+
+    said = (
+        f"The picture of Mia Zed is left out: {site.url.partition('?')[0]}: The site responded with 503. "
+        "Tried 1 time. Try again later."
+    )
+    assert ([note.message for note in found.notes], photos, site.waited) == ([said], {}, [])
+
+
+def test_no_more_is_fetched_than_an_import_may_take(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("exchange.jobs.photos.MAX_TOTAL_BYTES", 5_000_000)
+    site.script = [(200, {}, picture())]
+    found, photos = with_photos(two_pictured(site), site.policy)
+
+    said = (
+        "1 picture is left out: An import takes at most 5 MB of pictures. Import the file again to fetch it."
+    )
+    assert ([note.message for note in found.notes], len(photos), len(site.asked)) == ([said], 1, 1)

@@ -19,7 +19,7 @@ def test_what_matters_comes_first_and_like_notes_are_counted_and_folded() -> Non
     ]
 
     assert shown == [
-        ("Not taken as it is in the file", 1, [("The room was left out.", 1)]),
+        ("Imported with changes", 1, [("The room was left out.", 1)]),
         ("To check", 3, [("Is this all?", 1), ("Bo was seen.", 2)]),
         ("Joined by name", 1, [("Ada was joined.", 1)]),
         ("Unusual names", 515, [("N0 is a single word.", 515)]),

@@ -48,7 +48,7 @@ def test_second_import_of_a_format_changes_nothing(name: str) -> None:
     assert preview.total == first.total
     assert remembered == Paper.objects.count() > 0
     assert second.run is None
-    assert (second.total.new, second.total.changed, second.total.conflicting) == (0, 0, 0)
+    assert (second.total["new"], second.total["changed"], second.total["conflicting"]) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from conference.models import Edition
 from content.history import ChangeSet, RowChange
-from content.revert import CannotRevertError
+from content.history.revert import CannotRevertError
 from exchange.imports.load import load
 from exchange.jobs.undo import plan, undo
 from exchange.models import Conflict, ImportRun, Provenance
@@ -130,7 +130,7 @@ def test_import_is_taken_back_once(edition: Edition) -> None:
     run = run_of(paper("p1"))
     undo(run)
 
-    with pytest.raises(CannotRevertError, match="reverted already"):
+    with pytest.raises(CannotRevertError, match="already reverted"):
         plan(ImportRun.objects.get())
 
 
@@ -174,8 +174,8 @@ def test_authors_changed_by_an_import_stand_in_the_history_of_the_paper(edition:
         change_set__reference=f"exchange.importrun:{second.pk}"
     )
 
-    told = sorted((one.kind, one.label or one.values.get("position")) for one in changes if one.owner)
-    assert told == [("changed", [2, 1]), ("created", None), ("deleted", "Zed Zu")]
+    lines = sorted((one.kind, one.label or one.values.get("position")) for one in changes if one.owner)
+    assert lines == [("changed", [2, 1]), ("created", None), ("deleted", "Zed Zu")]
 
 
 # Ways to it
@@ -205,14 +205,14 @@ def test_command_says_what_stays_and_what_is_done_already(edition: Edition) -> N
     Paper.objects.filter(uid="p1").update(title="By hand")
     out = StringIO()
     call_command("undo_import", str(later.pk), stdout=out)
-    told = out.getvalue().splitlines()
+    lines = out.getvalue().splitlines()
 
-    assert any(line.startswith("kept, as it was edited or is needed: ") for line in told), told
+    assert any(line.startswith("kept, as it was edited or is needed: ") for line in lines), lines
     assert Paper.objects.get(uid="p1").title == "By hand"
-    with pytest.raises(CommandError, match="reverted already"):
+    with pytest.raises(CommandError, match="already reverted"):
         call_command("undo_import", str(later.pk))
     call_command("undo_import", str(ImportRun.objects.create(edition=edition).pk), stdout=out)
-    assert out.getvalue().splitlines()[len(told) :] == ["Nothing to revert."]
+    assert out.getvalue().splitlines()[len(lines) :] == ["Nothing to revert."]
 
 
 def test_admin_asks_first_and_then_takes_back(admin_client: Client, edition: Edition) -> None:
@@ -226,7 +226,7 @@ def test_admin_asks_first_and_then_takes_back(admin_client: Client, edition: Edi
 
     assert Paper.objects.count() == 0
     assert ChangeSet.objects.filter(origin="undo").get().user_name == "admin"
-    assert "reverted already" in admin_client.post(address).content.decode()
+    assert "already reverted" in admin_client.post(address).content.decode()
 
 
 def test_taking_back_is_not_for_everybody(client: Client, edition: Edition, django_user_model: Any) -> None:

@@ -54,7 +54,7 @@ def test_name_that_leads_out_is_refused(name: str) -> None:
     said = refusal(packed({name: "1"}))
 
     assert said.startswith("a.zip, ")
-    assert said.endswith("The name of this file leads out of the ZIP file. Pack the folder again.")
+    assert said.endswith("The name of this file points outside the ZIP file. Create the ZIP again.")
 
 
 def test_encrypted_file_is_refused() -> None:
@@ -64,7 +64,7 @@ def test_encrypted_file_is_refused() -> None:
         content[content.index(mark) + place] |= ENCRYPTED
 
     assert refusal(bytes(content)) == (
-        "a.zip, papers.csv: The file is encrypted. Pack it without a password."
+        "a.zip, papers.csv: The file is encrypted. Create the ZIP without a password."
     )
 
 
@@ -98,7 +98,7 @@ def test_bomb_is_refused_before_it_is_unpacked() -> None:
 
     assert said == [
         "a.zip: The files are larger than 200 MB together.",
-        "a.zip: The ZIP file is damaged or of an unusual kind. Pack it again.",
+        "a.zip: The ZIP file is damaged or not supported. Create it again.",
     ]
     assert peak < 1_000_000
 
@@ -106,4 +106,4 @@ def test_bomb_is_refused_before_it_is_unpacked() -> None:
 def test_damaged_zip_is_refused() -> None:
     damaged = packed({"papers.csv": "1" * 100})[:60]
 
-    assert refusal(damaged) == "a.zip: The ZIP file is damaged or of an unusual kind. Pack it again."
+    assert refusal(damaged) == "a.zip: The ZIP file is damaged or not supported. Create it again."

@@ -9,7 +9,8 @@ from openpyxl import Workbook
 
 from exchange.files import Source
 from exchange.problems import Findings, ProgramError
-from exchange.reading import sheets as workbook
+from exchange.reading import grids
+from exchange.reading.sheets import read_sheets
 
 
 def book(*rows: list[Any]) -> bytes:
@@ -22,7 +23,7 @@ def book(*rows: list[Any]) -> bytes:
 
 def read(*rows: list[Any]) -> list[dict[str, str]]:
     findings = Findings()
-    sheets = workbook.read_workbook(Source("a.xlsx", book(*rows)), findings)
+    sheets = read_sheets(Source("a.xlsx", book(*rows)), findings)
     findings.settle()
     return [row.cells for _, sheet in sheets for row in sheet.rows]
 
@@ -67,21 +68,21 @@ def test_doubtful_table_is_refused(rows: list[list[Any]], said: str) -> None:
 
 
 def test_more_rows_than_a_program_has_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "MAX_ROWS", 2)
+    monkeypatch.setattr(grids, "MAX_ROWS", 2)
 
     assert read(["uid"], ["p1"], ["p2"]) == [{"uid": "p1"}, {"uid": "p2"}]
     assert refusal(["uid"], ["p1"], ["p2"], ["p3"]).endswith("The table has more than 2 rows.")
 
 
 def test_sheet_ends_where_nothing_follows_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "MAX_BLANK_ROWS", 2)
+    monkeypatch.setattr(grids, "MAX_BLANK_ROWS", 2)
 
     assert read(["uid"], ["p1"], [None], [None], ["p2"]) == [{"uid": "p1"}, {"uid": "p2"}]
     assert read(["uid"], ["p1"], [None], [None], [None], ["p2"]) == [{"uid": "p1"}]
 
 
 def test_workbook_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workbook, "MAX_BYTES", 1_000)
+    monkeypatch.setattr(grids, "MAX_BYTES", 1_000)
 
     said = "a.xlsx: The workbook is too large: unpacked it may hold 0 MB. Save it as CSV."
     assert refusal(["uid"], ["p1"]) == said

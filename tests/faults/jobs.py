@@ -66,7 +66,7 @@ def importing_a_file(number: int) -> Job:
     )
     uploads.store(job, [[program(number)]])
     tasks.preview.func(job.pk)
-    job.pass_to("writing", before="ready")
+    job.change_state("writing", before="ready")
 
     def share() -> float:
         job.refresh_from_db()

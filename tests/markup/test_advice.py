@@ -1,4 +1,4 @@
-"""What is worth a look in a text: told in sentences, and never of a text that is well."""
+"""Warnings about a text: none about a text that is well."""
 
 from unittest.mock import Mock
 
@@ -33,7 +33,7 @@ def test_good_text_gets_no_advice(source: str) -> None:
         (r"a \textit{word}", r"LaTeX outside of formulas: “\textit”."),
         ("see Figure~1", "LaTeX outside of formulas: “~”."),
         ("a ``quoted'' word", "LaTeX outside of formulas: “``quoted''”."),
-        ("ATTENTION IS ALL YOU NEED", "The title is all in capitals."),
+        ("ATTENTION IS ALL YOU NEED", "The title is in all caps."),
         ("a\u202eb", "Contains the control character U+202E."),
         ("a\x07b", "Contains the control character U+0007."),
         ("a\u200bb", "Contains an invisible character: U+200B, zero width space."),

@@ -49,6 +49,14 @@ def test_text_without_signs_stays_as_it_is(text: str) -> None:
     assert markup.escaped(text) == text
 
 
+@given(st.text(ALPHABET, max_size=15), st.text(ALPHABET, max_size=15), st.text(ALPHABET, max_size=15))
+def test_parts_of_a_line_are_shown_letter_by_letter(before: str, middle: str, after: str) -> None:
+    parts = [markup.escaped(part, is_part=True) for part in (before, f"x{middle}", after)]
+    source = r"{}\emph{{{}}}{}".format(*parts)
+
+    assert shown(source).split() == f"{before}x{middle}{after}".split()
+
+
 @pytest.mark.parametrize(
     ("text", "source"),
     [

@@ -286,7 +286,7 @@ def test_slug_ends_with_a_word(source: str, words: str) -> None:
     ],
 )
 def test_title_shouts_with_two_words_of_nine_capitals(title: str, shouts: bool) -> None:
-    assert advice(title, is_title=True) == ["The title is all in capitals."] * shouts
+    assert advice(title, is_title=True) == ["The title is in all caps."] * shouts
 
 
 @pytest.mark.parametrize(

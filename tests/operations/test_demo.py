@@ -58,6 +58,7 @@ def test_demo_is_made_ready_once_and_served_with_granian(tmp_path: Path) -> None
     years = [(str(year), f"MLSys {year}") for year in (2023, 2022, 2021)]
     for said in (first, again):
         assert re.findall(r"/(\d{4})/  (.+)", said.stdout) == years
+        assert re.findall(r"/(scrc-\d+)/", said.stdout) == ["scrc-13", "scrc-12"]
 
     # Files are compressed under the names that pages ask for.
     static = tmp_path / "static"

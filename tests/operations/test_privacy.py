@@ -16,16 +16,20 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.db import models
 from django.test import Client
+from django.utils import timezone
 
 from conference.models import Edition
 from content.history import ChangeSet, Origin
-from content.recording import recording
+from content.history.recording import recording
 from exchange.models import Conflict, ImportRun, Provenance
 from operations.indexing.update import refresh
 from operations.privacy.inventory import FOREIGN, TELLING, all_personal_fields, personal_fields
 from operations.privacy.subjects import find_person
 from papers.models import Authorship, Paper
 from people.models import Invitation, Person, PersonName
+from schedule.models import PendingChanges
+from schedule.working_copy.block import changing, open_copies, reading
+from schedule.working_copy.release import open_copy
 from tests import factories as make
 
 DOCS = Path(settings.BASE_DIR) / "docs" / "privacy.md"
@@ -292,3 +296,18 @@ def test_unknown_person_is_an_error(command: str) -> None:
     for whose in ({"person": "nobody"}, {"account": "nobody"}):
         with pytest.raises(CommandError, match="nobody called “nobody”"):
             call_command(command, **whose)
+
+
+def test_what_waits_in_a_working_copy_is_erased_too(person: Person) -> None:
+    edition = make.make_edition(2044)
+    open_copy(edition, None, timezone.now())
+    session = make.make_session(edition, uid="s44")
+    with changing(open_copies()):
+        make.add_role(session, person, "chair", name="Dr. Ada Printed", affiliation="Home")
+    call_command("erase_personal_data", "--person", person.uid, "--yes")
+    (row,) = PendingChanges.objects.get().rows
+    with reading(open_copies()):
+        shown = session.roles.get().name
+
+    assert "Printed" not in str(row)
+    assert shown == "Anonymous"

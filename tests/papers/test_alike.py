@@ -90,8 +90,8 @@ def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
 def test_paper_page_leads_on_to_them(client: Client) -> None:
     page = read(client, hall()["own"].get_absolute_url())
 
-    assert "2 Posters like this one on the same day" in page.outline
-    start = page.outline.index("2 Posters like this one on the same day")
+    assert "2 Similar posters on the same day" in page.outline
+    start = page.outline.index("2 Similar posters on the same day")
     assert page.outline[start + 1 : start + 4] == ["3 both", "3 keywords", "3 keyword"]
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 def ways(page: Page) -> list[list[str]]:
     """The links of each bar of neighbors."""
-    bars = [one for one in page.all("nav", "section") if "Beside it" in one.attributes["aria-label"]]
+    bars = [one for one in page.all("nav", "section") if "Previous and next" in one.attributes["aria-label"]]
     return [[link.text for link in bar.inside("a")] for bar in bars]
 
 
@@ -36,7 +36,7 @@ def test_neighbors_stand_in_the_order_in_which_one_walks(client: Client, edition
 
     page = read(client, nine.get_absolute_url())
 
-    assert sorted(ways(page)) == [["After: Last"], ["Before: Two", "After: Ten"]]
+    assert sorted(ways(page)) == [["Next Last"], ["Previous Two", "Next Ten"]]
 
 
 def test_neighbors_of_one_position_stand_as_they_came(client: Client, edition: Edition) -> None:
@@ -47,7 +47,7 @@ def test_neighbors_of_one_position_stand_as_they_came(client: Client, edition: E
     # PostgreSQL puts a row that was written last behind the others.
     type(talks[0]).objects.filter(pk=talks[0].pk).update(kind="talk")
 
-    assert ways(read(client, papers[1].get_absolute_url())) == [["Before: One", "After: Three"]]
+    assert ways(read(client, papers[1].get_absolute_url())) == [["Previous One", "Next Three"]]
 
 
 def test_neighbors_leave_out_drafts_and_what_is_called_off(client: Client, edition: Edition) -> None:
@@ -114,7 +114,7 @@ def test_address_is_there_to_share_and_as_a_code(client: Client, edition: Editio
     address = "http://127.0.0.1:8000/2021/papers/p1/notes/"
     assert page.links()[address] == address
     assert len(page.all("svg", "qr")) == 1
-    assert page.all("button", **{"data-copy": "share"})[0].text == "Copy the address"
+    assert page.all("button", **{"data-copy": "share"})[0].text == "Copy link"
 
 
 def test_links_name_the_host_and_load_nothing(client: Client, edition: Edition) -> None:
@@ -137,5 +137,5 @@ def test_queries_are_the_same_among_few_and_many(
         make.make_presentation(hall, paper)
         if number in {2, 5}:
             per_revision.clear()
-            with django_assert_num_queries(15):
+            with django_assert_num_queries(16):
                 read(client, "/2021/papers/p1/kernels/")

@@ -10,6 +10,8 @@ from conference.models import Edition
 from content.revision import lock
 from pagecache import per_revision
 from papers.statistics import Value, bars, based_on, columns, shortened
+from papers.world_map import TILES, tile_of
+from people.models import Institution
 from tests import factories as make
 from tests.reading import Page, read
 
@@ -56,13 +58,58 @@ def test_page_counts_what_is_public(client: Client, editions: tuple[Edition, Edi
 
     assert tables(page) == {
         "Papers by topic": ["Vision2", "Theory1"],
-        "Papers by institution, the first 20": ["ETH2", "MIT1"],
+        "Papers by institution, top 20": ["ETH2", "MIT1"],
         "Authors per paper": ["12", "21"],
         "Presentations by kind": ["Oral3", "Poster1"],
         "Papers by year": ["20212", "20223"],
         "Authors by year": ["20212", "20223"],
     }
     assert page.links()["ETH"] == "/2022/papers/?institution=eth"
+
+
+@db
+def test_countries_are_on_the_map_under_their_usual_names(
+    client: Client, editions: tuple[Edition, Edition]
+) -> None:
+    for slug, country in (("eth", "Switzerland"), ("mit", "U.S.A.")):
+        Institution.objects.filter(slug=slug).update(country=country)
+    paper = make.make_paper(editions[1], ["Ina"])
+    paper.authorships.get().institutions.add(make.make_institution("Lab", slug="lab", country="Atlantis"))
+    per_revision.clear()
+
+    page = read(client, URL)
+
+    title = "Papers by country of institution"
+    assert tables(page)[title] == ["Switzerland2", "Atlantis1", "United States1"]
+    (drawn,) = page.all("svg", "map")
+    assert [one.text for one in drawn.inside("title")] == ["United States: 1", "Switzerland: 2"]
+    levels = {one.attributes["class"]: one.text for one in drawn.inside("g") if one.inside("title")}
+    assert levels == {"level-4": "USUnited States: 1", "level-5": "CHSwitzerland: 2"}
+
+
+@pytest.mark.parametrize(
+    ("written", "code"),
+    [
+        ("Republic of Korea", "KR"),
+        ("Türkiye", "TR"),
+        ("Turkey", "TR"),
+        ("the Netherlands", "NL"),
+        ("CÔTE D'IVOIRE", "CI"),
+        ("us", "US"),
+        ("P.R. China", "CN"),
+    ],
+)
+def test_country_is_found_however_it_is_written(written: str, code: str) -> None:
+    tile = tile_of(written)
+    assert tile
+    assert tile.code == code
+
+
+def test_no_two_countries_share_a_square() -> None:
+    assert (
+        len({(tile.column, tile.row) for tile in TILES}) == len({tile.code for tile in TILES}) == len(TILES)
+    )
+    assert tile_of("Atlantis") is None
 
 
 @db
@@ -81,6 +128,21 @@ def test_charts_say_of_how_many_papers_they_speak(client: Client, editions: tupl
 
 
 @db
+def test_years_say_of_how_many_papers_they_speak(client: Client, editions: tuple[Edition, Edition]) -> None:
+    make.make_paper(editions[0])
+
+    page = read(client, URL)
+
+    bases = {
+        part.inside("h2")[0].text: part.inside("p")[0].text
+        for part in page.all("section")
+        if part.inside("p")
+    }
+    assert bases["Papers by year"] == "Based on all 6 papers."
+    assert bases["Authors by year"] == "Based on 5 of 6 papers."
+
+
+@db
 def test_share_of_returning_authors_begins_with_the_second_year(
     client: Client, editions: tuple[Edition, Edition]
 ) -> None:
@@ -88,7 +150,7 @@ def test_share_of_returning_authors_begins_with_the_second_year(
     for person in ("New", "Newer"):
         make.make_paper(third, [person])
 
-    shares = tables(read(client, URL))["Authors who had written for an earlier year"]
+    shares = tables(read(client, URL))["Returning authors"]
 
     assert shares == ["202233 %", "20230 %"]
 
@@ -118,7 +180,7 @@ def test_queries_are_the_same_for_one_and_three_papers(
     make.make_menu_item(editions[1])
     for number in range(2):
         per_revision.clear()
-        with django_assert_num_queries(18):
+        with django_assert_num_queries(20):
             read(client, URL)
         make.make_paper(editions[1], [f"Ada {number}", "Bea"], topic=make.make_topic(editions[1]))
         make.make_paper(make.make_edition(2030 + number), ["Ada"])

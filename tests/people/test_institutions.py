@@ -77,12 +77,12 @@ def test_bad_value_is_refused_in_a_sentence(client: Client, edition: Edition, et
     written_at(eth, edition, "Ada")
 
     for path, name in (("/institutions/eth/?show=x", "show"), ("/institutions/?letter=x", "letter")):
-        assert f"“x” as a value of “{name}”" in read(client, path, 400).texts("p", "lead")[0]
+        assert f"“x” isn’t a valid value for “{name}”" in read(client, path, 400).texts("p", "lead")[0]
 
 
 @pytest.mark.parametrize(
     ("path", "queries"),
-    [("/institutions/", 5), ("/institutions/eth/", 9), ("/institutions/eth/?show=people", 5)],
+    [("/institutions/", 7), ("/institutions/eth/", 11), ("/institutions/eth/?show=people", 7)],
 )
 def test_queries_are_the_same_for_one_and_three_papers(
     client: Client,

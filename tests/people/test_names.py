@@ -9,6 +9,7 @@ from people.names import (
     NameParts,
     fold,
     initial,
+    initials,
     is_suspicious,
     is_valid_orcid,
     normal,
@@ -151,3 +152,26 @@ def test_any_text_is_taken_as_a_name(text: str) -> None:
 )
 def test_quick_look_agrees_with_the_long_one(name: str) -> None:
     assert is_suspicious(name) is bool(suspicions(name))
+
+
+@pytest.mark.parametrize(
+    ("name", "letters"),
+    [
+        ("Ada Lovelace", "AL"),
+        ("Jan van der Berg", "JB"),
+        ("Ana María Muñoz", "AM"),
+        ("étienne d'Arc", "ÉD"),
+        ("Aristotle", "A"),
+        ("李明", "李"),
+        ("김 민준", "김"),
+        ("Иван Петров", "ИП"),
+        ("محمد علي", "مع"),
+        ("कमला देवी", "कदे"),
+        ("ßmall Name", "ßN"),
+        ("-", ""),
+    ],
+)
+def test_initials_of_names_in_any_script(name: str, letters: str) -> None:
+    parts = split(name)
+
+    assert initials(parts.given, parts.family, name) == letters

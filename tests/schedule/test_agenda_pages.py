@@ -64,7 +64,7 @@ def test_agenda_stands_by_day_and_time(client: Client, edition: Edition) -> None
         "2 Wednesday 7 April 2021",
         "3 14:00 to 15:00 PDT",
         "4 Panel",
-        "2 Take it along",
+        "2 Other devices",
     ]
     assert "At the same time" not in page.main
     assert "In Keynote" in page.main
@@ -77,7 +77,7 @@ def test_clash_is_shown_on_both_sides(client: Client, edition: Edition) -> None:
     page = shown(client, one, other)
 
     assert page.texts("p", "clash") == ["At the same time: Right", "At the same time: Left"]
-    assert "1 clash: starred at the same time." in page.main
+    assert "1 conflict" in page.main
 
 
 def test_cancelled_is_said_and_clashes_with_nothing(client: Client, edition: Edition) -> None:
@@ -85,7 +85,7 @@ def test_cancelled_is_said_and_clashes_with_nothing(client: Client, edition: Edi
     page = shown(client, one, make.make_session(edition))
 
     assert page.texts("p", "clash") == []
-    assert "Cancelled The speaker is ill." in page.main
+    assert "Canceled The speaker is ill." in page.main
 
 
 def test_straight_on_in_another_room_is_said(client: Client, edition: Edition) -> None:
@@ -124,7 +124,7 @@ def test_move_is_told_until_it_is_noted(client: Client, edition: Edition) -> Non
     page = posted(client, "/2021/agenda/", s=star)
 
     assert page.texts("div", "moved") == [
-        f"Moved since you starred it. It was Tue 6 Apr, 08:00 PDT, Hall. Noted: {session}"
+        f"Moved since you starred it. It was Tue 6 Apr, 08:00 PDT, Hall. Dismiss: {session}"
     ]
     noted = next(
         button.attributes["value"] for button in page.all("button") if "data-noted" in button.attributes
@@ -135,7 +135,7 @@ def test_move_is_told_until_it_is_noted(client: Client, edition: Edition) -> Non
 def test_what_has_no_time_comes_last(client: Client, edition: Edition) -> None:
     talk = make.make_presentation(paper=make.make_paper(edition, title="Someday"))
 
-    assert "2 Time not known" in shown(client, talk).outline
+    assert "2 Time not announced" in shown(client, talk).outline
 
 
 def test_only_public_things_appear_and_the_others_are_counted(client: Client, edition: Edition) -> None:
@@ -217,7 +217,7 @@ def test_secret_link_opens_elsewhere_and_the_derived_one_only_shows(client: Clie
     assert elsewhere.post(f"/2021/agenda/{token}/", {"action": "use"}).status_code == 303
     assert "4 Engines" in read(elsewhere, "/2021/agenda/").outline
     elsewhere.cookies["agenda"] = reading
-    assert synced(elsewhere, "", 404) == {"error": "No agenda is kept here for this browser."}
+    assert synced(elsewhere, "", 404) == {"error": "This browser has no saved agenda."}
 
 
 def test_deleting_deletes(client: Client, edition: Edition) -> None:
@@ -233,7 +233,7 @@ def test_deleting_deletes(client: Client, edition: Edition) -> None:
     for secret in (token, Agenda.reading_token(token)):
         assert "There is no agenda under this link" in read(client, f"/2021/agenda/{secret}/", 404).main
         assert client.get(f"/2021/agenda/{secret}.ics").status_code == 404
-    assert "kept here for you was deleted" in read(other, "/2021/agenda/").main
+    assert "Your saved agenda was deleted." in read(other, "/2021/agenda/").main
     assert other.cookies["agenda"].value == ""
 
 
@@ -265,6 +265,17 @@ def test_devices_meet_without_loss_and_the_later_word_counts(client: Client, edi
     assert f"{b}@3000" in synced(client, f"{b}@3000")["stars"]
 
 
+def test_browser_learns_whether_its_stars_changed_what_is_saved(client: Client, edition: Edition) -> None:
+    star = star_of(make.make_session(edition))
+    kept(client)
+
+    answers = [
+        synced(client, sent)["changed"] for sent in (f"{star}@1000", f"{star}@1000", f"-{star}@2000", "")
+    ]
+
+    assert answers == [True, False, True, False]
+
+
 def test_fast_clock_is_set_right(client: Client, edition: Edition) -> None:
     star = str(star_of(make.make_session(edition)))
     kept(client)
@@ -292,7 +303,7 @@ def test_other_sites_cannot_change_an_agenda(client: Client, edition: Edition) -
         for path, field in (("stars", "star"), ("sync", "stars")):
             response = client.post(f"/2021/agenda/{path}/", {field: star}, headers=headers)
             assert response.status_code == 403
-            assert "Only pages of this site" in response.content.decode()
+            assert "only be changed from pages of this site" in response.content.decode()
     assert AgendaStar.objects.count() == 1
     same = {"Sec-Fetch-Site": "same-origin", "Origin": "null"}
     assert client.post("/2021/agenda/sync/", {"stars": star}, headers=same).status_code == 200
@@ -305,9 +316,9 @@ def test_writing_is_bounded(client: Client, edition: Edition) -> None:
     response = client.post("/2021/agenda/sync/", {"stars": ""}, headers=JSON)
 
     assert (response.status_code, response.headers["Retry-After"]) == (429, "60")
-    assert response.json() == {"error": "That was too often. Wait a minute and try again."}
+    assert response.json() == {"error": "Too many requests. Wait a minute and try again."}
     Agenda.objects.update(writes_since=timezone.now() - timedelta(minutes=1))
-    assert synced(client, "") == {"stars": []}
+    assert synced(client, "") == {"stars": [], "changed": False}
 
 
 def test_making_agendas_is_bounded(client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -350,7 +361,7 @@ def test_junk_for_stars_is_said(client: Client, edition: Edition, stars: str) ->
     kept(client)
     for path, field in (("", "s"), ("stars/", "star")):
         page = posted(client, f"/2021/agenda/{path}", 400, **{field: stars})
-        assert "stars" in page.main
+        assert "starred" in page.main
     assert set(synced(client, stars, 400)) == {"error"}
 
 
@@ -358,7 +369,7 @@ def test_junk_for_stars_is_said(client: Client, edition: Edition, stars: str) ->
 def test_wrong_method_is_said(client: Client, edition: Edition, path: str) -> None:
     response = client.get(f"/2021/agenda/{path}")
     assert (response.status_code, response.headers["Allow"]) == (405, "POST")
-    assert "only takes what is sent" in response.content.decode()
+    assert "only accepts requests" in response.content.decode()
     assert client.put("/2021/agenda/").status_code == 405
 
 
@@ -401,5 +412,5 @@ def test_queries_do_not_grow(client: Client, edition: Edition, django_assert_num
 def test_header_leads_to_the_agenda(client: Client, edition: Edition) -> None:
     page = read(client, "/2021/")
 
-    assert page.links()["My agenda"] == "/2021/agenda/"
+    assert page.links()["Agenda"] == "/2021/agenda/"
     assert re.fullmatch(r"/2021/agenda/stars/", page.all("form", id="stars")[0].attributes["action"])

@@ -1,9 +1,7 @@
-"""How stars are written, which of several words counts, and which starred things clash."""
+"""How stars are written, and which of several words counts."""
 
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -20,7 +18,6 @@ from schedule.agenda.stars import (
     read_stars,
     write_stars,
 )
-from schedule.timetable import back_to_back, overlapping
 
 NOON = datetime(2021, 4, 6, 12, tzinfo=UTC)
 SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
@@ -89,62 +86,3 @@ def test_fast_clock_does_not_win_for_ever() -> None:
     assert dated(Star("p", "a", at=NOON + HOUR), NOON).at == NOON
     assert dated(Star("p", "a"), NOON).at == NOON
     assert dated(Star("p", "a", at=NOON - HOUR), NOON).at == NOON - HOUR
-
-
-@dataclass(frozen=True)
-class Planned:
-    start: datetime
-    end: datetime
-    within: frozenset[str]
-
-
-def planned(name: str, first: float, last: float, whole: str = "") -> Planned:
-    return Planned(NOON + first * HOUR, NOON + last * HOUR, frozenset({name, whole or name}))
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "clash"),
-    [
-        ((0, 2), (1, 3), True),
-        ((0, 2), (0, 2), True),
-        ((0, 3), (1, 2), True),
-        ((0, 1), (1, 2), False),
-        ((0, 1), (2, 3), False),
-        ((0, 0), (0, 1), True),
-        ((0, 0), (0, 0), True),
-        ((1, 1), (0, 2), True),
-        ((1, 1), (0, 1), False),
-    ],
-)
-def test_overlapping_equal_and_touching(one: tuple[int, int], other: tuple[int, int], clash: bool) -> None:
-    rows = [planned("a", *one), planned("b", *other)]
-
-    assert bool(overlapping(rows)) is clash
-    assert bool(overlapping(rows[::-1])) is clash
-
-
-def test_whole_does_not_clash_with_its_part_but_parts_with_each_other() -> None:
-    whole, part, other = planned("w", 0, 3), planned("p", 0, 2, "w"), planned("q", 1, 2, "w")
-
-    assert overlapping([whole, part]) == []
-    assert overlapping([whole, part, other]) == [(part, other)]
-
-
-def test_long_session_clashes_with_all_that_it_covers() -> None:
-    long, first, second = planned("l", 0, 9), planned("a", 1, 2), planned("b", 5, 6)
-
-    assert overlapping([second, first, long]) == [(long, first), (long, second)]
-    assert back_to_back([planned("a", 0, 1), planned("b", 1, 2), planned("c", 3, 4)]) == [
-        (planned("a", 0, 1), planned("b", 1, 2))
-    ]
-
-
-def test_clashes_see_through_the_hour_that_comes_twice() -> None:
-    """In one zone Python compares wall times; 01:30 before and after clocks go back are an hour apart."""
-    zone = ZoneInfo("America/Los_Angeles")
-    first = datetime(2021, 11, 7, 1, 0, tzinfo=zone)
-    again = first.replace(fold=1)
-    one = Planned(first, first + timedelta(minutes=30), frozenset("a"))
-    other = Planned(again, again.replace(minute=30), frozenset("b"))
-
-    assert overlapping([one, other]) == []

@@ -54,7 +54,7 @@ def test_move_is_told_with_both_times_their_zone_and_rooms(client: Client, editi
     )
     assert told in read(client, PAGE)
     assert f'<a href="{session.get_absolute_url()}">Engines</a>' in page
-    assert headings(page) == [(1, "Changes"), (2, "It moved"), (2, "The program is out")]
+    assert headings(page) == [(1, "Changes"), (2, "It moved"), (2, "The program is public")]
 
 
 def test_cancelled_withdrawn_new_and_renamed_are_told_in_words(client: Client, edition: Edition) -> None:
@@ -68,11 +68,11 @@ def test_cancelled_withdrawn_new_and_renamed_are_told_in_words(client: Client, e
     announce(edition, NOON)
     words, page = read(client, PAGE), fetch(client, PAGE)
 
-    assert "Cancelled · Oral session Off Strike." in words
+    assert "Canceled · Oral session Off Strike." in words
     assert "Withdrawn · Paper Gone far" in words
     assert "New · Oral session Fresh Tue 6 Apr, 08:00 to 09:00 PDT" in words
     assert "New title · Oral session Renamed Before: Old" in words
-    assert page.count("<s>") == 3
+    assert page.count("<s>") == page.count("</s>") == 3
 
 
 def test_what_went_back_to_draft_is_told_no_longer_unless_a_release_said_so(
@@ -106,7 +106,7 @@ def test_feed_has_an_entry_per_release_with_lasting_ids(
     address = "https://program.test/2021/changes/#release-"
     assert [entry["id"] for entry in found] == [f"{address}2", f"{address}1"]
     assert [entry["link"] for entry in found] == [f"{address}2", f"{address}1"]
-    assert [entry["title"] for entry in found] == ["More < less", "The program is out"]
+    assert [entry["title"] for entry in found] == ["More < less", "The program is public"]
     assert [entry["updated"] for entry in found] == ["2021-04-01T13:00:00+00:00", "2021-04-01T12:00:00+00:00"]
     assert 'href="https://program.test/2021/sessions/s1/' in found[0]["summary"]
     assert "testserver" not in fetch(client, FEED)
@@ -142,14 +142,15 @@ def test_home_names_its_feeds_and_links_the_changes(client: Client, edition: Edi
 
     assert page.count('rel="alternate" type="application/atom+xml"') == 3
     assert plain.count('href="/2021/changes/"') == 1
-    assert page.count('href="/2021/changes/"') == 2
+    # In the menu, in its folded form, and on the page.
+    assert page.count('href="/2021/changes/"') == 3
 
 
 def test_releases_of_a_schedule_under_embargo_are_not_shown(client: Client, edition: Edition) -> None:
     announce(edition, NOON)
     Edition.objects.update(schedule_public_from=None)
 
-    assert "The program is out" not in read(client, PAGE) + fetch(client, FEED)
+    assert "The program is public" not in read(client, PAGE) + fetch(client, FEED)
 
 
 def test_what_moved_says_so_on_day_and_session_until_the_next_release(

@@ -45,7 +45,7 @@ def test_form_of_a_session_shows_the_clashes_of_its_presentations(
 ) -> None:
     outside = make_presentation(pair[1], title="Late", start=MORNING + timedelta(hours=2))
     for row in (pair[1], outside):
-        assert "lies outside its session" in admin_client.get(address(row, "change")).text
+        assert "is outside its session" in admin_client.get(address(row, "change")).text
 
 
 def test_form_without_clashes_says_nothing_of_them(admin_client: Client, edition: Edition) -> None:
@@ -152,7 +152,7 @@ def test_page_lists_all_clashes_and_those_of_a_kind(admin_client: Client, pair: 
 
 
 def test_page_without_clashes_or_editions_says_so(admin_client: Client) -> None:
-    assert "Nothing clashes." in admin_client.get(CLASHES).text
+    assert "No clashes." in admin_client.get(CLASHES).text
     make_edition()
     assert "Clashes of MLSys 2021" in admin_client.get(CLASHES).text
 

@@ -118,13 +118,6 @@ def test_clashes_stand_by_time_then_serious_ones_first_then_by_kind() -> None:
     ]
 
 
-def test_a_clash_knows_whether_it_is_serious() -> None:
-    [light] = found(session(1, kind="meal", room=HALL), session(2, room=HALL))
-    [serious] = found(session(1, room=HALL), session(2, room=HALL))
-
-    assert (light.is_serious, serious.is_serious) == (False, True)
-
-
 @pytest.mark.parametrize(
     ("number", "words"),
     [
@@ -137,21 +130,6 @@ def test_a_clash_knows_whether_it_is_serious() -> None:
 )
 def test_five_names_are_told_and_how_many_more_there_are(number: int, words: str) -> None:
     assert str(NameList(tuple(range(1, number + 1)))) == words
-
-
-def test_each_kind_has_a_name_that_chairs_choose_it_by() -> None:
-    assert [str(kind.label) for kind in ClashKind] == [
-        "Person in two places at once",
-        "Poster hung while its author gives a talk",
-        "Room used twice at once",
-        "Two talks of one session at once",
-        "Presentation outside its session",
-        "Session outside the one it is part of",
-        "Session that ends before its last talk",
-        "Poster board used twice",
-        "More posters than the room holds",
-    ]
-    assert [str(severity.label) for severity in Severity] == ["Serious", "Worth a look"]
 
 
 def test_rows_without_a_kind_are_called_by_their_names_alone() -> None:
@@ -195,9 +173,7 @@ def test_the_poster_is_named_first_whichever_began_first() -> None:
     poster = hung(1, posters, **ADA)
 
     for given, name in ((early, "T2"), (late, "T3")):
-        assert told(posters, orals, poster, given) == [
-            f"Talk “T1” hangs while Talk “{name}” is given by Ada."
-        ]
+        assert told(posters, orals, poster, given) == [f"Talk “T1” is up while Ada presents Talk “{name}”."]
 
 
 def test_a_poster_and_the_chair_of_another_session_are_two_places() -> None:
@@ -238,7 +214,7 @@ def test_what_is_served_beside_a_session_is_worth_a_look(kind: str) -> None:
 def test_a_room_that_clashes_is_one_of_the_rows() -> None:
     [clash] = found(session(1, room=ANNEX), session(2, room=ANNEX))
 
-    assert clash.message == "Annex is used twice at once: Session “S1”, and Session “S2”."
+    assert clash.message == "Annex is double-booked: Session “S1” and Session “S2”."
     assert [subject.key for subject in clash.subjects] == [("session", 1), ("session", 2), ("room", ANNEX)]
 
 
@@ -263,7 +239,7 @@ def test_posters_of_one_session_in_another_room_use_it_once() -> None:
     posters, dance = session(1, kind="poster", room=HALL), session(2, room=ANNEX)
     rows = [hung(pk, posters, room=ANNEX) for pk in (1, 2, 3)]
 
-    assert told(posters, dance, *rows) == ["Annex is used twice at once: Session “S2”, and Talk “T1”."]
+    assert told(posters, dance, *rows) == ["Annex is double-booked: Session “S2” and Talk “T1”."]
     assert found(posters, *rows) == []
 
 

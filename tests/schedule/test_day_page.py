@@ -74,7 +74,7 @@ def test_trap_3_wrong_day_a_night_session_is_listed_once(client: Client, edition
     assert whole[:2] == [(1, "Schedule"), (2, "Tuesday 6 April 2021")]
     assert whole[2:] == [(3, "23:30"), (4, "Night"), (3, "00:30"), (4, "Small hours")]
     assert headings(fetch(client, DAY))[1:] == [(2, "23:30"), (3, "Night"), (2, "00:30"), (3, "Small hours")]
-    assert "Nothing on this day" in read(client, "/2021/schedule/2021-04-07/")
+    assert "No sessions on this day" in read(client, "/2021/schedule/2021-04-07/")
 
 
 @pytest.mark.parametrize(("hour", "day"), [(23.5, "6"), (24.5, "6"), (29, "7")])
@@ -97,7 +97,7 @@ def test_day_strip_has_the_edition_and_every_used_day(client: Client, edition: E
 
 
 def test_day_inside_without_sessions_is_a_friendly_page(client: Client, edition: Edition) -> None:
-    assert "Nothing on this day No session is announced for this day. All days" in read(client, DAY)
+    assert "No sessions on this day Choose another day. All days" in read(client, DAY)
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_no_such_day_is_a_404_that_leads_to_days(client: Client, edition: Editio
 def test_schedule_that_is_not_public_yet_says_so(client: Client) -> None:
     session = make.make_session(make.make_edition(schedule_public_from=None), title="Secret")
 
-    assert "No schedule yet" in read(client, "/2021/schedule/")
+    assert "No schedule was published" in read(client, "/2021/schedule/")
     assert "Secret" not in fetch(client, DAY)
     fetch(client, session.get_absolute_url(), 404)
 
@@ -190,10 +190,10 @@ def test_cancelled_is_said_in_words_for_session_part_and_talk(client: Client, ed
     make.make_presentation(talks, make.make_paper(edition, title="Gone"), status="cancelled")
     words = read(client, DAY)
 
-    assert "Workshop Cancelled Off" in words
-    assert "Oral session Cancelled Part" in words
-    assert "Cancelled Gone" in words
-    assert "Cancelled On" not in words
+    assert "Workshop Canceled Off" in words
+    assert "Oral session Canceled Part" in words
+    assert "Canceled Gone" in words
+    assert "Canceled On" not in words
 
 
 def test_running_session_is_marked(client: Client, edition: Edition) -> None:
@@ -214,7 +214,7 @@ def test_full_hall_shows_first_boards_and_leads_to_all(
     page = fetch(client, DAY)
 
     assert page.count('class="talk"') == 10
-    assert f'href="{hall.get_absolute_url()}">All 12 posters</a>' in page
+    assert f'href="{hall.get_absolute_url()}">Show all 12 posters</a>' in page
 
 
 def test_big_program_is_an_overview_of_sessions(
@@ -261,7 +261,7 @@ def test_second_zone_of_a_hybrid_conference_stands_beside_the_first(client: Clie
     day, own = fetch(client, DAY), fetch(client, session.get_absolute_url())
     words = "12:00 to 13:00 PDT Wed 7 Apr, 00:45 to 01:45 GMT+5:45"
 
-    assert "with Kathmandu time (GMT+5:45) beside them" in day
+    assert "with Kathmandu time (GMT+5:45) alongside" in day
     assert words in read(client, DAY)
     assert "12:00 PDT Wed 7 Apr, 00:45 GMT+5:45" in read(client, DAY)
     assert words in read(client, session.get_absolute_url())

@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from conference.models import Edition
-from schedule.editing import Placement, TooShortError, end_after, follow, moment_on, spread
+from schedule.editing import Placement, end_after, follow, moment_on, spread
 
 BERLIN = Edition(timezone="Europe/Berlin", day_start_hour=4)
 # The clocks go forward on Sunday 28 March 2027 and back on Sunday 31 October.
@@ -37,9 +37,9 @@ def test_clock_after_midnight_is_the_night_of_the_program_day() -> None:
 
 
 def test_clock_that_is_skipped_or_comes_twice_is_refused() -> None:
-    with pytest.raises(ValidationError, match="are put forward and skip this time"):
+    with pytest.raises(ValidationError, match="and skip"):
         moment_on(BERLIN, SPRING, time(2, 30))
-    with pytest.raises(ValidationError, match="this time comes twice"):
+    with pytest.raises(ValidationError, match="occurs twice"):
         moment_on(BERLIN, AUTUMN, time(2, 30))
 
 
@@ -68,7 +68,7 @@ def test_end_is_the_first_moment_with_that_clock(start: Any, clock: time, before
 
 def test_end_before_the_start_is_a_slip() -> None:
     was = berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 11)
-    with pytest.raises(ValidationError, match="ends before it starts"):
+    with pytest.raises(ValidationError, match="The end is before the start"):
         end_after(BERLIN, berlin(2027, 6, 7, 14), time(13, 0), was)
 
 
@@ -146,9 +146,8 @@ def test_time_passes_as_it_does_when_clocks_change(start: datetime, end: datetim
 
 def test_session_without_a_minute_for_each_talk_says_so() -> None:
     span = (berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 10, 10))
-    with pytest.raises(TooShortError) as error:
+    with pytest.raises(ValidationError, match="There are 10 minutes, and 13 are needed"):
         spread(*span, [0, 0, 0], gap=5)
-    assert (error.value.there, error.value.needed) == (10, 13)
 
 
 def test_nothing_is_spread_over_a_session_without_talks() -> None:

@@ -1,6 +1,7 @@
 """Rooms, invited talks, posters and recordings: each thing once, in order, with its time and place."""
 
 from datetime import UTC, datetime, timedelta
+from urllib.parse import quote
 
 import pytest
 import time_machine
@@ -32,7 +33,7 @@ def test_room_shows_size_stream_and_sessions_by_day(client: Client, edition: Edi
         (3, "08:00"),
         (4, "Later"),
     ]
-    assert "Room for 300." in page
+    assert "300 seats" in page
     assert f'href="{WATCH}"' in page
 
 
@@ -41,7 +42,7 @@ def test_room_lists_sessions_whose_posters_stand_there(client: Client, edition: 
     hall = make.make_room(edition, "B", virtual=True)
     make.make_presentation(session, make.make_paper(edition), kind="poster", room=hall)
 
-    assert "Virtual room B There is no live stream from this room." in read(client, hall.get_absolute_url())
+    assert "Virtual room B" in read(client, hall.get_absolute_url())
     assert (4, "Posters") in headings(fetch(client, hall.get_absolute_url()))
 
 
@@ -96,11 +97,11 @@ def test_posters_in_other_sessions_are_listed_without_the_talks(client: Client, 
     ]
 
 
-@pytest.mark.parametrize(("day", "said"), [(6, "Not scheduled yet"), (20, "Time not known")])
+@pytest.mark.parametrize(("day", "said"), [(6, "Time to be announced"), (20, "Time not announced")])
 def test_unscheduled_posters_are_said_to_be_so(client: Client, edition: Edition, day: int, said: str) -> None:
     for title in ("beta", "Alpha"):
         make.make_presentation(paper=make.make_paper(edition, ["Ada"], title=title), kind="poster")
-    words = f"{said} 2 posters These posters have no session and no board. Alpha Ada beta Ada"
+    words = f"{said} 2 posters These posters have no session or board. Alpha Ada beta Ada"
     with time_machine.travel(datetime(2021, 4, day, 12, tzinfo=UTC), tick=False):
         assert words in read(client, "/2021/posters/")
 
@@ -129,20 +130,30 @@ def test_recordings_without_a_time_come_last(client: Client, edition: Edition) -
     make.make_presentation(make.make_session(edition), title="A talk", recording_url=WATCH)
     shown = [words for _, words in headings(fetch(client, "/2021/recordings/"))]
 
-    assert shown[1:] == ["Tuesday 6 April 2021", "A talk", "Without a time", "Lost talk", "Only a video"]
+    assert shown[1:] == ["Tuesday 6 April 2021", "A talk", "Other recordings", "Lost talk", "Only a video"]
 
 
 @pytest.mark.parametrize(
-    ("path", "words"),
+    ("path", "ahead", "past"),
     [
-        ("talks", "No invited talks yet"),
-        ("posters", "No posters yet"),
-        ("recordings", "No recordings yet"),
-        ("schedule", "No schedule yet"),
+        ("talks/", "No invited talks yet", "No invited talks were published"),
+        ("posters/", "No posters yet", "No posters were published"),
+        ("recordings/", "No recordings yet", "No recordings were published"),
+        ("schedule/", "No schedule yet", "No schedule was published"),
+        ("schedule/?view=now", "No schedule yet", "No schedule was published"),
+        ("papers/", "No papers yet", "No papers were published"),
+        ("statistics/", "No statistics yet", "No papers were published"),
+        ("awards/", "No awards yet", "No awards were announced"),
+        ("committee/", "No committee yet", "No committee members were announced"),
     ],
 )
-def test_empty_lists_say_so(client: Client, edition: Edition, path: str, words: str) -> None:
-    assert words in read(client, f"/2021/{path}/")
+def test_empty_lists_say_so(client: Client, edition: Edition, path: str, ahead: str, past: str) -> None:
+    with time_machine.travel(make.MORNING):
+        before = Page(fetch(client, f"/2021/{path}"))
+    after = Page(fetch(client, f"/2021/{path}"))
+
+    assert [one.inside("h2")[0].text for one in before.all("div", "empty")] == [ahead]
+    assert [one.inside("h2")[0].text for one in after.all("div", "empty")] == [past]
 
 
 def test_room_page_carries_a_door_sheet_for_each_of_its_days(client: Client, edition: Edition) -> None:
@@ -153,3 +164,19 @@ def test_room_page_carries_a_door_sheet_for_each_of_its_days(client: Client, edi
 
     assert [door.text for door in page.all("div", "door")] == ["Hall A", "Hall A"]
     assert len(page.all("svg", "qr")) == 2
+
+
+def test_calendar_is_offered_to_each_program(client: Client, edition: Edition) -> None:
+    make.make_session(edition, kind="oral")
+    page = Page(fetch(client, "/2021/schedule/2021-04-06/?kind=oral"))
+    (menu,) = page.all("details", "calendars")
+
+    address = "127.0.0.1:8000/2021/schedule/2021-04-06.ics?kind=oral"
+    quoted = quote(address, safe="")
+    assert [(link.text, link.attributes["href"]) for link in menu.inside("a")] == [
+        ("Apple Calendar", f"webcal://{address}"),
+        ("Google Calendar", f"https://calendar.google.com/calendar/r?cid=webcal%3A%2F%2F{quoted}"),
+        ("Outlook", f"https://outlook.live.com/calendar/0/addfromweb?url=http%3A%2F%2F{quoted}"),
+        ("Download (.ics)", f"/{address.partition('/')[2]}"),
+    ]
+    assert "Subscriptions stay up to date; downloads don’t." in menu.text

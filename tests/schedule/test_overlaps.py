@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedule.timetable import nested, overlap, overlapping
+from schedule.timetable import back_to_back, nested, overlap, overlapping
 
 MORNING = datetime(2026, 10, 25, 0, 0, tzinfo=UTC)  # In Berlin the hour from 02:00 comes twice.
 ZONES = [UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Kathmandu")]
@@ -63,25 +63,47 @@ def test_limit_leaves_pairs_out_and_invents_none(rows: list[Spell], most: int) -
     assert bool(some) is bool(caught)
 
 
+def spell(name: str, first: int, last: int, whole: str = "") -> Spell:
+    start, end = (MORNING + timedelta(minutes=minute) for minute in (first, last))
+    return Spell(name, start, end, frozenset({name, whole or name}))
+
+
 @pytest.mark.parametrize(
-    ("minutes", "found"),
-    [(((0, 60), (0, 60)), 1), (((0, 60), (0, 15)), 1), (((0, 60), (59, 70)), 1), (((0, 60), (60, 70)), 0)],
-    ids=["equal", "same minute", "overlapping", "touching"],
+    ("one", "other", "is_found"),
+    [
+        ((0, 60), (0, 60), True),
+        ((0, 60), (0, 15), True),
+        ((0, 60), (59, 70), True),
+        ((0, 60), (15, 30), True),
+        ((0, 60), (60, 70), False),
+        ((0, 60), (70, 80), False),
+        ((0, 0), (0, 60), True),
+        ((0, 0), (0, 0), True),
+        ((30, 30), (0, 60), True),
+        ((60, 60), (0, 60), False),
+    ],
 )
 def test_trap_conflict_warning_vanishes_when_both_talks_start_at_the_same_minute(
-    minutes: tuple[tuple[int, int], tuple[int, int]], found: int
+    one: tuple[int, int], other: tuple[int, int], is_found: bool
 ) -> None:
-    rows = [
-        Spell(
-            str(number),
-            MORNING + timedelta(minutes=first),
-            MORNING + timedelta(minutes=last),
-            frozenset(str(number)),
-        )
-        for number, (first, last) in enumerate(minutes)
-    ]
+    rows = [spell("a", *one), spell("b", *other)]
 
-    assert len(overlapping(rows)) == found
+    assert bool(overlapping(rows)) is is_found
+    assert bool(overlapping(rows[::-1])) is is_found
+
+
+def test_pairs_are_in_the_order_of_time_and_leave_out_wholes() -> None:
+    long, first, second = spell("l", 0, 90), spell("a", 10, 20), spell("b", 50, 60)
+    whole, part, other = spell("w", 0, 30), spell("p", 0, 20, "w"), spell("q", 10, 20, "w")
+
+    assert overlapping([second, first, long]) == [(long, first), (long, second)]
+    assert overlapping([whole, part, other]) == [(part, other)]
+
+
+def test_neighbors_touch() -> None:
+    one, next_, later = spell("a", 0, 10), spell("b", 10, 20), spell("c", 30, 40)
+
+    assert back_to_back([one, next_, later]) == [(one, next_)]
 
 
 def test_thousands_at_one_moment_are_told_by_a_few_pairs() -> None:

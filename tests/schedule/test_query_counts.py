@@ -51,7 +51,7 @@ def count(client: Client, path: str) -> int:
 EXPECTED = {
     "schedule/": 10,
     "schedule/2021-04-06/": 10,
-    "schedule/2021-04-06/?view=grid": 6,
+    "schedule/2021-04-06/?view=grid": 11,
     "schedule/?view=week": 6,
     "schedule/?view=now": 5,
     "sessions/": 10,

@@ -55,12 +55,12 @@ def test_release_that_is_out_is_edited_line_by_line(admin_client: Client, editio
     path = f"/admin/schedule/release/{release.pk}/change/"
     form = admin_client.get(path).content.decode()
     shown = dict(re.findall(r'name="(published_at_\d)" value="([^"]*)"', form))
-    values = {"title": "Rooms", "text": "", **shown, "told": ["room:session:s1"]}
-    answer = admin_client.post(path, {**values, "told-note-room:session:s1": "Two floors  up"})
+    values = {"title": "Rooms", "text": "", **shown, "lines": ["room:session:s1"]}
+    answer = admin_client.post(path, {**values, "lines-note-room:session:s1": "Two floors  up"})
     release.refresh_from_db()
 
     assert answer.status_code == 302
-    assert re.findall(r'name="told" value="([^"]+)" checked', form) == [
+    assert re.findall(r'name="lines" value="([^"]+)" checked', form) == [
         "cancelled:session:s2",
         "room:session:s1",
     ]
@@ -92,9 +92,9 @@ def out(admin_client: Client, edition: Edition) -> Release:
 def shown_form(client: Client, release: Release) -> dict[str, Any]:
     """What the form of a release sends as it is shown."""
     form = client.get(change(release)).content.decode()
-    pairs = re.findall(r'name="((?:published_at|told-)[^"]*)"(?: class="\w+")? value="([^"]*)"', form)
-    kept = re.findall(r'name="told" value="([^"]+)" checked', form)
-    return {"title": "", "text": "", **dict(pairs), "told": kept}
+    pairs = re.findall(r'name="((?:published_at|lines-)[^"]*)"(?: class="\w+")? value="([^"]*)"', form)
+    kept = re.findall(r'name="lines" value="([^"]+)" checked', form)
+    return {"title": "", "text": "", **dict(pairs), "lines": kept}
 
 
 def change(release: Release) -> str:
@@ -111,25 +111,25 @@ ROOM, OFF = "room:session:s1", "cancelled:session:s2"
 
 def test_note_of_another_chair_stays_beside_ones_own(admin_client: Client, out: Release) -> None:
     first, second = shown_form(admin_client, out), shown_form(admin_client, out)
-    admin_client.post(change(out), {**first, f"told-note-{ROOM}": "Two floors up"})
-    admin_client.post(change(out), {**second, f"told-note-{OFF}": "Ill"})
+    admin_client.post(change(out), {**first, f"lines-note-{ROOM}": "Two floors up"})
+    admin_client.post(change(out), {**second, f"lines-note-{OFF}": "Ill"})
 
     assert told_notes(out) == {ROOM: "Two floors up", OFF: "Ill"}
 
 
-@pytest.mark.parametrize("mine", [{f"told-note-{ROOM}": "Down"}, {"told": [OFF]}])
+@pytest.mark.parametrize("mine", [{f"lines-note-{ROOM}": "Down"}, {"lines": [OFF]}])
 def test_note_changed_by_two_is_asked_about(admin_client: Client, out: Release, mine: dict[str, Any]) -> None:
     stale = shown_form(admin_client, out)
-    admin_client.post(change(out), {**stale, f"told-note-{ROOM}": "Two floors up"})
+    admin_client.post(change(out), {**stale, f"lines-note-{ROOM}": "Two floors up"})
     answer = admin_client.post(change(out), {**stale, **mine})
     kept = told_notes(out)
-    admin_client.post(change(out), {**stale, **mine, f"told-was-{ROOM}": "Two floors up"})
+    admin_client.post(change(out), {**stale, **mine, f"lines-was-{ROOM}": "Two floors up"})
 
-    assert "this note meanwhile: “Two floors up”. Save again to replace it." in answer.content.decode()
-    assert f'name="told-was-{ROOM}" value="Two floors up"' in answer.content.decode()
+    assert "in the meantime: “Two floors up”. Save again to replace it." in answer.content.decode()
+    assert f'name="lines-was-{ROOM}" value="Two floors up"' in answer.content.decode()
     assert (kept, told_notes(out)) == (
         {ROOM: "Two floors up", OFF: ""},
-        {OFF: ""} if "told" in mine else {ROOM: "Down", OFF: ""},
+        {OFF: ""} if "lines" in mine else {ROOM: "Down", OFF: ""},
     )
 
 
@@ -151,7 +151,7 @@ def test_page_lists_what_changed_in_words_and_in_the_editions_zone(
     shown = page(admin_client)
 
     assert "New room: session “Session 1”; Tue 6 Apr, 08:00 to 09:00 PDT, Hall A → Tue 6 Apr" in shown
-    assert "Cancelled: session “Session 2”" in shown
+    assert "Canceled: session “Session 2”" in shown
     assert "What changed since release 1" in shown
     assert Release.objects.count() == 1
 
@@ -176,7 +176,7 @@ def test_release_is_not_announced_when_the_program_changed_meanwhile(
     answer = admin_client.post(ADD, data)
 
     assert Release.objects.count() == 1
-    assert "Look at the lines again" in answer.content.decode()
+    assert "Review the changes again" in answer.content.decode()
     assert 'value="Rooms"' in answer.content.decode()
     data = sent(answer.content.decode(), edition, title="Rooms")
     assert admin_client.post(ADD, data).status_code == 302
@@ -187,10 +187,10 @@ def test_first_release_offers_its_words(admin_client: Client) -> None:
     edition = make.make_edition()
     make.make_paper(edition)
     shown = page(admin_client)
-    data = sent(shown, edition, title="The program is out", text="1 paper.")
+    data = sent(shown, edition, title="The program is public", text="1 paper.")
     admin_client.post(ADD, data)
 
-    assert 'value="The program is out"' in shown
+    assert 'value="The program is public"' in shown
     assert "1 paper." in shown
     assert (Release.objects.get().number, Release.objects.get().text) == (1, "1 paper.")
 
@@ -218,5 +218,5 @@ def test_list_and_form_show_a_release_as_it_was_told(admin_client: Client, editi
     form = admin_client.get(f"/admin/schedule/release/{release.pk}/change/").content.decode()
 
     assert "Release 2" in listed
-    assert "> Cancelled: session “Session 2”; Tue 6 Apr, 08:00 to 09:00 PDT, Hall A</label>" in form
+    assert "> Canceled: session “Session 2”; Tue 6 Apr, 08:00 to 09:00 PDT, Hall A</label>" in form
     assert "not scheduled" not in form

@@ -29,7 +29,7 @@ def test_first_release_counts_instead_of_listing(edition: Edition) -> None:
     release = announce(edition, NOON)
 
     assert (release.number, release.changes, release.published_at) == (1, [], NOON)
-    assert (str(release), release.text) == ("The program is out", "1 session and 2 papers.")
+    assert (str(release), release.text) == ("The program is public", "1 session and 2 papers.")
 
 
 def test_second_release_tells_what_moved_with_the_names_of_rooms(edition: Edition) -> None:
@@ -70,7 +70,7 @@ def test_release_made_before_there_were_snapshots_is_followed_by_a_first(edition
     make.make_session(edition)
     release = announce(edition, NOON)
 
-    assert (release.number, release.title, release.changes) == (5, "The program is out", [])
+    assert (release.number, release.title, release.changes) == (5, "The program is public", [])
 
 
 def test_to_look_at_what_is_due_leaves_nothing_behind(edition: Edition) -> None:

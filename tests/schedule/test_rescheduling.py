@@ -11,7 +11,7 @@ import time_machine
 from django.db.models import F
 
 from content.history import ChangeSet, Origin
-from content.revert import revert, undo_plan
+from content.history.revert import revert, undo_plan
 from exchange.imports.load import load
 from schedule.models import Presentation, Session
 from tests import factories as make
@@ -142,7 +142,7 @@ def test_import_notes_what_it_moved_and_gives_new_rows_what_the_file_says() -> N
         report = load(program(sessions=(changed, session("s2", rescheduled_at=LATER))), "2021")
 
     assert dict(Session.objects.values_list("uid", "rescheduled_at")) == {"s1": LATER, "s2": BEFORE}
-    assert (report.total.changed, report.total.kept, report.total.conflicting) == (1, 0, 0)
+    assert (report.total["changed"], report.total["kept"], report.total["conflicting"]) == (1, 0, 0)
 
 
 @pytest.mark.parametrize("way", ["by hand", "import", "revert"])

@@ -1,4 +1,4 @@
-"""The views of the schedule: grid, days at a glance, now and next; and what of it an address chooses."""
+"""The views of the schedule: grid, week, now and next; and what of it an address chooses."""
 
 import re
 from datetime import datetime, timedelta
@@ -6,9 +6,12 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.conf import settings
 from django.test import Client
 
 from conference.models import Edition
+from conference.templatetags.program import digits
+from schedule.day_grid import MAX_HOURS, ROWS_PER_HOUR
 from schedule.models import Session
 from tests import factories as make
 from tests.reading import Page
@@ -40,23 +43,49 @@ def program(edition: Edition) -> dict[str, Session]:
 
 
 @pytest.mark.usefixtures("program")
-def test_grid_is_a_table_of_rooms_and_times(client: Client) -> None:
+def test_grid_has_rooms_times_and_sessions_in_reading_order(client: Client) -> None:
     page = read_page(client, f"{DAY}?view=grid")
 
-    assert [cell.text for cell in page.all("th", scope="col")] == ["Time", "Hall", "Lab"]
-    assert [cell.text for cell in page.all("th", scope="row")] == ["08:00 PDT", "09:00 PDT"]
-    assert [cell.text for cell in page.all("td")] == [
-        "Oral session Orals 08:00 to 09:00 PDT, Hall · 2 talks",
-        "Poster session Posters 08:00 to 09:00 PDT, Lab · 1 poster",
+    assert page.texts("li", "room") == ["Hall", "Lab"]
+    assert page.texts("p", "hour") == ["08:00", "09:00"]
+    assert page.texts("li", "slot") == [
+        "Oral session Orals 08:00 to 09:00 PDT, Hall 2 talks Cortex Other",
+        "Poster session Posters 08:00 to 09:00 PDT, Lab 1 poster",
         "Coffee 09:00 to 10:00 PDT",
     ]
-    assert page.all("td")[2].attributes["colspan"] == "2"
+    classes = [cell.attributes["class"] for cell in page.all("li", "slot")]
+    assert classes == [
+        "slot kind-oral r1 n10 n2 c1 w1",
+        "slot kind-poster r1 n10 n2 c2 w1",
+        "slot kind-break r10 r3 n10 n2 c1 w2",
+    ]
+    assert page.texts("ul", "legend") == ["Oral session Poster session Break"]
+
+
+def test_every_place_of_a_grid_has_its_class() -> None:
+    rules = (settings.BASE_DIR / "static/css/grid-places.css").read_text()
+
+    rows, columns = MAX_HOURS * ROWS_PER_HOUR, 99
+    classes = {
+        name
+        for prefix, most in (("r", rows), ("n", rows), ("c", columns), ("w", columns), ("h", MAX_HOURS))
+        for number in range(1, most + 1)
+        for name in digits(number, prefix).split()
+    }
+    assert set(re.findall(r"^\.([rncwh]\d+) {", rules, re.MULTILINE)) == classes
+
+
+@pytest.mark.parametrize(
+    ("number", "classes"), [(7, "r7"), (40, "r40"), (287, "r200 r80 r7"), (300, "r300"), (205, "r200 r5")]
+)
+def test_digits_are_classes(number: int, classes: str) -> None:
+    assert digits(number, "r") == classes
 
 
 def test_grid_says_what_is_cancelled(client: Client, edition: Edition) -> None:
     make.make_session(edition, title="Off", status="cancelled", room=make.make_room(edition))
 
-    assert "Oral session Cancelled Off" in read(client, f"{DAY}?view=grid")
+    assert "Oral session Canceled Off" in read(client, f"{DAY}?view=grid")
 
 
 def test_grid_keeps_parts_in_their_workshop_unless_they_are_elsewhere(
@@ -66,7 +95,7 @@ def test_grid_keeps_parts_in_their_workshop_unless_they_are_elsewhere(
     workshop = make.make_session(edition, kind="workshop", title="Shop", room=here)
     make.make_session(edition, parent=workshop, title="Inside", room=here)
     make.make_session(edition, parent=workshop, title="Outside", room=there)
-    cells = [cell.text for cell in read_page(client, f"{DAY}?view=grid").all("td")]
+    cells = read_page(client, f"{DAY}?view=grid").texts("li", "slot")
 
     assert cells == [
         "Workshop Shop 08:00 to 09:00 PDT, Here 08:00 Inside",
@@ -80,8 +109,9 @@ def test_grid_has_a_size_in_its_address(client: Client, zoom: str) -> None:
     page = read_page(client, f"{DAY}?view=grid&zoom={zoom}&kind=oral")
 
     assert len(page.all("div", f"zoom-{zoom}")) == 1
-    assert page.all("a", **{"aria-current": "true"})[-1].text == f"Size {zoom}"
-    assert page.all("a", **{"aria-current": "true"})[-1].attributes["href"].startswith("?kind=oral&view=grid")
+    current = [one for one in page.all("a", **{"aria-current": "true"}) if one.text.startswith("Size")]
+    assert [one.text for one in current] == [f"Size {zoom}"]
+    assert current[0].attributes["href"].startswith("?kind=oral&view=grid")
 
 
 @pytest.mark.usefixtures("program")
@@ -105,12 +135,12 @@ def test_another_day_keeps_grid_and_filters(client: Client) -> None:
         ("topic=scheduling", ["Orals", "Cortex"]),
         ("topic=compilers&kind=oral&room=hall", ["Orals", "Cortex"]),
         ("kind=&room=&topic=", ["Orals", "Cortex", "Other", "Posters", "Poster", "Coffee"]),
-        ("kind=poster&room=hall", ["Nothing of this kind on this day"]),
+        ("kind=poster&room=hall", ["No matching sessions on this day"]),
     ],
 )
 def test_address_chooses_a_part_of_the_day(client: Client, query: str, titles: list[str]) -> None:
     shown = [words for level, words in headings(fetch(client, f"{DAY}?{query}")) if level > 2 or not titles]
-    expected = [] if titles[0].startswith("Nothing") else titles
+    expected = [] if titles[0].startswith("No matching") else titles
 
     assert shown == expected
     assert titles[0] in read(client, f"{DAY}?{query}")
@@ -140,11 +170,11 @@ def test_filters_hold_for_all_days(client: Client, view: str) -> None:
 def test_unknown_choice_is_named_in_a_sentence(client: Client, path: str, name: str, value: str) -> None:
     words = read(client, f"{path}?{name}={value}", 400)
 
-    assert f"This page does not know “{value}” as a value of “{name}”." in words
+    assert f"“{value}” isn’t a valid value for “{name}”." in words
 
 
 def test_unknown_size_is_named(client: Client, edition: Edition) -> None:
-    assert "as a value of “zoom”. It knows: 1, 2, 3, 4." in read(client, f"{DAY}?view=grid&zoom=9", 400)
+    assert "for “zoom”. Valid values: 1, 2, 3, 4." in read(client, f"{DAY}?view=grid&zoom=9", 400)
 
 
 # All days
@@ -183,9 +213,9 @@ def test_lobby_shows_every_room_with_what_runs_and_what_is_next(client: Client, 
     make.make_session(edition, room=lab, title="Later", start=make.MORNING + 2 * HOUR)
     words = text(at(make.MORNING + HOUR / 2, client))
 
-    assert "Hall Now until 09:00 PDT Orals Nothing more today" in words
+    assert "Hall Now until 09:00 PDT Orals Nothing else today" in words
     assert "Lab Now until 09:00 PDT Posters 10:00 PDT Later" in words
-    assert "Everywhere 09:00 PDT Coffee" in words
+    assert "All rooms 09:00 PDT Coffee" in words
 
 
 @pytest.mark.usefixtures("program")
@@ -193,12 +223,8 @@ def test_lobby_knows_before_between_and_after(client: Client) -> None:
     before, between = make.MORNING - 48 * HOUR, make.MORNING + 12 * HOUR
 
     assert "MLSys 2021 begins Tue 6 Apr, 08:00 PDT: Orals, Hall." in text(at(before, client))
-    assert "The program goes on Wed 7 Apr, 08:00 PDT: Shop, Lab." in text(at(between, client))
-    assert "MLSys 2021 is over." in text(at(make.MORNING + 240 * HOUR, client))
-
-
-def test_lobby_without_a_schedule_says_so(client: Client, edition: Edition) -> None:
-    assert "No schedule yet" in read(client, NOW)
+    assert "It continues Wed 7 Apr, 08:00 PDT: Shop, Lab." in text(at(between, client))
+    assert "MLSys 2021 has ended." in text(at(make.MORNING + 240 * HOUR, client))
 
 
 def test_lobby_leaves_out_what_is_cancelled(client: Client, edition: Edition) -> None:
@@ -220,9 +246,13 @@ def test_strip_stands_on_home_and_today_only(client: Client) -> None:
     strip = "Now Orals until 09:00 PDT · Hall Posters until 09:00 PDT · Lab Next Coffee 09:00 PDT"
     moment = make.MORNING + HOUR / 2
 
-    assert [strip in text(at(moment, client, path)) for path in ("/2021/", "/2021/schedule/", DAY)] == [
-        True
-    ] * 3
+    assert [strip in text(at(moment, client, path)) for path in ("/2021/schedule/", DAY)] == [True] * 2
+    cards = [card.text for card in Page(at(moment, client, "/2021/")).all("li", "card")]
+    assert [card.split(" until ")[0] for card in cards[:2]] == [
+        "Oral session · Hall Orals",
+        "Poster session · Lab Posters",
+    ]
+    assert cards[2].startswith("Break Coffee")
     assert strip not in text(at(moment, client, "/2021/schedule/2021-04-07/"))
 
 
@@ -246,10 +276,11 @@ def test_strip_shows_all_that_is_parallel_in_the_order_of_its_series(
     client: Client, path: str, minutes: int
 ) -> None:
     page = Page(at(make.MORNING + minutes * HOUR / 60, client, path))
-    strip = page.main.split("Now and next in all rooms")[0]
+    way = "All rooms" if path == "/2021/" else "Now and next in all rooms"
+    strip = page.main if path == "/2021/" else page.main.split(way)[0]
 
     assert sorted(SERIES, key=strip.index) == SERIES
-    assert page.links()["Now and next in all rooms"] == NOW
+    assert page.links()[way] == NOW
 
 
 @pytest.mark.usefixtures("parallel")
@@ -258,7 +289,7 @@ def test_days_and_neighbors_follow_the_series(client: Client, edition: Edition) 
     words = read(client, edition.sessions.get(title="Session 1B").get_absolute_url())
 
     assert [words for level, words in headings(day) if words in SERIES] == SERIES
-    beside = re.findall(r"(?:Before|After): 08:00 PDT, ([A-Z][A-Za-z0-9 ]+?) ?(?=After|$)", words)
+    beside = re.findall(r"(?:Previous|Next): 08:00 PDT, ([A-Z][A-Za-z0-9 ]+?) ?(?=Next|$)", words)
     assert beside == ["Industry Talks", "Session 1C"]
 
 

@@ -33,7 +33,19 @@ def test_language_is_named_where_it_is_known(client: Client, edition: Edition, t
 def test_missing_links_are_said_plainly(client: Client, edition: Edition) -> None:
     session = make.make_session(edition)
 
-    assert "Chat is not available. There is no live stream." in read(client, session.get_absolute_url())
+    assert "Chat is not available. No recording was published." in read(client, session.get_absolute_url())
+
+
+@pytest.mark.parametrize(("kind", "days"), [("break", 0), ("oral", 9000)])
+def test_missing_links_are_not_said_of_breaks_nor_before_the_end(
+    client: Client, edition: Edition, kind: str, days: int
+) -> None:
+    session = make.make_session(edition, kind=kind)
+    Edition.objects.update(end_date=edition.end_date + timedelta(days=days))
+    page = fetch(client, session.get_absolute_url())
+
+    assert "Chat is" not in page
+    assert "No recording" not in page
 
 
 def test_links_lead_to_stream_chat_and_recording(client: Client, edition: Edition) -> None:
@@ -84,7 +96,7 @@ def test_boards_stand_in_walking_order_with_folded_abstracts(client: Client, edi
     assert "Ballroom B - Position 9 On 9" in read(client, session.get_absolute_url())
 
 
-def test_full_hall_leaves_abstracts_to_their_pages_and_says_so(
+def test_full_hall_leaves_abstracts_to_their_pages(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("schedule.views.LIGHT", 2)
@@ -94,7 +106,7 @@ def test_full_hall_leaves_abstracts_to_their_pages_and_says_so(
         make.make_presentation(session, paper, kind="poster")
     page = fetch(client, session.get_absolute_url())
 
-    assert "3 posters are listed here without their abstracts" in page
+    assert "Go to board" in page
     assert "Long text." not in page
     assert [page.count(f'href="{paper.get_absolute_url()}"') for paper in papers] == [1, 1, 1]
 
@@ -130,15 +142,15 @@ def test_neighbors_are_those_of_the_day_without_pauses(client: Client, edition: 
     last = make.make_session(edition, title="Last", start=make.MORNING + 2 * HOUR)
     make.make_session(edition, title="Tomorrow", start=make.MORNING + 24 * HOUR)
 
-    assert read(client, first.get_absolute_url()).endswith("After: 10:00 PDT, Last")
-    assert read(client, last.get_absolute_url()).endswith("Before: 08:00 PDT, First")
+    assert read(client, first.get_absolute_url()).endswith("Next: 10:00 PDT, Last")
+    assert read(client, last.get_absolute_url()).endswith("Previous: 08:00 PDT, First")
 
 
 def test_cancelled_session_says_so(client: Client, edition: Edition) -> None:
     page = fetch(client, make.make_session(edition, title="Off", status="cancelled").get_absolute_url())
 
-    assert '<span class="status">Cancelled</span>' in page
-    assert "<h1><s>Off</s></h1>" in page
+    assert '<span class="status">Canceled</span>' in page
+    assert "<s>Off</s></h1>" in page
 
 
 @pytest.mark.parametrize("ending", ["", "another-title/"])
@@ -152,7 +164,7 @@ def test_other_addresses_of_a_session_redirect(client: Client, edition: Edition,
 
 @pytest.mark.parametrize("path", ["sessions/none/x/", "rooms/none/", "sessions/%00/x/", "sessions/a b/"])
 def test_unknown_rows_are_404(client: Client, edition: Edition, path: str) -> None:
-    assert "There is no page here" in read(client, f"/2021/{path}", 404)
+    assert "Page not found" in read(client, f"/2021/{path}", 404)
 
 
 def test_frame_has_title_description_and_canonical(client: Client, edition: Edition) -> None:

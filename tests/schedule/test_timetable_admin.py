@@ -1,5 +1,6 @@
 """The timetable editor in the admin, without a script: moves, shifts, checks, one save, and the way back."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +13,6 @@ from accounts.models import Membership
 from accounts.roles import Role
 from conference.models import Edition
 from content.history import ChangeSet
-from schedule.admin.timetable import Board
 from schedule.models import Presentation, Room, Session
 from tests.api.writing import make_staff
 from tests.factories import (
@@ -24,6 +24,7 @@ from tests.factories import (
     make_presentation,
     make_room,
     make_session,
+    make_session_kind,
 )
 from tests.pseudolocale import pseudolocale, untranslated
 from tests.schedule.sittings import fields_of
@@ -96,11 +97,23 @@ def test_drafts_and_sessions_without_room_are_there(admin_client: Client, editio
     make_session(edition, title="Off", status="cancelled")
     rows = admin_client.get(PAGE).context["rows"]
     found = {(row.session.title, row.state, row.room) for row in rows}
-    assert found == {("Draft", "Draft", None), ("Off", "Cancelled", None)}
+    assert found == {("Draft", "Draft", None), ("Off", "Canceled", None)}
+
+
+def test_grid_without_scripts_has_the_rooms_side_by_side(admin_client: Client, session: Session) -> None:
+    make_session(session.edition, title="Then", start=MORNING + HOUR, room=make_room(session.edition))
+    page = admin_client.get(PAGE)
+
+    assert [(slot.row, slot.rows, slot.column) for slot in page.context["grid"].slots] == [
+        (1, 12, 1),
+        (13, 12, 2),
+    ]
+    assert 'class="tt-column c1 w1">Hall A</p>' in page.text
+    assert re.findall(r'class="tt-moment r\d+">([^<]+)<', page.text) == ["08:00", "09:00"]
 
 
 def test_page_without_editions_says_so(admin_client: Client) -> None:
-    assert "There is no edition yet." in admin_client.get(PAGE).text
+    assert "There are no editions yet." in admin_client.get(PAGE).text
 
 
 @pytest.mark.parametrize("rows", [1, 3])
@@ -114,7 +127,7 @@ def test_page_asks_the_same_number_of_queries(admin_client: Client, edition: Edi
     admin_client.get(PAGE)
     with CaptureQueriesContext(connection) as queries:
         assert admin_client.get(PAGE).status_code == 200
-    assert len(queries) == 13
+    assert len(queries) == 10
 
 
 # Moves
@@ -170,28 +183,6 @@ def test_parts_move_along_if_asked_to(admin_client: Client, session: Session, ha
     assert (stands(session)[0], stands(part)[0]) == ("08 10:00", "08 08:30")
 
 
-def test_rows_of_the_page_are_gathered_as_often_for_many(
-    admin_client: Client, session: Session, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[int] = []
-    shown_rows: Any = Board.shown
-
-    def counted(page: Board) -> Any:
-        asked.append(1)
-        return shown_rows.fget(page)
-
-    monkeypatch.setattr(Board, "shown", property(counted))
-    counts = []
-    for _round in range(2):
-        asked.clear()
-        admin_client.get(PAGE)
-        counts.append(len(asked))
-        make_session(session.edition)
-        make_session(session.edition)
-
-    assert counts == [2, 2]
-
-
 def test_page_brings_the_parts_on_other_days(admin_client: Client, session: Session, hall: Room) -> None:
     part = make_session(session.edition, parent=session, room=hall, start=MORNING + timedelta(days=1))
     page = admin_client.get(PAGE)
@@ -233,7 +224,7 @@ def test_shift_over_midnight_goes_to_the_next_day(admin_client: Client, session:
 def test_shift_asks_for_sessions_and_minutes(admin_client: Client, session: Session) -> None:
     for more in ({}, {"pick": [str(session.pk)]}, {"minutes": "5"}, {"pick": ["x"], "minutes": "99999"}):
         page = admin_client.post(PAGE, {**shown(admin_client), **more, "_shift": "1"})
-        assert "Choose sessions, and say by how many minutes they are shifted." in page.text
+        assert "Choose sessions, and enter the number of minutes to shift them." in page.text
 
 
 def test_move_is_taken_back_before_saving(admin_client: Client, session: Session) -> None:
@@ -241,7 +232,7 @@ def test_move_is_taken_back_before_saving(admin_client: Client, session: Session
     assert page.context["moved_count"] == 1
     page = admin_client.post(PAGE, {**fields_of(page), "_reset": str(session.pk)})
     assert page.context["moved_count"] == 0
-    assert "there was nothing to save" in save(admin_client, fields_of(page)).text
+    assert "There were no moves to save" in save(admin_client, fields_of(page)).text
 
 
 # What cannot be
@@ -250,10 +241,10 @@ def test_move_is_taken_back_before_saving(admin_client: Client, session: Session
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
-        ({"end": "07:00"}, "It ends before it starts."),
+        ({"end": "07:00"}, "The end is before the start."),
         ({"start": ""}, "This field is required."),
         ({"start": "25:00"}, "Enter a valid time."),
-        ({"room": "999999"}, "This room is not here any more."),
+        ({"room": "999999"}, "This room no longer exists."),
         ({"day": "soon"}, "Enter a valid date."),
     ],
 )
@@ -266,7 +257,7 @@ def test_nothing_is_saved_if_one_move_is_wrong(
     page = save(admin_client, sent)
 
     assert problem in page.text
-    assert "1 session cannot go there. Nothing was saved" in page.text
+    assert "1 session can’t be moved there. Nothing was saved" in page.text
     assert (stands(session), stands(other)) == before
     assert page.context["moved_count"] == 1
 
@@ -274,7 +265,7 @@ def test_nothing_is_saved_if_one_move_is_wrong(
 def test_room_of_another_edition_is_refused(admin_client: Client, session: Session) -> None:
     foreign = make_room(make_edition(2022))
     sent = shown(admin_client, edition=session.edition_id) | moved(session, room=foreign.pk)
-    assert "This room is not here any more." in save(admin_client, sent).text
+    assert "This room no longer exists." in save(admin_client, sent).text
     assert stands(session)[2] == "Hall A"
 
 
@@ -282,7 +273,7 @@ def test_skipped_hour_is_told(admin_client: Client) -> None:
     edition = make_edition(timezone="Europe/Berlin", start_date="2027-03-27", end_date="2027-03-28")
     session = make_session(edition, start=datetime(2027, 3, 27, 20, tzinfo=UTC), minutes=30)
     sent = shown(admin_client, day="2027-03-27") | moved(session, start="02:15", end="03:30")
-    assert "are put forward and skip this time" in save(admin_client, sent).text
+    assert "and skip" in save(admin_client, sent).text
 
 
 def test_sitting_needs_the_right_to_change(client: Client, session: Session) -> None:
@@ -312,7 +303,7 @@ def test_editor_moves_what_is_in_the_own_edition(
     assert client.get(PAGE, {"edition": foreign.edition_id}).status_code == 404
     sent = shown(client) | moved(session, start="07:00")
     sent |= moved(foreign, day="2021-04-06", start="07:00", end="09:00", room="")
-    assert "was deleted meanwhile" in save(client, sent).text
+    assert "has been deleted" in save(client, sent).text
     save(client, shown(client) | moved(session, start="07:00"))
     assert (stands(session)[0], stands(foreign)[0]) == ("06 07:00", "06 08:00")
 
@@ -337,7 +328,7 @@ def test_save_takes_the_same_number_of_queries(admin_client: Client, edition: Ed
     with CaptureQueriesContext(connection) as queries:
         admin_client.post(PAGE, {**sent, "_save": "1"})
     assert [stands(one)[0] for one in sessions] == ["06 10:00"] * rows
-    assert len(queries) == 34
+    assert len(queries) == 35
 
 
 def test_all_of_it_is_taken_back(admin_client: Client, session: Session) -> None:
@@ -345,7 +336,7 @@ def test_all_of_it_is_taken_back(admin_client: Client, session: Session) -> None
     page = save(admin_client, shown(admin_client) | moved(session, start="10:00", end="11:00", room=""))
     assert stands(session) == ("06 10:00", "06 11:00", "")
     undo = page.context["saved"]["undo"]
-    assert "go back to what they were" in admin_client.get(undo).text
+    assert "reverted" in admin_client.get(undo).text
     back = admin_client.post(undo, follow=True)
     talk.refresh_from_db()
 
@@ -363,7 +354,7 @@ def test_session_that_was_changed_since_stays(admin_client: Client, session: Ses
     Session.objects.filter(pk=session.pk).update(end=MORNING + 5 * HOUR)
     back = admin_client.post(page.context["saved"]["undo"], follow=True)
     assert (stands(session)[0], stands(other)[0]) == ("06 10:00", "06 08:00")
-    assert "1 row reverted. 1 stays as it is." in back.text
+    assert "1 row reverted. 1 stays unchanged." in back.text
 
 
 def test_what_is_no_sitting_is_not_told_as_one(admin_client: Client, session: Session) -> None:
@@ -435,3 +426,21 @@ def test_pages_say_nothing_untranslated(admin_client: Client, session: Session) 
     for path in paths:
         with pseudolocale():
             assert untranslated(admin_client.get(path).text, entered) == [], path
+
+
+def test_kinds_have_the_colors_that_chairs_chose(
+    admin_client: Client, edition: Edition, session: Session
+) -> None:
+    make_session_kind(edition.conference, "Feathers", slug="bof", color="#0b6b62")
+    make_session_kind(edition.conference, "Oral", slug="oral", color="#112233")
+    Session.objects.filter(pk=session.pk).update(kind="bof", counts_as="oral")
+    Edition.objects.filter(pk=edition.pk).update(public_from=None)
+
+    page = admin_client.get(PAGE, {"day": "2021-04-06"}).text
+    colors = admin_client.get(f"{PAGE}colors/?edition={edition.pk}")
+
+    assert f'href="{PAGE}colors/?edition={edition.pk}"' in page
+    assert page.index("css/admin.css") < page.index(f"{PAGE}colors/")
+    assert f'class="tt-row kind-bof" id="s{session.pk}"' in page
+    assert colors.headers["Content-Type"] == "text/css; charset=utf-8"
+    assert colors.text == ".kind-bof{--hue:#0b6b62}\n:root{--kind-oral:#112233}\n"

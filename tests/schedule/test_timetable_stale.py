@@ -9,7 +9,7 @@ from django.test import Client
 from conference.models import Edition
 from schedule.models import Session
 from tests.factories import MORNING, make_room, make_session
-from tests.schedule.sittings import fields_of
+from tests.schedule.sittings import fields_of, resolved
 from tests.schedule.test_timetable_admin import PAGE, moved, save, shown, stands
 
 pytestmark = pytest.mark.django_db
@@ -53,8 +53,7 @@ def test_choice_holds_and_the_other_moves_are_saved(
     sent = shown(admin_client) | moved(one, **TEN) | moved(two, **NOON)
     elsewhere(one, 5)
     asked = save(admin_client, sent)
-    carried = dict(asked.context["carried"])
-    carried |= {"_shown": asked.context["shown"], f"_choose-s{one.pk}": choice}
+    carried = resolved(asked, **{f"s{one.pk}": choice})
     page = admin_client.post(PAGE, carried, follow=True)
 
     assert page.status_code == 200
@@ -69,8 +68,7 @@ def test_choice_is_asked_again_if_it_was_moved_once_more(
     elsewhere(one, 5)
     asked = save(admin_client, sent)
     elsewhere(one, 6)
-    carried = dict(asked.context["carried"])
-    carried |= {"_shown": asked.context["shown"], f"_choose-s{one.pk}": "mine"}
+    carried = resolved(asked, **{f"s{one.pk}": "mine"})
     page = admin_client.post(PAGE, carried, follow=True)
 
     assert (page.status_code, page.context["again"]) == (409, True)
@@ -92,7 +90,7 @@ def test_what_only_one_side_changed_is_no_conflict(admin_client: Client, session
 def test_same_move_by_both_is_no_conflict(admin_client: Client, sessions: list[Session]) -> None:
     sent = shown(admin_client) | moved(sessions[0], **TEN)
     elsewhere(sessions[0], 2)
-    assert "there was nothing to save" in save(admin_client, sent).text
+    assert "There were no moves to save" in save(admin_client, sent).text
     assert stands(sessions[0])[0] == "06 10:00"
 
 
@@ -101,7 +99,7 @@ def test_page_tells_of_it_before_saving(admin_client: Client, sessions: list[Ses
     sent = shown(admin_client) | moved(one, **TEN)
     elsewhere(one, 5)
     page = admin_client.post(PAGE, {**sent, "_check": "1"})
-    assert "changed meanwhile by somebody else" in page.text
+    assert "changed by someone else in the meantime" in page.text
     assert admin_client.post(f"{PAGE}clashes/", sent).json()["stale"] == [one.pk]
     # What was shown first still counts after the page was drawn anew.
     assert save(admin_client, fields_of(page)).status_code == 409
@@ -112,7 +110,7 @@ def test_deleted_session_holds_up_the_others_once(admin_client: Client, sessions
     sent = shown(admin_client) | moved(one, **TEN) | moved(two, **NOON)
     one.delete()
     page = save(admin_client, sent)
-    assert "a session that you moved was deleted meanwhile" in page.text
+    assert "a session you moved has been deleted" in page.text
     assert stands(two)[0] == "06 08:00"
     assert save(admin_client, fields_of(page)).status_code == 200
     assert stands(two)[0] == "06 12:00"

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from search import engine, hits
-from search.hits import Hit, find, suggest
+from search.hits import Hit, find, matching, suggest
 from search.index import DocumentRecord, index
 from search.query import parse
 
@@ -21,71 +21,78 @@ def things(found: tuple[Hit, ...] | list[Hit]) -> list[Thing]:
     return [(hit.kind, hit.object_id) for hit in found]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("", set()),
-        ("-graph", set()),
-        ("nothing", set()),
-        ("simek", {ONE, TWO, TALK, DAN}),
-        ("ŠIMEK", {ONE, TWO, TALK, DAN}),
-        ("lukasz", {ONE}),
-        ("Łukasz", {ONE}),
-        ("istanbul", {ONE}),
-        ("strasse", {ONE}),
-        ("zurich", {PAGE}),
-        ("obrien", {TWO}),
-        ("O'Brien", {TWO}),
-        ("李", {TWO, DAN}),
-        ("li wei", {TWO}),
-        ("深度", {TWO}),
-        ("学习", {TWO}),
-        ("度深", set()),
-        ("conv", {ONE, TWO}),
-        ("con graphs", {ONE, TWO}),
-        ("e graphs", set()),
-        ("on graphs", {ONE}),
-        ("graphs o", set()),
-        ("graphs on", {ONE}),
-        ("graphs ne", {TWO}),
-        ("deep learning", {TWO, TALK}),
-        ('"deep learning"', {TWO}),
-        ('"learning deep"', set()),
-        ("learning -deep", {ONE, PAGE}),
-        ('learning -"deep learning"', {ONE, TALK, PAGE}),
-        ("learn -learn", {ONE, TWO, PAGE}),
-        ("state-of-the-art", {ONE}),
-        ("state-of-the-ar", {ONE}),
-        ("12e3a", {TALK}),
-        ("author:simek", {ONE, TALK}),
-        ("author:sim", {ONE, TALK}),
-        ('author:"eva simek"', {ONE}),
-        ('author:"simek lukasz"', set()),
-        ("author:dan-simek", {TALK}),
-        ("author:simek deep", {TALK}),
-        ('-"deep learning" author:da', {TALK}),
-        ("graphs author:ka", {TWO}),
-        ("author:simek -author:dan learning", {ONE}),
-        ("title:learning", {TWO, TALK}),
-        ("title:simek", {DAN}),
-        ("topic:vision", {ONE}),
-        ("topic:best", set()),
-        ("award:best", {ONE}),
-        ("award:paper", {ONE}),
-        ("best", {ONE, TALK}),
-        ("learning year:2021", {ONE}),
-        ("learning year:2021-2022", {ONE, TWO, TALK}),
-        ("learning -year:2022", {ONE, PAGE}),
-        ("year:2022", {TWO, TALK}),
-        ("paper", {ONE, TALK, DAN}),
-        ("жe21", set()),
-        ("2021", set()),
-        ("\" OR 1=1 -- ' ; & | ! <-> :* ( ) { } ^ NEAR(a b)", set()),
-        ("'q':* \\", set()),
-    ],
-)
+FOUND: list[tuple[str, set[Thing]]] = [
+    ("", set()),
+    ("-graph", set()),
+    ("nothing", set()),
+    ("simek", {ONE, TWO, TALK, DAN}),
+    ("ŠIMEK", {ONE, TWO, TALK, DAN}),
+    ("lukasz", {ONE}),
+    ("Łukasz", {ONE}),
+    ("istanbul", {ONE}),
+    ("strasse", {ONE}),
+    ("zurich", {PAGE}),
+    ("obrien", {TWO}),
+    ("O'Brien", {TWO}),
+    ("李", {TWO, DAN}),
+    ("li wei", {TWO}),
+    ("深度", {TWO}),
+    ("学习", {TWO}),
+    ("度深", set()),
+    ("conv", {ONE, TWO}),
+    ("con graphs", {ONE, TWO}),
+    ("e graphs", set()),
+    ("on graphs", {ONE}),
+    ("graphs o", set()),
+    ("graphs on", {ONE}),
+    ("graphs ne", {TWO}),
+    ("deep learning", {TWO, TALK}),
+    ('"deep learning"', {TWO}),
+    ('"learning deep"', set()),
+    ("learning -deep", {ONE, PAGE}),
+    ('learning -"deep learning"', {ONE, TALK, PAGE}),
+    ("learn -learn", {ONE, TWO, PAGE}),
+    ("state-of-the-art", {ONE}),
+    ("state-of-the-ar", {ONE}),
+    ("12e3a", {TALK}),
+    ("author:simek", {ONE, TALK}),
+    ("author:sim", {ONE, TALK}),
+    ('author:"eva simek"', {ONE}),
+    ('author:"simek lukasz"', set()),
+    ("author:dan-simek", {TALK}),
+    ("author:simek deep", {TALK}),
+    ('-"deep learning" author:da', {TALK}),
+    ("graphs author:ka", {TWO}),
+    ("author:simek -author:dan learning", {ONE}),
+    ("title:learning", {TWO, TALK}),
+    ("title:simek", {DAN}),
+    ("topic:vision", {ONE}),
+    ("topic:best", set()),
+    ("award:best", {ONE}),
+    ("award:paper", {ONE}),
+    ("best", {ONE, TALK}),
+    ("learning year:2021", {ONE}),
+    ("learning year:2021-2022", {ONE, TWO, TALK}),
+    ("learning -year:2022", {ONE, PAGE}),
+    ("year:2022", {TWO, TALK}),
+    ("paper", {ONE, TALK, DAN}),
+    ("жe21", set()),
+    ("2021", set()),
+    ("\" OR 1=1 -- ' ; & | ! <-> :* ( ) { } ^ NEAR(a b)", set()),
+    ("'q':* \\", set()),
+]
+
+
+@pytest.mark.parametrize(("text", "found"), FOUND)
 def test_words_find(text: str, found: set[Thing]) -> None:
     assert set(things(find(parse(text)).page)) == found
+
+
+@pytest.mark.parametrize(("text", "found"), FOUND)
+def test_matching_finds_the_same(text: str, found: set[Thing]) -> None:
+    papers = {key for edition in (21, 22) for key in matching(parse(text), edition, "paper")}
+
+    assert papers == {key for kind, key in found if kind == "paper"}
 
 
 @pytest.mark.parametrize(

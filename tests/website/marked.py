@@ -49,6 +49,7 @@ def make_public_program() -> dict[str, Any]:
     make.make_page(None, slug="conduct")
     make.make_sponsor(edition)
     make.make_announcement(edition)
+    make.make_key_date(edition)
     make.make_committee_role(edition, ada)
     announce(edition, make.PAST)
     make.make_session(edition, uid="s2", title="Addendum")
@@ -103,6 +104,7 @@ def hide_drafts(edition: Edition) -> None:
     make.make_page(None, slug=f"{LOW}-page", title=MARKER, status="draft")
     make.make_sponsor(edition, f"{MARKER} Inc", tier=MARKER, status="draft")
     make.make_announcement(edition, title=MARKER, text=MARKER, status="draft")
+    make.make_key_date(edition, MARKER, status="draft")
     later = timezone.now() + timedelta(days=1)
     make.make_announcement(edition, title=MARKER, text=MARKER, published_at=later)
     Release.objects.create(edition=edition, number=90, title=MARKER, text=MARKER, published_at=later)
@@ -153,6 +155,7 @@ def hide_edition(edition: Edition) -> None:
     make.make_page(edition, slug=f"{LOW}-ghost", title=MARKER)
     make.make_sponsor(edition, MARKER)
     make.make_announcement(edition, title=MARKER, text=MARKER)
+    make.make_key_date(edition, MARKER)
     make.make_committee_role(edition, ghost, MARKER)
     Release.objects.create(edition=edition, number=1, title=MARKER, text=MARKER)
 

@@ -39,7 +39,7 @@ PATHS = [
     "/people/<script>/",
     "/people/ada/%0d%0aSet-Cookie:x/",
     "/99999999999999999999999/",
-    "/2021/accent-zzzzzz.css",
+    "/2021/colors-zzzzzzzzzz.css",
     "/virtual/2021/day/99/99",
     "/.env",
     "/wp-login.php",

@@ -143,8 +143,9 @@ def test_search_feed_lists_the_hits(client: Client, edition: Edition) -> None:
 
 def test_pages_lead_to_the_feeds(client: Client) -> None:
     make.make_paper(make.make_edition(), title="Notes")
-    feeds = [one.attributes["href"] for one in read(client, "/2021/papers/").all("link", rel="alternate")]
-    search = [one.attributes["href"] for one in read(client, "/search/?q=notes").all("link", rel="alternate")]
+    atom = {"rel": "alternate", "type": "application/atom+xml"}
+    feeds = [one.attributes["href"] for one in read(client, "/2021/papers/").all("link", **atom)]
+    search = [one.attributes["href"] for one in read(client, "/search/?q=notes").all("link", **atom)]
 
     assert feeds == ["/2021/announcements.atom", "/2021/changes.atom", "/2021/papers.atom"]
     assert search == ["/search/feed?q=notes"]

@@ -13,6 +13,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
+from conference.art import art_hash
 from conference.models import Edition
 from exchange.exports.agenda_files import KINDS
 from search.models import Document, Word
@@ -23,8 +24,8 @@ pytestmark = pytest.mark.django_db
 
 # Arguments that every address with such a part is fetched with. A new part of an address needs a line here.
 SAMPLES: dict[str, list[Any]] = {
-    "color": ["0b6b62"],
     "day": ["2021-04-06"],
+    "digest": [art_hash("MLSys 2021", "#0b6b62"), "0123456789"],
     "edition": ["2021", "2030", "2031"],
     "file": ["2021.json", "2030.json"],
     "form": ["program_json"],
@@ -162,6 +163,7 @@ def test_marker_of_an_embargoed_program_shows_nowhere(client: Client, embargo: t
     edition.pages.all().delete()
     edition.sponsors.all().delete()
     edition.announcements.all().delete()
+    edition.key_dates.all().delete()
     edition.committee_roles.all().delete()
 
     assert leaks(client, [path for path in every_address() if "2021" not in path]) == []

@@ -106,7 +106,7 @@ def read_one(sources: Sequence[Source], context: Context, load: Loading) -> Prog
 def _program(schedule: JsonObject, context: Context) -> Program:
     findings, inner = schedule.findings, schedule.content.get("conference")
     if not isinstance(inner, dict) or not isinstance(inner.get("days"), list):
-        message = gettext("This is no schedule of frab or pretalx: it has no days.")
+        message = gettext("This is not a frab or pretalx schedule: it has no days.")
         schedule.problem("conference.days", message)
         return Program()
     conference = JsonObject(inner, Where(schedule.where.file, "conference"), findings)
@@ -127,10 +127,8 @@ def _program(schedule: JsonObject, context: Context) -> Program:
         found = chain.from_iterable(_events(one, zone) for one in days)
     for name, event, own, begins in found:
         reader.add(event, name, own, begins)
-    reader.note_left_out(conference.where)
-    reader.note_types(conference.where)
     edition = reader.with_day_start(conference.where, context)
-    reader.note_answers(conference.where)
+    reader.note_summary(conference.where)
     return replace(reader.program(), edition=edition)
 
 
@@ -265,13 +263,7 @@ class EventReader:
             )
             self.papers.append(paper)
             presentation = PresentationRecord(
-                uid=uid,
-                kind=shown,
-                paper=uid,
-                session=uid,
-                position=1,
-                status=paper.status,
-                where=raw.where,
+                uid=uid, kind=shown, paper=uid, session=uid, position=1, status=paper.status, where=raw.where
             )
             self.presentations.append(presentation)
 
@@ -330,8 +322,8 @@ class EventReader:
         for one in raw.objects("answers"):
             asked = one.content.get("question")
             inner = asked if isinstance(asked, dict) else {}
-            flags = {inner.get("is_public"), one.content.get("is_public")} - {None}
-            is_public = flags == {True} or not (flags or is_personal)
+            flags = [flag for each in (inner, one.content) if (flag := each.get("is_public")) is not None]
+            is_public = all(flag is True for flag in flags) if flags else not is_personal
             question = in_one_language(inner.get("question") if inner else asked)
             answer = in_one_language(one.content.get("answer"))
             if is_public and question and answer and not inner.get("contains_personal_data"):
@@ -364,8 +356,11 @@ class EventReader:
         days = ((start.date() - night * (start.hour < hour), day) for start, day, _ in self.listed)
         return sum(found != day for found, day in days)
 
-    def note_types(self, where: Where) -> None:
-        """Say what the types of events count as that are no kinds here."""
+    def note_summary(self, where: Where) -> None:
+        """Say what was left out, and what the types of events count as that are no kinds here."""
+        if self.left_out:
+            message = gettext("Events left out as rejected, withdrawn or deleted: %(count)s.")
+            self.findings.note("warning", where, message, count=self.left_out)
         if self.kinds:
             counted = ", ".join(f"{one.name} ({one.counts_as})" for one in self.kinds.values())
             message = gettext(
@@ -373,12 +368,6 @@ class EventReader:
             )
             self.findings.note("doubt", where, message, types=counted)
 
-    def note_left_out(self, where: Where) -> None:
-        if self.left_out:
-            message = gettext("Events left out as rejected, withdrawn or deleted: %(count)s.")
-            self.findings.note("warning", where, message, count=self.left_out)
-
-    def note_answers(self, where: Where) -> None:
         if self.unread_answers:
             message = gettext(
                 "%(count)s answers were left out: the file does not say what was asked, "

@@ -38,6 +38,7 @@ from exchange.records import (
     Program,
     RoomRecord,
     SessionRecord,
+    first_stated,
     stated,
 )
 
@@ -154,7 +155,11 @@ class Events(Lookup):
         # Kinds of the conference's own are types by their names.
         kinds = {"session": program.session_kinds, "presentation": program.presentation_kinds}
         self.types = {
-            what: {kind.slug: stated(kind.name, "") or kind.slug for kind in own}
+            what: {
+                kind.slug: stated(kind.name, "") or kind.slug
+                for kind in own
+                if stated(kind.counts_as, "") != kind.slug
+            }
             for what, own in kinds.items()
         }
         self.inside: dict[str, list[PresentationRecord]] = {}
@@ -210,7 +215,7 @@ class Events(Lookup):
             event_guid(self.context, "session", session.uid),
             f"sessions/{session.uid}/",
             (start, stated(session.end, None) or start),
-            room=(single and stated(single.room, None)) or stated(session.room, None),
+            room=first_stated("room", single, session),
             title=stated(session.title, ""),
             kind=kind,
             paper=self.paper(single),
@@ -242,12 +247,11 @@ class Events(Lookup):
         if session:
             texts.append(f"Session: {line(markup.plain(stated(session.title, '')))}")
             texts.append(self._chairs(session))
-        end = stated(shown.end, None) or (stated(session.end, None) if session else None) or start
         return self._event(
             event_guid(self.context, "presentation", shown.uid),
             page,
-            (start, end),
-            room=stated(shown.room, None) or (stated(session.room, None) if session else None),
+            (start, first_stated("end", shown, session) or start),
+            room=first_stated("room", shown, session),
             title=self.title(shown),
             kind=self.types["presentation"].get(str(shown.kind), stated(shown.kind, "") or "talk"),
             paper=paper,

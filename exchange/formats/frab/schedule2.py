@@ -34,7 +34,7 @@ def events(
     # The first day may begin later, and the last one end earlier.
     turns = Counter(moment.time() for _, *ends in days for moment in ends)
     begins = turns.most_common(1)[0][0] if turns else time()
-    guids: dict[str, set[object]] = {}
+    guids: dict[str, set[str]] = {}
     for event in schedule.objects("events", is_place=True):
         content = _in_words(event.content)
         room, track = _named(content.get("room"), rooms), _named(content.get("track"), tracks)
@@ -48,8 +48,9 @@ def events(
             for one in participants
         ]
         for one in participants:
-            if isinstance(one, dict) and isinstance(one.get("name"), str) and one.get("guid"):
-                guids.setdefault(one["name"], set()).add(one["guid"])
+            name, guid = (one.get("name"), one.get("guid")) if isinstance(one, dict) else (None, None)
+            if isinstance(name, str) and isinstance(guid, str) and guid:
+                guids.setdefault(name, set()).add(guid)
         title = content.get("title")
         if not content.get("guid"):
             # Breaks need none.
@@ -62,7 +63,7 @@ def events(
     _note_namesakes(guids, schedule)
 
 
-def _note_namesakes(guids: dict[str, set[object]], schedule: JsonObject) -> None:
+def _note_namesakes(guids: dict[str, set[str]], schedule: JsonObject) -> None:
     """Say who is one person here: guids are made of e-mail addresses, and not stored."""
     namesakes = sorted(name for name, found in guids.items() if len(found) > 1)
     if namesakes:

@@ -4,7 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 from exchange.files import Context
-from exchange.reading.papers import kind_of
+from exchange.reading.papers import OTHER_KINDS, PAPER_KINDS, kind_of
 
 # Everything that XML 1.0 cannot hold, and invisible control characters.
 UNFIT = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -16,18 +16,7 @@ GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 NOWHERE = "https://plenary.invalid"
 
 # Types of events that are kinds of sessions here, and the kind of the presentation in such a session.
-BUILT_IN = {
-    "oral": "oral",
-    "spotlight": "spotlight",
-    "poster": "poster",
-    **dict.fromkeys(
-        (
-            *("opening", "invited_talk", "panel", "tutorial", "workshop", "social", "break", "meal"),
-            *("registration", "town_hall", "award_ceremony", "other"),
-        ),
-        "talk",
-    ),
-}
+BUILT_IN = {**{kind: kind for kind in PAPER_KINDS}, **dict.fromkeys((*OTHER_KINDS, "other"), "talk")}
 # What other types count as. They are words of longer types too, such as "Talk 30 min + 10 min Q&A".
 COUNTS_AS = {
     **{name.replace("_", " "): name for name in BUILT_IN},

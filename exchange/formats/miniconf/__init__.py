@@ -19,18 +19,10 @@ from exchange.formats.miniconf.sessions import SessionReader
 from exchange.problems import Findings, Where
 from exchange.reading.archives import member_names, unpacked
 from exchange.reading.papers import listed
-from exchange.reading.sheets import Sheet, columns, read_csv
+from exchange.reading.sheets import Sheet, columns, read_sheets
 from exchange.reading.textfiles import ending, head, outer_names, read_yaml
 from exchange.reading.values import checked, stated_zone, tidy
-from exchange.records import (
-    UNSTATED,
-    CommitteeRecord,
-    EditionRecord,
-    PersonRef,
-    Program,
-    Stated,
-    is_stated,
-)
+from exchange.records import UNSTATED, CommitteeRecord, EditionRecord, PersonRef, Program, Stated, is_stated
 
 # What the file about the site holds.
 CONFIG = {"tagline", "site_title", "proceedings_title"}
@@ -91,13 +83,13 @@ class SiteReader:
             self.parts[file.name] = read_json_texts(file, self.findings)
         elif suffix in YAMLS:
             self.parts[file.name] = read_yaml(file, self.findings)
-        elif sheet := read_csv(file, self.findings):
-            is_of_papers = set(sheet.columns) >= NEEDED and not EVENTS.match(stem)
-            if is_of_papers:
-                self.papers.add(sheet)
-            else:
-                self.tables.append(sheet)
-            self.taken += is_of_papers
+        else:
+            for _title, sheet in read_sheets(file, self.findings):
+                if set(sheet.columns) >= NEEDED and not EVENTS.match(stem):
+                    self.papers.add(sheet)
+                    self.taken += 1
+                else:
+                    self.tables.append(sheet)
 
     def program(self, context: Context) -> Program:
         """Read what is no table of papers: sessions may name papers of all tables."""
@@ -158,7 +150,7 @@ class SiteReader:
 
     def _leave_unknown(self, where: Where) -> None:
         self.unknown.append(where.file)
-        self._leave(where, gettext("This is no file of Mini-Conf that is known here."))
+        self._leave(where, gettext("This is not a known Mini-Conf file."))
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -171,9 +163,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     program = site.program(context)
     is_empty = not (program.papers or program.sessions or program.presentations or program.edition)
     if is_empty and not findings.has_problems:
-        message = gettext(
-            "There is nothing of Mini-Conf to read: give papers.csv, or the YAML files beside it."
-        )
+        message = gettext("There is no Mini-Conf file to read. Add papers.csv, or the YAML files next to it.")
         findings.problem(Where(sources[0].name if sources else ""), "", message)
     elif len(site.unknown) > site.taken:
         message = gettext(
@@ -189,7 +179,7 @@ def _files(source: Source, findings: Findings) -> Iterator[Source]:
     inside = [PurePath(name).name for name in member_names(source) if not name.endswith("/")]
     others = [name for name in inside or [source.name] if not is_ours(name)]
     if others:
-        message = gettext("Left out, as they are no tables, YAML or JSON: %(names)s.")
+        message = gettext("Left out because they aren’t tables, YAML or JSON: %(names)s.")
         findings.note("warning", Where(source.name if inside else ""), message, names=listed(others))
     if inside or is_ours(source.name):
         yield from unpacked(source, findings, is_ours)

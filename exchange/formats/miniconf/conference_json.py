@@ -13,9 +13,9 @@ from django.utils.translation import gettext
 
 from exchange.formats.miniconf.papers import PaperReader
 from exchange.formats.miniconf.rows import SiteRow
-from exchange.formats.miniconf.sessions import ROLES, SHOWING, SessionReader
+from exchange.formats.miniconf.sessions import ROLES, SessionReader
 from exchange.problems import Where, short
-from exchange.reading.papers import WEB, as_source, kind_of, listed, parsed, uid_of
+from exchange.reading.papers import PAPER_KINDS, WEB, as_source, kind_of, listed, parsed, uid_of
 from exchange.reading.values import slug, tidy
 from exchange.records import (
     UNSTATED,
@@ -41,10 +41,10 @@ DESCRIBED = ("plenaries", "tutorials", "workshops")
 KINDS = {"socials": "social", "tutorials": "tutorial", "workshops": "workshop"}
 # The lists of events in a session that describe the session itself.
 WHOLE = ("plenary_events", "tutorial_events", "workshop_events")
-# What stands where a person, a text or a biography is missing.
+# What is written for a person, a text or a biography that is missing.
 MISSING = re.compile(r"(tb[ad]|none|null|n/?a)\Z", re.IGNORECASE)
 # What presents a plenary and is no person.
-NOBODY = re.compile(r"\b(board|chairs?|committee|team|organi[sz]ers|session|awards?)\b|\d|&", re.IGNORECASE)
+GROUP = re.compile(r"\b(board|chairs?|committee|team|organi[sz]ers|session|awards?)\b|\d|&", re.IGNORECASE)
 
 
 def is_conference(part: object) -> bool:
@@ -156,7 +156,7 @@ class ConferenceReader:
             event.where,
             uid=uid_of(event.text("id") or name),
             title=as_source(f"{tidy(event.text('session'))}: {track}" if track else name),
-            kind=kind_of(f"{event.text('type')} {name}", "oral", SHOWING),
+            kind=kind_of(f"{event.text('type')} {name}", "oral", PAPER_KINDS),
             room=self._room(event.text("room")),
             parent=parent and parent.uid,
             roles=tuple(
@@ -183,7 +183,7 @@ class ConferenceReader:
         return list(keys)
 
     def _kind_of_session(self, name: str, row: SiteRow, about: SiteRow, shown: list[SiteRow]) -> str:
-        kinds = Counter(kind_of(event.text("type"), "oral", SHOWING) for event in shown)
+        kinds = Counter(kind_of(event.text("type"), "oral", PAPER_KINDS) for event in shown)
         words = row.text("type").casefold()
         if kinds:
             return kinds.most_common(1)[0][0]
@@ -213,7 +213,7 @@ def _said(row: dict[str, object]) -> dict[str, object]:
 def _names(row: SiteRow, field: str) -> list[str]:
     """Return the people in a field: a name, or a list of names or of objects. Boards and teams are none."""
     found = [row.text(field), *row.texts(field), *(one.text("full_name", "name") for one in row.rows(field))]
-    people = [one.name for text in found if text and not NOBODY.search(text) for one in parsed(text)]
+    people = [one.name for text in found if text and not GROUP.search(text) for one in parsed(text)]
     names = (name.removeprefix("and ") for name in people)
     return [name for name in names if name and not MISSING.match(name)]
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from exchange.formats.miniconf.papers import PaperReader
 from exchange.formats.miniconf.rows import ENDS, SiteRow, Times, rows_in, without_tags
 from exchange.problems import Findings, Where, short
-from exchange.reading.papers import as_source, kind_of, listed, parsed, uid_of
+from exchange.reading.papers import PAPER_KINDS, as_source, kind_of, listed, parsed, uid_of
 from exchange.reading.sheets import Sheet
 from exchange.reading.textfiles import scalar
 from exchange.reading.values import slug, tidy
@@ -33,8 +33,6 @@ from exchange.records import (
     Stated,
 )
 
-# The kinds whose sessions show papers: what such a session is called may hold any subject.
-SHOWING = frozenset(("poster", "oral", "spotlight"))
 ROLES = {"panel": "panelist", "tutorial": "organizer", "workshop": "organizer"}
 # Where the people of an event are named.
 SPEAKERS = ("presenter", "speaker", "speakers", "organizers", "authors")
@@ -130,7 +128,7 @@ class SessionReader:
     def _add_papers(self, key: str, row: SiteRow) -> None:
         words = row.text("long_name", "name", "cluster_name", "title")
         title = as_source(tidy(words or f"Session {key}"))
-        kind = kind_of(f"{row.text('name')} {key} {row.where.file}", "oral", SHOWING)
+        kind = kind_of(f"{row.text('name')} {key} {row.where.file}", "oral", PAPER_KINDS)
         session = self.session(row, row.where, uid=uid_of(key), title=title, kind=kind)
         self._named[key] = session
         self.show(row.texts("papers") + self.papers.of_session.pop(key, []), session, row.where)

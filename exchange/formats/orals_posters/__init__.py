@@ -25,7 +25,15 @@ from exchange.formats.orals_posters.events import (
 )
 from exchange.formats.orals_posters.records import TopicTree, distinct, read, recognizes, split_affiliations
 from exchange.reading.values import slug, tidy, zone_of
-from exchange.records import AuthorRecord, PaperRecord, PresentationRecord, Program, SessionRecord, stated
+from exchange.records import (
+    AuthorRecord,
+    PaperRecord,
+    PresentationRecord,
+    Program,
+    SessionRecord,
+    first_stated,
+    stated,
+)
 
 SECOND = "-2"
 # Numbers are below 2**53, so that every reader of JSON takes them exactly.
@@ -45,15 +53,13 @@ class OutputRow:
         """Return start and end, those of the session where the presentation has none of its own."""
         if presentation is None:
             return None, None
-        start, end = stated(presentation.start, None), stated(presentation.end, None)
-        if self.session:
-            start, end = start or stated(self.session.start, None), end or stated(self.session.end, None)
+        start, end = (first_stated(name, presentation, self.session) for name in ("start", "end"))
         return start, max(start, end) if start and end else end
 
     @property
     def room(self) -> str | None:
-        own = stated(self.presentation.room, None)
-        return own or (stated(self.session.room, None) if self.session else None)
+        room: str | None = first_stated("room", self.presentation, self.session)
+        return room
 
     @property
     def is_public(self) -> bool:

@@ -158,31 +158,16 @@ PUBLIC_HOST = re.compile(r"(?:[a-z0-9-]+\.)+(?!local$|internal$|lan$)[a-z]{2,}\Z
 BARE_ADDRESS = re.compile(r"www\.\S+|[\w-]+(\.[\w-]+)*\.[a-z]{2,}/\S*\Z")
 CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
 # How the `type` of a medium is written, by kind of material. PDF and URL alone imply no kind.
-TYPES = {
-    "pdf": "PDF",
-    "slides": "Slides",
-    "poster": "Poster",
-    "video": "Video",
-    "code": "Code",
-    "data": "Data",
-    "review": "Review",
-    "project": "Project",
-    "other": "URL",
-}
-KINDS_BY_TYPE = {word.lower(): kind for kind, word in TYPES.items() if word not in ("PDF", "URL")}
+TELLING_KINDS = ("slides", "poster", "video", "code", "data", "review", "project")
+TYPES = {"pdf": "PDF", **{kind: kind.capitalize() for kind in TELLING_KINDS}, "other": "URL"}
 # Words in the name of a medium, the most telling first.
 WORDS = {
-    "slides": "slides",
-    "slide deck": "slides",
+    **dict.fromkeys(("slides", "slide deck"), "slides"),
     "poster": "poster",
     "openreview": "review",
-    "video": "video",
-    "recording": "video",
-    "code": "code",
-    "github": "code",
-    "data": "data",
-    "project": "project",
-    "pdf": "pdf",
+    **dict.fromkeys(("video", "recording"), "video"),
+    **dict.fromkeys(("code", "github"), "code"),
+    **{kind: kind for kind in ("data", "project", "pdf")},
 }
 
 
@@ -221,7 +206,8 @@ def media_kind(type_: str, name: str, address: str) -> str:
     words = name.lower()
     named = next((kind for word, kind in WORDS.items() if word in words), "")
     is_pdf = type_.lower() == "pdf"
-    return KINDS_BY_TYPE.get(type_.lower()) or named or ("pdf" if is_pdf else link_kind(address)) or "other"
+    telling = type_.lower() if type_.lower() in TELLING_KINDS else named
+    return telling or ("pdf" if is_pdf else link_kind(address)) or "other"
 
 
 def materials_of(events: Iterable[InputRow], host: str, findings: Findings) -> tuple[MaterialRecord, ...]:

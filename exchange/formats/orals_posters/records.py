@@ -24,14 +24,13 @@ from exchange.formats.orals_posters.events import (
     track_of,
 )
 from exchange.problems import Findings, Where, short
+from exchange.reading.papers import PaperParts
 from exchange.reading.textfiles import head, outer_names, place_of, read_object
 from exchange.reading.values import checked, noted_text, shortened, slug, tidy, zone_of
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
-    InstitutionRecord,
     PaperRecord,
-    PersonRef,
     PresentationRecord,
     Program,
     RoomRecord,
@@ -122,7 +121,7 @@ class PaperReader:
     def __init__(self, context: Context, host: str, abstracts: Mapping[str, str], findings: Findings) -> None:
         self.context, self.host, self.abstracts, self.findings = context, host, abstracts, findings
         self.topics = TopicTree()
-        self.institutions: dict[str, InstitutionRecord] = {}
+        self.parts = PaperParts(findings)
 
     def paper(self, events: Sequence[InputRow]) -> PaperRecord:
         main = events[0]
@@ -190,14 +189,7 @@ class PaperReader:
         elif author.id is not None:
             ids = ((public_host(author.url) or UNKNOWN_HOST, str(author.id)),)
         affiliations = split_affiliations(author.institution)
-        for name in affiliations:
-            self.institutions.setdefault(slug(name), InstitutionRecord(slug=slug(name), name=name))
-        return AuthorRecord(
-            where=event.where,
-            person=PersonRef(where=event.where, name=author.name, uid=uid, ids=ids),
-            affiliations=affiliations,
-            institutions=tuple(dict.fromkeys(map(slug, affiliations))),
-        )
+        return self.parts.author(author.name, event.where, affiliations=affiliations, uid=uid, ids=ids)
 
 
 def telling(decision: str) -> int:
@@ -385,7 +377,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         message = gettext("%(count)s abstracts belong to no event of these files, such as %(first)s.")
         findings.note("warning", Where(), message, count=len(left), first=short(left[0]))
     program = Program(
-        institutions=tuple(papers.institutions.values()),
+        institutions=tuple(papers.parts.institutions.values()),
         topics=tuple(papers.topics.topics.values()),
         rooms=tuple(RoomRecord(slug=key, name=name) for key, name in sessions.rooms.items()),
         papers=records,

@@ -29,7 +29,7 @@ from exchange.formats.tables.rows import (
 )
 from exchange.problems import Findings, Where, nearest, short
 from exchange.reading.archives import RESOURCE_FORKS, is_workbook, member_names, packed, unpacked
-from exchange.reading.sheets import Sheet, columns, read_csv, read_workbook, write_sheet
+from exchange.reading.sheets import Sheet, columns, read_sheets, write_sheet
 from exchange.reading.values import UnfitError, checked, key_of, zone_called, zone_of
 from exchange.records import EditionRecord, MenuRecord, Program, Record, is_stated
 
@@ -77,14 +77,14 @@ def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
     found: dict[str, Sheet] = {}
     for source in sources:
         if is_workbook(source):
-            for title, sheet in read_workbook(source, findings):
+            for title, sheet in read_sheets(source, findings):
                 if name := _new_table(f"{title}.xlsx", source.name, found, findings):
                     found[name] = sheet
             continue
         for file in unpacked(source, findings):
             path = PurePath(file.name.replace("\\", "/"))
             name = _new_table(path.name, file.name, found, findings)
-            if name and (table := read_csv(Source(path.name, file.content), findings)):
+            for _title, table in read_sheets(Source(path.name, file.content), findings) if name else ():
                 found[name] = table
     return found
 
@@ -94,7 +94,7 @@ def _new_table(file: str, place: str, found: Iterable[str], findings: Findings) 
     name = table_named(file, (*TEXTS, "xlsx"))
     if not name:
         known = [f"{table}.csv" for table in TABLES]
-        listed = gettext("Known are: %(tables)s") % {"tables": ", ".join(known)}
+        listed = gettext("Valid tables: %(tables)s") % {"tables": ", ".join(known)}
         message = f"{gettext('No table has this name.')}{nearest(file, known) or f' {listed}'}"
         findings.problem(Where(short(place)), "", message)
     elif name in found:

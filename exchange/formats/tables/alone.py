@@ -16,7 +16,7 @@ from exchange.files import Context
 from exchange.formats.tables.rows import ADDED, TABLES, Column, cells_of, clock, entries_of, joined, reading
 from exchange.reading.sheets import heading
 from exchange.reading.values import zone_of
-from exchange.records import GrantRecord, Program, stated
+from exchange.records import GrantRecord, Program, first_stated, stated
 
 # Returns the added cells of a record.
 type AddedCells = Callable[[Any], list[str]]
@@ -60,7 +60,7 @@ def of_papers(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
     for one in reading(program.presentations, ["paper", "session", "start", "status"]):
         session = sessions.get(stated(one.session, None) or "")
         if session and "cancelled" not in (one.status, session.status):
-            start = stated(one.start, None) or stated(session.start, None)
+            start = first_stated("start", one, session)
             words = (markup.plain(stated(session.title, "")), moment(start, zone) if start else "")
             shown[stated(one.paper, None) or ""].append(", ".join(filter(None, words)))
     won: dict[str, list[str]] = defaultdict(list)

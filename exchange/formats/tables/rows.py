@@ -43,7 +43,7 @@ SPECIAL = re.compile(r"([\\;])")
 TRIMMED = {"uid", "slug", "kind", "role", "status", "mode", "timezone", "orcid", "url", "topic"}
 TRIMMED |= {"second_timezone", "conference", "edition", "paper", "session", "room", "parent", "person_uid"}
 # Columns of words that are never empty: an empty cell says nothing about them.
-NEVER_EMPTY = {"kind", "status", "mode", "accent", "timezone", "conference"}
+NEVER_EMPTY = {"kind", "status", "mode", "accent", "timezone", "conference", "hero_focus"}
 LEVEL = "level"
 PERSON = ("name", "uid", "orcid", "ids")
 
@@ -197,6 +197,7 @@ PARENTS = (
     Table("pages", records.PageRecord, key="slug", words="title"),
     Table("sponsors", records.SponsorRecord, key="slug", words="name"),
     Table("announcements", records.AnnouncementRecord, key="uid", words="title"),
+    Table("key_dates", records.KeyDateRecord, key="uid", words="title"),
     Table("topics", records.TopicRecord, key="slug", words="name"),
     Table("session_kinds", records.KindRecord, key="slug", words="name"),
     Table("presentation_kinds", records.KindRecord, key="slug", words="name"),

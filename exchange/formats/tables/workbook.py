@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 from django.utils.translation import gettext
 
 from exchange.reading.archives import BOOK, member_called
-from exchange.reading.sheets import CONTINUED, NOTE_HEADINGS, NOTES
+from exchange.reading.grids import CONTINUED, NOTE_HEADINGS, NOTES
 
 # In UTF-16 units, as spreadsheet programs count.
 MAX_CELL_CHARS = 32_767

@@ -30,7 +30,7 @@ class Command(BaseCommand):
         parser.add_argument("-o", "--output", metavar="FILE", help="file or folder to write")
         parser.add_argument("--drafts", action="store_true", help="staff's own copy, with what is not public")
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         try:
             self._export(options)
         except ProgramError as error:

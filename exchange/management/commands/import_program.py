@@ -15,9 +15,10 @@ from django.core.management.base import BaseCommand, CommandError
 from conference.models import Edition
 from exchange.files import MAX_BYTES, MEGABYTE, Format, Source
 from exchange.formats import readable
-from exchange.imports.compare import WORDS
+from exchange.imports.compare import OUTCOMES
 from exchange.imports.kinds import KINDS
-from exchange.imports.load import Report, load, reading_context
+from exchange.imports.known_rows import reading_context
+from exchange.imports.load import Report, load
 from exchange.jobs.fetch import Policy, fetch
 from exchange.jobs.photos import with_photos
 from exchange.problems import Note, ProgramError, note_sections, refused, short
@@ -49,10 +50,10 @@ class ProgressBar:
 
 def table(report: Report) -> Iterator[str]:
     """Yield the counts per kind and in total as lines of a table."""
-    yield "".join([" " * 14, *(f"{word:>13}" for word in WORDS)])
+    yield "".join([" " * 14, *(f"{word:>13}" for word in OUTCOMES)])
     rows = [(KINDS[name].many or name, tally) for name, tally in report.tallies.items()]
     for name, tally in [*rows, ("total", report.total)]:
-        yield "".join([f"{name:<14}", *(f"{getattr(tally, word):>13}" for word in WORDS)])
+        yield "".join([f"{name:<14}", *(f"{tally[word]:>13}" for word in OUTCOMES)])
 
 
 def remarks(report: Report, *, everything: bool = False) -> Iterator[str]:
@@ -62,7 +63,7 @@ def remarks(report: Report, *, everything: bool = False) -> Iterator[str]:
         lines = [line for alike in section.groups for line in _alike(alike, everything=everything)]
         yield from _first(lines, everything=everything)
     conflicts = [
-        f"conflict: {one.kind} {one.label}, {one.field}: kept {_short(one.ours)}; the file says "
+        f"conflict: {one.provenance.kind} {one.label}, {one.field}: kept {_short(one.ours)}; the file says "
         f"{_short(one.theirs)}; last imported: {_short(one.base)}"
         for one in report.conflicts
     ]
@@ -106,7 +107,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--no-progress", action="store_true", help="show no progress")
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         try:
             report = self._load(options)
         except ProgramError as error:

@@ -1,7 +1,5 @@
 """`manage.py sweep_imports`: remove uploads that nobody confirmed within a day."""
 
-from typing import Any
-
 from django.core.management.base import BaseCommand
 
 from exchange.jobs.tasks import sweep
@@ -13,7 +11,7 @@ class Command(BaseCommand):
         "site where none comes."
     )
 
-    def handle(self, *args: object, **options: Any) -> None:
+    def handle(self, *args: object, **options: object) -> None:
         count = sweep()
         if options["verbosity"]:
             self.stdout.write(f"{count} removed.")

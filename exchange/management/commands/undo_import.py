@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from content.revert import CannotRevertError
-from exchange.jobs.undo import plan, summary, undo
+from content.history.revert import CannotRevertError
+from exchange.jobs.undo import pending_of, plan, summary, undo
 from exchange.models import ImportRun
 
 
@@ -24,11 +24,12 @@ class Command(BaseCommand):
         run = ImportRun.objects.filter(pk=options["run"]).first()
         if run is None:
             raise CommandError(f"There is no import {options['run']}.")
+        waiting = pending_of(run)
         try:
             found = plan(run) if options["dry_run"] else undo(run)
         except CannotRevertError as error:
             raise CommandError("Nothing was reverted. " + " ".join(error.reasons)) from None
-        for line in summary(found) or ["Nothing to revert."]:
+        for line in summary(found, waiting) or ["Nothing to revert."]:
             self.stdout.write(line)
         for one in found.kept:
             self.stdout.write(f"kept, as it was edited or is needed: {one}")

@@ -12,7 +12,7 @@ from search.models import Document
 
 class Command(BaseCommand):
     help = (
-        "Make the search index anew. It keeps itself up to date; this is for a database that was changed "
+        "Rebuild the search index. It keeps itself up to date; this is for a database that was changed "
         "by other hands, such as one brought back from a copy."
     )
 

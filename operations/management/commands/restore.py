@@ -6,7 +6,7 @@ from pathlib import Path
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 
-from operations.backup.archive import Archive, BadArchiveError, opened
+from operations.backup.archive import Archive, BadArchiveError
 from operations.backup.restore import is_in_use, restore
 
 
@@ -23,7 +23,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, file: Path, replace: bool, check: bool, **options: object) -> None:
         try:
-            with opened(Archive(file)) as archive:
+            with Archive(file) as archive:
                 if check:
                     archive.check()
                 elif is_in_use() and not replace:

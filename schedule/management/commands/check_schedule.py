@@ -42,7 +42,7 @@ def edition_named(slug: str | None) -> Edition:
     edition = Edition.objects.filter(slug=slug).first() if slug else Edition.objects.first()
     if edition is None:
         known = ", ".join(Edition.objects.values_list("slug", flat=True)) or "none"
-        wanted = f"There is no edition “{slug}”." if slug else "There is no edition yet."
+        wanted = f"There is no edition “{slug}”." if slug else "There are no editions yet."
         raise CommandError(f"{wanted} Existing: {known}.", returncode=2)
     return edition
 

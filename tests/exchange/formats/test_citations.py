@@ -1,7 +1,10 @@
 """BibTeX, RIS and CSL-JSON, read back by others: keys that last, names in parts, any title, one APA line."""
 
 import json
+import shutil
+import subprocess
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,18 +17,14 @@ from jsonschema import Draft202012Validator
 import markup
 from exchange.citations import apa, citations, initials
 from exchange.exports.dump import name_parts
-from exchange.files import Context, Writer
-from exchange.formats import bibtex, csl_json, ris
-from exchange.records import AuthorRecord, ConferenceRecord, PersonRecord, PersonRef, Program
+from exchange.files import Context, Source, Writer
+from exchange.formats import bibtex, csl_json, program_json, ris
+from exchange.records import AuthorRecord, ConferenceRecord, PersonRecord, PersonRef, Program, stated
+from tests.demo.programs import DEMO, YEARS
+from tests.exchange.outputs import content
 from tests.exchange.programs import PROCEEDINGS, author, edition, odd, paper, program
 
-CONTEXT = Context(
-    "2021",
-    2021,
-    "America/Los_Angeles",
-    "https://conf.example",
-    name_parts=name_parts,
-)
+CONTEXT = Context("2021", 2021, "America/Los_Angeles", "https://conf.example", name_parts=name_parts)
 MLSYS = ConferenceRecord(slug="mlsys", name="MLSys", full_name="Machine Learning & Systems")
 NAMES = ("Jan van der Berg", "Martin L. King Jr.", "bell hooks", "李雷", "Plato", "Tom Sand and Co, Inc")
 SIGNS = st.one_of(
@@ -34,23 +33,8 @@ SIGNS = st.one_of(
 # The library's words for signs that TeX prints otherwise: ' is an apostrophe, \\textasciicircum a caret.
 AS_PRINTED = str.maketrans({"'": "’", "ˆ": "^", "$": ""})
 TEXTS = (
-    "id",
-    "title",
-    "container-title",
-    "collection-title",
-    "volume",
-    "publisher",
-    "publisher-place",
-    "ISBN",
-    "ISSN",
-    "license",
-    "event-title",
-    "event-place",
-    "page",
-    "DOI",
-    "URL",
-    "keyword",
-    "abstract",
+    *("id", "title", "container-title", "collection-title", "volume", "publisher", "publisher-place"),
+    *("ISBN", "ISSN", "license", "event-title", "event-place", "page", "DOI", "URL", "keyword", "abstract"),
 )
 NAMES_IN_PARTS = {
     "type": "array",
@@ -81,8 +65,7 @@ SCHEMA = {
 
 
 def written(write: Writer, made: Program) -> str:
-    (file,) = write(made, CONTEXT)
-    return b"".join(file.chunks).decode()
+    return content(write, made, CONTEXT).decode()
 
 
 def entries(made: Program, *layers: Any) -> list[Any]:
@@ -222,6 +205,7 @@ def test_citations_carry_the_license_of_the_paper_or_of_the_edition() -> None:
         "Éric Šimek’s 李 café",
         "ends in \\",
         "x@y.z, = {a}, @article{b,",
+        r"a | b, \-\-verbose and \-\-\-",
     ],
 )
 def test_trap_15_titles_survive_bibtex(title: str) -> None:
@@ -369,3 +353,53 @@ def test_apa_line_of_many_authors_shows_the_first_19_and_the_last() -> None:
 
     assert "Author18, A., … Author29, A. (2021)." in apa(citation)
     assert initials("") == ""
+
+
+# BibTeX as foreign readers take it
+
+
+# What breaks BibTeX, in any order and number; formulas that read the same as text and as TeX.
+PIECES = [*"{}&%_#’“”é\"'李—", r"\{", r"\ ", "{A}", "BERT", "a_b"]
+NASTY = st.lists(st.sampled_from([*PIECES, "$n$", "$a+b$", "@article{x,", ",", "=", " on "]), max_size=14)
+
+
+def printed(title: str) -> str:
+    return " ".join(markup.plain(title).replace("'", "’").replace("$", "").split())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(NASTY.map(lambda pieces: f"x{''.join(pieces)}x"), min_size=1, max_size=4))
+def test_trap_15_nasty_titles_round_trip(titles: list[str]) -> None:
+    found = entries(titled(*titles), LatexDecodingMiddleware(keep_math_mode=False))
+    shown = [" ".join(entry["title"].translate(AS_PRINTED).split()) for entry in found]
+
+    assert [entry.key for entry in found] == [f"mlsys2021.p{n}" for n in range(len(titles))]
+    assert shown == [printed(one) for one in titles]
+
+
+def demo(year: int) -> Program:
+    path = DEMO / f"mlsys-{year}.json"
+    return program_json.read([Source(path.name, path.read_bytes())], CONTEXT)
+
+
+@pytest.mark.parametrize("year", YEARS)
+def test_trap_15_the_whole_demo_parses(year: int) -> None:
+    made = demo(year)
+    found = entries(made, LatexDecodingMiddleware(keep_math_mode=False))
+    keys = [entry.key for entry in found]
+    corrected = replace(made, papers=tuple(replace(one, title="New", authors=()) for one in made.papers))
+
+    assert len({*keys}) == len(made.papers)
+    assert keys == [entry.key for entry in entries(corrected)]
+    titles = [printed(stated(one.title, "")) for one in made.papers]
+    assert sorted(entry["title"].translate(AS_PRINTED) for entry in found) == sorted(titles)
+
+
+@pytest.mark.skipif(shutil.which("biber") is None, reason="biber, the reader of biblatex, is not installed")
+def test_trap_15_biber_reads_the_demo(tmp_path: Path) -> None:
+    (tmp_path / "all.bib").write_text(written(bibtex.write, demo(2021)), "utf-8")
+    result = subprocess.run(
+        ["biber", "--tool", "--validate-datamodel", "all.bib"], cwd=tmp_path, capture_output=True, text=True
+    )
+
+    assert (result.returncode, "ERROR" in result.stdout) == (0, False)

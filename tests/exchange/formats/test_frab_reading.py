@@ -1,5 +1,6 @@
 """Schedules of frab and pretalx, read: what becomes of events, what is refused, and both ways round."""
 
+import copy
 import json
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -24,6 +25,7 @@ from exchange.records import (
     stated,
 )
 from tests.exchange.formats.test_frab import CONTEXT, SHARED, talks, text
+from tests.exchange.outputs import reported
 from tests.exchange.programs import odd
 from tests.exchange.strategies import programs
 
@@ -56,9 +58,7 @@ def read(**fields: Any) -> Program:
 
 
 def problems(fmt: Any, content: bytes) -> list[str]:
-    with pytest.raises(ProgramError) as error:
-        fmt.read([Source("file", content)], CAMP)
-    return [str(problem) for problem in error.value.problems]
+    return reported(fmt.read, [Source("file", content)], CAMP)
 
 
 def again(made: Program, fmt: Any) -> Program:
@@ -250,6 +250,39 @@ def test_more_types_than_a_conference_has_are_no_kinds() -> None:
     assert [one.kind for one in found.sessions[20:]] == ["oral"] * 9
 
 
+ODD = [5, "no", ["a"], [{}], {"a": 1}]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize(
+    "path",
+    [
+        ("do_not_record",),
+        ("persons", 0, "guid"),
+        ("answers", 0, "is_public"),
+        ("answers", 0, "question", "is_public"),
+    ],
+)
+def test_odd_flag_or_guid_of_a_person_leaves_the_event_as_it_is(path: list[str | int], odd: object) -> None:
+    answers = [{"question": {"question": "Why?"}, "answer": "So."}]
+    event: Any = copy.deepcopy({**EVENT, "answers": answers})
+    part = event
+    for name in path[:-1]:
+        part = part[name]
+    part[path[-1]] = odd
+
+    (session,) = read(**event).sessions
+    assert session.abstract == f"First.\n\nSecond.{'' if 'is_public' in path else '\n\nWhy? So.'}"
+
+
+@pytest.mark.parametrize(("odd", "said"), [(5, "a number"), (["a"], "a list"), ({}, "an object")])
+def test_guid_that_is_no_text_is_reported(odd: object, said: str) -> None:
+    place = "conference.days[0].rooms.Curie[0] (On n bodies)"
+
+    found = problems(frab_json, source(guid=odd).content)
+    assert found == [f"file, {place}, guid: This must be text, not {said}."]
+
+
 def test_addresses_of_pictures_are_taken() -> None:
     others = [("X", None), ("Y", {"url": "https://camp.test/y.png"}), ("Z", 5)]
     persons = [{"code": code, "name": code, "avatar": avatar} for code, avatar in others]
@@ -335,7 +368,7 @@ def test_problem_names_file_place_and_field(fields: dict[str, Any], field: str) 
         (b'<!DOCTYPE s SYSTEM "http://127.0.0.1/x.dtd"><schedule/>', "document type"),
         (b"<a>" * 100_000, "nested too deeply"),
         (b"<schedule><day>", "not XML"),
-        (b"<rss/>", "does not begin with <schedule>"),
+        (b"<rss/>", "doesn’t begin with <schedule>"),
         (b"<schedule>\x00</schedule>", "not XML"),
         (b"", "not XML"),
     ],
@@ -485,6 +518,13 @@ def test_break_of_the_newer_layout_has_no_guid() -> None:
     assert (session.uid, session.kind, session.room) == ("lunch-2019-08-22t00-15-00-02-00", "break", None)
 
 
+@pytest.mark.parametrize("guid", ODD)
+def test_participant_with_an_odd_guid_is_known_by_name(guid: object) -> None:
+    found = newer({**NEWER, "participants": [{"guid": guid, "name": "Mia Zed"}]})
+
+    assert [one.authors for one in found.papers] == [(AuthorRecord(person=PersonRef(name="Mia Zed")),)]
+
+
 def test_two_persons_of_one_name_are_pointed_out() -> None:
     other = {**NEWER, "guid": None, "code": "X", "participants": [{"guid": "g9", "name": "Mia Zed"}]}
     said = [note.message for note in newer(NEWER, other).notes]
@@ -534,7 +574,7 @@ def test_any_program_reads_back_and_stays(made: Program, fmt: Any) -> None:
     assert again(once, fmt) == once
 
 
-NO_DAYS = "This is no schedule of frab or pretalx: it has no days."
+NO_DAYS = "This is not a frab or pretalx schedule: it has no days."
 
 
 @pytest.mark.parametrize(
@@ -558,7 +598,7 @@ def test_one_file_is_read_at_a_time() -> None:
         frab_json.read([source(), source()], CAMP)
 
 
-def test_times_of_a_file_are_those_of_its_own_zone_and_told() -> None:
+def test_times_of_a_file_are_in_its_own_zone_and_noted() -> None:
     day = {"index": 1, "date": "2019-08-21", "rooms": {"Curie": [{**EVENT, "date": "", "start": "11:00"}]}}
     conference = {"acronym": "camp", "time_zone_name": "Asia/Seoul", "days": [day]}
     found = frab_json.read(

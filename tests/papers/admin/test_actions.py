@@ -32,7 +32,7 @@ def test_award_goes_to_papers_behind_those_who_have_it(admin_client: Client, edi
     award = make.make_award(make.make_edition(2022), [papers[1]])
     page = act(admin_client, "grant_award", papers, award=award.pk)
 
-    assert "2 papers got the award. 1 has the award already." in page
+    assert "Award granted to 2 papers. 1 has the award already." in page
     assert list(AwardGrant.objects.values_list("position", "paper__title")) == [
         (1, "Two"),
         (2, "One"),
@@ -50,7 +50,7 @@ def test_award_goes_to_people_behind_those_who_have_it(admin_client: Client, edi
     merge.merge(bob, [old])
     page = act(admin_client, "grant_award", [ada, bob, old], award=award.pk)
 
-    assert "1 person got the award. 1 has the award already. 1 was left alone." in page
+    assert "Award granted to 1 person. 1 has the award already. 1 was left unchanged." in page
     grants = AwardGrant.objects.order_by("position").values_list("position", "paper", "person")
     assert [*grants] == [(1, paper.pk, None), (2, None, bob.pk), (3, None, ada.pk)]
     take_back(admin_client, page)
@@ -76,14 +76,14 @@ def test_people_get_awards_of_the_own_edition_alone(client: Client, edition: Edi
         (f"p2 {PDF}\np1\t{CODE}", [(1, PDF), (0, CODE)], []),
         (f"p1, {PDF}", [(0, PDF)], []),
         ("", [], ["Paste at least one address."]),
-        (PDF, [], ["There are 1 addresses for 2 papers. Begin each line with the identifier."]),
+        (PDF, [], ["1 addresses for 2 papers: start each line with the paper's identifier."]),
         (f"p1 {PDF}\np9 {CODE}", [], ["Line 2: no chosen paper has the identifier “p9”."]),
         (
             f"{PDF}\np1 {CODE}",
             [],
-            ["Either each line begins with a paper's identifier or none does. Some do here, some do not."],
+            ["Start every line with a paper's identifier, or none of them."],
         ),
-        (f"p1 {PDF} x", [], ["Line 1: give an address, or an identifier and an address."]),
+        (f"p1 {PDF} x", [], ["Line 1: enter an address, or an identifier and an address."]),
     ],
 )
 def test_lines_are_matched_or_named(source: str, pairs: list[tuple[int, str]], problems: list[str]) -> None:
@@ -95,8 +95,8 @@ def test_bad_address_is_named_with_its_line(bad: str) -> None:
     pairs, problems = matched(f"p1 {PDF}\np2 {bad}", ["p1", "p2"])
 
     assert pairs == []
-    assert [problem[: len(f"Line 2: “{bad}” is no address.")] for problem in problems] == [
-        f"Line 2: “{bad}” is no address."
+    assert [problem[: len(f"Line 2: “{bad}” is not a valid address.")] for problem in problems] == [
+        f"Line 2: “{bad}” is not a valid address."
     ]
 
 
@@ -125,7 +125,7 @@ def test_material_with_a_bad_line_is_refused_whole(admin_client: Client, edition
     paper = make.make_paper(edition, uid="p1")
     page = act(admin_client, "add_material", [paper], kind="pdf", label="", addresses=f"p1 {PDF}\np1 bad")
 
-    assert "Line 2: “bad” is no address." in page
+    assert "Line 2: “bad” is not a valid address." in page
     assert not Material.objects.exists()
 
 
@@ -138,7 +138,7 @@ def test_papers_are_put_into_a_session_by_what_waits_or_anew(admin_client: Clien
     page = act(admin_client, "put_in_session", [*papers, old], session=session.pk, kind="poster")
     placed = session.presentations.order_by("position").values_list("position", "paper__title")
 
-    assert "2 papers put into the session. 1 is there already. 1 was left alone." in page
+    assert "2 papers moved to the session. 1 is there already. 1 was left unchanged." in page
     # In the order of the list.
     assert list(placed) == [(1, "One"), (2, "Three"), (3, "Two")]
     take_back(admin_client, page)
@@ -185,9 +185,13 @@ def test_page_says_which_papers_bring_a_presentation_that_waits(
 @pytest.mark.parametrize(
     ("action", "given", "reason"),
     [
-        ("put_in_session", {"kind": "oral"}, "You may not add presentations there."),
-        ("put_in_session", {"kind": "poster"}, "You may not change its presentation."),
-        ("add_material", {"kind": "pdf", "addresses": PDF}, "You may not add material to it."),
+        ("put_in_session", {"kind": "oral"}, "You don’t have permission to add presentations there."),
+        ("put_in_session", {"kind": "poster"}, "You don’t have permission to change its presentation."),
+        (
+            "add_material",
+            {"kind": "pdf", "addresses": PDF},
+            "You don’t have permission to add material to it.",
+        ),
     ],
 )
 def test_role_in_another_edition_adds_nothing_to_papers_here(
@@ -250,5 +254,5 @@ def test_track_and_decision_are_set(admin_client: Client, edition: Edition) -> N
     page = act(admin_client, "set_track", papers, track="Systems")
     act(admin_client, "set_decision", papers, decision="Accept (oral)")
 
-    assert "1 paper got the track. 1 has it already." in page
+    assert "Track set for 1 paper. 1 has it already." in page
     assert list(Paper.objects.values_list("track", "decision")) == [("Systems", "Accept (oral)")] * 2

@@ -96,7 +96,7 @@ def test_author_twice_is_refused_with_a_sentence(admin_client: Client) -> None:
     rows = formset("authorships", [author_row(zed)], [new_author(paper, zed.person_id)])
     page = admin_client.post(address(paper, "change"), sent(paper, rows))
 
-    assert "Twice in one form: This person is an author of the paper already." in page.text
+    assert "Twice in one form: This person is already an author of the paper." in page.text
     assert authors(paper) == [(1, "Zed")]
 
 
@@ -106,7 +106,7 @@ def test_authors_who_exchange_rows_are_refused_with_a_sentence(admin_client: Cli
     crossed = [author_row(zed, person=abe.person_id), author_row(abe, person=zed.person_id)]
     page = admin_client.post(address(paper, "change"), sent(paper, formset("authorships", crossed)))
 
-    assert "Change the order numbers instead of the names." in page.text
+    assert "change the order numbers instead of the names." in page.text
     assert authors(paper) == [(1, "Zed"), (2, "Abe")]
 
 
@@ -234,11 +234,11 @@ def test_actions_count_what_they_changed(admin_client: Client, edition: Edition)
     before = Edition.objects.get().revision
     page = act(admin_client, "publish", papers)
 
-    assert "2 papers published. 1 was published already." in page
+    assert "2 papers published. 1 was already published." in page
     assert Edition.objects.get().revision == before + 1
     assert "1 paper withdrawn." in act(admin_client, "withdraw", papers[:1])
-    assert "1 was withdrawn already." in act(admin_client, "withdraw", papers[:1])
-    assert "3 papers put back to draft." in act(admin_client, "back_to_draft", papers)
+    assert "1 was already withdrawn." in act(admin_client, "withdraw", papers[:1])
+    assert "3 papers returned to draft." in act(admin_client, "back_to_draft", papers)
     assert {*Paper.objects.values_list("status", flat=True)} == {"draft"}
 
 
@@ -275,3 +275,29 @@ def test_award_may_go_to_an_old_paper_and_keeps_its_winners_order(admin_client: 
     assert choices(admin_client, AwardGrant, "paper", None, "old") == ["Old (2016)"]
     assert "autocomplete/?edition=" not in admin_client.get(address(award, "change")).text
     assert list(winners.values_list("position", "paper__title")) == [(1, "New"), (2, "Old")]
+
+
+def test_decision_country_and_presentation_are_filters_inside_an_edition(admin_client: Client) -> None:
+    edition = make.make_edition()
+    oral = make.make_paper(edition, title="Oral", decision="Accept (oral)", topic=make.make_topic(edition))
+    poster = make.make_paper(edition, title="Poster", decision="Accept")
+    for place in ("Analytical Engines", "Difference Engines"):
+        author = make.add_author(oral, place)
+        author.institutions.add(make.make_institution(place, country="Chile"))
+    for paper, kind in ((oral, "oral"), (oral, "poster"), (poster, "poster")):
+        make.make_presentation(edition=edition, paper=paper, kind=kind)
+    make.make_paper(make.make_edition(2022), decision="Reject")
+
+    def found(path: str, **narrow: str) -> list[str]:
+        shown = admin_client.get(path, {"edition__id__exact": str(edition.pk), **narrow})
+        return sorted(str(row) for row in shown.context["cl"].result_list)
+
+    assert found(LIST, decision="Accept (oral)") == found(LIST, country="Chile") == ["Oral"]
+    assert found(LIST, presented_as="oral") == ["Oral"]
+    assert found(LIST, presented_as="poster") == ["Oral", "Poster"]
+    # A choice of another edition narrows nothing.
+    assert found(LIST, decision="Reject") == ["Oral", "Poster"]
+    presentations = "/admin/schedule/presentation/"
+    assert found(presentations, decision="Accept") == ["Poster"]
+    assert found(presentations, country="Chile", kind__exact="poster") == ["Oral"]
+    assert found(presentations, topic=str(oral.topic_id)) == ["Oral", "Oral"]

@@ -13,7 +13,7 @@ from django.urls import reverse
 from accounts.models import Membership
 from conference.models import Edition
 from content.history import ChangeSet
-from content.revert import undo
+from content.history.revert import undo
 from people.duplicates import storage
 from people.merging import merge
 from people.models import (
@@ -61,7 +61,7 @@ def test_list_tells_who_may_be_one_and_why(admin_client: Client, edition: Editio
     assert [str(pair) for pair in page.context["cl"].result_list] == ["Paolo Costantini / Costantini Paolo"]
     assert "The same names in another order." in page.text
     assert ("2 papers" in page.text, "1 paper" in page.text) == (True, True)
-    assert "Nothing was changed since." in page.text
+    assert "Nothing has changed since." in page.text
 
 
 def test_list_is_narrowed_by_edition_evidence_likelihood_and_doubt(
@@ -132,10 +132,10 @@ def test_merge_from_the_list_and_back(admin_client: Client, edition: Edition) ->
     assert f'href="{undo}"' in page.text
     assert f'href="{undo}"' in admin_client.get(address(one, "history")).text
     assert f'href="{undo}"' in admin_client.get("/admin/people/person/merges/").text
-    assert "are as before the merge" in admin_client.get(undo).text
+    assert "from before the merge" in admin_client.get(undo).text
     admin_client.post(undo)
     assert [one.authorships.count(), other.authorships.count()] == [2, 1]
-    assert "Nothing is left of this merge" in admin_client.get(undo).text
+    assert "This merge can’t be reverted" in admin_client.get(undo).text
 
 
 def test_merge_says_who_stood_twice_on_a_paper(admin_client: Client, edition: Edition) -> None:
@@ -150,7 +150,7 @@ def test_a_page_that_is_out_of_date_merges_nothing(admin_client: Client, edition
     one, other = make_twins(edition)
     page = compared(admin_client, one, other, seen="old")
 
-    assert "Something here was changed after you opened the page." in page.text
+    assert "Something changed after you opened the page." in page.text
     assert not Person.objects.exclude(merged_into=None).exists()
 
 
@@ -160,7 +160,7 @@ def test_without_a_choice_nothing_is_merged(
 ) -> None:
     page = compared(admin_client, *make_twins(edition), **sent)
 
-    assert "Choose whose address is kept." in page.text
+    assert "Choose which address to keep." in page.text
     assert not Person.objects.exclude(merged_into=None).exists()
 
 
@@ -168,7 +168,7 @@ def test_who_is_not_the_same_is_never_suggested_again(admin_client: Client, edit
     one, other = make_twins(edition)
     page = compared(admin_client, one, other, distinct="1", next=LIST)
 
-    assert "are not the same. They are not suggested again." in page.text
+    assert "are not the same. They won’t be suggested again." in page.text
     storage.search(Person)
     assert listed(admin_client) == []
     (said,) = PersonDistinction.objects.all()
@@ -241,11 +241,12 @@ def test_split_is_taken_back_in_one_click(admin_client: Client, edition: Edition
 
     assert f'<a href="{undo}">Revert the split</a>' in page.text
     assert f'<a href="{undo}">Revert the split</a>' in admin_client.get(address(new, "history")).text
-    assert "What went to Paolo Costantini goes back to Paolo Costantini." in admin_client.get(undo).text
+    moved = "Everything moved to Paolo Costantini goes back to Paolo Costantini."
+    assert moved in admin_client.get(undo).text
     back = admin_client.post(undo, follow=True)
     assert "The split was reverted:" in back.text
     assert (one.authorships.count(), Person.objects.filter(pk=new.pk).exists()) == (2, False)
-    assert "Nothing is left of this split" in admin_client.get(undo).text
+    assert "This split can’t be reverted" in admin_client.get(undo).text
 
 
 def test_hidden_name_cannot_be_chosen_in_the_page(admin_client: Client, edition: Edition) -> None:
@@ -253,9 +254,9 @@ def test_hidden_name_cannot_be_chosen_in_the_page(admin_client: Client, edition:
     PersonName.objects.create(person=new, name="Ana Old", hidden=True)
     page = admin_client.get(f"{COMPARE}?id={new.pk}&id={old.pk}")
 
-    assert "Hidden: it must appear nowhere." in page.text
+    assert "Hidden: it must not appear in public." in page.text
     refused = compared(admin_client, new, old, path=COMPARE, **{"value-name": str(old.pk)})
-    assert "“Ana Old” must appear nowhere. Choose another name." in refused.text
+    assert "“Ana Old” is hidden and must not appear anywhere. Choose another name." in refused.text
 
 
 def test_institutions_are_suggested_compared_and_merged(
@@ -287,11 +288,11 @@ def test_looking_again_is_asked_for_among_many(
     make_twins(edition)
     page = admin_client.get(LIST)
 
-    assert ("Duplicates haven't been checked yet." in page.text, listed(admin_client)) == (True, [])
+    assert ("Duplicates haven’t been checked yet." in page.text, listed(admin_client)) == (True, [])
     admin_client.post(f"{LIST}look/")
     make.make_person("Another Person")
     again = admin_client.get(LIST).text
-    assert "1 entry is new and was compared with none." in again
+    assert "1 new entry hasn’t been compared." in again
     assert (len(listed(admin_client)), Comparison.objects.count()) == (1, 1)
 
 
@@ -362,7 +363,7 @@ def test_editor_merges_what_stands_in_the_own_editions_alone(client: Client, edi
 
     assert ("On Notes" in page.text, "Drafted beside" in page.text) == (True, False)
     refused = compared(client, one, other)
-    assert "Costantini Paolo: in editions that you may not change. Keep that entry." in refused.text
+    assert "Costantini Paolo: in editions that you can’t change. Keep that entry." in refused.text
     compared(client, other, one)
     one.refresh_from_db()
     assert (one.merged_into, other.authorships.count()) == (other, 5)

@@ -169,10 +169,10 @@ def test_many_of_one_name_are_compared_only_where_something_tells() -> None:
         (
             "other_ids",
             {"schemes": ["dblp", "x"]},
-            "They have different identifiers of dblp, x, which speaks against it.",
+            "They have different dblp, x identifiers, which is evidence against it.",
         ),
-        ("together", {"count": 1}, "Both stand on 1 paper, which speaks against it."),
-        ("together", {"count": 2}, "Both stand on 2 papers, which speaks against it."),
+        ("together", {"count": 1}, "Both are authors of the same paper, which is evidence against it."),
+        ("together", {"count": 2}, "Both are authors of the same 2 papers, which is evidence against it."),
         ("shared_people", {"count": 1}, "1 person is of both."),
         ("coauthors", {"count": 2, "people": [8, 9]}, "2 co-authors in common: Abe, Zed."),
         ("coauthors", {"count": 3, "people": [8, 7]}, "3 co-authors in common: Abe …"),

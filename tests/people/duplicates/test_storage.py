@@ -1,24 +1,20 @@
 """Likely duplicates as they are stored, while others write."""
 
 import logging
-import threading
-from collections.abc import Callable
 from io import StringIO
-from typing import Any
 from unittest import mock
 
 import pytest
 from django.core.management import call_command
-from django.db import OperationalError, connection, connections, transaction
+from django.db import OperationalError, connection, transaction
 from django.test import Client
 
 from people.duplicates import storage
 from people.merging import merge
 from people.models import Comparison, Person, PersonPair
 from tests import factories as make
+from tests.connections import SECONDS, over_another_connection, until_somebody_waits
 
-# Waits, so that no test hangs.
-SECONDS = 20
 on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
 
 
@@ -28,33 +24,6 @@ def make_twins() -> tuple[Person, Person]:
     return one, other
 
 
-def beside(work: Callable[[], Any]) -> tuple[threading.Thread, list[BaseException]]:
-    """Do something over another connection."""
-    failed: list[BaseException] = []
-
-    def run() -> None:
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute(f"SET lock_timeout = '{SECONDS}s'")
-            work()
-        except Exception as error:
-            failed.append(error)
-        finally:
-            connections.close_all()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    return thread, failed
-
-
-def until_somebody_waits(thread: threading.Thread) -> None:
-    with connection.cursor() as cursor:
-        while thread.is_alive():
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-            if cursor.fetchone()[0]:
-                return
-
-
 @on_postgresql
 @pytest.mark.django_db(transaction=True)
 def test_two_who_look_at_once_write_one_after_the_other() -> None:
@@ -62,7 +31,7 @@ def test_two_who_look_at_once_write_one_after_the_other() -> None:
     storage.search(Person)
     with transaction.atomic():
         storage.search(Person)
-        thread, failed = beside(lambda: storage.search(Person))
+        thread, failed = over_another_connection(lambda: storage.search(Person))
         until_somebody_waits(thread)
     thread.join(SECONDS)
 
@@ -77,7 +46,7 @@ def test_look_does_not_wait_for_a_merge() -> None:
     with transaction.atomic():
         merge._locked(Person, [one, other])
         one.save()
-        thread, failed = beside(lambda: storage.search(Person))
+        thread, failed = over_another_connection(lambda: storage.search(Person))
         thread.join(SECONDS)
         assert not thread.is_alive()
 

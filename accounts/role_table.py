@@ -1,0 +1,101 @@
+"""Who may do what, in words: a line for each role, made from what the apps grant.
+
+Nothing is written here that `roles` and `access_scope` do not hold, so the page cannot be out of date.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.apps import apps
+from django.db.models import Model
+from django.utils.translation import gettext as _
+
+from accounts.access_scope import OWN
+from accounts.roles import DESCRIPTIONS, FIELDS, GRANTS, INVITES, OF_EDITION, PARTS, Role, allows, granted
+
+
+@dataclass(frozen=True, slots=True)
+class RoleLine:
+    """What one role may do. The models are labels, such as "papers.paper", each in one of the three."""
+
+    role: Role
+    edits: tuple[str, ...]
+    changes: tuple[str, ...]
+    sees: tuple[str, ...]
+
+    @property
+    def description(self) -> str:
+        return str(DESCRIPTIONS[self.role])
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """The name of each column, and what stands in it."""
+        return [
+            (_("Adds, changes, and deletes"), plurals(self.edits)),
+            (_("Changes"), plurals(self.changes)),
+            (_("Only sees"), plurals(self.sees)),
+            (_("Limits"), " ".join(self.limits)),
+        ]
+
+    @property
+    def limits(self) -> list[str]:
+        """Sentences: whose rows, which fields, what is private, who is invited."""
+        return [*self._rows(), *self._fields(), *self._others()]
+
+    def _rows(self) -> Iterable[str]:
+        own = [label for model in OWN.get(self.role, ()) if (label := model._meta.label_lower) in self.labels]
+        said = {"rows": plurals(own)}
+        if self.role in PARTS:
+            yield _("Only those of the chosen topics and tracks: %(rows)s.") % said
+        elif own:
+            yield _("Only those of the sessions that they lead: %(rows)s.") % said
+        if self.role in OF_EDITION:
+            yield _("In one edition, not in a series.")
+
+    def _fields(self) -> Iterable[str]:
+        for label, names in FIELDS[self.role].items():
+            model = apps.get_model(label)
+            fields = [str(field.verbose_name) for field in model._meta.fields if field.name in names]
+            said = {"rows": plurals([label]), "fields": ", ".join(fields)}
+            yield _("%(rows)s: changes only %(fields)s.") % said
+
+    def _others(self) -> Iterable[str]:
+        private = {label for label in self.labels if any("private" in granted(one, label) for one in Role)}
+        if any(allows(self.role, "private", label) for label in private):
+            yield _("Reads e-mail addresses and former names.")
+        elif private:
+            yield _("Sees no e-mail addresses or former names.")
+        if any(allows(self.role, "preview", label) for label in self.labels):
+            yield _("Previews drafts on the site’s pages.")
+        if given := INVITES.get(self.role):
+            names = ", ".join(str(role.label) for role in Role if role in given)
+            yield _("Invites, changes, and removes: %(roles)s.") % {"roles": names}
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (*self.edits, *self.changes, *self.sees)
+
+
+def role_line(role: Role) -> RoleLine:
+    edits, changes, sees = [], [], []
+    for label in GRANTS:
+        given = granted(role, label)
+        if {"add", "delete"} <= given:
+            edits.append(label)
+        elif "change" in given:
+            changes.append(label)
+        elif "view" in given:
+            sees.append(label)
+    return RoleLine(role, tuple(edits), tuple(changes), tuple(sees))
+
+
+def role_table() -> list[RoleLine]:
+    """Return a line for each role, in their order."""
+    return [role_line(role) for role in Role]
+
+
+def plurals(labels: Iterable[str]) -> str:
+    """Return the names of models: "Papers, authorships, topics"."""
+    models: list[type[Model]] = [apps.get_model(label) for label in labels]
+    words = ", ".join(str(model._meta.verbose_name_plural) for model in models)
+    return words[:1].upper() + words[1:]

@@ -1,0 +1,109 @@
+"""A page that makes a new edition from an earlier one, with the parts that are ticked."""
+
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from accounts.access_scope import Access
+from accounts.models import Membership
+from accounts.roles import Role
+from conference.edition_copy import EditionPart, new_edition, parts
+from conference.models import Conference, Edition
+from editorial.access import access_for
+from editorial.actions import with_undo_link
+from editorial.current_edition import asked_edition, choose
+from editorial.model_admin import ContentAdmin
+from editorial.zones import ZoneNameField, offered_zones
+
+
+def may_add_after(access: Access, edition: Edition) -> bool:
+    """Whoever may add editions; and who owns all of a conference, which then includes the new one."""
+    return access.everywhere("add", Edition) or access.may("change", Conference, edition.conference)
+
+
+class NewEditionForm(forms.ModelForm[Edition]):
+    """What no edition can take from another."""
+
+    class Meta:
+        model = Edition
+        fields: ClassVar[list[str]] = [
+            "name", "year", "slug", "start_date", "end_date", "timezone", "venue", "city", "country",
+        ]  # fmt: skip
+        field_classes: ClassVar[dict[str, object]] = {"timezone": ZoneNameField}
+        widgets: ClassVar[dict[str, object]] = {
+            name: forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
+            for name in ("start_date", "end_date")
+        }
+
+    parts = forms.MultipleChoiceField(
+        label=_("What it takes over"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+
+    def __init__(self, source: Edition, offered: list[EditionPart], data: Any = None) -> None:
+        instance = Edition(conference=source.conference)
+        counts = {part: part.count(source) for part in offered if part.copy}
+        super().__init__(data, instance=instance, initial=initial(source, counts))
+        field: Any = self.fields["parts"]
+        field.choices = [(part.name, part_label(part, count)) for part, count in counts.items()]
+
+
+def initial(source: Edition, counts: dict[EditionPart, int | None]) -> dict[str, object]:
+    now, then = str(source.year), str(source.year + 1)
+    return {
+        "year": source.year + 1,
+        "name": source.name.replace(now, then) if now in source.name else f"{source.name} {then}",
+        "slug": source.slug.replace(now, then) if now in source.slug else then,
+        "timezone": source.timezone,
+        "parts": [part.name for part, count in counts.items() if part.is_usual and count != 0],
+    }
+
+
+def part_label(part: EditionPart, count: int | None) -> str:
+    return str(part.label) if count is None else f"{part.label} ({count})"
+
+
+def new_edition_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
+    """Ask for name, dates and place; with POST, make the edition."""
+    source, access = asked_edition(request), access_for(request)
+    if source is None or model_admin.get_object(request, str(source.pk)) is None:
+        raise Http404("No edition to begin from.")
+    if not may_add_after(access, source):
+        raise PermissionDenied
+    offered = [part for part in parts() if access.may_all("view", part.model, source)]
+    form = NewEditionForm(source, offered, request.POST if request.method == "POST" else None)
+    title = gettext("New edition from %(edition)s") % {"edition": source}
+    if request.method == "POST" and form.is_valid():
+        chosen = [part for part in offered if part.name in form.cleaned_data["parts"]]
+        change_set = new_edition(source, form.instance, chosen, request.user, title)
+        target = form.instance
+        if not access.everywhere("change", Edition):
+            Membership.objects.create(
+                user=access.user, edition=target, role=Role.OWNER, granted_by=access.user
+            )
+        model_admin.log_addition(request, target, [{"added": {}}])
+        said = gettext("%(edition)s was made. Nothing of it is public yet.") % {"edition": target}
+        messages.success(request, with_undo_link(said, change_set))
+        choose(request, target)
+        return redirect(f"{reverse('admin:index')}?{urlencode({'edition': target.pk})}")
+    shared = [(part.label, part.count(source)) for part in offered if not part.copy]
+    context = model_admin.frame(request, title) | {
+        "source": source,
+        "form": form,
+        "shared": [line for line in shared if line[1]],
+        "zones": offered_zones(),
+        "address": new_edition_address(source),
+    }
+    return TemplateResponse(request, "admin/conference/edition/new.html", context)
+
+
+def new_edition_address(source: Edition) -> str:
+    return f"{reverse('admin:conference_edition_new')}?{urlencode({'edition': source.pk})}"

@@ -1,0 +1,139 @@
+"""A new edition from an earlier one: each app registers the parts that it can copy, all as drafts.
+
+A part knows its rows in an edition and how they are copied; the page of the admin asks which to take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from django.db import models
+from django.db.models import Model, QuerySet
+
+from content import revision
+from content.fields import UidField
+from content.history import ChangeSet, Origin
+from content.history.recording import recording
+from content.models import Content, Status
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+    from conference.models import Edition
+    from content.actor import User
+
+
+@dataclass(slots=True)
+class EditionCopy:
+    """A copy in progress; `made` leads from the keys of old rows to their copies."""
+
+    source: Edition
+    target: Edition
+    made: dict[type[Model], dict[int, Any]] = field(default_factory=dict)
+
+    @property
+    def days(self) -> timedelta:
+        """The difference of the first days."""
+        return self.target.start_date - self.source.start_date
+
+    def moved(self, moment: datetime) -> datetime:
+        """Return a moment moved by the difference of the first days; the hour on the clock stays."""
+        local = moment.astimezone(self.source.zone).replace(tzinfo=None) + self.days
+        return local.replace(tzinfo=self.target.zone)
+
+    def rows(
+        self, rows: Iterable[Content], changes: Callable[[Any], dict[str, object]] = lambda row: {}
+    ) -> None:
+        """Copy rows, with these changes, in their order; rows that lead to a copied row lead to its copy."""
+        for row in rows:
+            model = type(row)
+            copy = model(**values_of(row) | self.links_of(row) | changes(row))
+            copy.save()
+            self.made.setdefault(model, {})[row.pk] = copy
+
+    def links_of(self, row: Content) -> dict[str, object]:
+        """Return the relations of a row's copy: to the new edition and to what was copied."""
+        found: dict[str, object] = {}
+        for one in row._meta.concrete_fields:
+            key = getattr(row, one.attname)
+            if one.is_relation and key is not None:
+                copied = self.made.get(one.related_model, {}).get(key)  # type: ignore[arg-type]
+                found |= {one.attname: copied.pk} if copied else {}
+        return found | {"edition_id": self.target.pk}
+
+
+def values_of(row: Content) -> dict[str, object]:
+    """Return what a copy has of a row: all but its keys and what is computed; a draft."""
+    left_out = {*row.derived_fields, "position"}
+    values = {
+        one.attname: getattr(row, one.attname)
+        for one in row._meta.concrete_fields
+        if not one.primary_key and not isinstance(one, UidField) and one.name not in left_out
+    }
+    return values | ({"status": Status.DRAFT} if "status" in values else {})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class EditionPart:
+    """What a new edition can take from an earlier one.
+
+    `rows` are counted, and must all be visible to who copies them; `copy` writes into the new edition. A part
+    without `copy` belongs to the conference: the new edition has it anyway.
+    """
+
+    name: str
+    label: StrPromise | str
+    model: type[Model]
+    rows: Callable[[Edition], QuerySet[Any]] | None = None
+    copy: Callable[[EditionCopy], None] | None = None
+    # Whether it is ticked at first.
+    is_usual: bool = True
+    # Sort position; parts that others lead to come first.
+    place: int = 50
+
+    def count(self, edition: Edition) -> int | None:
+        return self.rows(edition).count() if self.rows else None
+
+
+EDITION_PARTS: list[EditionPart] = []
+
+
+def parts() -> list[EditionPart]:
+    return sorted(EDITION_PARTS, key=attrgetter("place"))
+
+
+def copy_fields(names: Iterable[str]) -> Callable[[EditionCopy], None]:
+    """Return how fields of the edition itself are copied."""
+
+    def copy(copying: EditionCopy) -> None:
+        for name in names:
+            value = getattr(copying.source, name)
+            # The same stored file: none is removed while a row names it.
+            setattr(
+                copying.target,
+                name,
+                value.name if isinstance(value, models.fields.files.FieldFile) else value,
+            )
+        copying.target.save()
+
+    return copy
+
+
+def new_edition(
+    source: Edition, target: Edition, chosen: Iterable[EditionPart], user: User, detail: str
+) -> ChangeSet:
+    """Save a new edition with these parts of an earlier one: one change set, nothing of it public."""
+    with recording(Origin.ACTION, user, detail) as log, revision.lock():
+        target.public_from = target.papers_public_from = target.schedule_public_from = None
+        target.save()
+        copying = EditionCopy(source, target)
+        for part in sorted(chosen, key=attrgetter("place")):
+            if part.copy:
+                part.copy(copying)
+        log.write()
+        change_set: ChangeSet = log.change_set  # type: ignore[assignment] # written just now
+        return change_set

@@ -1,0 +1,59 @@
+"""The state of an edition at a moment, in words: "Starts in 12 days", "Day 2 of 6 · 11:20 in Seoul"."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext, ngettext
+
+from conference.models import Edition
+from content import times
+
+# Beyond so many days, months are counted; beyond so many months, years.
+MAX_DAYS, MAX_MONTHS = 60, 23
+DAYS_IN_MONTH = 30.4
+
+
+@dataclass(frozen=True, slots=True)
+class EditionState:
+    """`clock` is the time at the venue, which the page keeps current; only while the edition runs."""
+
+    words: str
+    is_ahead: bool = False
+    is_running: bool = False
+    is_over: bool = False
+    clock: str = ""
+    # What follows the clock: "in Seoul", or the zone.
+    place: str = ""
+
+
+def edition_state(edition: Edition, at: datetime) -> EditionState:
+    today = edition.day_of(at)
+    if today < edition.start_date:
+        return EditionState(_until((edition.start_date - today).days), is_ahead=True)
+    if today > edition.end_date:
+        words = gettext("Ended on %(date)s") % {"date": times.full_date(edition.end_date)}
+        return EditionState(words, is_over=True)
+    length, number = (edition.end_date - edition.start_date).days + 1, (today - edition.start_date).days + 1
+    words = gettext("Day %(number)d of %(count)d") % {"number": number, "count": length}
+    is_there = edition.city and edition.mode != Edition.Mode.VIRTUAL
+    place = (
+        gettext("in %(city)s") % {"city": edition.city} if is_there else times.zone_label(at, edition.zone)
+    )
+    return EditionState(
+        words if length > 1 else gettext("Today"),
+        is_running=True,
+        clock=times.clock(at, edition.zone),
+        place=place,
+    )
+
+
+def _until(days: int) -> str:
+    if days == 1:
+        return gettext("Starts tomorrow")
+    if days <= MAX_DAYS:
+        return ngettext("Starts in %(count)d day", "Starts in %(count)d days", days) % {"count": days}
+    months = round(days / DAYS_IN_MONTH)
+    if months > MAX_MONTHS:
+        years = round(months / 12)
+        return ngettext("Starts in %(count)d year", "Starts in %(count)d years", years) % {"count": years}
+    return ngettext("Starts in %(count)d month", "Starts in %(count)d months", months) % {"count": months}

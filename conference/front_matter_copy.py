@@ -1,0 +1,101 @@
+"""How a new edition takes the front matter of an earlier one: settings, pages, menu, dates, sponsors."""
+
+from datetime import date
+
+from django.utils.translation import gettext_lazy as _
+
+from conference.edition_copy import EDITION_PARTS, EditionCopy, EditionPart, copy_fields
+from conference.models import Edition, KeyDate, MenuItem, Page, Sponsor
+
+SETTINGS = (
+    "mode", "day_start_hour", "second_timezone", "accent", "logo", "hero", "hero_focus", "home_sections",
+    "proceedings_series", "publisher", "publisher_place", "issn", "license", "data_license",
+)  # fmt: skip
+VENUE = ("venue_address", "map_url", "venue_picture")
+
+
+def copy_settings(copying: EditionCopy) -> None:
+    copy_fields(SETTINGS)(copying)
+    if copying.target.second_timezone == copying.target.timezone:
+        copying.target.second_timezone = ""
+        copying.target.save()
+
+
+def copy_pages(copying: EditionCopy) -> None:
+    copying.rows(copying.source.pages.all())
+
+
+def copy_menu(copying: EditionCopy) -> None:
+    """Copy the lines whose pages are there: those of the whole site, and those that were copied."""
+    pages = copying.made.get(Page, {})
+    rows = copying.source.menu_items.select_related("page")
+    kept = [one for one in rows if one.page is None or one.page.edition_id is None or one.page_id in pages]
+    copying.rows(one for one in kept if one.parent_id is None)
+    tops = copying.made.get(MenuItem, {})
+    copying.rows(one for one in kept if one.parent_id in tops)
+
+
+def copy_key_dates(copying: EditionCopy) -> None:
+    def moved(row: KeyDate) -> dict[str, object]:
+        day: date | None = row.day + copying.days if row.day else None
+        return {"day": day, "moment": copying.moved(row.moment) if row.moment else None}
+
+    copying.rows(copying.source.key_dates.all(), moved)
+
+
+def tiers_of(edition: Edition) -> list[str]:
+    """Return the tiers of an edition's sponsors in order: those it names, then those that sponsors have."""
+    used = edition.sponsors.exclude(tier="").values_list("tier", flat=True)
+    return list(dict.fromkeys([*edition.sponsor_tiers, *used]))
+
+
+def copy_tiers(copying: EditionCopy) -> None:
+    copying.target.sponsor_tiers = tiers_of(copying.source)
+    copying.target.save()
+
+
+def copy_sponsors(copying: EditionCopy) -> None:
+    copying.rows(copying.source.sponsors.all())
+
+
+EDITION_PARTS += [
+    EditionPart("settings", _("Look, licenses and other settings"), Edition, copy=copy_settings, place=1),
+    EditionPart(
+        "texts", _("Welcome text of the home page"), Edition, copy=copy_fields(["description"]), place=2
+    ),
+    EditionPart(
+        "venue",
+        _("Address, map and picture of the venue"),
+        Edition,
+        copy=copy_fields(VENUE),
+        is_usual=False,
+        place=3,
+    ),
+    EditionPart("pages", _("Pages"), Page, lambda edition: edition.pages.all(), copy_pages, place=20),
+    EditionPart("menu", _("Menu"), MenuItem, lambda edition: edition.menu_items.all(), copy_menu, place=21),
+    EditionPart(
+        "key_dates",
+        _("Key dates, moved with the first day"),
+        KeyDate,
+        lambda edition: edition.key_dates.all(),
+        copy_key_dates,
+        place=22,
+    ),
+    EditionPart(
+        "tiers",
+        _("Tiers of sponsors"),
+        Sponsor,
+        lambda edition: edition.sponsors.exclude(tier="").order_by().values("tier").distinct(),
+        copy_tiers,
+        place=23,
+    ),
+    EditionPart(
+        "sponsors",
+        _("Sponsors"),
+        Sponsor,
+        lambda edition: edition.sponsors.all(),
+        copy_sponsors,
+        is_usual=False,
+        place=24,
+    ),
+]

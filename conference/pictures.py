@@ -1,0 +1,148 @@
+"""Large pictures: what may be uploaded, and the smaller copies that pages show.
+
+A new upload is named by a hash of its content. Its copies lie beside it, as AVIF and WebP in three widths,
+so that an address always means the same bytes and no page has to look whether they are there.
+"""
+
+import re
+from hashlib import blake2b
+from io import BytesIO
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+
+from django.core.exceptions import ValidationError
+from django.core.files.base import ContentFile
+from django.db import models
+from django.db.models.fields.files import ImageFieldFile
+from django.utils.translation import gettext_lazy as _
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+# Bytes of a copy by its width: a phone takes the smallest.
+MAX_COPY_BYTES = {640: 60_000, 1280: 180_000, 1920: 360_000}
+# What is tried, until a copy is small enough.
+QUALITIES = {"avif": (60, 42, 26, 10), "webp": (76, 52, 28, 8)}
+# Fast: whoever saves waits.
+ENCODING = {"avif": {"speed": 9}, "webp": {"method": 3}}
+MAX_UPLOAD_BYTES = 20_000_000
+MAX_PIXELS = 50_000_000
+FORMATS = ("JPEG", "PNG", "WEBP", "AVIF")
+DIGEST_BYTES = 12
+# The name of an original with copies; that of a copy.
+ORIGINAL = re.compile(r"(?P<stem>.*/[0-9a-f]{24})(?:_\w+)?\.\w+")
+COPY = re.compile(r"(?P<stem>.*/[0-9a-f]{24})-(?:640|1280|1920)\.(?:avif|webp)")
+
+
+class Focus(models.TextChoices):
+    """The part of a picture that stays in sight where it is cut off."""
+
+    TOP_LEFT = "top-left", _("Top left")
+    TOP = "top", _("Top")
+    TOP_RIGHT = "top-right", _("Top right")
+    LEFT = "left", _("Left")
+    CENTER = "center", _("Center")
+    RIGHT = "right", _("Right")
+    BOTTOM_LEFT = "bottom-left", _("Bottom left")
+    BOTTOM = "bottom", _("Bottom")
+    BOTTOM_RIGHT = "bottom-right", _("Bottom right")
+
+
+class Sources(NamedTuple):
+    """The addresses of a picture as `<picture>` takes them; without copies, `src` alone."""
+
+    src: str
+    avif: str = ""
+    webp: str = ""
+
+
+def is_new(file: ImageFieldFile) -> bool:
+    """Whether it is an upload that is not stored yet."""
+    return bool(file) and not vars(file)["_committed"]
+
+
+def validate_picture(file: ImageFieldFile) -> None:
+    """Refuse a new upload that is too large, or no picture that is resized here."""
+    if not is_new(file):
+        return
+    if file.size > MAX_UPLOAD_BYTES:
+        raise ValidationError(_("This picture is larger than 20 MB. Upload a smaller one."))
+    file.seek(0)
+    try:
+        with Image.open(file) as image:
+            form, pixels = image.format, image.width * image.height
+            if form in FORMATS and pixels <= MAX_PIXELS:
+                # A file that is cut off shows it only now.
+                image.load()
+    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ValidationError(_("This is not a picture. Upload a JPEG, PNG, WebP or AVIF file.")) from error
+    finally:
+        file.seek(0)
+    if form not in FORMATS:
+        raise ValidationError(_("Upload a JPEG, PNG, WebP or AVIF file."))
+    if pixels > MAX_PIXELS:
+        raise ValidationError(_("This picture has more than 50 million pixels. Upload a smaller one."))
+
+
+def prepare(file: ImageFieldFile) -> None:
+    """Name a new upload by its content, and store its copies."""
+    if not is_new(file):
+        return
+    file.seek(0)
+    content = file.read()
+    file.seek(0)
+    digest = blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
+    file.name = f"{digest}{PurePosixPath(str(file.name)).suffix.lower()}"
+    folder = str(file.field.upload_to)
+    missing = [name for name in copy_names(f"{folder}{digest}") if not file.storage.exists(name)]
+    if not missing:
+        return
+    with Image.open(BytesIO(content)) as opened:
+        # A JPEG is decoded at half its size where that is enough.
+        opened.draft("RGB", (max(MAX_COPY_BYTES), max(MAX_COPY_BYTES)))
+        image = ImageOps.exif_transpose(opened).convert("RGB")
+    # The smaller ones are made of the larger.
+    for width in sorted(MAX_COPY_BYTES, reverse=True):
+        image.thumbnail((width, width * 2), Image.Resampling.LANCZOS)
+        for form in QUALITIES:
+            if (name := f"{folder}{digest}-{width}.{form}") in missing:
+                file.storage.save(name, ContentFile(_encoded(image, form, MAX_COPY_BYTES[width])))
+
+
+class PictureField(models.ImageField):
+    """A large picture: checked when it is uploaded, and stored with its copies."""
+
+    default_validators = [validate_picture]
+
+    def pre_save(self, model_instance: models.Model, add: bool) -> Any:
+        prepare(getattr(model_instance, self.attname))
+        return super().pre_save(model_instance, add)
+
+
+def copy_names(stem: str) -> list[str]:
+    return [f"{stem}-{width}.{form}" for width in MAX_COPY_BYTES for form in QUALITIES]
+
+
+def _encoded(image: Image.Image, form: str, max_bytes: int) -> bytes:
+    """Return the picture in the best quality with which it is small enough."""
+    content = b""
+    for quality in QUALITIES[form]:
+        file = BytesIO()
+        image.save(file, form.upper(), quality=quality, **ENCODING[form])
+        content = file.getvalue()
+        if len(content) <= max_bytes:
+            break
+    return content
+
+
+def sources(file: ImageFieldFile) -> Sources | None:
+    """Return the addresses of a picture and its copies; `None` without a picture. Nothing is read."""
+    if not file:
+        return None
+    found = ORIGINAL.fullmatch(str(file.name))
+    if found is None:
+        return Sources(file.url)
+    urls = {
+        form: [(width, file.storage.url(f"{found['stem']}-{width}.{form}")) for width in MAX_COPY_BYTES]
+        for form in QUALITIES
+    }
+    sets = {form: ", ".join(f"{url} {width}w" for width, url in urls[form]) for form in urls}
+    return Sources(urls["webp"][1][1], sets["avif"], sets["webp"])

@@ -1,0 +1,585 @@
+"""Reverting of recorded changes: a plan of what it would do now, and doing it, which is a change itself.
+
+- `version_plan`: one row and its parts back to a version; `return_plan`: a deleted row with its dependents.
+- `undo_plan`: a change set as a whole, such as an import or a bulk action. What was changed since stays.
+- `revert` applies a plan, all or nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import batched
+from typing import Any, Literal
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.db.models import F, Model, ProtectedError, UniqueConstraint
+from django.utils.translation import gettext as _
+
+from content import bulk, revision
+from content.actor import User
+from content.bulk import BulkChange, why_refused, without_long_texts
+from content.history import ChangeSet, Origin, RowChange
+from content.history.recording import is_container, recording
+from content.models import Content, Ordered
+from content.ordering import PARKED, close_gaps, has_places, owners_below
+from content.row_values import (
+    BATCH_ROWS,
+    Key,
+    Values,
+    content_model,
+    held_rows,
+    is_recorded,
+    linked,
+    links,
+    part_of,
+    recorded_fields,
+    related_model,
+    relation_targets,
+)
+
+type RowKeys = dict[type[Content], set[int]]
+type Targets = dict[type[Content], dict[int, Content]]
+# Returns those of the steps that somebody may take.
+type Permitted = Callable[[list[RevertStep]], list[RevertStep]]
+
+Kind = RowChange.Kind
+
+
+class CannotRevertError(Exception):
+    def __init__(self, reasons: list[str]) -> None:
+        super().__init__("; ".join(reasons))
+        self.reasons = reasons
+
+
+@dataclass(slots=True)
+class Earlier:
+    """A row before certain changes: all of it, some fields of it, or not there."""
+
+    state: Literal["fields", "whole", "absent"] = "fields"
+    values: Values = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class RevertStep:
+    """What is going to happen to one row. `pairs`: field -> [now, then]."""
+
+    model: "type[Content]"
+    key: int
+    kind: Literal["remove", "change", "bring back"]
+    row: "Content | None" = None
+    label: str = ""
+    pairs: dict[str, list[Any]] = field(default_factory=dict)
+    # The values for the model, if its rules have accepted them: such rows are written together.
+    accepted: Values | None = None
+
+
+@dataclass(slots=True)
+class KeptRow:
+    """A row that stays, or of which some fields do: in words, and why."""
+
+    words: str
+    reason: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+@dataclass(slots=True)
+class RevertPlan:
+    """What reverting would do: what happens to rows, and which rows stay as they are."""
+
+    steps: list[RevertStep] = field(default_factory=list)
+    kept: list[KeptRow] = field(default_factory=list)
+    # Whether the user may see or change anything of it at all.
+    is_permitted: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.steps
+
+    @property
+    def removed(self) -> RowKeys:
+        return keys_by_model(step for step in self.steps if step.kind == "remove")
+
+
+def keys_by_model(steps: Iterable[RevertStep]) -> RowKeys:
+    found: RowKeys = {}
+    for step in steps:
+        found.setdefault(step.model, set()).add(step.key)
+    return found
+
+
+# What changes are reverted
+
+
+def earlier(changes: Iterable[RowChange]) -> dict[Key, Earlier]:
+    """Return the rows as they were before these changes."""
+    found: dict[Key, Earlier] = {}
+    for change in sorted(changes, key=lambda one: -one.pk):
+        row = found.setdefault(change.key, Earlier())
+        if change.kind == Kind.CREATED:
+            found[change.key] = Earlier("absent")
+        elif change.kind == Kind.DELETED:
+            found[change.key] = Earlier("whole", change.before())
+        else:
+            row.values |= change.before()
+    return found
+
+
+def with_dependents(deleted: Iterable[RowChange]) -> list[RowChange]:
+    """Return these deletions, with all that went or lost its relation with them."""
+    found = {change.pk: change for change in deleted}
+    names = {change.name for change in found.values() if change.kind == Kind.DELETED}
+    sets = {change.change_set_id for change in found.values()}
+    others = [one for one in RowChange.objects.filter(change_set__in=sets) if one.pk not in found]
+    is_growing = bool(names)
+    while is_growing:
+        fresh = [one for one in others if one.pk not in found and _depended_on(one, names)]
+        found |= {change.pk: change for change in fresh}
+        names |= {change.name for change in fresh if change.kind == Kind.DELETED}
+        is_growing = bool(fresh)
+    return list(found.values())
+
+
+def _depended_on(change: RowChange, names: set[str]) -> bool:
+    """Tell whether a row went, or lost a relation, because of one of these."""
+    model = content_model(change.model)
+    is_own = change.kind == Kind.DELETED and not change.dragged
+    if change.kind == Kind.CREATED or is_own or not is_recorded(model):
+        return False
+    before, targets = change.before(), relation_targets(model)
+    return any(f"{target._meta.label_lower}:{before.get(name)}" in names for name, target in targets.items())
+
+
+# Plans
+
+
+def version_plan(row: Model, change_set: int) -> list[RevertStep]:
+    """Plan to take back what was changed of a row and its parts after this change set, as far as forms do."""
+    label = row._meta.label_lower
+    later = RowChange.objects.filter(change_set__gt=change_set)
+    found = [*later.filter(model=label, object_id=row.pk), *later.of_parts(f"{label}:{row.pk}")]
+    deleted = [change for change in found if change.kind == Kind.DELETED]
+    changes = {change.pk: change for change in [*found, *with_dependents(deleted)]}
+    return _differing(compare(earlier(changes.values()), editable=True))
+
+
+def return_plan(deleted: RowChange) -> list[RevertStep]:
+    """Plan to bring a deleted row back, with all that went with it."""
+    return _differing(compare(earlier(with_dependents([deleted]))))
+
+
+def undo_plan(
+    change_set: ChangeSet, permitted: Permitted | None = None, *, by_row: bool = False
+) -> RevertPlan:
+    """Plan to take a change set back. Fields that were changed since stay, and new rows that are needed.
+
+    `by_row`: where only plain values were written, a row goes back as a whole, or stays.
+    """
+    changes = [one for one in change_set.rows.all() if is_recorded(content_model(one.model))]
+    created = [change for change in changes if change.kind == Kind.CREATED]
+    others = [change for change in changes if change.kind != Kind.CREATED]
+    by_row = by_row and all(map(_is_plain, others))
+    plan = RevertPlan()
+    steps = compare(earlier(others))
+    if permitted:
+        theirs = permitted(steps)
+        plan.kept += [KeptRow("", _("You don’t have permission to change it."))] * (len(steps) - len(theirs))
+        plan.is_permitted, steps = bool(theirs), theirs
+    written = {change.key: change.values for change in others if change.kind == Kind.CHANGED}
+    targets = earlier_targets(steps) if by_row else {}
+    for step in steps:
+        after = written.get((step.model._meta.label_lower, step.key), {})
+        if reason := _accept(step, after, targets) if by_row else _keep_edited(plan, step, after):
+            plan.kept.append(KeptRow(step.label, reason))
+        elif step.pairs:
+            plan.steps.append(step)
+    if created:
+        _plan_removals(plan, created, change_set, permitted)
+    return plan
+
+
+def _is_plain(change: RowChange) -> bool:
+    return change.kind == Kind.CHANGED and not change.values.keys() & not_plain(content_model(change.model))
+
+
+@cache
+def not_plain(model: "type[Content]") -> frozenset[str]:
+    """Return what `update()` cannot put back: text follows from it, it is unique, or it leads to many."""
+    unique = {one.name for one in model._meta.concrete_fields if one.unique}
+    for rule in model._meta.constraints:
+        if isinstance(rule, UniqueConstraint) and bulk.POSITION not in rule.fields:
+            unique.update(rule.fields)
+    return frozenset({*unique, *model.derived_from, *links(model)})
+
+
+def _keep_edited(plan: RevertPlan, step: RevertStep, after: dict[str, list[Any]]) -> str:
+    """Leave only the fields that still are as the change set left them."""
+    _drop_equal(step)
+    edited = [name for name, pair in step.pairs.items() if name in after and pair[0] != after[name][1]]
+    for name in edited:
+        del step.pairs[name]
+    if edited:
+        words = f"{step.model._meta.verbose_name} “{step.label}”: {', '.join(edited)}"
+        plan.kept.append(KeptRow(words, _("It has been changed since.")))
+    return ""
+
+
+def _accept(step: RevertStep, after: dict[str, list[Any]], targets: Targets) -> str:
+    """Let the row's rules judge the values from before; return why it stays, or nothing."""
+    pairs, relations = step.pairs, relation_targets(step.model)
+    if step.row is None or any(pairs[name][0] != after[name][1] for name in pairs if name != bulk.POSITION):
+        return _("It has been changed since.")
+    pointed = ((targets[relations[name]], pairs[name][1]) for name in pairs.keys() & relations)
+    if any(key and key not in rows for rows, key in pointed):
+        return _("The row it belonged to no longer exists.")
+    step.accepted = earlier_values(step, targets)
+    return why_refused(step.row, step.accepted)
+
+
+def earlier_values(step: RevertStep, targets: Targets) -> Values:
+    """Return the values from before as the model has them."""
+    fields, relations = recorded_fields(step.model), relation_targets(step.model)
+    return {
+        name: targets[relations[name]].get(then) if name in relations else fields[name].to_python(then)
+        for name, (_now, then) in step.pairs.items()
+    }
+
+
+def earlier_targets(steps: Iterable[RevertStep]) -> Targets:
+    """Return the rows at which these pointed before. A query for each model."""
+    keys: RowKeys = defaultdict(set)
+    for step in steps:
+        for name, target in relation_targets(step.model).items():
+            if name in step.pairs:
+                keys[target].update({step.pairs[name][1]} - {None})
+    return {target: target._base_manager.in_bulk(list(found)) for target, found in keys.items()}
+
+
+def compare(rows: dict[Key, Earlier], *, editable: bool = False) -> list[RevertStep]:
+    """Compare rows as they were with those that are here. `editable`: leave what no form changes as it is."""
+    keys: dict[str, list[int]] = defaultdict(list)
+    for label, key in rows:
+        keys[label].append(key)
+    found: dict[Key, RevertStep] = {}
+    for label, wanted in keys.items():
+        model = content_model(label)
+        fields, many = recorded_fields(model), links(model)
+        names = {name for key in wanted for name in rows[label, key].values}
+        here = {row.pk: row for row in fetch_rows(model, wanted, names)}
+        far = {name: linked(model, name, here) for name in names & many.keys()}
+        gone = _labels_of_gone(model, [key for key in wanted if key not in here])
+        for key in wanted:
+            then, row = rows[label, key], here.get(key)
+            if row is None:
+                if then.state == "whole":
+                    pairs = {name: [None, value] for name, value in then.values.items()}
+                    found[label, key] = RevertStep(model, key, "bring back", None, gone[key], pairs)
+            elif then.state == "absent":
+                found[label, key] = RevertStep(model, key, "remove", row, str(row))
+            else:
+                shown = [n for n in then.values if n in fields and (fields[n].editable or not editable)]
+                now = held_rows(row, shown)
+                now |= {name: far[name][key] for name in then.values if name in many}
+                pairs = {name: [now[name], then.values[name]] for name in now}
+                found[label, key] = RevertStep(model, key, "change", row, str(row), pairs)
+    return [found[key] for key in rows if key in found]
+
+
+def fetch_rows(model: "type[Content]", keys: Iterable[int], names: Iterable[str] = ()) -> "list[Content]":
+    return [
+        row
+        for batch in batched(keys, BATCH_ROWS, strict=False)
+        for row in without_long_texts(model._base_manager.filter(pk__in=batch), *names).order_by("pk")
+    ]
+
+
+def _labels_of_gone(model: "type[Content]", keys: list[int]) -> dict[int, str]:
+    found = {key: f"{model._meta.verbose_name} {key}" for key in keys}
+    gone = RowChange.objects.filter(model=model._meta.label_lower, object_id__in=keys, kind=Kind.DELETED)
+    return found | dict(gone.order_by("pk").values_list("object_id", "label")) if keys else found
+
+
+def _drop_equal(step: RevertStep) -> None:
+    step.pairs = {name: pair for name, pair in step.pairs.items() if pair[0] != pair[1]}
+
+
+def _differing(steps: list[RevertStep]) -> list[RevertStep]:
+    for step in steps:
+        _drop_equal(step)
+    return [step for step in steps if step.pairs or step.kind != "change"]
+
+
+# New rows that go again
+
+
+def _plan_removals(
+    plan: RevertPlan, created: list[RowChange], change_set: ChangeSet, permitted: Permitted | None
+) -> None:
+    """Plan to remove the rows that came, unless they were changed since or are needed."""
+    imported = change_set.origin == Origin.IMPORT
+    going, staying = _removable(created, changed_since(change_set), plan.steps, imported=imported)
+    if permitted is None:
+        plan.steps += [RevertStep(model, key, "remove") for model, keys in going.items() for key in keys]
+    else:
+        for model, keys in going.items():
+            steps = [RevertStep(model, row.pk, "remove", row, str(row)) for row in fetch_rows(model, keys)]
+            theirs = permitted(steps)
+            plan.steps += theirs
+            plan.kept += [KeptRow("", _("You don’t have permission to delete it."))] * (
+                len(steps) - len(theirs)
+            )
+            plan.is_permitted |= bool(theirs)
+    here = {model: {row.pk: row for row in fetch_rows(model, keys)} for model, keys in staying.items()}
+    steps = [
+        RevertStep(model, change.object_id, "change", row)
+        for change in created
+        if (row := here.get(model := content_model(change.model), {}).get(change.object_id))
+    ]
+    seen = keys_by_model(permitted(steps) if permitted else steps)
+    plan.is_permitted |= bool(seen)
+    for step in steps:
+        is_seen = step.key in seen.get(step.model, ())
+        words = f"{step.model._meta.verbose_name} “{step.row}”" if is_seen else ""
+        plan.kept.append(KeptRow(words, _("It has been changed since, or something else needs it.")))
+
+
+def changed_since(change_set: ChangeSet) -> set[str]:
+    """Return the names of all rows that were changed later, or whose parts were."""
+    later = RowChange.objects.filter(change_set__gt=change_set.pk)
+    found: set[str] = set()
+    columns = ("model", "object_id", "owner", "other", "moved_to")
+    for model, key, *others in later.values_list(*columns).iterator():
+        found.update([f"{model}:{key}", *others])
+    return found
+
+
+def _removable(
+    created: list[RowChange], changed: set[str], steps: list[RevertStep], *, imported: bool = False
+) -> tuple[RowKeys, RowKeys]:
+    """Return the new rows that can go, and those that stay: they were changed, or something needs them.
+
+    What was imported is not all that an edition has: an imported one stays in any case.
+    """
+    going: RowKeys = defaultdict(set)
+    staying: RowKeys = defaultdict(set)
+    for change in created:
+        stays = (imported and is_container(change.model)) or change.name in changed
+        (staying if stays else going)[content_model(change.model)].add(change.object_id)
+    leaving = _leaving(steps)
+    while needed := {model: keys for model in going if (keys := _needed(model, going, leaving))}:
+        for model, keys in needed.items():
+            going[model] -= keys
+            staying[model] |= keys
+    return going, staying
+
+
+def _leaving(steps: list[RevertStep]) -> dict[tuple[type[Content], str], set[int]]:
+    """Return the rows that will point elsewhere, by model and field: they can do without their target."""
+    found: dict[tuple[type[Content], str], set[int]] = defaultdict(set)
+    for step in steps:
+        for name in step.pairs.keys() & relation_targets(step.model).keys():
+            if step.kind == "change" and recorded_fields(step.model)[name].null:
+                found[step.model, name].add(step.key)
+    return found
+
+
+def _needed(
+    model: "type[Content]", going: RowKeys, leaving: dict[tuple[type[Content], str], set[int]]
+) -> set[int]:
+    """Return those of the rows to remove that something which stays points at."""
+    needed: set[int] = set()
+    for relation in model._meta.related_objects:
+        other = relation.related_model
+        if relation.many_to_many or not is_recorded(other):
+            continue
+        name = relation.field.name
+        columns = [f"{name}_id", "pk", *(f"{owner}_id" for owner in part_of(other))]
+        for batch in batched(going[model], BATCH_ROWS, strict=False):
+            rows = other._base_manager.filter(**{f"{name}__in": batch}).order_by().values_list(*columns)
+            free = leaving.get((other, name), set())
+            needed |= {target for target, *row in rows if row[0] not in free and not _goes(other, row, going)}
+    return needed
+
+
+def _goes(model: "type[Content]", row: Sequence[int | None], going: RowKeys) -> bool:
+    """Tell whether a row (its key and its owners') is to be removed, or the nearest owner that it has."""
+    key, *owners = row
+    if key in going.get(model, set()):
+        return True
+    for name, owner in zip(part_of(model), owners, strict=True):
+        if owner is not None:
+            target = related_model(model, name)
+            return is_recorded(target) and owner in going.get(target, set())
+    return False
+
+
+# Doing it
+
+
+def undo(
+    change_set: ChangeSet, user: User = None, permitted: Permitted | None = None, *, by_row: bool = False
+) -> tuple[RevertPlan, ChangeSet | None]:
+    """Take a change set back. Raises `CannotRevertError` with every reason why not."""
+    with recording(Origin.UNDO, user, change_set.detail), revision.lock():
+        plan = undo_plan(change_set, permitted, by_row=by_row)
+        return plan, revert(plan.steps, Origin.UNDO, user, change_set.detail)
+
+
+def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -> ChangeSet | None:
+    """Apply a plan, all or nothing. Raises `CannotRevertError` with every reason why not."""
+    with recording(origin, user, detail) as log, revision.lock():
+        _remove([step for step in steps if step.kind == "remove"])
+        single = [step for step in steps if step.kind != "remove" and step.accepted is None]
+        coming = [step for step in single if step.kind == "bring back"]
+        changed = [step for step in single if step.kind == "change"]
+        moved = [step for step in changed if bulk.POSITION in step.pairs]
+        for model, keys in keys_by_model(moved).items():
+            # Rows that change places get temporary positions, as these may be unique.
+            rows = model._default_manager.filter(pk__in=keys)
+            rows.update(**{bulk.POSITION: F(bulk.POSITION) + PARKED})
+        reasons: list[str] = []
+        for step in [*_bring_back(coming), *changed]:
+            try:
+                _write(step)
+            except ValidationError as error:
+                reasons += [f"{step.label}: {message}" for message in error.messages]
+        if reasons:
+            raise CannotRevertError(reasons)
+        close_gaps(_owners_of([*coming, *moved]))
+        for step in single:
+            for name in step.pairs.keys() & links(step.model).keys():
+                manager = getattr(step.model._default_manager.get(pk=step.key), name)
+                manager.set(list(manager.model._default_manager.filter(pk__in=step.pairs[name][1])))
+        together: dict[type[Content], list[BulkChange]] = {}
+        for step in steps:
+            if step.accepted is not None:
+                together.setdefault(step.model, []).append(BulkChange(step.row, "", step.accepted))
+        for lines in together.values():
+            bulk.write(lines)
+        log.write()
+        return log.change_set
+
+
+def _owners_of(moving: Iterable[RevertStep]) -> "dict[type[Ordered], set[int]]":
+    found = keys_by_model(moving)
+    return {model: owners_below(model, keys) for model, keys in found.items() if has_places(model)}
+
+
+def _remove(going: list[RevertStep]) -> None:
+    """Delete rows, those that others point at last; those behind them move up."""
+    owners = _owners_of(going)
+    left = keys_by_model(going)
+    try:
+        while left:
+            free = [model for model in left if not _pointers(model) & (left.keys() - {model})]
+            for model in free or list(left):
+                for batch in batched(sorted(left.pop(model)), BATCH_ROWS, strict=False):
+                    model._default_manager.filter(pk__in=batch).delete()
+    except ProtectedError as error:
+        held_by = ", ".join(sorted(str(row) for row in error.protected_objects)[:5])
+        said = _("Other rows depend on it: %(rows)s.") % {"rows": held_by}
+        raise CannotRevertError([said]) from error
+    close_gaps(owners)
+
+
+def _pointers(model: "type[Content]") -> "set[type[Model]]":
+    """Return the models that point at this one, themselves or through what hangs on them."""
+    found = {relation.related_model for relation in model._meta.related_objects}
+    for other in [one for one in found if is_recorded(one)]:
+        found.update(related_model(other, name) for name in part_of(other)[:1])
+    return found
+
+
+def _bring_back(coming: list[RevertStep]) -> list[RevertStep]:
+    """Write many rows together, those first that others point at; return those that are left, in order."""
+    left, alone = {(step.model, step.key): step for step in coming}, list[RevertStep]()
+    while left:
+        ready = [step for step in left.values() if not _targets(step) & left.keys()] or list(left.values())
+        by_model: dict[type[Content], list[RevertStep]] = {}
+        for step in ready:
+            by_model.setdefault(step.model, []).append(left.pop((step.model, step.key)))
+        for model, steps in by_model.items():
+            # Once one is left, others may need it.
+            if alone or not _create(model, steps):
+                alone += steps
+    return alone
+
+
+def _create(model: "type[Content]", steps: list[RevertStep]) -> bool:
+    """Create rows together, if the rules of all accept them; those that do not are told one by one."""
+    if len(steps) == 1:
+        return False
+    there = {
+        name: target._base_manager.in_bulk(
+            {step.pairs[name][1] for step in steps if name in step.pairs} - {None}
+        )
+        for name, target in relation_targets(model).items()
+    }
+    rows = []
+    for step in steps:
+        row = _new_row(step)
+        for name in step.pairs.keys() & there.keys():
+            key = step.pairs[name][1]
+            if key is not None and key not in there[name]:
+                return False
+            setattr(row, name, there[name].get(key))
+        try:
+            row.clean_fields(exclude=there.keys())
+            row.clean()
+        except ValidationError:
+            return False
+        rows.append(row)
+    try:
+        with transaction.atomic():
+            model._default_manager.bulk_create(rows, batch_size=BATCH_ROWS)
+    except IntegrityError:
+        return False
+    return True
+
+
+def _new_row(step: RevertStep) -> Content:
+    """Return a row that comes back, with its values."""
+    row = step.model()
+    row.pk = step.key
+    _set(row, step)
+    if isinstance(row, Ordered):
+        # Beyond those that moved up or out of the way; it gets its place again when the gaps are closed.
+        row.position += 2 * PARKED
+    return row
+
+
+def _set(row: Content, step: RevertStep) -> None:
+    fields = recorded_fields(step.model)
+    for name, (_now, then) in step.pairs.items():
+        if name in fields:
+            setattr(row, fields[name].attname, fields[name].to_python(then))
+
+
+def _targets(step: RevertStep) -> "set[tuple[type[Content], int]]":
+    targets = relation_targets(step.model)
+    pointed = {(targets[name], pair[1]) for name, pair in step.pairs.items() if name in targets}
+    return pointed - {(step.model, step.key)}
+
+
+def _write(step: RevertStep) -> None:
+    is_new = step.kind == "bring back"
+    row = _new_row(step) if is_new else step.model._base_manager.get(pk=step.key)
+    if not is_new:
+        _set(row, step)
+        if isinstance(row, Ordered) and _is_taken(row):
+            row.position = 0
+    without = {"position"} if not getattr(row, "position", 1) else set[str]()
+    # First that what it points at is here: rules look there.
+    row.clean_fields()
+    row.clean()
+    row.validate_unique(exclude=without)
+    row.validate_constraints(exclude=without)
+    row.save(force_insert=is_new)
+
+
+def _is_taken(row: "Ordered") -> bool:
+    unique = any("position" in getattr(one, "fields", ()) for one in row._meta.constraints)
+    return unique and row.siblings().filter(position=row.position).exclude(pk=row.pk).exists()

@@ -1,0 +1,86 @@
+"""The languages of public pages: which there are, and how an address names one.
+
+`/de/2026/` is in German; pages in the site's own language have no prefix. Files have one address, without it.
+"""
+
+from collections.abc import Callable
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, URLResolver, include, path
+from django.utils.functional import lazy
+from django.utils.translation import get_language, override
+
+
+def prefix(language: str | None) -> str:
+    """Return what begins the paths of pages in a language: "de/"; nothing for the site's own."""
+    return "" if language in (None, settings.LANGUAGE_CODE) else f"{language}/"
+
+
+def language_of(address: str) -> str:
+    """Return the language of the page at a path."""
+    return _split(address)[0]
+
+
+def without_language(address: str) -> str:
+    """Return the path in the site's own language: "/2026/" of "/de/2026/"."""
+    return _split(address)[1]
+
+
+def in_language(address: str, language: str) -> str:
+    """Return the path of the same page in a language."""
+    return f"/{prefix(language)}{without_language(address).removeprefix('/')}"
+
+
+def _split(address: str) -> tuple[str, str]:
+    """Return the language of a path, and the path without it."""
+    first, slash, rest = address.removeprefix("/").partition("/")
+    if slash and first != settings.LANGUAGE_CODE and first in dict(settings.LANGUAGES):
+        return first, f"/{rest}"
+    return settings.LANGUAGE_CODE, address
+
+
+def html_tag(language: str | None = None) -> str:
+    """Return a language (default: the current one) as pages name it: "zh-Hans"; English has no country."""
+    code = language or get_language() or "en"
+    if code.startswith("en-"):
+        return "en"
+    first, *rest = code.split("-")
+    return "-".join([first, *(part.title() if len(part) > 2 else part.upper() for part in rest)])
+
+
+class LanguageMiddleware:
+    """Renders a page in the language that its address names, whatever a browser prefers."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        language = language_of(request.path_info)
+        if language == settings.LANGUAGE_CODE:
+            response = self.get_response(request)
+        else:
+            with override(language):
+                response = self.get_response(request)
+        if response.get("Content-Type", "").startswith("text/html"):
+            response.headers.setdefault("Content-Language", html_tag(language))
+        return response
+
+
+# As Django's translated addresses do it. `i18n_patterns()` may not be used inside an app's list of addresses,
+# where pages and files have one namespace.
+CURRENT_PREFIX = lazy(lambda: prefix(get_language()), str)()
+
+
+_views: set[Callable[..., object]] = set()
+
+
+def in_each_language(*pages: URLPattern) -> URLResolver:
+    """Return addresses of pages that exist in every language."""
+    _views.update(page.callback for page in pages)
+    return path(CURRENT_PREFIX, include(list(pages)))
+
+
+def is_in_each_language(request: HttpRequest) -> bool:
+    """Whether the page of this request exists in every language."""
+    return bool(request.resolver_match and request.resolver_match.func in _views)

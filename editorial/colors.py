@@ -1,0 +1,87 @@
+"""Colors in forms: a text and a color picker, with the contrast of text in that color to the site's pages."""
+
+import re
+from typing import Any, ClassVar
+
+from django import forms
+from django.forms.renderers import BaseRenderer
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+# --paper in static/css/plenary/tokens.css: the ground of the site's pages in the light and the dark scheme.
+LIGHT, DARK = "#ffffff", "#111317"
+# WCAG 2.2, success criterion 1.4.3.
+MIN_CONTRAST = 4.5
+
+
+def luminance(color: str) -> float:
+    """Return the relative luminance of a color such as #0b6b62."""
+    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast ratio of two colors, from 1 to 21."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def spelled(text: str) -> str:
+    """Return a color as it is stored; what is no color stays as it is."""
+    digits = text.strip().lower().removeprefix("#")
+    if re.fullmatch(r"[0-9a-f]{3}", digits):
+        digits = "".join(digit * 2 for digit in digits)
+    return f"#{digits}" if re.fullmatch(r"[0-9a-f]{6}", digits) else text.strip()
+
+
+def words() -> dict[str, str]:
+    return {
+        "ratios": gettext("Contrast: {light} : 1 on white, {dark} : 1 on dark pages."),
+        "warning": gettext(
+            "Below 4.5 : 1 text is hard to read: there the site takes a darker or lighter shade."
+        ),
+    }
+
+
+def note(color: str) -> str:
+    """Return the contrasts in words, with a warning where one is too low for text; nothing for no color."""
+    if not re.fullmatch(r"#[0-9a-f]{6}", color):
+        return ""
+    light, dark = (round(contrast(color, page), 1) for page in (LIGHT, DARK))
+    said = words()["ratios"].format(light=light, dark=dark)
+    return f"{said} {words()['warning']}" if min(light, dark) < MIN_CONTRAST else said
+
+
+class ColorInput(forms.TextInput):
+    """A text, which may be empty, and with JavaScript a picker that fills it in."""
+
+    class Media:
+        js: ClassVar[list[str]] = ["js/admin-colors.js"]
+
+    def render(
+        self, name: str, value: object, attrs: Any = None, renderer: BaseRenderer | None = None
+    ) -> SafeString:
+        color = spelled(str(value or ""))
+        is_known = bool(note(color))
+        return format_html(
+            '<span class="color-field" data-color data-pages="{}" data-ratios="{}" data-warning="{}">{}'
+            '<input type="color" value="{}" aria-label="{}" hidden>'
+            '<span class="color-note" role="status">{}</span></span>',
+            f"{LIGHT} {DARK}",
+            *words().values(),
+            super().render(name, value, attrs, renderer),
+            color if is_known else "#808080",
+            gettext("Choose a color"),
+            note(color),
+        )
+
+
+class ColorField(forms.CharField):
+    widget = ColorInput
+
+    def to_python(self, value: object) -> str:
+        return spelled(super().to_python(value) or "")

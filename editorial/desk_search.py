@@ -1,0 +1,136 @@
+"""One search over what the admin's lists hold: papers, people, sessions, talks and pages, drafts included.
+
+Public rows are found by the full-text index, best first, all others as their lists find them. The index is
+not brought up to date here: that can take seconds after a large change, and the lists know every row anyway.
+Each app registers in its `admin` what is searched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.admin import AdminSite
+from django.db.models import Case, Model, Q, QuerySet, Value, When
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext
+
+from accounts.access_scope import lookup_of
+from editorial.current_edition import asked_edition, edition_of
+from editorial.lists import search_words
+from search.hits import MAX_HITS, find
+from search.query import MAX_QUERY_CHARS, parse
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+    from conference.models import Edition
+
+# Rows of each kind that are shown; the others are on the kind's list.
+MAX_ROWS = 8
+# Rows of each kind that are taken from the index: those that an account may not see are left out after.
+MAX_RANKED = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SearchedRows:
+    """Rows that the search finds; `kind` is their name in the full-text index."""
+
+    model: type[Model]
+    kind: str
+    title: StrPromise | str
+    narrow: Callable[[Any], QuerySet[Any]] = lambda rows: rows
+    related: tuple[str, ...] = ()
+    # Sort position.
+    place: int = 50
+
+
+SEARCHED: list[SearchedRows] = []
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRow:
+    label: str
+    # The edition, and the status unless it is published.
+    details: tuple[str, ...]
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRows:
+    """What was found of a kind; `more` leads to its list where there is more."""
+
+    kind: str
+    title: StrPromise | str
+    rows: list[FoundRow]
+    more: str
+
+
+def desk_search(request: HttpRequest, site: AdminSite) -> HttpResponse:
+    """Show what the words find in the rows that the account may see, those of the edition of work first."""
+    text = request.GET.get("q", "").replace("\x00", "").strip()[:MAX_QUERY_CHARS]
+    edition = asked_edition(request)
+    context = site.each_context(request) | {
+        "title": gettext("Search"),
+        # The bar on every page of the admin shows it: no other page may use the name.
+        "desk_search_text": text,
+        "edition": edition,
+        "found": list(found_rows(request, site, text, edition)) if search_words(text) else [],
+    }
+    return TemplateResponse(request, "admin/desk_search.html", context)
+
+
+def found_rows(
+    request: HttpRequest, site: AdminSite, text: str, edition: Edition | None
+) -> Iterator[FoundRows]:
+    """Yield the kinds of which something was found. One query each, besides those of the index."""
+    hits = find(parse(text), kinds=[one.kind for one in SEARCHED], limit=MAX_HITS).page
+    for searched in sorted(SEARCHED, key=attrgetter("place")):
+        model_admin = site.get_model_admin(searched.model)
+        if not model_admin.has_view_permission(request):
+            continue
+        ranked = [hit.object_id for hit in hits if hit.kind == searched.kind][:MAX_RANKED]
+        rows = searched.narrow(model_admin.get_queryset(request))
+        # What may be seen is decided once, by `rows`: nested twice it is too deep for SQLite.
+        everything = searched.narrow(searched.model._default_manager.order_by())
+        listed, _spawns = model_admin.get_search_results(request, everything, text)
+        matching = rows.filter(Q(pk__in=ranked) | Q(pk__in=listed.values("pk")))
+        if searched.related:
+            matching = matching.select_related(*searched.related)
+        best = matching.order_by(*order(searched.model, ranked, edition))
+        shown = list(best[: MAX_ROWS + 1])
+        if shown:
+            lines = [found_row(row) for row in shown[:MAX_ROWS]]
+            more = list_address(searched.model, text) if len(shown) > MAX_ROWS else ""
+            yield FoundRows(searched.kind, searched.title, lines, more)
+
+
+def order(model: type[Model], ranked: list[int], edition: Edition | None) -> list[Any]:
+    """Put the edition of work first, then what the index found in its order, then new rows."""
+    terms: list[Any] = []
+    if edition and lookup_of(model):
+        terms.append(Case(When(edition=edition.pk, then=Value(0)), default=Value(1)))
+    if ranked:
+        places = [When(pk=key, then=Value(place)) for place, key in enumerate(ranked[:MAX_ROWS])]
+        terms.append(Case(*places, When(pk__in=ranked, then=Value(MAX_ROWS)), default=Value(MAX_ROWS + 1)))
+    return [*terms, "-pk"]
+
+
+def found_row(row: Any) -> FoundRow:
+    meta = row._meta
+    edition = edition_of(row)
+    details = [str(edition)] if edition else []
+    if getattr(row, "status", "published") != "published":
+        details.append(str(row.get_status_display()))
+    address = reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
+    return FoundRow(str(row) or gettext("Without a title"), tuple(details), address)
+
+
+def list_address(model: type[Model], text: str) -> str:
+    meta = model._meta
+    return f"{reverse(f'admin:{meta.app_label}_{meta.model_name}_changelist')}?{urlencode({'q': text})}"

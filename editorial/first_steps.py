@@ -1,0 +1,109 @@
+"""The first steps of an edition on the desk: each app registers its own, with when it is done.
+
+The list ends with the last. It can be hidden for an edition; a cookie remembers that, as it concerns this
+browser alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+    from accounts.access_scope import Access
+    from conference.models import Edition
+
+COOKIE = "desk_steps"
+COOKIE_SECONDS = 2 * 365 * 24 * 3600
+MAX_EDITIONS = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirstStep:
+    """A link with the words after it; the list does not wait for what `is_optional`.
+
+    `is_done` gets the edition and the numbers of its rows by the names of their models. `address` is empty
+    for those who may not open it.
+    """
+
+    name: StrPromise | str
+    words: StrPromise | str
+    address: Callable[[Access, Edition], str]
+    is_done: Callable[[Edition, dict[str, int]], bool]
+    is_optional: bool = False
+    # Sort position.
+    place: int = 50
+
+
+FIRST_STEPS: list[FirstStep] = []
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    name: StrPromise | str
+    words: StrPromise | str
+    address: str
+    is_done: bool
+    is_optional: bool
+
+
+def first_steps(edition: Edition, made: dict[str, int], access: Access) -> list[ShownStep]:
+    return [
+        ShownStep(
+            step.name,
+            step.words,
+            step.address(access, edition),
+            step.is_done(edition, made),
+            step.is_optional,
+        )
+        for step in sorted(FIRST_STEPS, key=attrgetter("place"))
+    ]
+
+
+def page_of(name: str, model: type[Model]) -> Callable[[Access, Edition], str]:
+    """Return how a page that adds rows to an edition is reached, by those who may."""
+
+    def address(access: Access, edition: Edition) -> str:
+        may = access.may_all("add", model, edition)
+        return f"{reverse(name)}?{urlencode({'edition': edition.pk})}" if may else ""
+
+    return address
+
+
+def has_rows(*names: str) -> Callable[[Edition, dict[str, int]], bool]:
+    return lambda _edition, made: any(made.get(name) for name in names)
+
+
+def open_steps(request: HttpRequest, edition: Edition, steps: list[ShownStep]) -> list[ShownStep]:
+    """Return the steps while one is left and this browser has not hidden them."""
+    is_left = any(not step.is_done and not step.is_optional for step in steps)
+    return steps if is_left and str(edition.pk) not in hidden_editions(request) else []
+
+
+def hidden_editions(request: HttpRequest) -> list[str]:
+    """Return the keys in the cookie, which can hold anything: they are compared, not read as numbers."""
+    return [key for key in request.COOKIES.get(COOKIE, "").split(".") if key.isdecimal()][-MAX_EDITIONS:]
+
+
+def hide_steps(request: HttpRequest, response: HttpResponse, edition: Edition) -> None:
+    """Remember in this browser that the steps of an edition are not to be shown."""
+    hidden = str(edition.pk)
+    keys = [*(key for key in hidden_editions(request) if key != hidden), hidden]
+    response.set_cookie(
+        COOKIE,
+        ".".join(keys[-MAX_EDITIONS:]),
+        max_age=COOKIE_SECONDS,
+        path=reverse("admin:index"),
+        secure=request.is_secure(),
+        httponly=True,
+        samesite="Lax",
+    )

@@ -1,0 +1,43 @@
+"""Folded parts of a form: their headings name what is filled in, and some open themselves."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from django.contrib.admin.helpers import AdminForm
+from django.contrib.admin.utils import flatten
+from django.utils.text import capfirst
+
+FOLDED = "collapse"
+# A folded part with this class is open once one of its fields is filled in.
+OPEN_IF_FILLED = "open-if-filled"
+
+
+def prepare_folded(form: AdminForm) -> None:
+    """Open what has errors or important values; name in the other headings which fields have a value."""
+    form.fieldsets = [
+        (_heading(form, name, options), _options(form, options)) for name, options in form.fieldsets
+    ]
+
+
+def _options(form: AdminForm, options: dict[str, Any]) -> dict[str, Any]:
+    classes = [*options.get("classes", ())]
+    # Django overlooks errors of fields that share a line.
+    has_errors = any(name in form.form.errors for name in flatten(options["fields"]))
+    if has_errors or (OPEN_IF_FILLED in classes and any(_filled(form, options))):
+        classes = [one for one in classes if one != FOLDED]
+    return {**options, "classes": classes}
+
+
+def _heading(form: AdminForm, name: Any, options: dict[str, Any]) -> Any:
+    if not name or FOLDED not in options.get("classes", ()):
+        return name
+    labels = ", ".join(_filled(form, options))
+    return f"{name}: {labels}" if labels else name
+
+
+def _filled(form: AdminForm, options: dict[str, Any]) -> Iterator[str]:
+    """Yield the labels of the fields of a part whose stored value is not empty."""
+    for name in flatten(options["fields"]):
+        field = form.form.fields.get(name)
+        if field is not None and form.form.instance.pk and getattr(form.form.instance, name, None):
+            yield str(capfirst(field.label))

@@ -1,0 +1,92 @@
+"""Time zones by what people type: an IANA name in any case, or a city that has one zone of its name."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import get_close_matches
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+
+# Areas whose names are those of places, besides UTC; the others are abbreviations and old spellings.
+AREAS = (
+    "Africa",
+    "America",
+    "Antarctica",
+    "Arctic",
+    "Asia",
+    "Atlantic",
+    "Australia",
+    "Europe",
+    "Indian",
+    "Pacific",
+)
+MAX_LIKELY = 3
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedZone:
+    name: str
+    # Such as UTC+05:30.
+    offset: str
+
+
+@cache
+def zone_names() -> dict[str, str]:
+    """Return all names by their folded spelling."""
+    return {name.casefold(): name for name in sorted(available_timezones())}
+
+
+@cache
+def cities() -> dict[str, list[str]]:
+    """Return the zones of places by the folded last part of their names."""
+    found: dict[str, list[str]] = {}
+    for folded, name in zone_names().items():
+        if name.startswith(AREAS) and "/" in name:
+            found.setdefault(folded.rpartition("/")[2], []).append(name)
+    return found
+
+
+def known_zone(text: str) -> str:
+    """Return the zone that is meant; raise `ValidationError`, with likely ones, where none or several are."""
+    typed = "_".join(text.split()).casefold()
+    if typed in zone_names():
+        return zone_names()[typed]
+    named = cities().get(typed.rpartition("/")[2], [])
+    if len(named) == 1:
+        return named[0]
+    close = get_close_matches(typed.rpartition("/")[2], cities(), MAX_LIKELY, 0.75)
+    likely = named or [zone for city in close for zone in cities()[city]]
+    if likely:
+        raise ValidationError(
+            _("“%(value)s” is not a time zone. Did you mean %(likely)s?"),
+            code="zone",
+            params={"value": text, "likely": ", ".join(likely[:MAX_LIKELY])},
+        )
+    return text
+
+
+def offered_zones(at: datetime | None = None) -> list[OfferedZone]:
+    """Return the zones of places, and UTC, with their offsets at a moment."""
+    at = at or timezone.now()
+    names = [name for name in zone_names().values() if name.startswith(AREAS) and "/" in name]
+    return [OfferedZone(name, offset(name, at)) for name in ["UTC", *names]]
+
+
+def offset(name: str, at: datetime) -> str:
+    sign = f"{at.astimezone(ZoneInfo(name)):%z}"
+    return f"UTC{sign[:3]}:{sign[3:5]}"
+
+
+class ZoneNameField(forms.CharField):
+    """A zone from the `<datalist>` of `admin/change_form.html`; the model refuses unknown ones."""
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, object]:
+        return {**super().widget_attrs(widget), "list": "zones", "autocomplete": "off"}
+
+    def to_python(self, value: object) -> str:
+        text = super().to_python(value) or ""
+        return known_zone(text) if text else text

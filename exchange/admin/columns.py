@@ -1,0 +1,235 @@
+"""The page on which the columns of a spreadsheet are mapped, before it is read as a program."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from django.contrib import admin, messages
+from django.db.models import Model
+from django.http import HttpRequest
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext, pgettext
+from django.utils.translation import gettext_lazy as _
+
+import markup
+from conference.models import Edition
+from editorial.access import ScopedAdmin
+from editorial.current_edition import moment
+from editorial.sections import DeskSection
+from exchange.formats.spreadsheet.fields import FIELDS, GROUPS
+from exchange.imports.kinds import PAPER, PRESENTATION, SESSION, Kind
+from exchange.jobs.column_choice import (
+    Choice,
+    Table,
+    chosen,
+    described,
+    first_rows,
+    forget,
+    read_again,
+    remember,
+)
+from exchange.jobs.preview import label
+from exchange.models import ColumnMapping, ImportJob
+from exchange.reading.grids import ENCODINGS, MAX_COLUMNS, SEPARATORS
+from exchange.records import AuthorRecord, MaterialRecord, Program, Record, RoleRecord, stated
+
+# By their places in `SEPARATORS`.
+SEPARATOR_NAMES = (_("Comma"), _("Semicolon"), _("Tab"), _("Bar"))
+
+
+def begin(job: ImportJob) -> None:
+    """Read the tables of a job that has just come, and store what their columns are likely to be."""
+    _store(job, described(job))
+
+
+def choose(job: ImportJob, request: HttpRequest) -> bool:
+    """Store what the form says; return whether the job can be read with it."""
+    before = Choice.of(job)
+    choice, is_other = chosen(before, _answers(request))
+    if is_other:
+        choice, problems = read_again(job, choice, before)
+        for problem in problems:
+            messages.error(request, problem)
+    if request.POST.get("do") == "forget":
+        choice = forget(job, choice)
+    _store(job, choice)
+    can_go = request.POST.get("do") == "map" and not is_other and not choice.complaints(job.edition)
+    if can_go:
+        remember(job, choice)
+    return can_go
+
+
+def _answers(request: HttpRequest) -> dict[str, str]:
+    """Return the answers with signs for the places of separators."""
+    found = {name: str(value) for name, value in request.POST.items()}
+    places = {str(place): separator for place, separator in enumerate(SEPARATORS)}
+    for name, value in found.items():
+        if name.endswith("-separator") and value in places:
+            found[name] = places[value]
+    return found
+
+
+def _store(job: ImportJob, choice: Choice) -> None:
+    job.columns = choice.stored()
+    job.save(update_fields=["columns"])
+
+
+# What the page shows
+
+
+def page(job: ImportJob) -> dict[str, object]:
+    """Return the context of the page."""
+    choice = Choice.of(job)
+    program, problems = first_rows(job, choice)
+    options = _options()
+    tables = [_shown(table, number, options) for number, table in enumerate(choice.tables)]
+    memories = [table for table in choice.wanted if table.memory]
+    return {
+        "tables": tables,
+        "has_several": len(tables) > 1,
+        "is_markdown": choice.is_markdown,
+        "unread": choice.problems,
+        "complaints": choice.complaints(job.edition),
+        "memories": memories,
+        "first_rows": list(_rows(program, job.edition)) if program else [],
+        "row_problems": problems,
+        "zone": job.edition.zone_label if job.edition else "UTC",
+        "most_columns": MAX_COLUMNS,
+    }
+
+
+def _shown(table: Table, number: int, options: str) -> dict[str, object]:
+    name = f"t{number}"
+    rows = [
+        {
+            "heading": table.headings[place],
+            "samples": table.samples[place],
+            "name": f"{name}-c{place}",
+            "is_left_out": not table.columns[place],
+            "options": _selected(options, table.columns[place]),
+        }
+        for place in table.places
+    ]
+    return {
+        "table": table,
+        "name": name,
+        "rows": rows,
+        "separators": [
+            (place, SEPARATOR_NAMES[place], sign == table.separator) for place, sign in enumerate(SEPARATORS)
+        ],
+        "encodings": [(one, one.upper(), one == table.encoding) for one in ENCODINGS],
+        "what": {
+            "papers": gettext("One row for each paper"),
+            "authors": gettext("One row for each author of a paper"),
+            "sessions": gettext("One row for each session"),
+        }.get(table.role, ""),
+    }
+
+
+def _options() -> str:
+    """Return the fields as options of a select, in groups; the same for all columns of a page."""
+    groups = (
+        format_html(
+            '<optgroup label="{}">{}</optgroup>',
+            label,
+            format_html_join("", '<option value="{}">{}</option>', ((one.name, one.label) for one in fields)),
+        )
+        for label, fields in GROUPS.items()
+    )
+    nothing = format_html('<option value="">{}</option>', gettext("Leave out"))
+    return nothing + "".join(groups)
+
+
+def _selected(options: str, name: str) -> SafeString:
+    """Return the options with one selected; with hundreds of columns a widget for each takes seconds."""
+    return mark_safe(options.replace(f'value="{name}"', f'value="{name}" selected', 1))
+
+
+# The first rows as they will be read
+
+
+def _rows(program: Program, edition: Edition | None) -> Iterator[dict[str, object]]:
+    """Yield papers with their presentations and awards, then sessions: what is stated of each, in words."""
+    names = {one.slug: stated(one.name, one.slug) for one in program.rooms}
+    names |= {one.slug: stated(one.name, one.slug) for one in program.topics}
+    names |= {one.uid: markup.plain(stated(one.title, one.uid)) for one in program.sessions}
+    awards = {
+        grant.paper: stated(award.name, award.uid)
+        for award in program.awards
+        for grant in stated(award.grants, ())
+    }
+    for paper in program.papers:
+        shown = [one for one in program.presentations if one.paper == paper.uid]
+        facts = [(FIELDS["uid"].label, paper.uid), *_facts(PAPER, [paper], names, edition)]
+        facts += [(FIELDS["award"].label, awards[paper.uid])] if paper.uid in awards else []
+        title = markup.plain(stated(paper.title, "")) or paper.uid
+        yield {"title": title, "facts": [*facts, *_facts(PRESENTATION, shown, names, edition)]}
+    for session in program.sessions:
+        title = f"{gettext('Session')}: {names[session.uid]}"
+        yield {"title": title, "facts": list(_facts(SESSION, [session], names, edition))}
+
+
+def _facts(
+    kind: Kind, records: Sequence[Record], names: Mapping[str, str], edition: Edition | None
+) -> Iterator[tuple[object, str]]:
+    for record in records:
+        for name in kind.fields:
+            value = stated(getattr(record, name), None)
+            if value and name not in ("title", "paper"):
+                yield label(kind, name), _in_words(value, names, edition)
+
+
+def _in_words(value: object, names: Mapping[str, str], edition: Edition | None) -> str:
+    match value:
+        case tuple():
+            return "; ".join(_in_words(one, names, edition) for one in value)
+        case AuthorRecord():
+            places = f" ({'; '.join(value.affiliations)})" if value.affiliations else ""
+            marks = [gettext("presenting")] if value.presenting else []
+            marks += [gettext("corresponding")] if value.corresponding else []
+            return ", ".join([f"{value.person.name}{places}", *marks])
+        case RoleRecord():
+            return f"{value.person.name} ({value.role})"
+        case MaterialRecord():
+            return f"{value.kind}: {value.url}"
+        case datetime():
+            return moment(value, edition)
+    return names.get(str(value)) or markup.plain(str(value))
+
+
+# What is remembered
+
+
+@admin.register(ColumnMapping)
+class ColumnMappingAdmin(ScopedAdmin):
+    """What columns were the last time: looked at, and deleted."""
+
+    desk_section = DeskSection.IMPORTS
+    desk_order = 90
+    list_display = ["name", "conference", "taken", "used_at"]
+    list_filter = ["conference"]
+    list_select_related = ["conference"]
+    fields = ("conference", "name", "shown_columns", "used_at")
+    readonly_fields = fields
+    show_full_result_count = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    @admin.display(description=_("columns"))
+    def taken(self, mapping: ColumnMapping) -> str:
+        taken = sum(map(bool, mapping.fields.values()))
+        message = gettext("%(taken)d of %(all)d are read")
+        return message % {"taken": taken, "all": len(mapping.fields)}
+
+    @admin.display(description=_("columns"))
+    def shown_columns(self, mapping: ColumnMapping) -> SafeString:
+        nothing = pgettext("column of a file", "left out")
+        pairs = (
+            (heading, FIELDS[name].label if name in FIELDS else nothing)
+            for heading, name in mapping.fields.items()
+        )
+        return format_html("<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd>{}</dd>", pairs))

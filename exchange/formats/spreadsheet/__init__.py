@@ -1,0 +1,160 @@
+"""Any spreadsheet, CSV or XLSX: papers, authors and program as others list them. Read only.
+
+A mapping that comes with the files says what a column is, else it is guessed. Our own tables are `tables`.
+"""
+
+from collections.abc import Sequence
+from pathlib import PurePath
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from exchange.files import Context, Format, Source
+from exchange.formats.spreadsheet.cells import rows_of
+from exchange.formats.spreadsheet.fields import BY_HEADING, folded
+from exchange.formats.spreadsheet.guess import guess
+from exchange.formats.spreadsheet.mapping import (
+    Mapping,
+    TableMapping,
+    headings_of,
+    read_mapping,
+    role_of,
+    samples_of,
+)
+from exchange.formats.spreadsheet.papers import PaperReader
+from exchange.problems import Findings, Where
+from exchange.reading.archives import is_workbook
+from exchange.reading.grids import Grid, Reading, read_grids
+from exchange.reading.papers import listed
+from exchange.reading.sheets import columns
+from exchange.reading.textfiles import ending
+from exchange.reading.values import checked
+from exchange.records import Program
+
+MAPPINGS = (".toml", ".json")
+TEXTS = ("csv", "tsv", "txt")
+# So many rows say what a column is.
+GUESSED_ROWS = 50
+
+
+def is_mapping(source: Source) -> bool:
+    return PurePath(source.name).suffix.casefold() in MAPPINGS
+
+
+def read(sources: Sequence[Source], context: Context) -> Program:
+    """Read tables of papers and of authors, in any order, with or without a mapping."""
+    findings = Findings()
+    mapping = Mapping()
+    for source in filter(is_mapping, sources):
+        more = read_mapping(source, findings)
+        mapping.headings |= more.headings
+        mapping.tables += more.tables
+        mapping.is_markdown = mapping.is_markdown or more.is_markdown
+    readings = {one.file: Reading(one.separator, one.encoding) for one in mapping.tables}
+    tables = [source for source in sources if not is_mapping(source)]
+    grids = read_grids(tables, findings, readings=readings)
+    return read_tables(grids, mapping, context, findings)
+
+
+def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findings: Findings) -> Program:
+    """Return the program that tables hold; raise what is wrong with them."""
+    reader = PaperReader(context, findings, is_markdown=mapping.is_markdown)
+    strange: list[Grid] = []
+    wanted = list(filter(mapping.wants, grids))
+    has_rows = False
+    for grid in wanted:
+        table = mapping.table(grid) or _guessed(grid, mapping, findings)
+        role = role_of(table.columns)
+        if not role:
+            strange.append(grid)
+            continue
+        rows = list(rows_of(grid, table.columns, findings, has_header=table.has_header))
+        has_rows = has_rows or bool(rows)
+        reader.add(rows, role)
+    for grid in strange:
+        if len(strange) < len(wanted):
+            message = gettext("This sheet holds no papers and no authors; it was left out.")
+            findings.note("warning", Where(grid.name), message)
+            continue
+        message = gettext(
+            "No column is the title of a paper. Found are: %(names)s. "
+            "Name it “title”, or give a mapping file."
+        )
+        findings.problem(Where(grid.name), "", message, names=listed(_headings(grid)))
+    if not wanted and not findings.has_problems:
+        findings.problem(Where(), "", gettext("There is no table to read. Give a CSV or XLSX file."))
+    papers = reader.finish()
+    sessions, presentations = reader.schedule.finish()
+    if not (has_rows or strange or findings.has_problems):
+        message = gettext("The table has columns of papers, but no rows.")
+        findings.problem(Where(wanted[0].name), "", message)
+    program = Program(
+        institutions=tuple(reader.parts.institutions.values()),
+        topics=tuple(reader.parts.topics.values()),
+        rooms=tuple(reader.schedule.rooms.values()),
+        papers=papers,
+        awards=tuple(reader.awards.values()),
+        sessions=sessions,
+        presentations=presentations,
+    )
+    return checked(program, findings)
+
+
+def _headings(grid: Grid) -> list[str]:
+    return headings_of([cells for _, cells in grid.lines[:1]], grid.width, has_header=True)
+
+
+def _guessed(grid: Grid, mapping: Mapping, findings: Findings) -> TableMapping:
+    """Return what the columns are by the mapping file and by guess; note those that are not taken."""
+    headings = _headings(grid)
+    lines = [cells for _, cells in grid.lines[1 : GUESSED_ROWS + 1]]
+    found = guess_columns(headings, samples_of(lines, grid.width), mapping)
+    left = [
+        heading
+        for heading, name in zip(headings, found, strict=True)
+        if not name and mapping.headings.get(folded(heading)) != ""
+    ]
+    if left and role_of(found):
+        message = gettext("These columns were not taken: %(names)s. A mapping file can say what they are.")
+        findings.note("warning", Where(grid.name), message, names=", ".join(left))
+    return TableMapping(grid.file, grid.sheet, found)
+
+
+def guess_columns(
+    headings: Sequence[str], samples: Sequence[Sequence[str]], mapping: Mapping | None = None
+) -> list[str]:
+    """Return the fields of columns: those that a mapping names, then by guess what these leave."""
+    named = mapping.headings if mapping else {}
+    keys = [folded(heading) for heading in headings]
+    taken = {named[key] for key in keys if named.get(key)}
+    guessed = guess(headings, samples)
+    return [named.get(key, "" if name in taken else name) for key, name in zip(keys, guessed, strict=True)]
+
+
+def recognizes(sources: Sequence[Source]) -> bool:
+    """Whether all files are tables, but for a mapping."""
+    tables = [source for source in sources if not is_mapping(source)]
+    return bool(tables) and all(map(_is_table, tables))
+
+
+def _is_table(source: Source) -> bool:
+    """Whether a file is a workbook or CSV; a .txt must have several columns, or a known one."""
+    if ending(source) in ("xlsx", "xlsm"):
+        return is_workbook(source)
+    named = columns(source) if ending(source) in TEXTS else set()
+    return len(named) > (1 if ending(source) == "txt" else 0) or any(
+        folded(name) in BY_HEADING for name in named
+    )
+
+
+FORMAT = Format(
+    name="spreadsheet",
+    label=_("Spreadsheet (CSV, XLSX)"),
+    description=_(
+        "Papers, authors and program as EasyChair, CMT, OpenReview, HotCRP or your own spreadsheet list them."
+    ),
+    extensions=("csv", "xlsx", "tsv"),
+    media_type="text/csv",
+    read=read,
+    recognizes=recognizes,
+)

@@ -1,0 +1,48 @@
+"""The rows of a table by field, whatever its columns are called."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.utils.translation import gettext
+
+from exchange.problems import Findings, Where
+from exchange.reading.grids import Grid
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The cells of a row by field; of a field with several columns in their order."""
+
+    where: Where
+    cells: dict[str, list[str]]
+
+    def has(self, name: str) -> bool:
+        """Whether a column is this field, empty or not."""
+        return name in self.cells
+
+    def get(self, name: str) -> str:
+        """Return the first cell of a field that holds anything."""
+        return next(filter(None, self.cells.get(name, ())), "")
+
+    def all(self, name: str) -> list[str]:
+        """Return the cells of a field, the empty ones too."""
+        return self.cells.get(name, [])
+
+
+def rows_of(grid: Grid, columns: Sequence[str], findings: Findings, *, has_header: bool) -> Iterator[Row]:
+    """Yield the rows that hold anything in a mapped column."""
+    lines = grid.lines[1:] if has_header else grid.lines
+    width = len(grid.lines[0][1]) if grid.lines else 0
+    places = [(place, name) for place, name in enumerate(columns) if name]
+    for number, line in lines:
+        where = Where(grid.name, f"row {number}")
+        if grid.is_text and has_header and any(cell.strip() for cell in line[width:]):
+            findings.problem(where, "", gettext("The row has cells beyond the columns that have names."))
+            continue
+        cells: dict[str, list[str]] = {name: [] for _, name in places}
+        for place, name in places:
+            if fault := grid.faults.get((number, place)):
+                findings.problem(where, name, fault)
+            cells[name].append(line[place].strip() if place < len(line) else "")
+        if any(map(any, cells.values())):
+            yield Row(where, cells)

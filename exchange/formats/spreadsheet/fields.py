@@ -1,0 +1,263 @@
+"""What a column of a spreadsheet can be: its name in mappings, its label, and what people call it."""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+# `#` says "number of"; letters of all alphabets count.
+NOT_IN_NAMES = re.compile(r"[^\w#]+|_")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field that a column can fill. `names`: headings that mean it.
+
+    `is_repeated`: several columns may fill it, in their order, such as those of a second author. `holds`:
+    what its cells look like, one of `guess.LOOKS`; anything where it is empty.
+    """
+
+    name: str
+    label: str | Promise
+    names: str
+    is_repeated: bool = False
+    holds: str = ""
+
+
+PAPER, AUTHORS, PROGRAM, TIMES, FILES = (
+    _("Paper"),
+    _("Authors"),
+    _("Program"),
+    _("Times"),
+    _("Material"),
+)
+# Where a heading means several fields, the first one that is free and whose samples fit is taken.
+GROUPS: dict[str | Promise, tuple[Field, ...]] = {
+    PAPER: (
+        Field(
+            "uid",
+            _("Paper ID"),
+            "#, id, uid, no, nr, number, pid, paper, paper id, paper #, paper no, paper number, submission, "
+            "submission #, submission id, submission number, submission no, contribution id, forum",
+        ),
+        Field(
+            "title",
+            pgettext_lazy("field of a paper", "Title"),
+            "title, paper title, submission title, title of paper, name of paper, talk title, poster title",
+        ),
+        Field("abstract", _("Abstract"), "abstract, paper abstract, summary, description"),
+        Field(
+            "lay_summary",
+            _("TL;DR or lay summary"),
+            "lay summary, tl dr, tldr, plain summary, teaser, one sentence summary",
+        ),
+        Field(
+            "decision",
+            _("Decision"),
+            "decision, status, outcome, acceptance, notification, paper status, result, paper decision, "
+            "accept reject, final decision, recommendation, venue",
+        ),
+        Field("status", _("Status (draft, published, withdrawn)"), "status, paper status", holds="status"),
+        Field(
+            "track",
+            _("Track"),
+            "track, track name, submission type, paper type, contribution type, type, category",
+        ),
+        Field(
+            "topic",
+            _("Topic"),
+            "topic, topics, area, subject area, primary subject area, primary area, primary topic, "
+            "main topic, subject areas, research area",
+        ),
+        Field(
+            "more_topics",
+            _("More topics (as keywords)"),
+            "secondary subject areas, secondary areas, secondary topics, other topics, secondary area",
+            is_repeated=True,
+        ),
+        Field(
+            "keywords",
+            _("Keywords"),
+            "keywords, keyword, key words, author keywords, tags, index terms",
+            is_repeated=True,
+        ),
+        Field("doi", _("DOI"), "doi, digital object identifier", holds="doi"),
+        Field("pages", _("Pages in the proceedings"), "pages, page range, page numbers"),
+        Field("license", _("License"), "license, licence"),
+        Field("award", _("Award"), "award, award name, prize, distinction"),
+    ),
+    AUTHORS: (
+        Field(
+            "authors",
+            _("Authors"),
+            "authors, author list, author s, all authors, author names and affiliations, author",
+            is_repeated=True,
+        ),
+        Field(
+            "author_names",
+            _("Names of the authors, if another column has more"),
+            "author names, names of authors",
+        ),
+        Field(
+            "first",
+            _("Given name"),
+            "first name, first, given name, given, given names, firstname, forename, author first name, "
+            "author given name",
+            is_repeated=True,
+        ),
+        Field(
+            "last",
+            _("Family name"),
+            "last name, last, family name, family, surname, lastname, author last name, author family name",
+            is_repeated=True,
+        ),
+        Field("name", _("Author (one row for each author)"), "author, author name, full name, name, person"),
+        Field(
+            "affiliation",
+            _("Affiliations, in the order of the authors"),
+            "affiliation, affiliations, organization, organisation, institution, institute, "
+            "university, company, author affiliation, author affiliations, author affil, affil, institutions",
+            is_repeated=True,
+        ),
+        Field("country", _("Country"), "country, author country", is_repeated=True),
+        Field("orcid", _("ORCID"), "orcid, orcid id, orcid identifier, author orcid", is_repeated=True),
+        Field(
+            "author_ids",
+            _("OpenReview profiles of the authors"),
+            "authorids, author ids, openreview ids, openreview profiles, openreview id",
+        ),
+        Field(
+            "corresponding",
+            _("Corresponding author"),
+            "corresponding, corresponding author, contact author, contact, is contact",
+        ),
+        Field(
+            "presenter",
+            _("Presenting author"),
+            "presenter, presenters, presenting author, presented by, presenter name, speaker, speakers",
+        ),
+        Field(
+            "position",
+            _("Position of the author"),
+            "author position, author order, order, position, author #, author number, author no",
+        ),
+    ),
+    PROGRAM: (
+        Field(
+            "kind",
+            _("Kind of presentation"),
+            "kind, accept as, accepted as, presentation type, presentation kind, presentation format, "
+            "format, presentation, acceptance type, session type",
+        ),
+        Field("session", _("Session"), "session, session name, session title, in session, assigned session"),
+        Field("session_kind", _("Kind of session"), "session kind, kind of session, session type"),
+        Field(
+            "chair",
+            _("Session chair"),
+            "session chair, session chairs, chair, chairs, moderator, chaired by",
+        ),
+        Field("room", _("Room"), "room, location, room name, hall, place, venue room, session room"),
+        Field(
+            "board",
+            _("Poster board"),
+            "board, poster #, poster no, poster number, poster board, board #, board no, board number, "
+            "poster id, poster position, poster location, poster",
+        ),
+    ),
+    TIMES: (
+        Field("date", _("Date"), "date, day, session date, presentation date, session day", holds="date"),
+        Field(
+            "start",
+            pgettext_lazy("moment", "Start"),
+            "start, start time, starts, begin, begins, from, time, starttime, presentation time, "
+            "talk start, start date, start date time, presentation start, slot, time slot, timeslot",
+            holds="time",
+        ),
+        Field(
+            "end",
+            pgettext_lazy("moment", "End"),
+            "end, end time, ends, to, until, endtime, finish, talk end, end date time, presentation end",
+            holds="time",
+        ),
+        Field("duration", _("Duration in minutes"), "duration, minutes, length, duration min, talk length"),
+        Field(
+            "session_start",
+            _("Start of the session"),
+            "session start, session start time, session begin, session begins, session time",
+            holds="time",
+        ),
+        Field(
+            "session_end",
+            _("End of the session"),
+            "session end, session end time, session ends",
+            holds="time",
+        ),
+    ),
+    FILES: (
+        Field(
+            "pdf",
+            _("PDF"),
+            "pdf, pdf url, pdf link, paper url, paper link, paper pdf, file url, camera ready url",
+            holds="url",
+        ),
+        Field(
+            "poster",
+            _("Poster (link)"),
+            "poster url, poster pdf, poster link, poster file, poster",
+            holds="url",
+        ),
+        Field("slides", _("Slides"), "slides, slides url, slides link, slide deck", holds="url"),
+        Field(
+            "video",
+            _("Video"),
+            "video, video url, video link, recording, recording url, youtube",
+            holds="url",
+        ),
+        Field(
+            "code",
+            _("Code"),
+            "code, code url, code link, github, repository, github url, source code",
+            holds="url",
+        ),
+        Field("data", _("Data"), "data, data url, dataset, dataset url, data link", holds="url"),
+        Field(
+            "review",
+            _("Reviews"),
+            "reviews, review url, openreview, openreview url, openreview link",
+            holds="url",
+        ),
+        Field(
+            "project",
+            _("Project page"),
+            "project, project page, website, web site, url, link, homepage",
+            holds="url",
+        ),
+        Field(
+            "other",
+            _("Other material"),
+            "supplementary, supplementary material, supplement, supplementary url, appendix",
+            holds="url",
+        ),
+    ),
+}
+FIELDS = {field.name: field for fields in GROUPS.values() for field in fields}
+MATERIALS = tuple(field.name for field in GROUPS[FILES])
+
+
+def folded(name: str) -> str:
+    """Return a heading without case, blanks and punctuation; `#` counts."""
+    return NOT_IN_NAMES.sub("", name.casefold())
+
+
+def _by_heading() -> dict[str, tuple[Field, ...]]:
+    found: dict[str, list[Field]] = defaultdict(list)
+    for field in FIELDS.values():
+        for name in field.names.split(", "):
+            found[folded(name)].append(field)
+    return {name: tuple(fields) for name, fields in found.items()}
+
+
+BY_HEADING = _by_heading()

@@ -1,0 +1,226 @@
+"""Which column of which table is which field: as a mapping file says it, or as it was chosen on a page.
+
+A mapping file names columns by their headings (`columns`), or tables with their columns in order (`tables`).
+"""
+
+import json
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext, ngettext
+
+from exchange.files import Source
+from exchange.formats.spreadsheet.fields import FIELDS, folded
+from exchange.formats.spreadsheet.guess import has_headings
+from exchange.problems import Findings, Where, nearest, short
+from exchange.reading.grids import Grid
+from exchange.reading.textfiles import decode
+from exchange.reading.written_times import has_day, looks_like_time
+
+ADVICE = "Write the mapping as TOML or JSON, in UTF-8."
+# Fields of which any means that a paper is presented.
+APPEARANCE = ("kind", "session", "room", "board", "date", "start", "end")
+# Fields that sessions do not have: a table with them is one of papers, whose title is missing.
+OF_PAPERS = frozenset(
+    ("authors", "abstract", "lay_summary", "decision", "keywords", "doi", "pages", "board", "award")
+)
+SAMPLES = 3
+SAMPLE_CHARS = 80
+# Of a heading or of a cell of the first rows; what is longer is shown and stored without its rest.
+MAX_SHOWN_CHARS = 1_000
+
+
+@dataclass(slots=True)
+class TableMapping:
+    """The columns of one table, by place; without any it is not taken. `file` and `sheet` say which it is."""
+
+    file: int
+    sheet: str
+    columns: list[str]
+    has_header: bool = True
+    separator: str = ""
+    encoding: str = ""
+
+
+@dataclass(slots=True)
+class Mapping:
+    """What is known of the columns: fields by folded heading, and by table; without tables all are read."""
+
+    headings: dict[str, str] = field(default_factory=dict)
+    tables: list[TableMapping] = field(default_factory=list)
+    # Texts are Markdown, as in files of this site; else letter by letter.
+    is_markdown: bool = False
+
+    def table(self, grid: Grid) -> TableMapping | None:
+        return next((one for one in self.tables if (one.file, one.sheet) == (grid.file, grid.sheet)), None)
+
+    def wants(self, grid: Grid) -> bool:
+        """Whether a table is taken: without a list of tables all are."""
+        table = self.table(grid)
+        return not self.tables or (table is not None and bool(table.columns))
+
+    def as_source(self) -> Source:
+        """Return the mapping as the file that `read_mapping` reads."""
+        content = {"tables": [asdict(one) for one in self.tables], "markdown": self.is_markdown}
+        return Source("mapping.json", json.dumps(content).encode())
+
+
+def headings_of(lines: Sequence[Sequence[str]], width: int, *, has_header: bool) -> list[str]:
+    """Return what the columns are called: by their headings, or by letters as in spreadsheets."""
+    first = list(lines[0]) if lines and has_header else []
+    first += [""] * (width - len(first))
+    return [" ".join(cell[:MAX_SHOWN_CHARS].split()) or letters(place) for place, cell in enumerate(first)]
+
+
+def letters(place: int) -> str:
+    """Return what spreadsheets call a column: "Column A" for the first."""
+    found, rest = "", place + 1
+    while rest:
+        rest, digit = divmod(rest - 1, 26)
+        found = chr(65 + digit) + found
+    return gettext("Column %(letters)s") % {"letters": found}
+
+
+def layout_keys(headings: Sequence[str]) -> list[str]:
+    """Return the headings as they are remembered; of those that are alike the later ones have a number."""
+    seen: dict[str, int] = {}
+    found = []
+    for heading in headings:
+        key = folded(heading)[:SAMPLE_CHARS]
+        seen[key] = seen.get(key, 0) + 1
+        found.append(key if seen[key] == 1 else f"{key} {seen[key]}")
+    return found
+
+
+def samples_of(lines: Iterable[Sequence[str]], width: int) -> list[list[str]]:
+    """Return three different cells of each column, shortened; fewer where there are not so many."""
+    found: list[list[str]] = [[] for _ in range(width)]
+    for cells in lines:
+        for place, cell in enumerate(cells[:width]):
+            text = short(" ".join(cell.split()), SAMPLE_CHARS)
+            if text and len(found[place]) < SAMPLES and text not in found[place]:
+                found[place].append(text)
+    return found
+
+
+def read_mapping(source: Source, findings: Findings) -> Mapping:
+    """Read a mapping file: `[columns]`, then lines such as `"Titel" = "title"`; `""` leaves a column out."""
+    where, found = Where(source.name), None
+    text = decode(source, findings, advice=ADVICE)
+    try:
+        if text is not None:
+            found = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        message = gettext("The mapping cannot be read: %(error)s. %(advice)s")
+        findings.problem(where, "", message, error=short(str(error)), advice=ADVICE)
+    if found is None:
+        return Mapping()
+    if isinstance(found, dict) and isinstance(found.get("tables"), list):
+        return _of_tables(found, where, findings)
+    columns = found.get("columns") if isinstance(found, dict) else None
+    if not isinstance(columns, dict):
+        message = gettext('The mapping must hold "columns": names in the sheet and what they are.')
+        findings.problem(where, "columns", message)
+        return Mapping()
+    mapping = Mapping()
+    for name, column in columns.items():
+        if _is_field(column, where, f"columns.{short(name)}", findings):
+            mapping.headings[folded(name)] = column
+    return mapping
+
+
+def _of_tables(found: dict[str, Any], where: Where, findings: Findings) -> Mapping:
+    mapping = Mapping(is_markdown=found.get("markdown") is True)
+    names = set(TableMapping.__dataclass_fields__)
+    for number, one in enumerate(found["tables"]):
+        values = (
+            {name: value for name, value in one.items() if name in names} if isinstance(one, dict) else {}
+        )
+        if [type(values.get(name)) for name in ("file", "sheet", "columns")] != [int, str, list]:
+            message = gettext("A table needs its file, its sheet and its columns.")
+            findings.problem(where, f"tables[{number}]", message)
+            continue
+        table = TableMapping(**values)
+        if all(_is_field(name, where, f"tables[{number}]", findings) for name in table.columns):
+            mapping.tables.append(table)
+    return mapping
+
+
+def _is_field(name: object, where: Where, field: str, findings: Findings) -> bool:
+    if name == "" or (isinstance(name, str) and name in FIELDS):
+        return True
+    message = gettext("There is no such column: “%(column)s”. %(hint)s Known are: %(known)s.")
+    values = {"column": short(str(name)), "hint": nearest(str(name), FIELDS).strip()}
+    findings.problem(where, field, message, **values, known=", ".join(FIELDS))
+    return False
+
+
+# What a table is
+
+
+def role_of(columns: Sequence[str]) -> str:
+    """Return whether rows are "papers", "authors" or "sessions"; empty where they cannot be read."""
+    named = set(columns)
+    is_split = {"name", "last"} & named and columns.count("last") < 2
+    if is_split and "uid" in named and "authors" not in named:
+        return "authors"
+    if named & {"title", "uid"}:
+        return "papers"
+    return "sessions" if "session" in named and not named & OF_PAPERS else ""
+
+
+def complaints(
+    columns: Sequence[str], headings: Sequence[str], samples: Sequence[Sequence[str]], *, is_one_day: bool
+) -> list[str]:
+    """Return in sentences why a table cannot be read with these columns."""
+    found = []
+    named = set(columns)
+    for name in sorted(named - {""}, key=list(columns).index):
+        twice = [heading for heading, column in zip(headings, columns, strict=True) if column == name]
+        if len(twice) > 1 and not FIELDS[name].is_repeated:
+            message = gettext("%(headings)s: only one column can be “%(field)s”. Choose which.")
+            both = ", ".join(f"“{short(one)}”" for one in twice)
+            found.append(message % {"headings": both, "field": FIELDS[name].label})
+    role = role_of(columns)
+    if not named - {""}:
+        found.append(gettext("No column is mapped. Choose at least the title of the papers."))
+    elif not role:
+        found.append(
+            gettext(
+                "Title is not mapped. Choose the column with the titles of the papers, "
+                "or the one with the IDs of papers that are here already."
+            )
+        )
+    needs_day = [name for name in ("start", "end") if name in named]
+    times = [cell for name in needs_day for cell in samples[list(columns).index(name)]]
+    if times and not (named & {"date", "session"} or is_one_day or has_day(times)):
+        message = gettext(
+            "The times have no date: “%(sample)s”. Choose a column with the date, or leave the times out."
+        )
+        found.append(message % {"sample": next(filter(looks_like_time, times), times[0])})
+    if "session_kind" in named and "session" not in named:
+        found.append(gettext("“Kind of session” needs a column with the session."))
+    if (
+        "affiliation" in named
+        and role == "papers"
+        and not named & {"authors", "author_names", "last", "name"}
+    ):
+        found.append(gettext("Affiliations need a column with the authors."))
+    return found
+
+
+def left_out(columns: Sequence[str], headings: Sequence[str]) -> str:
+    """Say which columns are left out; nothing where all are taken."""
+    names = [short(heading) for heading, column in zip(headings, columns, strict=True) if not column]
+    if not names:
+        return ""
+    message = ngettext(
+        "%(count)d column is left out: %(names)s", "%(count)d columns are left out: %(names)s", len(names)
+    )
+    return message % {"count": len(names), "names": ", ".join(names)}
+
+
+def guessed_header(grid: Grid) -> bool:
+    return has_headings([cells for _, cells in grid.lines[:1]])

@@ -1,0 +1,383 @@
+"""Rows of papers and of authors as records, whatever review system made them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import zip_longest
+
+from django.utils.translation import gettext
+
+import markup
+from exchange.files import Context
+from exchange.formats.spreadsheet.cells import Row
+from exchange.formats.spreadsheet.fields import MATERIALS
+from exchange.formats.spreadsheet.guess import STATUSES
+from exchange.formats.spreadsheet.schedule import ScheduleReader, is_program_row
+from exchange.problems import Findings, Where, short
+from exchange.reading.papers import (
+    ACCEPTED,
+    DECLINED,
+    WEB,
+    Name,
+    PaperParts,
+    as_source,
+    listed,
+    parsed,
+    uid_of,
+)
+from exchange.reading.values import tidy
+from exchange.records import (
+    UNSTATED,
+    AuthorRecord,
+    AwardRecord,
+    GrantRecord,
+    MaterialRecord,
+    PaperRecord,
+    Stated,
+    is_stated,
+    stated,
+)
+
+FLAGS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}
+LISTS = ";|\n"
+PROFILE = re.compile(r"~[^\s,;|]+")
+SCHEME = "openreview"
+
+
+class PaperReader:
+    """Reads tables one by one, and gives the authors to their papers at the end."""
+
+    def __init__(self, context: Context, findings: Findings, *, is_markdown: bool) -> None:
+        self.context, self.findings = context, findings
+        self.source: Callable[[str], str] = (lambda text: text) if is_markdown else as_source
+        self.parts = PaperParts(findings)
+        self.schedule = ScheduleReader(context, self.parts, findings, self.source)
+        self.papers: dict[str, PaperRecord] = {}
+        self.declined: dict[str, str] = {}
+        self.undecided: list[str] = []
+        self.authors: dict[str, list[tuple[int, AuthorRecord]]] = defaultdict(list)
+        self.titles: dict[str, tuple[str, Where]] = {}
+        self.awards: dict[str, AwardRecord] = {}
+        self.marks: list[tuple[str, str, str, Where]] = []
+        self.has_papers = False
+        self.by_title: dict[str, list[str]] | None = None
+        self.known = {one.key for one in context.known("paper")}
+        self.known_awards: dict[str, str] = {}
+        for one in context.known("award"):
+            self.known_awards.setdefault(_same(one.name), one.key)
+        self.topics = {
+            word: one.key for one in context.known("topic") for word in (one.key, markup.fold(one.name))
+        }
+
+    def add(self, rows: Iterable[Row], role: str) -> None:
+        """Take the rows of a table."""
+        self.has_papers = self.has_papers or role == "papers"
+        for row in rows:
+            if role == "authors":
+                self._add_author(row)
+            elif role == "sessions" or is_program_row(row):
+                self.schedule.add_session(row)
+            else:
+                self._add_paper(row)
+
+    # Papers
+
+    def _add_paper(self, row: Row) -> None:
+        title = tidy(self.parts.text(row.get("title"), row.where, "title"))
+        uid = uid_of(row.get("uid")) or self._uid_of_title(title)
+        if not title and (row.has("title") or not uid):
+            if row.get("session") and not uid:
+                self.schedule.add_session(row)
+            else:
+                self.findings.problem(row.where, "title", gettext("The title is missing."))
+            return
+        if word := self._declined(row):
+            self.declined[uid] = word
+            return
+        if uid in self.papers or uid in self.declined:
+            if uid in self.declined or not self.schedule.has_another(uid, row):
+                message = gettext("Another row has “%(uid)s” too. Each paper has one row of its own.")
+                self.findings.problem(row.where, "uid", message, uid=uid)
+                return
+        else:
+            self.papers[uid] = self._paper(uid, title, row)
+        self.schedule.add(uid, row)
+        for name in ("presenter", "corresponding"):
+            if row.get(name):
+                self.marks.append((uid, name, row.get(name), row.where))
+        self._add_award(uid, row)
+
+    def _declined(self, row: Row) -> str:
+        words = (row.get("decision"), row.get("kind"))
+        return next((word for word in words if DECLINED.search(word)), "")
+
+    def _uid_of_title(self, title: str) -> str:
+        """Return the uid of the paper of this title that is here, else one made of the title."""
+        if not title:
+            return ""
+        if self.by_title is None:
+            self.by_title = defaultdict(list)
+            for one in self.context.known("paper"):
+                self.by_title[_same(one.name)].append(one.key)
+        found = self.by_title.get(_same(self.source(title)), [])
+        return found[0] if len(found) == 1 else uid_of(title)
+
+    def _paper(self, uid: str, title: str, row: Row) -> PaperRecord:
+        where = row.where
+        text = {
+            name: self.parts.text(row.get(name), where, name)
+            for name in ("track", "decision", "doi", "pages", "license")
+            if row.has(name)
+        }
+        status = row.get("status").casefold()
+        if status and status not in STATUSES:
+            message = gettext("“%(word)s” is not a status: write draft, published or withdrawn.")
+            self.findings.problem(where, "status", message, word=short(status))
+        is_accepted = bool(ACCEPTED.search(row.get("decision") or row.get("kind")))
+        if not (is_accepted or status or uid in self.known):
+            self.undecided.append(uid)
+        topics = words(row.get("topic"), is_list=True)
+        more = [*topics[1:]]
+        for cell in row.all("more_topics"):
+            more += words(cell, is_list=True)
+        keywords = [word for cell in row.all("keywords") for word in words(cell)]
+        cleaned = (self.parts.text(word, where, "keywords") for word in (*keywords, *more))
+        authors = self._authors(row)
+        return PaperRecord(
+            where=where,
+            uid=uid,
+            title=self.source(title) if title else UNSTATED,
+            abstract=self._source(row, "abstract"),
+            lay_summary=self._source(row, "lay_summary"),
+            **text,
+            topic=self._topic(topics[0], where) if topics else UNSTATED,
+            keywords=tuple(dict.fromkeys(cleaned)) if row.has("keywords") or more else UNSTATED,
+            status=status or ("published" if is_accepted else UNSTATED),
+            authors=authors or UNSTATED,
+            materials=tuple(self._materials(row)) or UNSTATED,
+        )
+
+    def _source(self, row: Row, name: str) -> Stated[str]:
+        return self.source(self.parts.text(row.get(name), row.where, name)) if row.has(name) else UNSTATED
+
+    def _topic(self, name: str, where: Where) -> str | None:
+        known = self.topics.get(name) or self.topics.get(markup.fold(name))
+        return known or self.parts.topic(name, where)
+
+    def _materials(self, row: Row) -> Iterable[MaterialRecord]:
+        for kind in MATERIALS:
+            link = row.get(kind)
+            if WEB.match(link):
+                yield MaterialRecord(where=row.where, kind=kind, url=link)
+            elif link:
+                message = gettext("This is no address and was left out: %(link)s")
+                self.findings.note("warning", row.where, message, link=link[:60])
+
+    def _add_award(self, uid: str, row: Row) -> None:
+        for name in words(row.get("award"), is_list=True):
+            known = self.known_awards.get(_same(name))
+            key = known or uid_of(name)
+            award = self.awards.get(key) or AwardRecord(
+                where=row.where, uid=key, name=UNSTATED if known else self.source(name), grants=()
+            )
+            grants = (*stated(award.grants, ()), GrantRecord(where=row.where, paper=uid))
+            self.awards[key] = replace(award, grants=grants)
+
+    # Authors of a paper's row
+
+    def _authors(self, row: Row) -> tuple[AuthorRecord, ...]:
+        where = row.where
+        names = self._names(row)
+        affiliations = self._affiliations(row, names)
+        orcids = row.all("orcid") if len(row.all("orcid")) > 1 else list(words(row.get("orcid")))
+        profiles = PROFILE.findall(row.get("author_ids"))
+        profiles = profiles if len(profiles) == len(names) else []
+        return tuple(
+            self.parts.author(
+                one.name,
+                where,
+                affiliations=(*one.affiliations, *affiliations[place]),
+                corresponding=one.is_corresponding,
+                orcid=orcids[place] if place < len(orcids) else "",
+                ids=((SCHEME, profiles[place]),) if profiles else (),
+            )
+            for place, one in enumerate(names)
+            # Of several columns some may be empty.
+            if one.name or len(row.all("authors")) < 2
+        )
+
+    def _names(self, row: Row) -> list[Name]:
+        cells = [self.parts.text(cell, row.where, "authors") for cell in row.all("authors")]
+        if len(cells) > 1:
+            # A column for each author; an empty one keeps its place for the affiliations.
+            return [_one(cell) for cell in _without_end(cells)]
+        if row.has("last") or row.has("first"):
+            pairs = zip_longest(row.all("first"), row.all("last"), fillvalue="")
+            return [Name(tidy(f"{first} {last}")) for first, last in pairs if first or last]
+        cell, names = "".join(cells), row.get("author_names") or row.get("name")
+        # The column of authors may hold affiliations that a second column of bare names does not.
+        byline = cell if "(" in cell else names or cell
+        found = parsed(self.parts.text(byline, row.where, "authors"))
+        if len(found) > 1 and all(one.name and " " not in one.name for one in found) and byline.isascii():
+            message = gettext(
+                "All authors have one name only: %(cell)s. Do commas separate family and given names?"
+            )
+            self.findings.note("doubt", row.where, message, cell=byline[:60])
+        return found
+
+    def _affiliations(self, row: Row, names: list[Name]) -> list[tuple[str, ...]]:
+        """Return the affiliations of each author: those of a row are in the order of the authors."""
+        none: list[tuple[str, ...]] = [()] * len(names)
+        cells = [self.parts.text(cell, row.where, "affiliation") for cell in row.all("affiliation")]
+        if len(cells) > 1:
+            places = [words(cell, is_list=True) for cell in cells]
+            return (places + none)[: len(names)]
+        places = [(word,) for word in in_order(cells[0] if cells else "")]
+        if not places or not names:
+            return none
+        if len(places) == len(names) or len(places) == 1:
+            return places if len(places) == len(names) else places * len(names)
+        message = gettext(
+            "Affiliations were left out: there are %(places)d for %(names)d authors, "
+            "so it is not known whose they are."
+        )
+        self.findings.note("warning", row.where, message, places=len(places), names=len(names))
+        return none
+
+    # Rows of authors
+
+    def _add_author(self, row: Row) -> None:
+        uid = uid_of(row.get("uid"))
+        if not uid:
+            self.findings.problem(row.where, "uid", gettext("Say to which paper the author belongs."))
+            return
+        text = {name: self.parts.text(row.get(name), row.where, name) for name in row.cells}
+        name = text.get("name") or f"{text.get('first', '')} {text.get('last', '')}"
+        parts = [text.get("affiliation", ""), text.get("country", "")]
+        affiliation = ", ".join(filter(None, parts if text.get("affiliation") else []))
+        position = text.get("position", "")
+        author = self.parts.author(
+            name,
+            row.where,
+            affiliations=[affiliation],
+            corresponding=text.get("corresponding", "").casefold() in FLAGS,
+            orcid=text.get("orcid", ""),
+        )
+        author = replace(author, presenting=text.get("presenter", "").casefold() in FLAGS)
+        order = int(position) if position.isdecimal() and len(position) < 6 else 0
+        self.authors[uid].append((order, author))
+        self.titles.setdefault(uid, (tidy(text.get("title", "")), row.where))
+
+    # The end
+
+    def finish(self) -> tuple[PaperRecord, ...]:
+        """Give the authors to their papers, and say what was left out."""
+        strays = [uid for uid in self.authors if uid not in self.papers and uid not in self.declined]
+        for uid in strays:
+            title, where = self.titles[uid]
+            if self.has_papers and uid not in self.known:
+                message = gettext("There is no paper “%(uid)s” in these files.")
+                self.findings.problem(where, "uid", message, uid=uid)
+                continue
+            self.papers[uid] = PaperRecord(
+                where=where, uid=uid, title=self.source(title) if title else UNSTATED
+            )
+            if title and uid not in self.known:
+                self.undecided.append(uid)
+        for uid, rows in self.authors.items():
+            if uid in self.papers:
+                ordered = tuple(author for _, author in sorted(rows, key=lambda row: row[0]))
+                self.papers[uid] = replace(self.papers[uid], authors=ordered)
+        self._mark_authors()
+        groups: dict[str, list[str]] = defaultdict(list)
+        for uid, word in self.declined.items():
+            groups[tidy(word)].append(uid)
+        for word, uids in sorted(groups.items()):
+            message = gettext("Left out because of the decision “%(word)s”: %(count)s (%(keys)s).")
+            count, keys = len(uids), listed(uids)
+            self.findings.note("warning", Where(), message, word=word[:60], count=count, keys=keys)
+        if self.undecided:
+            message = gettext(
+                "Without a decision that accepts them, new papers are drafts: %(count)s (%(keys)s)."
+            )
+            count, keys = len(self.undecided), listed(self.undecided)
+            self.findings.note("warning", Where(), message, count=count, keys=keys)
+        return tuple(self.papers.values())
+
+    def _mark_authors(self) -> None:
+        """Mark who presents and who corresponds: of the authors of the file, else of those that are here."""
+        missing = [uid for uid, *_ in self.marks if not is_stated(self.papers[uid].authors)]
+        here = self.context.authors(missing) if missing else {}
+        for uid, mark, cell, where in self.marks:
+            authors = stated(self.papers[uid].authors, ()) or here.get(uid, ())
+            for one in parsed(cell):
+                place = _place(one.name, authors)
+                if place is None:
+                    message = gettext(
+                        "“%(name)s” is not an author of the paper, so no author is marked as %(what)s."
+                    )
+                    what = gettext("presenting") if mark == "presenter" else gettext("corresponding")
+                    self.findings.note("warning", where, message, name=short(one.name), what=what)
+                    continue
+                one_author = authors[place]
+                marked = (
+                    replace(one_author, presenting=True)
+                    if mark == "presenter"
+                    else replace(one_author, corresponding=True)
+                )
+                authors = (*authors[:place], marked, *authors[place + 1 :])
+            if authors:
+                self.papers[uid] = replace(self.papers[uid], authors=authors)
+
+
+def _same(title: str) -> str:
+    return markup.fold(markup.plain(title))
+
+
+def _one(cell: str) -> Name:
+    """Return the one author of a cell, affiliations in parentheses."""
+    found = parsed(cell)
+    if len(found) == 2 and "," in cell and "(" not in cell:
+        family, _, given = cell.partition(",")
+        return Name(tidy(f"{given} {family}"))
+    return found[0] if found else Name("")
+
+
+def _without_end(cells: list[str]) -> list[str]:
+    """Return the cells up to the last that holds anything."""
+    while cells and not cells[-1]:
+        cells = cells[:-1]
+    return cells
+
+
+def _place(name: str, authors: tuple[AuthorRecord, ...]) -> int | None:
+    """Return which author a name means: all of it, else the family name with the initial, if one has them."""
+    wanted = markup.fold(name)
+    names = [markup.fold(author.person.name) for author in authors]
+    if names.count(wanted) == 1:
+        return names.index(wanted)
+    parts = wanted.split()
+    if not parts:
+        return None
+    same = [
+        place
+        for place, one in enumerate(names)
+        if one.split()[-1:] == parts[-1:] and (len(parts) == 1 or one[:1] == wanted[:1])
+    ]
+    return same[0] if len(same) == 1 else None
+
+
+def in_order(cell: str) -> list[str]:
+    """Split affiliations at semicolons, bars or lines; those in a row that are empty keep their place."""
+    sign = next((sign for sign in LISTS if sign in cell), "")
+    parts = [tidy(part) for part in (cell.split(sign) if sign else [cell])]
+    return _without_end(parts)
+
+
+def words(cell: str, *, is_list: bool = False) -> tuple[str, ...]:
+    """Split at semicolons, bars or lines, else at commas; topics (`is_list`) may hold commas themselves."""
+    separators = [sign for sign in LISTS if sign in cell] or ([] if is_list else [","])
+    for sign in separators:
+        cell = cell.replace(sign, "\0")
+    return tuple(dict.fromkeys(filter(None, map(tidy, cell.split("\0")))))

@@ -1,0 +1,106 @@
+"""The times of a row: its own and those of its session, in the zone of the edition."""
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from django.utils.translation import gettext
+
+from exchange.files import Context
+from exchange.formats.spreadsheet.cells import Row
+from exchange.problems import Findings, Where, short
+from exchange.reading.values import UnfitError, moment, noted_text
+from exchange.reading.written_times import WrittenTime, read_written
+
+LATE, EARLY = 18, 8
+MINUTES = re.compile(r"(\d{1,4})(?:\.0)?\s*(?:min(?:ute)?s?\.?|')?\Z", re.IGNORECASE)
+HOURS = re.compile(r"(\d{1,2}):(\d\d)(?::\d\d)?\Z")
+
+
+@dataclass(slots=True)
+class Span:
+    """A start and an end, as far as they are known; `day` is known too where the start is."""
+
+    start: datetime | None = None
+    end: datetime | None = None
+    day: date | None = None
+
+
+class RowTimes:
+    """Reads the cells of times; what does not fit is reported."""
+
+    def __init__(self, context: Context, findings: Findings, zone: ZoneInfo) -> None:
+        self.context, self.findings, self.zone = context, findings, zone
+
+    def _written(self, cell: str, where: Where, name: str) -> WrittenTime:
+        if not cell:
+            return WrittenTime()
+        try:
+            return read_written(noted_text(cell, where, name, self.findings), self.context.days)
+        except UnfitError as error:
+            self.findings.problem(where, name, str(error))
+            return WrittenTime()
+
+    def day(self, row: Row) -> date | None:
+        """Return the day that a row names in any of its columns of times, without reporting anything."""
+        for name in ("date", "start", "session_start"):
+            try:
+                found = read_written(row.get(name), self.context.days) if row.get(name) else None
+            except UnfitError:
+                continue
+            if found and found.day:
+                return found.day
+        return None
+
+    def of_session(self, row: Row) -> Span:
+        """Return the times of the session itself, where columns hold them."""
+        if not row.get("session_start"):
+            return Span()
+        return self._read_span(row, ("session_start", "session_end"), None)
+
+    def of_row(self, row: Row, day: date | None) -> Span:
+        """Return the times of a row itself. `day`: that of its session."""
+        first, last = self.context.days or (None, None)
+        return self._read_span(row, ("start", "end"), day or (first if first == last else None))
+
+    def _read_span(self, row: Row, names: tuple[str, str], fallback: date | None) -> Span:
+        where = row.where
+        begin, end = (self._written(row.get(name), where, name) for name in names)
+        written = self._written(row.get("date"), where, "date")
+        start = begin.start or (written.start if names[0] == "start" else None)
+        day = begin.day or written.day or end.day or fallback
+        if start is None:
+            return Span(day=day)
+        if day is None:
+            message = gettext("“%(time)s” has no date. Choose a column with the date.")
+            self.findings.problem(where, names[0], message, time=short(row.get(names[0]) or row.get("date")))
+            return Span()
+        first = self._moment(day, start, begin.offset or end.offset, where, names[0])
+        finish = end.start or begin.end or written.end
+        last = None
+        if finish is not None:
+            is_next = end.day is None and finish < start and start.hour >= LATE and finish.hour < EARLY
+            last_day = (end.day or day) + timedelta(days=1 if is_next else 0)
+            last = self._moment(last_day, finish, end.offset or begin.offset, where, names[1])
+        elif first and row.get("duration") and names[0] == "start":
+            last = first + self._duration(row.get("duration"), where)
+        return Span(first, last, day)
+
+    def _moment(self, day: date, clock: time, offset: str, where: Where, name: str) -> datetime | None:
+        offset = f"{offset[:3]}:{offset[-2:]}" if offset and offset != "Z" else offset
+        try:
+            written = f"{day.isoformat()} {clock.isoformat('seconds')}{offset}"
+            return moment(written, self.zone).astimezone(UTC)
+        except UnfitError as error:
+            self.findings.problem(where, name, str(error))
+            return None
+
+    def _duration(self, cell: str, where: Where) -> timedelta:
+        if found := MINUTES.match(cell):
+            return timedelta(minutes=int(found[1]))
+        if found := HOURS.match(cell):
+            return timedelta(hours=int(found[1]), minutes=int(found[2]))
+        message = gettext("“%(text)s” is not a duration. Write minutes, such as 20.")
+        self.findings.problem(where, "duration", message, text=short(cell))
+        return timedelta()

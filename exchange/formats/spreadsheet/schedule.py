@@ -1,0 +1,404 @@
+"""What rows say of the program: sessions (found or made), rooms, boards, times, kinds of presentations.
+
+A session is found by its title, and of several by the day too; one that is not here is made, with the times
+and the room of its rows. A presentation is that of its paper which is of the kind, or of the session.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from datetime import date
+from itertools import groupby
+
+from django.utils.translation import gettext
+
+import markup
+from exchange.files import Context, KnownRow
+from exchange.formats.spreadsheet.cells import Row
+from exchange.formats.spreadsheet.mapping import APPEARANCE
+from exchange.formats.spreadsheet.row_times import RowTimes, Span
+from exchange.problems import Findings, Where, short
+from exchange.reading.papers import OTHER_KINDS, PAPER_KINDS, PaperParts, kind_of, parsed, uid_of
+from exchange.reading.values import slug, tidy, zone_called
+from exchange.records import (
+    UNSTATED,
+    PersonRef,
+    PresentationRecord,
+    RoleRecord,
+    RoomRecord,
+    SessionRecord,
+    Stated,
+)
+
+PRESENTATION_KINDS = (*PAPER_KINDS, "talk", "demo")
+# Words for kinds that `kind_of` does not know.
+MORE_KINDS = (
+    ("demo", re.compile(r"\bdemo", re.IGNORECASE)),
+    ("talk", re.compile(r"\btalk\b", re.IGNORECASE)),
+)
+BETWEEN_KINDS = re.compile(r"\s*(?:\+|/|&|;|,|\band\b)\s*", re.IGNORECASE)
+# A decision that says nothing of the kind.
+PLAIN_DECISION = re.compile(
+    r"\W*(?:(?:conditional(?:ly)?|minor|yes|final)\W*)*(?:accept(?:ed)?|yes)\W*\Z", re.IGNORECASE
+)
+
+
+def is_program_row(row: Row) -> bool:
+    """Whether a row is a session without papers, such as a break or an invited talk, by its kind."""
+    return not row.get("uid") and kind_of(row.get("kind"), "") in OTHER_KINDS
+
+
+@dataclass(slots=True)
+class NewSession:
+    """A session that is not here, made of its rows."""
+
+    title: str
+    where: Where
+    uid: str = ""
+    kinds: list[str] = field(default_factory=list)
+    spans: list[Span] = field(default_factory=list)
+    rooms: list[str] = field(default_factory=list)
+    own: Span = field(default_factory=Span)
+    own_kind: str = ""
+    roles: list[RoleRecord] = field(default_factory=list)
+    # None for one that is not here.
+    known: KnownRow | None = None
+
+
+@dataclass(slots=True)
+class Appearance:
+    """A presentation before its session is known for certain."""
+
+    uid: str
+    paper: str
+    kind: str
+    row: Row
+    span: Span
+    room: str
+    session: NewSession | None
+
+
+class ScheduleReader:
+    """Collects what rows say of sessions and presentations; `finish` makes records of it."""
+
+    def __init__(
+        self, context: Context, parts: PaperParts, findings: Findings, source: Callable[[str], str]
+    ) -> None:
+        self.context, self.parts, self.findings, self.source = context, parts, findings, source
+        self.rooms: dict[str, RoomRecord] = {}
+        self.known_rooms = {
+            name: one.key for one in context.known("room") for name in (one.key, markup.fold(one.name))
+        }
+        self.sessions: dict[tuple[str, date | None], NewSession] = {}
+        self.by_title: dict[str, list[KnownRow]] = defaultdict(list)
+        for one in context.known("session"):
+            self.by_title[_folded(one.name)].append(one)
+            self.by_title[_folded(one.key)].append(one)
+        self.here: dict[str, list[KnownRow]] = defaultdict(list)
+        for one in context.known("presentation"):
+            self.here[one.name].append(one)
+        self.kinds = {
+            applies_to: {
+                name: one.key
+                for one in context.known(f"{applies_to} kind")
+                for name in (one.key, markup.fold(one.name))
+            }
+            for applies_to in ("session", "presentation")
+        }
+        self.appearances: dict[str, Appearance] = {}
+        self.of_paper: dict[str, list[Appearance]] = defaultdict(list)
+        self.zone = zone_called(context.timezone)
+        self.times = RowTimes(context, findings, self.zone)
+
+    # Rows
+
+    def has_another(self, paper: str, row: Row) -> bool:
+        """Whether a further row of a paper is another presentation of it."""
+        keys = [(one.kind, one.row.get("session")) for one in self.of_paper[paper]]
+        return bool(keys) and any((kind, row.get("session")) not in keys for kind in self._kinds(row))
+
+    def add(self, paper: str, row: Row) -> None:
+        """Take what the row of a paper says of its presentations."""
+        if not any(row.get(name) for name in APPEARANCE) or (
+            not any(row.get(name) for name in APPEARANCE if name != "kind") and not self._kinds(row)
+        ):
+            return
+        kinds = self._kinds(row) or [self._guessed_kind(paper, row)]
+        session = self._session(row) if row.get("session") else None
+        span = self.times.of_row(row, self._day_here(session))
+        room = self._room(row.get("room"), row.where)
+        if session:
+            self._note_other_day(session, span, row)
+            session = self._of_day(session, span, row)
+        places = [kind for kind in kinds if session and kind == self._kind_of_session(session, row)]
+        first = (places or kinds)[0]
+        for kind in kinds:
+            is_here = kind == first
+            uid = self._uid(paper, kind, row, session if is_here else None)
+            placed = (span, room, session) if is_here else (Span(), "", None)
+            self.appearances[uid] = Appearance(uid, paper, kind, row, *placed)
+            self.of_paper[paper].append(self.appearances[uid])
+        if session:
+            session.kinds.append(first)
+            session.spans.append(span)
+            session.rooms.append(room)
+
+    def add_session(self, row: Row) -> None:
+        """Take a row that is a session itself: its title is that of the row, or the session's name."""
+        title = tidy(self.parts.text(row.get("title") or row.get("session"), row.where, "title"))
+        if not title:
+            self.findings.problem(row.where, "session", gettext("The title of the session is missing."))
+            return
+        session = self._session(row, title)
+        span = self.times.of_row(row, self._day_here(session))
+        self._note_other_day(session, span, row)
+        session = self._of_day(session, span, row)
+        session.spans.append(span)
+        session.rooms.append(self._room(row.get("room"), row.where))
+        session.own_kind = session.own_kind or self._session_kind(row.get("kind"))
+        if not session.own.start:
+            session.own = span
+        names = ";".join(filter(None, [*row.all("authors"), row.get("presenter"), row.get("name")]))
+        affiliation = row.get("affiliation")
+        for one in parsed(self.parts.text(names, row.where, "authors")):
+            if one.name:
+                place = next(iter(one.affiliations), affiliation)
+                session.roles.append(self._role(one.name, "speaker", row.where, place))
+
+    def _role(self, name: str, role: str, where: Where, affiliation: str = "") -> RoleRecord:
+        return RoleRecord(
+            where=where, person=PersonRef(where=where, name=name), role=role, affiliation=affiliation
+        )
+
+    # Kinds
+
+    def _kinds(self, row: Row) -> list[str]:
+        """Return the kinds that a cell names, such as both of "Oral + Poster"; none for "Accept"."""
+        cell = tidy(self.parts.text(row.get("kind"), row.where, "kind"))
+        if not cell or PLAIN_DECISION.match(cell):
+            return []
+        parts = [self._presentation_kind(part) for part in BETWEEN_KINDS.split(cell)]
+        if len(parts) > 1 and all(part in PRESENTATION_KINDS for part in parts):
+            return list(dict.fromkeys(parts))
+        return [self._presentation_kind(cell) or cell]
+
+    def _presentation_kind(self, words: str) -> str:
+        known = self.kinds["presentation"]
+        if found := known.get(words) or known.get(markup.fold(words)):
+            return found
+        more = (kind for kind, signs in MORE_KINDS if signs.search(words))
+        return kind_of(words, "", PRESENTATION_KINDS) or next(more, "")
+
+    def _session_kind(self, words: str) -> str:
+        words = tidy(words)
+        known = self.kinds["session"]
+        return known.get(words) or known.get(markup.fold(words)) or kind_of(words, "") or words
+
+    def _guessed_kind(self, paper: str, row: Row) -> str:
+        """Return the kind of a row that names none: as it is here, else by decision, board and session."""
+        here = self.here.get(paper, [])
+        if len(here) == 1:
+            return here[0].kind
+        decision = kind_of(row.get("decision"), "", PRESENTATION_KINDS)
+        if row.get("board"):
+            return "poster"
+        session = f"{row.get('session_kind')} {row.get('session')}"
+        return decision or kind_of(session, "oral", PRESENTATION_KINDS)
+
+    def _kind_of_session(self, session: NewSession, row: Row) -> str:
+        known = session.known.kind if session.known else ""
+        return known or session.own_kind or kind_of(f"{row.get('session_kind')} {session.title}", "")
+
+    def _uid(self, paper: str, kind: str, row: Row, session: NewSession | None) -> str:
+        """Return the uid of the presentation that is here, else a new one."""
+        here = [one for one in self.here.get(paper, []) if one.key not in self.appearances]
+        alike = [one for one in here if one.kind == kind]
+        if len(alike) > 1 and session and session.known:
+            key = session.known.key
+            alike = [one for one in alike if one.session == key] or alike
+        if alike:
+            return alike[0].key
+        uid = uid_of(f"{paper}-{kind}")
+        number, found = 2, uid
+        while found in self.appearances:
+            found, number = f"{uid[:60]}-{number}", number + 1
+        return found
+
+    # Rooms
+
+    def _room(self, cell: str, where: Where) -> str:
+        name = tidy(self.parts.text(cell, where, "room"))
+        if not name:
+            return ""
+        key = self.known_rooms.get(name) or self.known_rooms.get(markup.fold(name))
+        if key is None:
+            key = slug(name)
+            self.rooms.setdefault(key, RoomRecord(where=where, slug=key, name=name))
+        return key
+
+    # Sessions
+
+    def _session(self, row: Row, title: str = "") -> NewSession:
+        """Return the session of a row: of those that have this title the one of the day, else a new one."""
+        title = title or tidy(self.parts.text(row.get("session"), row.where, "session"))
+        own = self.times.of_session(row)
+        day = self.times.day(row) or own.day
+        known = self._known(title, day)
+        key = (_folded(title), self._day_of(known) if known else day)
+        session = self.sessions.get(key)
+        if session is None:
+            session = self.sessions[key] = NewSession(title, row.where, known=known)
+        session.own_kind = session.own_kind or self._session_kind(row.get("session_kind"))
+        if own.start and not session.own.start:
+            session.own = own
+        for one in parsed(self.parts.text(row.get("chair"), row.where, "chair")):
+            names = [role.person.name for role in session.roles]
+            if one.name and one.name not in names:
+                session.roles.append(self._role(one.name, "chair", row.where, "; ".join(one.affiliations)))
+        return session
+
+    def _known(self, title: str, day: date | None) -> KnownRow | None:
+        named = self.by_title.get(_folded(self.source(title))) or self.by_title.get(_folded(title), [])
+        found = list(dict.fromkeys(named))
+        same = [one for one in found if day and self._day_of(one) == day]
+        if same or len(found) == 1:
+            return (same or found)[0]
+        return None
+
+    def _of_day(self, session: NewSession, span: Span, row: Row) -> NewSession:
+        """Return the session again by the day of its row, if only its time says that."""
+        key = _folded(session.title)
+        if session.known or not span.day or self.sessions.get((key, None)) is not session:
+            return session
+        if known := self._known(session.title, span.day):
+            session.known = known
+        other = self.sessions.get((key, span.day))
+        if other is None:
+            if not session.spans:
+                self.sessions[key, span.day] = self.sessions.pop((key, None))
+                return session
+            other = self.sessions[key, span.day] = NewSession(session.title, row.where)
+        elif not session.spans:
+            self.sessions.pop((key, None))
+            other.own_kind = other.own_kind or session.own_kind
+            other.roles += [one for one in session.roles if one not in other.roles]
+        return other
+
+    def _day_of(self, session: KnownRow | None) -> date | None:
+        return session.start.astimezone(self.zone).date() if session and session.start else None
+
+    # Days
+
+    def _day_here(self, session: NewSession | None) -> date | None:
+        """Return the day of a row that names none: that of its session, if it has one."""
+        return (self._day_of(session.known) or session.own.day) if session else None
+
+    def _note_other_day(self, session: NewSession, span: Span, row: Row) -> None:
+        """Say so where a row's day is not that of the only session of this title, which stays where it is."""
+        day = self._day_of(session.known)
+        if day and span.day and span.day != day:
+            message = gettext(
+                "“%(title)s” is on %(here)s in this edition, and on %(there)s in the file. "
+                "The session was not moved."
+            )
+            values = {"title": short(session.title), "here": day, "there": span.day}
+            self.findings.note("warning", row.where, message, **values)
+
+    # The end
+
+    def finish(self) -> tuple[tuple[SessionRecord, ...], tuple[PresentationRecord, ...]]:
+        """Return the sessions that are made or changed, and the presentations."""
+        sessions = [record for one in self._named() if (record := self._session_record(one))]
+        presentations = [self._presentation(one) for one in self.appearances.values()]
+        return tuple(sessions), tuple(presentations)
+
+    def _named(self) -> list[NewSession]:
+        """Give new sessions their uids: of their titles, and of the day where a title has several."""
+        taken = {one.key for one in self.context.known("session")}
+        ordered = sorted(self.sessions.items(), key=lambda item: item[0][0])
+        for _title, group in groupby(ordered, key=lambda item: item[0][0]):
+            rows = list(group)
+            for (_, day), session in rows:
+                if session.known:
+                    session.uid = session.known.key
+                    continue
+                uid = slug(session.title)
+                session.uid = slug(f"{uid} {day}") if day and (len(rows) > 1 or uid in taken) else uid
+        return list(self.sessions.values())
+
+    def _session_record(self, session: NewSession) -> SessionRecord | None:
+        room = _common(session.rooms)
+        starts = [span.start for span in session.spans if span.start]
+        ends = [span.end or span.start for span in session.spans if span.start]
+        roles = tuple(session.roles) or UNSTATED
+        start, end = session.own.start, session.own.end
+        if session.known:
+            kind: Stated[str] = session.own_kind or UNSTATED
+            if not (kind or start or roles):
+                return None
+            return SessionRecord(
+                where=session.where,
+                uid=session.uid,
+                kind=kind,
+                start=start or UNSTATED,
+                end=end or UNSTATED,
+                roles=roles,
+            )
+        start = start or min(starts, default=None)
+        end = end or max(filter(None, ends), default=None)
+        if start is None or end is None or (start == end and len(starts) < 2):
+            message = gettext(
+                "There is no session “%(title)s” in this edition, and a new one needs a start and an end. "
+                "Choose columns with its times, or add the session first."
+            )
+            self.findings.problem(session.where, "session", message, title=short(session.title))
+            return None
+        return SessionRecord(
+            where=session.where,
+            uid=session.uid,
+            title=self.source(session.title),
+            kind=session.own_kind or _kind_of_new(session),
+            start=start,
+            end=end,
+            room=room or UNSTATED,
+            roles=roles,
+        )
+
+    def _presentation(self, one: Appearance) -> PresentationRecord:
+        session, row = one.session, one.row
+        home = ""
+        if session:
+            home = session.known.room if session.known else _common(session.rooms)
+        room: Stated[str | None] = UNSTATED
+        if one.room:
+            # The room of its session is none of its own.
+            room = None if one.room == home else one.room
+        board = self.parts.text(row.get("board"), row.where, "board")
+        return PresentationRecord(
+            where=row.where,
+            uid=one.uid,
+            kind=one.kind,
+            paper=one.paper,
+            session=session.uid if session else UNSTATED,
+            start=one.span.start or UNSTATED,
+            end=one.span.end or UNSTATED,
+            board=board if board and (one.kind == "poster" or session) else UNSTATED,
+            room=room,
+        )
+
+
+def _kind_of_new(session: NewSession) -> str:
+    """Return the kind that a title says, else that of all its papers."""
+    shown = _common(session.kinds)
+    return kind_of(session.title, "") or (shown if shown in PAPER_KINDS else "other")
+
+
+def _common(values: Iterable[str]) -> str:
+    """Return the value that all have; nothing if they differ."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else ""
+
+
+def _folded(title: str) -> str:
+    return markup.fold(markup.plain(title))

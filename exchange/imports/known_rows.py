@@ -1,0 +1,89 @@
+"""The rows of an edition as readers know them that find rows by what people call them."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from conference.models import Edition
+from content.array_lookup import AnyOf
+from exchange.files import Context, KnownRow
+from exchange.imports.kinds import AUTHORS, Values
+from exchange.imports.rows import parts_by_owner
+from exchange.records import AuthorRecord, PersonRef
+from papers.models import Authorship, Award, Paper, Topic
+from schedule.models import Presentation, Room, Session
+from schedule.session_kinds import AppliesTo, kind_choices, own_kinds
+from schedule.working_copy.block import open_copies, reading
+
+
+def reading_context(edition: Edition | None, slug: str = "") -> Context:
+    """Return what a reader must know of an edition; one that is not here yet brings its own zone.
+
+    Rows are those of the working copy, if there is one: that is where the import writes the schedule.
+    """
+    if edition is None:
+        return Context(slug, 0, "UTC")
+    rows: dict[str, list[KnownRow]] = {}
+    copies = open_copies([edition.pk])
+
+    def known(kind: str) -> Iterable[KnownRow]:
+        if kind not in rows:
+            with reading(copies):
+                rows[kind] = list(_rows(edition, kind))
+        return rows[kind]
+
+    return Context(
+        edition.slug,
+        edition.year,
+        edition.timezone,
+        day_start_hour=edition.day_start_hour,
+        days=(edition.start_date, edition.end_date),
+        known=known,
+        authors=partial(authors_of, edition),
+    )
+
+
+# Of the kinds that have nothing but a name: the model, and its columns of the key and the name.
+NAMED: dict[str, tuple[Any, str, str]] = {
+    "paper": (Paper, "uid", "title"),
+    "room": (Room, "slug", "name"),
+    "topic": (Topic, "slug", "name"),
+    "award": (Award, "uid", "name"),
+}
+
+
+def _rows(edition: Edition, kind: str) -> Iterator[KnownRow]:
+    if kind in NAMED:
+        model, *columns = NAMED[kind]
+        for key, name in model._default_manager.filter(edition=edition).order_by("pk").values_list(*columns):
+            yield KnownRow(key, name)
+    elif kind == "session":
+        sessions = Session.objects.filter(edition=edition).select_related("room").order_by("start", "pk")
+        for one in sessions.only("uid", "title", "kind", "start", "end", "room__slug"):
+            room = one.room.slug if one.room else ""
+            yield KnownRow(one.uid, one.title, one.kind, one.start, one.end, room)
+    elif kind == "presentation":
+        shown = Presentation.objects.filter(edition=edition, paper__isnull=False).order_by("pk")
+        for uid, paper, word, session in shown.values_list("uid", "paper__uid", "kind", "session__uid"):
+            yield KnownRow(uid, str(paper), word, session=session or "")
+    else:
+        applies_to = AppliesTo(kind.removesuffix(" kind"))
+        for slug, label in kind_choices(applies_to, own_kinds(edition).values()):
+            yield KnownRow(str(slug), str(label))
+
+
+def authors_of(edition: Edition, papers: Collection[str]) -> Mapping[str, tuple[AuthorRecord, ...]]:
+    """Return the authors of papers as records, as they are here."""
+    keys = dict(Paper.objects.filter(AnyOf("uid", list(papers)), edition=edition).values_list("pk", "uid"))
+    found = parts_by_owner(AUTHORS, Authorship.objects.filter(AnyOf("paper_id", list(keys))), edition)
+    return {keys[owner]: tuple(map(_author, parts)) for owner, parts in found.items()}
+
+
+def _author(part: Values) -> AuthorRecord:
+    return AuthorRecord(
+        person=PersonRef(name=part["name"], uid=part["person"]),
+        affiliations=tuple(part["affiliations"]),
+        institutions=tuple(part["institutions"]),
+        corresponding=part["corresponding"],
+        presenting=part["presenting"],
+    )

@@ -1,0 +1,350 @@
+"""What the columns of an uploaded spreadsheet are: guessed or remembered, then chosen on a page of the admin.
+
+The tables of a job are read when they are uploaded, and a few of their cells are stored with the job until
+it is over: the page needs no file. What was chosen is remembered for the conference's next file with the same
+headings.
+"""
+
+from collections.abc import Mapping as Answers
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from conference.models import Edition
+from exchange.files import Context, Source
+from exchange.formats.spreadsheet import GUESSED_ROWS, guess_columns, read_tables
+from exchange.formats.spreadsheet.fields import FIELDS
+from exchange.formats.spreadsheet.mapping import (
+    MAX_SHOWN_CHARS,
+    Mapping,
+    TableMapping,
+    complaints,
+    guessed_header,
+    headings_of,
+    layout_keys,
+    left_out,
+    role_of,
+    samples_of,
+)
+from exchange.formats.tables.rows import TABLES
+from exchange.imports.known_rows import reading_context
+from exchange.jobs import uploads
+from exchange.models import ColumnMapping, ImportJob
+from exchange.problems import Findings, ProgramError, short
+from exchange.reading.grids import ENCODINGS, SEPARATORS, Grid, Reading, read_grids
+from exchange.reading.sheets import column_name
+from exchange.records import Program
+
+FIRST_ROWS = 5
+# A remembered mapping is used for another layout if it names at least half of its columns.
+SHARED_PART = 0.5
+MAX_REMEMBERED = 200
+
+
+@dataclass
+class Table:
+    """One table of the files, as it is stored with the job. `columns` are fields by name, in order."""
+
+    file: int
+    sheet: str
+    name: str
+    separator: str
+    encoding: str
+    is_text: bool
+    is_cut: bool
+    has_header: bool
+    is_wanted: bool
+    headings: list[str]
+    samples: list[list[str]]
+    lines: list[list[str]]
+    columns: list[str]
+    # What was remembered of this layout: the key, the name, and the columns that are new or missing.
+    memory: int | None = None
+    memory_name: str = ""
+    fresh: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        return f"{self.file}-{self.sheet}"
+
+    @property
+    def role(self) -> str:
+        return role_of(self.columns)
+
+    @property
+    def places(self) -> list[int]:
+        """The columns that hold anything."""
+        named = self.lines[0] if self.lines and self.has_header else []
+        return [
+            place
+            for place, samples in enumerate(self.samples)
+            if samples or self.columns[place] or "".join(named[place : place + 1]).strip()
+        ]
+
+    @property
+    def left_out(self) -> str:
+        shown = self.places
+        return left_out([self.columns[one] for one in shown], [self.headings[one] for one in shown])
+
+    @property
+    def mapping(self) -> TableMapping:
+        columns = self.columns if self.is_wanted else []
+        return TableMapping(self.file, self.sheet, columns, self.has_header, self.separator, self.encoding)
+
+    @property
+    def grid(self) -> Grid:
+        """The first rows as a table by itself."""
+        numbered = list(enumerate(self.lines, start=1))
+        return Grid(self.file, self.sheet, self.name, numbered, is_text=False)
+
+
+@dataclass
+class Choice:
+    """All tables of a job, whether texts are Markdown, and why files could not be read."""
+
+    tables: list[Table]
+    is_markdown: bool = False
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def wanted(self) -> list[Table]:
+        return [table for table in self.tables if table.is_wanted]
+
+    @property
+    def mapping(self) -> Mapping:
+        return Mapping(tables=[table.mapping for table in self.tables], is_markdown=self.is_markdown)
+
+    def stored(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def of(cls, job: ImportJob) -> "Choice":
+        stored: dict[str, Any] = {"tables": [], **job.columns}
+        return cls(**{**stored, "tables": [Table(**one) for one in stored["tables"]]})
+
+    def complaints(self, edition: Edition | None) -> list[str]:
+        """Return in sentences why this choice cannot be read; with several tables each names its own."""
+        if not self.tables:
+            return []
+        if not self.wanted:
+            return [gettext("No table is chosen. Choose at least one.")]
+        is_one_day = edition is not None and edition.start_date == edition.end_date
+        found = []
+        for table in self.wanted:
+            said = complaints(table.columns, table.headings, table.samples, is_one_day=is_one_day)
+            found += [f"{table.name}: {one}" if len(self.wanted) > 1 else one for one in said]
+        return found
+
+
+def described(job: ImportJob, earlier: Choice | None = None) -> Choice:
+    """Read the tables of a job, as an earlier choice says; guess their columns, or take those remembered."""
+    findings = Findings()
+    readings = {one.file: Reading(one.separator, one.encoding) for one in (earlier.tables if earlier else ())}
+    before = {one.key: one for one in (earlier.tables if earlier else ())}
+    grids = read_grids(
+        uploads.sources(job), findings, readings=readings, max_rows=GUESSED_ROWS, any_encoding=True
+    )
+    memories = remembered(job.edition)
+    tables = [_table(grid, before.get(f"{grid.file}-{grid.sheet}"), memories) for grid in grids]
+    if not earlier:
+        for table in tables:
+            # Sheets of committees and the like are not read unless they are chosen.
+            table.is_wanted = bool(table.role) or len(tables) == 1
+        if not any(table.is_wanted for table in tables):
+            for table in tables[:1]:
+                table.is_wanted = True
+    is_ours = bool(tables) and all(_is_ours(table) for table in tables if table.is_wanted)
+    problems: list[str] = []
+    try:
+        findings.settle()
+    except ProgramError as error:
+        problems = [f"{one.where}: {one.message}" for one in error.problems]
+    return Choice(tables, earlier.is_markdown if earlier else is_ours, problems)
+
+
+def _is_ours(table: Table) -> bool:
+    """Whether the headings are those of a list of this site, whose texts are Markdown."""
+    ours = {*TABLES["papers"].headings, "author_names", "page", "pdf", "sessions", "awards"}
+    names = {column_name(heading) for heading in table.headings}
+    return len(names) > 2 and {"uid", "title", "lay_summary"} <= names and names <= ours
+
+
+def _table(grid: Grid, before: Table | None, memories: Sequence[ColumnMapping]) -> Table:
+    has_header = before.has_header if before else guessed_header(grid)
+    # Cells that will be refused show nothing.
+    lines = [
+        ["" if (number, place) in grid.faults else cell for place, cell in enumerate(cells)]
+        for number, cells in grid.lines
+    ]
+    width = grid.width
+    headings = headings_of(lines, width, has_header=has_header)
+    samples = samples_of(lines[1 if has_header else 0 :], width)
+    table = Table(
+        file=grid.file,
+        sheet=grid.sheet,
+        name=grid.name,
+        separator=grid.reading.separator,
+        encoding=grid.reading.encoding,
+        is_text=grid.is_text,
+        is_cut=grid.is_cut,
+        has_header=has_header,
+        is_wanted=before.is_wanted if before else True,
+        headings=headings,
+        samples=samples,
+        lines=[[cell[:MAX_SHOWN_CHARS] for cell in cells] for cells in lines[: FIRST_ROWS + has_header]],
+        columns=guess_columns(headings, samples),
+    )
+    if before and before.headings == headings:
+        table.columns = before.columns
+        table.memory, table.memory_name = before.memory, before.memory_name
+        table.fresh, table.missing = before.fresh, before.missing
+    elif has_header:
+        recall(table, memories)
+    return table
+
+
+# From the page
+
+
+def chosen(choice: Choice, answers: Answers[str, str]) -> tuple[Choice, bool]:
+    """Return what a form of the page says, and whether the files must be read again."""
+    tables, is_other = [], False
+    for number, table in enumerate(choice.tables):
+        name = f"t{number}"
+        if f"{name}-shown" not in answers:
+            # Its columns were not on the page, but whether it is read was.
+            tables.append(replace(table, is_wanted=f"{name}-wanted" in answers))
+            continue
+        columns = [answers.get(f"{name}-c{place}", column) for place, column in enumerate(table.columns)]
+        has_header = f"{name}-header" in answers
+        separator = answers.get(f"{name}-separator", table.separator)
+        encoding = answers.get(f"{name}-encoding", table.encoding)
+        changed = replace(
+            table,
+            columns=[column if column in FIELDS else "" for column in columns],
+            is_wanted=f"{name}-wanted" in answers or len(choice.tables) == 1,
+            has_header=has_header,
+            separator=separator if separator in SEPARATORS else table.separator,
+            encoding=encoding if encoding in ENCODINGS else table.encoding,
+        )
+        how = (table.has_header, table.separator, table.encoding)
+        is_other = is_other or how != (changed.has_header, changed.separator, changed.encoding)
+        tables.append(changed)
+    return Choice(tables, "markdown" in answers, choice.problems), is_other
+
+
+def read_again(job: ImportJob, choice: Choice, before: Choice) -> tuple[Choice, list[str]]:
+    """Read the files as a choice says; a table that cannot be read so stays as it was. Return why, too."""
+    again = described(job, choice)
+    found = {table.key: table for table in again.tables}
+    tables = [found.get(table.key, table) for table in before.tables]
+    problems = [one for one in again.problems if one not in before.problems]
+    return replace(again, tables=tables, problems=before.problems), problems
+
+
+# What is remembered
+
+
+def remembered(edition: Edition | None) -> list[ColumnMapping]:
+    if edition is None:
+        return []
+    return list(ColumnMapping.objects.filter(conference=edition.conference_id)[:MAX_REMEMBERED])
+
+
+def layout_of(keys: Sequence[str]) -> str:
+    return sha256("\n".join(sorted(keys)).encode()).hexdigest()
+
+
+def recall(table: Table, memories: Sequence[ColumnMapping]) -> None:
+    """Take the columns of the same layout, else those of the one that shares the most headings."""
+    keys = layout_keys(table.headings)
+    by_layout = {memory.layout: memory for memory in memories}
+    memory = by_layout.get(layout_of(keys))
+    if memory is None:
+        memory = max(memories, key=lambda one: _shared(one, keys), default=None)
+        if memory is None or _shared(memory, keys) < SHARED_PART:
+            return
+    taken = {memory.fields[key] for key in keys if key in memory.fields}
+    table.columns = [
+        memory.fields.get(key, "" if guessed in taken else guessed)
+        for key, guessed in zip(keys, table.columns, strict=True)
+    ]
+    table.columns = [name if name in FIELDS else "" for name in table.columns]
+    table.memory, table.memory_name = memory.pk, memory.name
+    table.fresh = [
+        short(heading) for key, heading in zip(keys, table.headings, strict=True) if key not in memory.fields
+    ]
+    # Those that were left out are not missed.
+    table.missing = [
+        str(FIELDS[name].label) for key, name in memory.fields.items() if name in FIELDS and key not in keys
+    ]
+
+
+def _shared(memory: ColumnMapping, keys: Sequence[str]) -> float:
+    """Return which part of all headings both layouts have."""
+    return len({*memory.fields} & {*keys}) / max(len({*memory.fields} | {*keys}), 1)
+
+
+def remember(job: ImportJob, choice: Choice) -> None:
+    """Store the columns of each table by its headings."""
+    if job.edition is None:
+        return
+    for table in choice.wanted:
+        if table.has_header:
+            keys = layout_keys(table.headings)
+            ColumnMapping.objects.update_or_create(
+                conference_id=job.edition.conference_id,
+                layout=layout_of(keys),
+                defaults={
+                    "name": table.name[:300],
+                    "fields": dict(zip(keys, table.columns, strict=True)),
+                    "used_at": timezone.now(),
+                },
+            )
+
+
+def forget(job: ImportJob, choice: Choice) -> Choice:
+    """Forget what was remembered of the tables of a job, and guess their columns."""
+    if job.edition:
+        keys = [table.memory for table in choice.tables if table.memory]
+        ColumnMapping.objects.filter(pk__in=keys, conference=job.edition.conference_id).delete()
+    for table in choice.tables:
+        if table.memory:
+            table.columns = guess_columns(table.headings, table.samples)
+            table.memory, table.memory_name, table.fresh, table.missing = None, "", [], []
+    return choice
+
+
+# The first rows as they will be read
+
+
+def first_rows(job: ImportJob, choice: Choice) -> tuple[Program | None, list[str]]:
+    """Read the first rows of the tables; return what is wrong in them in sentences."""
+    tables = [table for table in choice.wanted if table.role]
+    if not tables:
+        return None, []
+    context = without_papers(reading_context(job.edition))
+    mapping = Mapping(tables=[table.mapping for table in tables], is_markdown=choice.is_markdown)
+    try:
+        return read_tables([table.grid for table in tables], mapping, context, Findings()), []
+    except ProgramError as error:
+        return None, [str(one) for one in error.problems]
+
+
+def without_papers(context: Context) -> Context:
+    """Return a context that asks for few rows: the page need not know all papers of an edition."""
+    return replace(
+        context,
+        known=lambda kind: () if kind in ("paper", "presentation") else context.known(kind),
+        authors=lambda papers: {},
+    )
+
+
+def mapping_source(job: ImportJob) -> list[Source]:
+    """Return the mapping that was chosen for a job, as the file that the format reads."""
+    return [Choice.of(job).mapping.as_source()] if job.columns else []

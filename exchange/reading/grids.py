@@ -1,0 +1,351 @@
+"""Any table as rows of cells: CSV in any encoding and with any separator, and the sheets of workbooks.
+
+What this site cut for being longer than a cell, and put into a workbook's sheet of notes, is joined again.
+Rows that hold nothing, and titles above the headings, are skipped.
+"""
+
+import csv
+import io
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext
+
+from exchange.files import Source
+from exchange.problems import Findings, Where, short
+from exchange.reading.archives import ZIP, is_workbook
+from exchange.reading.textfiles import UTF16_MARKS
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
+    from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+
+SEPARATORS = (",", ";", "\t", "|")
+# What tables that are not in UTF-8 or UTF-16 are mostly in; the first is the guess.
+ENCODINGS = (
+    "utf-8",
+    "utf-16",
+    "windows-1252",
+    "windows-1250",
+    "windows-1251",
+    "mac-roman",
+    "gb18030",
+    "shift_jis",
+    "euc-kr",
+)
+# So many lines say by which sign they are separated.
+GUESSED_LINES = 5
+# Looked at for them, and read at once of a text.
+GUESSED_CHARS = 100_000
+# There are at most so many rows of titles above the headings.
+MAX_TITLE_ROWS = 5
+# What a spreadsheet takes for the beginning of a formula, and the sign that guards it.
+GUARD = "'"
+GUARDED = frozenset((*"=+-@\t\r", GUARD))
+QUOTED = re.compile(r'"[^"]*"')
+MAX_CELL_CHARS = 10_000_000
+MAX_COLUMNS = 200
+MAX_ROWS = 200_000
+csv.field_size_limit(MAX_CELL_CHARS)
+
+MAX_PARTS = 1_000
+# Of a workbook's unpacked parts, and of the one with all texts, which is held in memory.
+MAX_BYTES = 200_000_000
+MAX_TEXT_CHARS = 40_000_000
+MAX_SHEETS = 50
+# A sheet that is formatted down to its last row has a million rows and no more to say.
+MAX_BLANK_ROWS = 2_000
+FORMULA = "f"
+# The sheet of what did not fit into cells, and how such a cell ends.
+NOTES = "notes"
+NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
+CONTINUED = re.compile(r"\[continued in notes (\d{1,9})\]\Z")
+# How workbooks spell a carriage return, and an underscore that would begin such a spelling.
+CODED = re.compile(r"_x(005F|000D)_")
+
+# Cells with the number of their row, as a spreadsheet counts.
+type Line = tuple[int, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a text file is read; empty: as guessed."""
+
+    separator: str = ""
+    encoding: str = ""
+
+
+@dataclass(slots=True)
+class Grid:
+    """One table: its rows with their numbers, as a spreadsheet counts. `file` is the place of its source.
+
+    `faults`: why a cell cannot be read, by row number and column. `reading` is empty for workbooks.
+    """
+
+    file: int
+    sheet: str
+    name: str
+    lines: list[Line] = field(default_factory=list)
+    reading: Reading = Reading()
+    faults: dict[tuple[int, int], str] = field(default_factory=dict)
+    # Rows with more cells than the first: of a text file these have slipped.
+    is_text: bool = False
+    # More columns than are read.
+    is_cut: bool = False
+
+    @property
+    def width(self) -> int:
+        return max((len(cells) for _, cells in self.lines), default=0)
+
+
+def read_grids(
+    sources: Sequence[Source],
+    findings: Findings,
+    *,
+    readings: Mapping[int, Reading] | None = None,
+    max_rows: int = 0,
+    any_encoding: bool = False,
+    has_titles: bool = True,
+) -> list[Grid]:
+    """Return the tables of all files; report files that hold none.
+
+    `max_rows` is how many are wanted of each, where not all are. `any_encoding`: a text that is not Unicode
+    is read as Windows-1252, for a page that shows the result. Without `has_titles`, the first row that holds
+    anything names the columns.
+    """
+    found: list[Grid] = []
+    for number, source in enumerate(sources):
+        if source.content.startswith(ZIP):
+            grids = _workbook(number, source, findings, max_rows)
+        else:
+            reading = (readings or {}).get(number, Reading())
+            encoding = known_encoding(source, findings, reading.encoding, any_encoding=any_encoding)
+            guessed_lines = GUESSED_LINES if has_titles else 1
+            separator = reading.separator
+            if encoding and separator not in SEPARATORS:
+                separator = guessed_separator(opened(source, encoding).read(GUESSED_CHARS), guessed_lines)
+            grid = Grid(number, "", source.name, reading=Reading(separator, encoding or ""), is_text=True)
+            grids = [grid] if encoding and _read_text(grid, source, findings, max_rows) else []
+        found += grids
+    for grid in found if has_titles else ():
+        del grid.lines[: _title_rows(grid)]
+    return found
+
+
+# Text
+
+
+def unguarded(cell: str) -> str:
+    return cell[1:] if cell.startswith(GUARD) and cell[1:2] in GUARDED else cell
+
+
+def _read_text(grid: Grid, source: Source, findings: Findings, max_rows: int) -> bool:
+    """Fill a table with the rows of CSV; report why the text is none."""
+    lines = _bounded(opened(source, grid.reading.encoding))
+    rows = csv.reader(lines, delimiter=grid.reading.separator, strict=True)
+    try:
+        _fill(grid, enumerate(([unguarded(cell) for cell in row] for row in rows), 1), max_rows, findings)
+    except csv.Error as error:
+        message = gettext(
+            "Line %(line_num)s is not CSV: %(error)s. Look for a quotation mark that is not closed."
+        )
+        findings.problem(Where(source.name), "", message, line_num=rows.line_num, error=error)
+        return False
+    if not grid.lines:
+        findings.problem(Where(source.name), "", gettext("The file is empty."))
+    return bool(grid.lines)
+
+
+def _bounded(text_lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines that are no longer than one cell may be: millions of empty cells are a gigabyte."""
+    for line in text_lines:
+        if len(line) > MAX_CELL_CHARS:
+            raise csv.Error(f"line larger than limit ({MAX_CELL_CHARS})")
+        yield line
+
+
+def opened(source: Source, encoding: str) -> io.TextIOWrapper:
+    """Open a text: read piece by piece, a large one takes no more memory than its bytes."""
+    codec = "utf-8-sig" if encoding == "utf-8" else encoding
+    if encoding == "utf-16" and not source.content.startswith(UTF16_MARKS):
+        codec = "utf-16-le"
+    return io.TextIOWrapper(io.BytesIO(source.content), codec, newline="")
+
+
+def known_encoding(source: Source, findings: Findings, encoding: str, *, any_encoding: bool) -> str | None:
+    """Return the encoding of a text, guessed if none is given; or report that it is no text."""
+    where = Where(source.name)
+    guessed = ["utf-8", *(["windows-1252"] if any_encoding else [])]
+    if source.content.startswith(UTF16_MARKS):
+        guessed = ["utf-16"]
+    for name in [encoding] if encoding in ENCODINGS else guessed:
+        has_words, has_nul = False, False
+        try:
+            text = opened(source, name)
+            while piece := text.read(GUESSED_CHARS):
+                has_words = has_words or not piece.isspace()
+                has_nul = has_nul or "\0" in piece
+        except UnicodeError:
+            continue
+        break
+    else:
+        message = gettext(
+            "The file is not text in the encoding %(encoding)s. "
+            "Save it as “CSV UTF-8” in your spreadsheet program."
+        )
+        tried = encoding if encoding in ENCODINGS else guessed[0]
+        findings.problem(where, "", message, encoding=tried.upper())
+        return None
+    if has_nul:
+        message = gettext("The file is no table. Save it as CSV or XLSX in your spreadsheet program.")
+        findings.problem(where, "", message)
+        return None
+    if not has_words:
+        findings.problem(where, "", gettext("The file is empty."))
+        return None
+    return name
+
+
+def guessed_separator(text: str, count: int) -> str:
+    """Return the sign that parts the most cells in the first lines that hold anything."""
+    lines = (line for line in io.StringIO(QUOTED.sub("", text)) if line.strip())
+    head = list(islice(lines, count))
+    return max(SEPARATORS, key=lambda sign: sum(min(line.count(sign), 200) for line in head))
+
+
+# Workbooks
+
+
+def _workbook(number: int, source: Source, findings: Findings, max_rows: int) -> list[Grid]:
+    """Return the sheets that hold anything but the notes, or report why the workbook cannot be read."""
+    where = Where(source.name)
+    if not is_workbook(source):
+        message = gettext("This ZIP file is no workbook. Unpack it, and choose its files.")
+        findings.problem(where, "", message)
+        return []
+    try:
+        grids = _sheets(number, source, findings, max_rows) if _is_bounded(source, where, findings) else ()
+        return [grid for grid in grids if grid.lines]
+    except MemoryError:
+        raise
+    except Exception as error:  # what is wrong in a file of others shows itself in any way
+        message = gettext("The workbook is damaged or not supported (%(kind)s). Save it again as XLSX.")
+        findings.problem(where, "", message, kind=type(error).__name__)
+        return []
+
+
+def _is_bounded(source: Source, where: Where, findings: Findings) -> bool:
+    """Judge the sizes before anything is unpacked: the library that unpacks reads no more than they say."""
+    with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
+        parts = archive.infolist()
+    texts = sum(part.file_size for part in parts if part.filename.endswith("sharedStrings.xml"))
+    whole = sum(part.file_size for part in parts)
+    if len(parts) > MAX_PARTS or whole > MAX_BYTES or texts > MAX_TEXT_CHARS:
+        message = gettext("The workbook is too large: unpacked it may hold %(megabytes)s MB. Save it as CSV.")
+        findings.problem(where, "", message, megabytes=MAX_BYTES // 1_000_000)
+        return False
+    if any(part.flag_bits & 1 for part in parts):
+        findings.problem(where, "", gettext("The workbook has a password. Save it without one."))
+        return False
+    return True
+
+
+def _sheets(number: int, source: Source, findings: Findings, max_rows: int) -> Iterator[Grid]:
+    # It takes memory that only those pay who read a workbook.
+    from openpyxl import load_workbook
+
+    book = load_workbook(io.BytesIO(source.content), read_only=True, data_only=False, keep_links=False)
+    try:
+        rests = _rests(book)
+        for page in book.worksheets[: MAX_SHEETS + 1]:
+            if page.title != NOTES:
+                page.reset_dimensions()
+                grid = Grid(number, page.title, f"{source.name}: {short(page.title)}")
+                _fill(grid, _lines(page, grid, rests), max_rows, findings)
+                yield grid
+    finally:
+        book.close()
+
+
+def _rests(book: "Workbook") -> dict[str, str]:
+    """Return what long cells continue with, by the number of the note."""
+    rests: dict[str, str] = {}
+    if NOTES in book.sheetnames:
+        notes, width = book[NOTES], len(NOTE_HEADINGS)
+        notes.reset_dimensions()
+        for row in notes.iter_rows(min_row=2, max_row=MAX_ROWS, max_col=width, values_only=True):
+            number, rest = plain(row[0]), plain(row[-1]) if len(row) == width else ""
+            rests[number] = rests.get(number, "") + rest
+    return rests
+
+
+def _lines(page: "ReadOnlyWorksheet", grid: Grid, rests: Mapping[str, str]) -> Iterator[Line]:
+    """Yield the rows of a sheet as text with their numbers, and note the cells that cannot be read."""
+    # One row and one column more, to see that there are too many.
+    for number, cells in enumerate(page.iter_rows(max_row=MAX_ROWS + 2, max_col=MAX_COLUMNS + 1), start=1):
+        values = [plain(cell.value) for cell in cells]
+        for index, cell in enumerate(cells):
+            if cell.data_type == FORMULA:
+                message = gettext("The cell holds a formula. Put its value in its place.")
+                grid.faults[number, index] = message
+            elif cut := CONTINUED.search(values[index]):
+                if cut[1] not in rests:
+                    message = gettext("The rest of a long text is missing: keep the sheet of notes.")
+                    grid.faults[number, index] = message
+                values[index] = values[index][: cut.start()] + rests.get(cut[1], "")
+        yield number, values
+
+
+def plain(value: object) -> str:
+    """Return what a cell holds as the text that a CSV file has for it: whole numbers without a point."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, datetime):
+        at_midnight = not (value.hour or value.minute or value.second)
+        return value.date().isoformat() if at_midnight else value.isoformat(" ", "seconds")
+    if isinstance(value, date):
+        return value.isoformat()
+    return CODED.sub(lambda code: chr(int(code[1], 16)), str(value))
+
+
+# Both
+
+
+def _fill(grid: Grid, lines: Iterator[Line], max_rows: int, findings: Findings) -> None:
+    """Take the rows that hold anything, without the columns beyond those that are read."""
+    blank = 0
+    for number, cells in lines:
+        blank = 0 if any(cell.strip() for cell in cells) else blank + 1
+        if blank > MAX_BLANK_ROWS:
+            break
+        if blank:
+            continue
+        if len(grid.lines) > (max_rows or MAX_ROWS):
+            if not max_rows:
+                message = gettext("The table has more than %(most_rows)s rows.")
+                findings.problem(Where(grid.name), "", message, most_rows=MAX_ROWS)
+            break
+        grid.is_cut = grid.is_cut or any(cell.strip() for cell in cells[MAX_COLUMNS:])
+        cells = cells[:MAX_COLUMNS]
+        while not (grid.is_text or cells[-1].strip()):
+            # Workbooks have rows of one length.
+            cells.pop()
+        grid.lines.append((number, cells))
+
+
+def _title_rows(grid: Grid) -> int:
+    """Return how many of the first rows are titles: they have one cell, and the rows below several."""
+    filled = [sum(1 for cell in cells if cell.strip()) for _, cells in grid.lines[: 2 * MAX_TITLE_ROWS]]
+    if len(filled) < 3 or max(filled) < 3:
+        return 0
+    first = next(place for place, count in enumerate(filled) if count > 1)
+    return first if first <= MAX_TITLE_ROWS else 0

@@ -1,0 +1,69 @@
+"""Filters by what a paper says, for lists of papers and of what shows papers (`path` leads to the paper)."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import Model, QuerySet
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext
+
+from editorial.lists import Choice, EditionPartFilter
+from papers.models import Authorship, Paper, Topic
+from people.models import Institution
+
+
+class PaperFilter(EditionPartFilter):
+    """A filter by papers of the edition; `path` is the relation to the paper, empty for papers themselves."""
+
+    path: ClassVar[str] = ""
+
+    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+        return rows.filter(**{f"{self.path}__in" if self.path else "pk__in": self.papers(value)})
+
+    def papers(self, value: str) -> QuerySet[Any]:
+        """Return the papers of a choice, or their keys."""
+        raise LookupError(f"{type(self).__name__} finds no papers")
+
+
+class DecisionFilter(PaperFilter):
+    title = _("decision")
+    parameter_name = "decision"
+
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
+        rows = Paper.objects.filter(edition=edition).order_by("decision")
+        decisions = rows.values_list("decision", flat=True).distinct()
+        return [(one, one or pgettext("decision on a paper", "None")) for one in decisions]
+
+    def papers(self, value: str) -> QuerySet[Any]:
+        return Paper.objects.filter(decision=value).order_by().values("pk")
+
+
+class CountryFilter(PaperFilter):
+    """By the country of an institution of an author."""
+
+    title = _("country")
+    parameter_name = "country"
+
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
+        rows = Institution.objects.filter(authorships__paper__edition=edition).exclude(country="")
+        countries = rows.order_by("country").values_list("country", flat=True).distinct()
+        return [(one, one) for one in countries]
+
+    def papers(self, value: str) -> QuerySet[Any]:
+        return Authorship.objects.filter(institutions__country=value).order_by().values("paper")
+
+
+class PaperTopicFilter(PaperFilter):
+    title = _("topic")
+    parameter_name = "topic"
+
+    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
+        return [(str(topic.pk), str(topic)) for topic in Topic.objects.filter(edition=edition)]
+
+    def papers(self, value: str) -> QuerySet[Any]:
+        return Paper.objects.filter(topic=int(value)).order_by().values("pk")
+
+
+def by_paper(base: type[PaperFilter], path: str) -> type[PaperFilter]:
+    """Return this filter for rows that lead to a paper."""
+    return type(base.__name__, (base,), {"path": path})

@@ -1,0 +1,209 @@
+"""Papers that words find in an edition, narrowed as the list of papers is.
+
+The list of papers, its files and the search of the edition find the same papers in the same order. Words can
+mean facets too (`search.filters`). The links of the pages write these as parameters.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, ClassVar
+
+from django import forms
+from django.http import QueryDict
+from django.utils.http import urlencode
+
+from conference.models import Edition
+from papers.catalog import Catalog
+from papers.facets import FACETS, SORTS, PaperFilter
+from papers.models import Authorship
+from papers.search_words import SearchWords, search_words
+from search.filters import Filter, Reading, read
+from search.freshness import update_index
+from search.hits import Hits, find_likely, matching
+from search.query import MAX_QUERY_CHARS, Query, parse
+
+# Taken back, they are words like any others; a day or a kind says nothing about what a paper is on.
+NAMES = frozenset(("topic", "room"))
+PLAIN_SEPARATOR = ","
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """What narrows a search: the facet, the value in words, and the query without it."""
+
+    label: str
+    value: str
+    query: str
+
+
+class PaperSearch(PaperFilter):
+    """The words, facets and order of a list of papers; `look_up` finds the words.
+
+    The facets that words mean count as chosen. What words find comes by relevance, or without words by time.
+    """
+
+    # Facets that have another name here.
+    CHIP_LABELS: ClassVar[dict[str, Any]] = {}
+    # What a form that searches for other words keeps beside the facets.
+    KEPT: ClassVar[tuple[str, ...]] = ("sort", "seed", "by", "view")
+
+    def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
+        self.edition, self.at = edition, at
+        # Forms refuse this character; a search ignores it.
+        self.text = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS].strip()
+        plain = parameters.get("plain", "").replace("\0", " ")
+        self.plain = [word for word in plain.split(PLAIN_SEPARATOR) if word.strip()]
+        self.given = [name for name in FACETS if parameters.get(self.add_prefix(name))]
+        state = parameters.copy()
+        state["plain"] = PLAIN_SEPARATOR.join(self.plain)
+        for one in self.reading.filters:
+            state[self.add_prefix(one.facet)] = one.value
+        super().__init__(state, edition, at)
+        self.fields["plain"] = forms.CharField(required=False)
+        self.order_fields(["q", "plain"])
+        self.defaults["sort"] = self.default_sort
+        self.ranked: dict[int, int] = {}
+        self.matching: Collection[int] = ()
+        self.query_found = Query()
+        self.is_corrected = False
+
+    @cached_property
+    def words(self) -> SearchWords:
+        return search_words(self.edition, self.at)
+
+    @cached_property
+    def reading(self) -> Reading:
+        if not self.text:
+            return Reading("")
+        return read(self.text, self.words.vocabulary, plain=self.plain, known=self.given)
+
+    def read_catalog(self) -> Catalog:
+        """Return the catalog; what is understood, but of no paper, can be chosen too."""
+        return self.words.catalog if self.text else super().read_catalog()
+
+    @property
+    def default_sort(self) -> str:
+        return "relevance" if self.reading.words else "schedule" if self.text else "title"
+
+    @property
+    def sorts(self) -> dict[str, object]:
+        relevance = {"relevance": SORTS["relevance"]} if self.paper_query else {}
+        return {**relevance, **super().sorts}
+
+    # What is asked for
+
+    def clean(self) -> None:
+        """Take the words that mean facets off those that are searched for."""
+        if "q" in self.cleaned_data:
+            self.cleaned_data["q"] = self.reading.words
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.values or self.text)
+
+    @cached_property
+    def paper_query(self) -> Query:
+        return parse(self.reading.words)
+
+    # What is found
+
+    def look_up(self) -> None:
+        """Find the words, if there are any; a typing error is corrected."""
+        if self.text:
+            update_index()
+        if self.paper_query:
+            query, hits, self.is_corrected = find_likely(self.paper_query, self.edition.pk)
+            self.add_hits(query, hits)
+
+    def add_hits(self, query: Query, hits: Hits) -> None:
+        """Take what the words find; more than is ranked is looked up. One or two queries then.
+
+        Where they find people and no paper, such as a former name of an author, take the papers of these.
+        """
+        self.query_found = query
+        papers = [hit.object_id for hit in hits.page if hit.kind == "paper"]
+        self.ranked = {key: place for place, key in enumerate(papers)}
+        self.matching = matching(query, self.edition.pk, "paper") if hits.capped else papers
+        people = [hit.object_id for hit in hits.page if hit.kind == "person"]
+        if people and not self.matching:
+            written = Authorship.objects.published(self.at).filter(paper__edition=self.edition)
+            self.matching = [*written.filter(person__in=people).order_by().values_list("paper", flat=True)]
+
+    @cached_property
+    def worded(self) -> int:
+        """The bitmap of the papers in which the words are found. If all are excluded, a query for each."""
+        numbers, query = self.catalog.numbers, self.paper_query
+        if not self.text:
+            return self.catalog.everything
+        if query:
+            return numbers.bits(self.matching)
+        found = self.catalog.everything if self.values else 0
+        for term in query.excluded if found else ():
+            with_it = Query((replace(term, excluded=False),))
+            found &= ~numbers.bits(matching(with_it, self.edition.pk, "paper"))
+        return found
+
+    @cached_property
+    def keys(self) -> list[int]:
+        """The primary keys of the matching papers, in order."""
+        chosen = self.chosen
+        sort = chosen["sort"] or self.default_sort
+        return self.catalog.ordered(
+            self.found, sort, chosen.get("seed", ""), chosen.get("by", ""), self.ranked
+        )
+
+    # What is offered
+
+    @property
+    def chips(self) -> list[Chip]:
+        """The facets that narrow the search, each with the query without it."""
+        read_as = {one.facet: one for one in self.reading.filters}
+        return [
+            Chip(
+                str(self.CHIP_LABELS.get(name, FACETS[name])),
+                self.label(name, value),
+                self.without(read_as[name]) if name in read_as else self._toggled(name, value),
+            )
+            for name, values in self.values.items()
+            for value in values
+        ]
+
+    @property
+    def removals(self) -> list[Chip]:
+        """What narrows the list: the words, then the facets."""
+        label, words = str(self.fields["q"].label), self.reading.words
+        return [*([Chip(label, words, self.query(but=["q", "plain"]))] if words else []), *self.chips]
+
+    def label(self, name: str, value: str) -> str:
+        if name != "institution":
+            return self.catalog.facets[name][value].label
+        # Present names are read with the facet.
+        facets = (facet for facet in self.facets if facet.name == name)
+        return next(offer.label for facet in facets for offer in facet.chosen)
+
+    def without(self, one: Filter) -> str:
+        """Return the query without a filter; the name of a topic or room is then searched for as words."""
+        if one.is_explicit or one.facet not in NAMES:
+            return self.query(but=[one.facet])
+        others = [other for other in self.reading.filters if other != one]
+        plain = [*self.plain, self.reading.written(one)]
+        return self.query(but=[one.facet], q=self.reading.without(others), plain=PLAIN_SEPARATOR.join(plain))
+
+    @property
+    def understood(self) -> list[str]:
+        """The words that are filters, as they were typed without an operator."""
+        return [self.reading.written(one) for one in self.reading.filters if not one.is_explicit]
+
+    @property
+    def plain_query(self) -> str:
+        """Return the query that searches for the understood words as words."""
+        plain = PLAIN_SEPARATOR.join([*self.plain, *self.understood])
+        return urlencode([("q", self.text), ("plain", plain), *self.given_fields])
+
+    @property
+    def given_fields(self) -> list[tuple[str, str]]:
+        """The parameters beside the words, for a form that searches for others."""
+        names = [self.add_prefix(name) for name in [*self.given, *self.KEPT]]
+        return [(name, value) for name in names for value in self.parameters.getlist(name) if value]

@@ -1,0 +1,54 @@
+"""A process of its own that makes one thumbnail: a PDF or picture on its input, a WebP file on its output.
+
+It limits its own memory and time: files come from outside, and their readers are written in C. No Django.
+"""
+
+import io
+import resource
+import sys
+
+import pypdfium2
+from PIL import Image, ImageOps
+
+MAX_SIZE = 320, 240
+# A dozen of them are in the first view of a list.
+MAX_BYTES = 7_000
+QUALITIES = 80, 60, 40, 20, 10
+MAX_MEMORY = 1_000_000_000
+MAX_SECONDS = 20
+
+
+def first_page(content: bytes) -> Image.Image:
+    """Return the upper part of the first page of a PDF, where title and figures are."""
+    page = pypdfium2.PdfDocument(content)[0]
+    # Twice as large as shown, at most: a page can be as large as a wall.
+    picture: Image.Image = page.render(scale=2 * MAX_SIZE[0] / page.get_width()).to_pil()
+    return picture.crop((0, 0, picture.width, min(picture.height, round(picture.width * 0.75))))
+
+
+def thumbnail(content: bytes) -> bytes:
+    """Return a PDF's first page, or a picture, as a small WebP file."""
+    if content.startswith(b"%PDF"):
+        image = first_page(content)
+    else:
+        image = ImageOps.exif_transpose(Image.open(io.BytesIO(content)))
+    if "A" in image.getbands() or "transparency" in image.info:
+        transparent = image.convert("RGBA")
+        image = Image.new("RGB", transparent.size, "white")
+        image.paste(transparent, mask=transparent.getchannel("A"))
+    image = image.convert("RGB")
+    image.thumbnail(MAX_SIZE, Image.Resampling.LANCZOS)
+    written = b""
+    for quality in QUALITIES:
+        file = io.BytesIO()
+        image.save(file, "WEBP", quality=quality, method=6)
+        written = file.getvalue()
+        if len(written) <= MAX_BYTES:
+            break
+    return written
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
+    sys.stdout.buffer.write(thumbnail(sys.stdin.buffer.read()))

@@ -1,0 +1,99 @@
+"""What words of a search can mean in an edition (`search.filters`): its days, rooms, kinds and topics."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from content import times
+from content.querysets import moment
+from pagecache.per_revision import cached_per_revision
+from papers.catalog import Catalog, Choices, FacetValue, catalog
+from search.filters import Vocabulary, vocabulary
+
+CACHED_EDITIONS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramWords:
+    """What sessions are on, whether with papers or not: days; rooms and kinds by slug and name."""
+
+    days: list[date]
+    rooms: list[tuple[str, str]]
+    kinds: list[tuple[str, str]]
+
+
+# The app of the sessions registers what they add to the words of papers.
+PROGRAM: list[Callable[[Edition, datetime], ProgramWords]] = []
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWords:
+    """The words that are understood, and the catalog of papers with days, rooms and kinds of sessions too."""
+
+    vocabulary: Vocabulary
+    catalog: Catalog
+    # On which sessions begin.
+    days: list[date]
+
+
+# As people type them; other languages have plurals of their own.
+PLURALS = {
+    "invited_talk": _("Invited talks"),
+    "oral": _("Orals"),
+    "poster": _("Posters"),
+    "talk": _("Talks"),
+    "tutorial": _("Tutorials"),
+    "workshop": _("Workshops"),
+}
+
+
+def search_words(edition: Edition, at: datetime | None = None) -> SearchWords:
+    """Return what words mean in the public program of the edition. Two queries after a change, else none."""
+    now = moment(at)
+    today = edition.day_of(now)
+    is_running = edition.start_date <= today <= edition.end_date
+    return _search_words(edition, now, today if is_running else None)
+
+
+@cached_per_revision(CACHED_EDITIONS, by_language=True)
+def _search_words(edition: Edition, at: datetime, today: date | None) -> SearchWords:
+    papers = catalog(edition, at)
+    programs = [read(edition, at) for read in PROGRAM]
+    days = sorted({day for program in programs for day in program.days})
+    rooms = [room for program in programs for room in program.rooms]
+    kinds = [kind for program in programs for kind in program.kinds]
+    facets = {
+        **papers.facets,
+        "day": in_order(papers.facets["day"], [(day.isoformat(), times.short_day(day)) for day in days]),
+        "room": with_others(papers.facets["room"], rooms),
+        "kind": with_others(papers.facets["kind"], kinds),
+    }
+    labels: dict[str, list[str]] = {slug: [choice.label] for slug, choice in facets["kind"].items()}
+    for slug, label in kinds:
+        labels[slug].append(label)
+    for slug, plural in PLURALS.items():
+        if slug in labels:
+            labels[slug].append(str(plural))
+    if "invited_talk" in labels:
+        labels["invited_talk"].append(gettext("keynote"))
+    known = vocabulary(
+        [date.fromisoformat(day) for day in facets["day"]],
+        {room.value: room.label for room in facets["room"].values()},
+        labels,
+        [(topic.value, topic.label) for topic in facets["topic"].values()],
+        today,
+    )
+    return SearchWords(known, replace(papers, facets=facets), days)
+
+
+def with_others(choices: Choices, others: list[tuple[str, str]]) -> Choices:
+    """Return the choices, then those that no paper has."""
+    return {**choices, **{value: FacetValue(value, label) for value, label in others if value not in choices}}
+
+
+def in_order(choices: Choices, others: list[tuple[str, str]]) -> Choices:
+    return dict(sorted(with_others(choices, others).items()))

@@ -1,0 +1,105 @@
+"""Thumbnails of papers: of the teaser, else of the first page of a PDF that is stored here.
+
+A task makes them, in a process of its own. Pages read address, width and height from the row alone.
+"""
+
+import io
+import logging
+import subprocess
+import sys
+from hashlib import blake2b
+from typing import Any
+
+from django.conf import settings
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models.signals import post_delete, post_save
+from django.tasks import task
+from PIL import Image
+
+from papers.models import Material, Paper
+
+logger = logging.getLogger(__name__)
+MAX_SOURCE_BYTES = 50_000_000
+TIMEOUT_SECONDS = 30
+
+
+def source_of(paper: Paper) -> str:
+    """Return the stored file that a thumbnail is made of; empty if there is none."""
+    if paper.teaser:
+        return str(paper.teaser.name)
+    pdfs = paper.materials.filter(kind=Material.Kind.PDF, visible=True).exclude(file="")
+    return str(pdfs.order_by("position", "pk").values_list("file", flat=True).first() or "")
+
+
+@task
+def make_thumbnail(key: int) -> None:
+    """Make, replace or remove the thumbnail of a paper. Nothing is done for the file that it is made of."""
+    paper = Paper.objects.filter(pk=key).first()
+    if paper is None:
+        return
+    source = source_of(paper)
+    try:
+        name = _made(source, str(paper.thumbnail)) if source else ""
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        logger.warning("No thumbnail of %s: %s", source, type(error).__name__)
+        name = ""
+    if name != paper.thumbnail:
+        Paper.objects.filter(pk=key).update(thumbnail=name)
+
+
+def _made(source: str, present: str) -> str:
+    """Return the name of the thumbnail of a stored file, made if need be."""
+    if default_storage.size(source) > MAX_SOURCE_BYTES:
+        raise ValueError("The file is too large.")
+    if present.startswith(_prefix(source)):
+        return present
+    with default_storage.open(source) as file:
+        content = file.read()
+    command = [sys.executable, "-m", "papers.picture_process"]
+    made = subprocess.run(  # noqa: S603 - our own module
+        command,
+        input=content,
+        capture_output=True,
+        check=True,
+        timeout=TIMEOUT_SECONDS,
+        cwd=settings.BASE_DIR,
+    ).stdout
+    return store(source, made)
+
+
+def _prefix(source: str) -> str:
+    """Return how the names of all thumbnails of a stored file begin."""
+    of = blake2b(f"{source} {default_storage.size(source)}".encode(), digest_size=6).hexdigest()
+    return f"thumbnails/{of}-"
+
+
+def store(source: str, made: bytes) -> str:
+    """Store what was made of a stored file, and return its name."""
+    with Image.open(io.BytesIO(made)) as image:
+        width, height = image.size
+    digest = blake2b(made, digest_size=8).hexdigest()
+    name = f"{_prefix(source)}{digest}-{width}x{height}.webp"
+    return name if default_storage.exists(name) else default_storage.save(name, ContentFile(made))
+
+
+def _enqueue(key: int) -> None:
+    transaction.on_commit(lambda: make_thumbnail.enqueue(key))
+
+
+def follow_paper(instance: Paper, **_kwargs: Any) -> None:
+    if instance.teaser or instance.thumbnail:
+        _enqueue(instance.pk)
+
+
+def follow_material(instance: Material, **_kwargs: Any) -> None:
+    if instance.kind == Material.Kind.PDF and instance.file:
+        _enqueue(instance.paper_id)
+
+
+def follow() -> None:
+    """Make thumbnails of what is saved from now on."""
+    post_save.connect(follow_paper, Paper, dispatch_uid="thumbnail of a paper")
+    for signal in (post_save, post_delete):
+        signal.connect(follow_material, Material, dispatch_uid="thumbnail of a material")

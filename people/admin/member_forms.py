@@ -1,0 +1,148 @@
+"""Forms of members: who is invited to which role, where and for which topics; the role of a member."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, cast
+
+from django import forms
+from django.db.models import QuerySet
+from django.http import QueryDict
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from accounts.models import Membership
+from accounts.roles import DESCRIPTIONS, PARTS, Role
+from conference.models import Edition
+from content.row_values import related_model
+from people import membership
+from people.models import Invitation, Person
+
+LAST_OWNER = gettext_lazy(
+    "%(edition)s would have no owner. Make someone else its owner first, or ask a superuser."
+)
+
+
+class PartsField(forms.MultipleChoiceField):
+    """The topics and tracks to which a role is limited, for roles that need some."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            label=gettext_lazy("Topics and tracks"),
+            required=False,
+            widget=forms.CheckboxSelectMultiple,
+            help_text=gettext_lazy("Only for a track chair: the papers in them are theirs to edit."),
+        )
+
+    def offer(self, edition: Edition | None, kept: Iterable[str] = ()) -> None:
+        """Offer the parts of an edition, and those that were chosen before and are gone."""
+        offered = [choice for parts in PARTS.values() for choice in parts(edition)] if edition else []
+        known = {value for value, _label in offered}
+        gone = [(one, _("Deleted: %(part)s") % {"part": one}) for one in kept if one not in known]
+        self.choices = [*offered, *gone]
+
+
+def check_parts(cleaned: dict[str, object], form: forms.Form | forms.ModelForm[Any]) -> None:
+    """Take the parts of a role that is limited to some, which needs one at least; no other has any."""
+    if cleaned.get("role") not in PARTS:
+        cleaned["parts"] = []
+    elif not cleaned.get("parts") and "parts" not in form.errors:
+        form.add_error("parts", _("Choose at least one topic or track."))
+
+
+class MemberForm(forms.ModelForm[Membership]):
+    """The role of a member."""
+
+    class Meta:
+        model = Membership
+        fields: ClassVar[list[str]] = ["role", "parts"]
+
+    parts = PartsField()
+
+    # Set by the admin: whether the user is a superuser.
+    is_free: ClassVar[bool] = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if parts := cast("PartsField | None", self.fields.get("parts")):
+            parts.offer(self.instance.edition, self.instance.parts)
+
+    def clean(self) -> dict[str, object]:
+        cleaned = super().clean() or self.cleaned_data
+        check_parts(cleaned, self)
+        return cleaned
+
+    def clean_role(self) -> str:
+        role: str = self.cleaned_data["role"]
+        stored = Membership.objects.get(pk=self.instance.pk)
+        if role != Role.OWNER and membership.is_last_owner(stored) and not self.is_free:
+            raise forms.ValidationError(LAST_OWNER % {"edition": stored.place}, code="last_owner")
+        same = Membership.objects.filter(user=stored.user_id, role=role).exclude(pk=stored.pk)
+        if same.filter(edition=stored.edition_id, conference=stored.conference_id).exists():
+            raise forms.ValidationError(_("This account already has this role."), code="unique")
+        return role
+
+
+class InviteForm(forms.ModelForm[Invitation]):
+    """Who is invited to what."""
+
+    class Meta:
+        model = Invitation
+        fields: ClassVar[list[str]] = ["name", "email", "role", "where", "parts", "person"]
+        widgets: ClassVar[dict[str, type[forms.Widget]]] = {"role": forms.RadioSelect}
+
+    where = forms.ChoiceField(label=gettext_lazy("Where"), widget=forms.RadioSelect)
+    parts = PartsField()
+
+    def __init__(
+        self, edition: Edition, roles: list[str], in_series: list[str], data: QueryDict | None = None
+    ) -> None:
+        super().__init__(data)
+        self.in_series = in_series
+        role, where = (cast(forms.ChoiceField, self.fields[name]) for name in ("role", "where"))
+        person = cast("forms.ModelChoiceField[Person]", self.fields["person"])
+        role.choices = explained(roles)
+        role.initial = roles[-1] if Role.EDITOR not in roles else Role.EDITOR
+        where.choices, where.initial = [(EDITION, str(edition))], EDITION
+        where.required = False
+        if in_series:
+            words = _("All editions of %(series)s, those to come too") % {"series": edition.conference}
+            where.choices = [*where.choices, (SERIES, words)]
+        else:
+            del self.fields["where"]
+        if any(role in PARTS for role in roles):
+            cast(PartsField, self.fields["parts"]).offer(edition)
+        else:
+            del self.fields["parts"]
+        person.queryset, person.empty_label = leaders(edition), _("None: not a session chair")
+
+    def clean(self) -> dict[str, object]:
+        cleaned = super().clean() or self.cleaned_data
+        check_parts(cleaned, self)
+        role = cleaned.get("role")
+        if role and cleaned.get("where") == SERIES and role not in self.in_series:
+            self.add_error("where", _("Nobody has this role in a series. Choose the edition."))
+        if cleaned.get("role") == Role.SESSION_CHAIR and not cleaned.get("person"):
+            self.add_error("person", _("Choose the person whose sessions a session chair sees."))
+        if cleaned.get("role") != Role.SESSION_CHAIR:
+            cleaned["person"] = None
+        return cleaned
+
+
+# Where somebody is invited: to the edition, or to all of the series.
+EDITION, SERIES = "edition", "series"
+
+
+def explained(roles: Iterable[str]) -> list[tuple[str, SafeString]]:
+    """Return the choices of a role, each with a sentence of what it is for."""
+    return [
+        (role, format_html("<b>{}</b> <span>{}</span>", Role(role).label, DESCRIPTIONS[Role(role)]))
+        for role in roles
+    ]
+
+
+def leaders(edition: Edition) -> QuerySet[Person]:
+    """Return those who lead a session of the edition."""
+    roles = related_model(Person, "session_roles")._base_manager.filter(session__edition=edition)
+    there = roles.filter(role__in=("chair", "moderator", "organizer"))
+    return Person.objects.filter(pk__in=there.order_by().values("person"), merged_into__isnull=True)

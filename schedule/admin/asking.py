@@ -1,0 +1,168 @@
+"""On the forms and lists of sessions and talks: who was asked, and what they answered."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from django.contrib import admin, messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from content.request_keys import key_of
+from editorial.access import ScopedAdmin, access_for
+from editorial.current_edition import LIST_FILTER
+from schedule.admin.state_labels import state_label
+from schedule.invitations.models import State
+from schedule.models import Presentation, ProgramInvitation, Session, SessionRole, Speaker
+from schedule.working_copy.block import open_copies, reading
+
+# Parts that a line of the desk names.
+MAX_NAMED = 3
+# Sessions or talks whose people are asked at once; longer addresses are refused on their way.
+MAX_ROWS = 200
+
+
+class AskingAdmin[M: Session | Presentation](ScopedAdmin[M]):
+    """A form that ends with the invitations for its row."""
+
+    change_form_template = "admin/schedule/asking_form.html"
+
+    def render_change_form(
+        self, request: HttpRequest, context: dict[str, object], *args: Any, **kwargs: Any
+    ) -> HttpResponse:
+        obj: M | None = kwargs["obj"]
+        if obj is not None and access_for(request).may_all("view", ProgramInvitation, obj.edition):
+            rows = ProgramInvitation.objects.filter(**{str(obj._meta.model_name): obj}).with_place()
+            asked = {str(obj._meta.model_name): obj.pk, "edition": obj.edition_id}
+            listed = [*rows.with_presence()]
+            context["asking"] = {
+                "rows": [(row, state_label(row)) for row in listed],
+                "unasked": len(not_among(in_program([obj]), listed)),
+                "row": obj,
+                "may": access_for(request).may_all("change", ProgramInvitation, obj.edition),
+                "list_url": reverse("admin:schedule_programinvitation_changelist"),
+                "prepare_url": prepare_address(type(obj), [obj.pk]),
+                "add_url": f"{reverse('admin:schedule_programinvitation_add')}?{urlencode(asked)}",
+            }
+            more = [{"words": _("Invitations"), "address": "#invitations"}]
+            context["tools"] = [*cast("list[object]", context.get("tools", [])), *more]
+        return super().render_change_form(request, context, *args, **kwargs)
+
+
+def in_program(rows: Iterable[Session | Presentation]) -> list[ProgramInvitation]:
+    """Return an invitation, not stored yet, for each person of these sessions or talks."""
+    sessions, talks = keys_of(rows)
+    found = [
+        ProgramInvitation(
+            edition_id=role.session.edition_id, person=role.person, session=role.session, role=role.role
+        )
+        for role in SessionRole.objects.filter(session__in=sessions).select_related("session", "person")
+    ]
+    found += [
+        ProgramInvitation(
+            edition_id=one.presentation.edition_id, person=one.person, presentation=one.presentation
+        )
+        for one in Speaker.objects.filter(presentation__in=talks).select_related("presentation", "person")
+    ]
+    return found
+
+
+def unasked(rows: Sequence[Session | Presentation]) -> list[ProgramInvitation]:
+    """Return invitations, not stored yet, for the people of these sessions or talks who have none."""
+    sessions, talks = keys_of(rows)
+    asked = ProgramInvitation.objects.filter(Q(session__in=sessions) | Q(presentation__in=talks))
+    return not_among(in_program(rows), asked)
+
+
+def keys_of(rows: Iterable[Session | Presentation]) -> tuple[list[int], list[int]]:
+    """Return the keys of the sessions, and of the talks."""
+    sessions = [row.pk for row in rows if isinstance(row, Session)]
+    return sessions, [row.pk for row in rows if isinstance(row, Presentation)]
+
+
+def not_among(found: list[ProgramInvitation], asked: Iterable[ProgramInvitation]) -> list[ProgramInvitation]:
+    """Return those whose person is not asked for the same part yet."""
+
+    def part(one: ProgramInvitation) -> tuple[object, ...]:
+        return one.session_id, one.presentation_id, one.person_id, one.role
+
+    known = {part(one) for one in asked}
+    return [one for one in found if part(one) not in known]
+
+
+@admin.action(permissions=["change"], description=_("Prepare invitations for the people in them"))
+def ask_people(model_admin: ScopedAdmin[Any], request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse:
+    """Lead to the page that prepares them: it belongs to no working copy, as what is sent can't wait."""
+    return redirect(prepare_address(model_admin.model, rows.values_list("pk", flat=True)[:MAX_ROWS]))
+
+
+def prepare_address(model: type[Any], keys: Iterable[int]) -> str:
+    asked = urlencode([(str(model._meta.model_name), key) for key in keys])
+    return f"{reverse('admin:schedule_programinvitation_prepare')}?{asked}"
+
+
+def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpResponse:
+    """Show who of these sessions or talks has no invitation; with POST, make one for each, not sent yet."""
+    if not model_admin.has_add_permission(request):
+        raise PermissionDenied
+    ready, waiting = preparable(request)
+    if request.method != "POST" or not ready:
+        context = {"ready": ready, "waiting": waiting}
+        page = "admin/schedule/programinvitation/prepare.html"
+        title = gettext("Prepare invitations")
+        return TemplateResponse(request, page, model_admin.frame(request, title, **context))
+    with transaction.atomic():
+        for one in ready:
+            one.save()
+    words = ngettext(
+        "%(count)d invitation is ready. Check it, select it and send it.",
+        "%(count)d invitations are ready. Check, select and send them.",
+        len(ready),
+    )
+    model_admin.message_user(request, words % {"count": len(ready)}, messages.SUCCESS)
+    editions = {one.edition_id for one in ready}
+    asked: dict[str, Any] = {"state__exact": State.NOT_SENT}
+    if len(editions) == 1:
+        asked[LIST_FILTER] = editions.pop()
+    return redirect(f"{reverse('admin:schedule_programinvitation_changelist')}?{urlencode(asked)}")
+
+
+def preparable(request: HttpRequest) -> tuple[list[ProgramInvitation], list[ProgramInvitation]]:
+    """Return what can be prepared of what is asked for, and what waits for a release of the working copy."""
+    access = access_for(request)
+    found: list[ProgramInvitation] = []
+    with reading(open_copies()):
+        for model in (Session, Presentation):
+            keys = request.GET.getlist(str(model._meta.model_name))[:MAX_ROWS]
+            rows = model._default_manager.filter(pk__in=map(key_of, keys))
+            found += [one for one in unasked([*rows]) if access.may("add", ProgramInvitation, one)]
+            # The labels of what may be gone once the working state is.
+            for one in found:
+                vars(one)["label"] = str(one)
+    here = {
+        model: {*model._default_manager.filter(pk__in=keys).values_list("pk", flat=True)}
+        for model, keys in (
+            (Session, [one.session_id for one in found if one.session_id]),
+            (Presentation, [one.presentation_id for one in found if one.presentation_id]),
+        )
+    }
+    ready = [
+        one for one in found if one.session_id in here[Session] or one.presentation_id in here[Presentation]
+    ]
+    return ready, [one for one in found if one not in ready]
+
+
+def declined_parts(edition: Edition) -> str:
+    """Name the parts that somebody declined, for the line of the desk."""
+    rows = ProgramInvitation.objects.filter(edition=edition).to_replace().with_place()[: MAX_NAMED + 1]
+    named = [row.part for row in rows]
+    more = "…" if len(named) > MAX_NAMED else ""
+    return "; ".join(named[:MAX_NAMED]) + more

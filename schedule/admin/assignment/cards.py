@@ -1,0 +1,95 @@
+"""Sessions beside the papers: how full each is, as stored and with the plan."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from django.db.models import Count
+from django.utils.functional import cached_property
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from content import times
+from schedule.admin.assignment.plan import PlannedPaper
+from schedule.assignment import Load, Unit
+from schedule.board_plan import board_rows
+from schedule.models import Presentation, Session
+
+# Planned papers that a session names; the list “Planned here” has all.
+MAX_NAMED = 8
+
+
+@dataclass
+class SessionCard:
+    session: Session
+    load: Load
+    planned: list[PlannedPaper] = field(default_factory=list)
+    is_confirmed: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the plan, not what is stored, makes it too full."""
+        return bool(self.planned and self.load.over)
+
+    @cached_property
+    def when(self) -> str:
+        return times.when(self.session.start, self.session.end, self.session.edition.zone)
+
+    @property
+    def named(self) -> list[PlannedPaper]:
+        return self.planned[:MAX_NAMED]
+
+    @property
+    def more(self) -> int:
+        return len(self.planned) - MAX_NAMED
+
+    @property
+    def fullness(self) -> str:
+        words = {
+            (Unit.MINUTES, True): _("%(used)d of %(limit)d minutes used"),
+            (Unit.BOARDS, True): _("%(used)d of %(limit)d boards used"),
+            (Unit.MINUTES, False): _("%(used)d minutes used"),
+            (Unit.BOARDS, False): _("%(used)d posters; the room has no number of boards"),
+        }[self.load.unit, self.load.limit is not None]
+        return words % {"used": self.load.used, "limit": self.load.limit}
+
+    @property
+    def overfull(self) -> str:
+        """By how much it is too full; empty if it is not."""
+        if not self.load.over:
+            return ""
+        if self.load.unit is Unit.MINUTES:
+            words = ngettext("Over-full by %(n)d minute", "Over-full by %(n)d minutes", self.load.over)
+        else:
+            words = ngettext("Over-full by %(n)d board", "Over-full by %(n)d boards", self.load.over)
+        return words % {"n": self.load.over}
+
+
+def loads(sessions: Sequence[Session], minutes: int) -> dict[int, Load]:
+    """Return how full these sessions are as stored. Two queries."""
+    rows = Presentation.objects.filter(session__in=[one.pk for one in sessions]).taking_place().order_by()
+    counts = dict(rows.values_list("session").annotate(Count("pk")))
+    timed = rows.filter(start__isnull=False, end__isnull=False)
+    lengths: dict[int, timedelta] = {}
+    untimed = Counter(counts)
+    for session, start, end in timed.values_list("session", "start", "end"):
+        lengths[session] = lengths.get(session, timedelta()) + (end - start)
+        untimed[session] -= 1
+    found = {}
+    for one in sessions:
+        if one.counts_as == Session.Kind.POSTER:
+            found[one.pk] = Load(Unit.BOARDS, counts.get(one.pk, 0), boards_in(one))
+            continue
+        used = lengths.get(one.pk, timedelta()) // timedelta(minutes=1) + minutes * untimed[one.pk]
+        length = (one.end - one.start) // timedelta(minutes=1)
+        found[one.pk] = Load(Unit.MINUTES, used, length, minutes)
+    return found
+
+
+def boards_in(session: Session) -> int | None:
+    """Return how many boards the room of a poster session has; `None` if that is not known."""
+    room = session.room
+    if room is None:
+        return None
+    return sum(map(len, board_rows(room.poster_boards))) if room.poster_boards else room.capacity

@@ -1,0 +1,72 @@
+"""Which papers and which sessions the page shows side by side."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from django import forms
+from django.db.models import TextChoices
+from django.http import QueryDict
+from django.utils.functional import cached_property
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from content import times
+from schedule.admin.kinds import offered
+from schedule.models import Presentation, Session
+from schedule.schedule_filters import in_tree
+from schedule.session_kinds import AppliesTo, kind_choices, kind_label
+
+DEFAULT_MINUTES, MAX_MINUTES = 15, 600
+
+
+class Show(TextChoices):
+    UNSCHEDULED = "unscheduled", _("In no session, or waiting for one")
+    WITHOUT_KIND = "without", _("Not in a session as this kind")
+    PLANNED = "planned", _("Planned here")
+
+
+class AssignmentForm(forms.Form):
+    """Which papers are listed, which sessions are beside them, and what is made of a paper."""
+
+    show = forms.ChoiceField(label=_("Papers"), choices=Show, required=False)
+    kind = forms.ChoiceField(label=_("Present as"), required=False)
+    topic = forms.ChoiceField(label=_("Topic"), required=False)
+    decision = forms.ChoiceField(label=_("Decision"), required=False)
+    q = forms.CharField(label=_("Words of the title, an author"), required=False, max_length=200)
+    kinds = forms.MultipleChoiceField(
+        label=_("Kinds of sessions"), required=False, widget=forms.CheckboxSelectMultiple
+    )
+    day = forms.ChoiceField(label=_("Day"), required=False)
+    minutes = forms.IntegerField(
+        label=_("Minutes per talk"), required=False, min_value=1, max_value=MAX_MINUTES
+    )
+
+    def __init__(self, data: QueryDict, edition: Edition, sessions: Iterable[Session]) -> None:
+        super().__init__(data)
+        fields: Any = self.fields
+        own = offered([edition.pk], Presentation)
+        kinds = kind_choices(AppliesTo.PRESENTATION, own)
+        fields["kind"].choices = [("", gettext("As the session")), *kinds]
+        topics = in_tree(edition.topics.all())
+        labels = [(str(one.pk), f"{vars(one)['indent']}{one.name}") for one in topics]
+        fields["topic"].choices = [("", gettext("All topics")), ("none", gettext("No topic")), *labels]
+        decisions = edition.papers.order_by("decision").values_list("decision", flat=True).distinct()
+        fields["decision"].choices = [("", gettext("All decisions")), *((d, d) for d in decisions if d)]
+        here = {one.kind: kind_label(AppliesTo.SESSION, one.kind, one.kind_name) for one in sessions}
+        fields["kinds"].choices = sorted(here.items(), key=lambda pair: pair[1])
+        days = sorted({edition.day_of(one.start) for one in sessions})
+        fields["day"].choices = [
+            ("", gettext("All days")),
+            *((d.isoformat(), times.short_day(d)) for d in days),
+        ]
+
+    @cached_property
+    def asked(self) -> dict[str, Any]:
+        """What is asked for; a choice that is none is left out."""
+        self.is_valid()
+        return self.cleaned_data
+
+    @property
+    def minutes_each(self) -> int:
+        return self.asked.get("minutes") or DEFAULT_MINUTES

@@ -1,0 +1,182 @@
+"""The plan of the page that puts papers into sessions: which paper goes where, as what, and saving it.
+
+A form carries its plan in one field, so that a thousand moves are one value: `paper:session:kind` each.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.utils.translation import gettext as _
+
+from content import bulk
+from content.bulk import BulkChange, why_refused
+from content.versions import mark
+from papers.models import Paper
+from schedule.admin.actions import kind_in, last_places
+from schedule.clashes import PlannedEdit
+from schedule.clashes.findings import PLANNED, TalkColumns
+from schedule.editing import refusals
+from schedule.models import Presentation, Session
+
+# More are refused: their form would take seconds to read and to show.
+MAX_PLANNED = 5_000
+MOVE = re.compile(r"(?P<paper>[0-9]{1,18}):(?P<session>[0-9]{1,18}):(?P<kind>[-\w]{0,40})")
+
+
+@dataclass
+class PlannedPaper:
+    """A paper that goes into a session; `talks` are its presentations, but for those called off."""
+
+    paper: Paper
+    session: Session
+    # Of the presentation; empty: that of the one which waits, else as the session.
+    kind: str
+    talks: list[Presentation]
+    # The mark of the sessions in which its chair saw it.
+    seen: str = ""
+    is_stale: bool = False
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def pk(self) -> int:
+        return self.paper.pk
+
+    @property
+    def is_there(self) -> bool:
+        """Whether somebody has done the same."""
+        return any(talk.session_id == self.session.pk and self.is_meant(talk) for talk in self.talks)
+
+    @property
+    def where(self) -> str:
+        """The sessions that it is in, in words."""
+        return ", ".join(dict.fromkeys(str(talk.session) for talk in self.talks if talk.session)) or "–"
+
+    def is_meant(self, talk: Presentation) -> bool:
+        """Tell whether this presentation is what the plan moves: of the kind, else as spoken or hung up."""
+        if self.kind:
+            return str(talk.kind) == self.kind
+        return (talk.counts_as == "poster") == (kind_in(self.session) == "poster")
+
+    @property
+    def moved_talk(self) -> Presentation | None:
+        """The presentation that goes into the session: one that waits for one, or was put elsewhere since."""
+        meant = [talk for talk in self.talks if self.is_meant(talk)]
+        waiting = [talk for talk in meant if talk.session_id is None]
+        return next(iter(waiting if waiting or not self.is_stale else meant), None)
+
+    @property
+    def made_kind(self) -> str:
+        return self.kind or kind_in(self.session)
+
+
+def sessions_mark(talks: Iterable[Presentation]) -> str:
+    """Return the mark of the sessions in which a paper is presented."""
+    return mark(sorted({talk.session_id for talk in talks if talk.session_id is not None}))
+
+
+def talks_of(papers: Iterable[int]) -> dict[int, list[Presentation]]:
+    """Return the presentations of papers that take place, by paper. One query."""
+    rows = Presentation.objects.filter(paper__in=list(papers)).taking_place().order_by("pk")
+    shown = rows.select_related("session", "room").defer(
+        "abstract", "abstract_html", "session__abstract", "session__abstract_html"
+    )
+    found: dict[int, list[Presentation]] = {}
+    for talk in shown:
+        found.setdefault(talk.paper_id or 0, []).append(talk)
+    return found
+
+
+def written(plan: Mapping[int, tuple[int, str]]) -> str:
+    """Return a plan as the form carries it."""
+    return " ".join(f"{paper}:{session}:{kind}" for paper, (session, kind) in plan.items())
+
+
+def carried(text: str) -> dict[int, tuple[int, str]]:
+    """Return the plan that a form carried: session and kind by paper. What is no move is left out."""
+    found = (MOVE.fullmatch(part) for part in text.split())
+    return {int(move["paper"]): (int(move["session"]), move["kind"]) for move in found if move}
+
+
+@dataclass
+class AssignmentPlan:
+    rows: list[PlannedPaper]
+
+    @property
+    def stale(self) -> list[PlannedPaper]:
+        return [row for row in self.rows if row.is_stale]
+
+    @property
+    def wrong(self) -> list[PlannedPaper]:
+        return [row for row in self.rows if row.errors]
+
+    def in_session(self, session: int) -> list[PlannedPaper]:
+        return [row for row in self.rows if row.session.pk == session]
+
+    def edit(self) -> PlannedEdit:
+        """Return the plan as clashes are found in it."""
+        moved: dict[int, dict[str, Any]] = {}
+        made: list[TalkColumns] = []
+        for row in self.rows:
+            news = {"session": row.session.pk, "start": None, "end": None}
+            talk = row.moved_talk
+            if talk is not None:
+                moved[talk.pk] = news
+                continue
+            kind = row.made_kind
+            copies = Presentation(edition=row.session.edition).kind_copies(kind)
+            made.append(
+                TalkColumns(
+                    pk=PLANNED * row.pk,
+                    uid=row.paper.uid,
+                    kind=kind,
+                    counts_as=copies["counts_as"],
+                    kind_name=copies["kind_name"],
+                    title="",
+                    start=None,
+                    end=None,
+                    room=None,
+                    session=row.session.pk,
+                    board="",
+                    paper=row.pk,
+                    paper__title=row.paper.title,
+                )
+            )
+        return PlannedEdit(talks=moved, new_talks=made)
+
+    def lines(self) -> list[BulkChange]:
+        """Return what is stored, each behind what is in its session; what is refused gets `errors`."""
+        places: dict[int, int] = {}
+        lines = []
+        for row in self.rows:
+            session, talk = row.session, row.moved_talk
+            row.paper.edition = session.edition
+            if session.pk not in places:
+                places[session.pk] = last_places(session).get(session.edition_id, 0)
+            places[session.pk] += 1
+            if talk is None:
+                common = {"edition": session.edition, "session": session, "paper": row.paper}
+                made = Presentation(**common, kind=row.made_kind, position=places[session.pk])
+                row.errors = refusals(made)
+                lines.append(BulkChange(row.paper, "", made=made))
+            else:
+                talk.edition, talk.paper = session.edition, row.paper
+                news = {"session": session, "position": places[session.pk], "start": None, "end": None}
+                refused = why_refused(talk, news)
+                row.errors = [refused] if refused else []
+                lines.append(BulkChange(talk, "", news))
+        return lines
+
+    def save(self) -> bool:
+        """Store the plan, unless one of its rows is refused."""
+        lines = self.lines()
+        if not self.wrong:
+            bulk.add(lines)
+            bulk.write(lines)
+        return not self.wrong
+
+
+def too_many() -> str:
+    said = _("At most %(most)d papers can be planned at once. Save these first, or select fewer.")
+    return said % {"most": MAX_PLANNED}

@@ -1,0 +1,65 @@
+"""What is suggested for papers: the rows that are compared, and the reasons in words."""
+
+from collections.abc import Iterable
+
+from django.utils.translation import gettext, ngettext
+
+import markup
+from papers.models import Paper
+from papers.related import distinctive, folded
+from schedule.admin.assignment.cards import SessionCard
+from schedule.assignment import PaperFeatures, Reason, SessionProfile, Suggestion, Unit
+from schedule.models import Presentation
+
+# Of a topic or session, shorter words than those of titles say something, such as "NLP"; these do not.
+MIN_NAME_CHARS, SAYING_NOTHING = 3, frozenset(("and", "for", "the", "with"))
+
+
+def profiles(cards: Iterable[SessionCard]) -> list[SessionProfile]:
+    """Return what sessions are about, as stored and planned. One query."""
+    found = {
+        card.session.pk: SessionProfile(
+            card.session.pk,
+            words_of(str(card.session)),
+            card.load.free,
+            takes_any_topic=card.load.unit is Unit.BOARDS,
+        )
+        for card in cards
+    }
+    rows = Presentation.objects.filter(session__in=list(found), paper__isnull=False).taking_place()
+    columns = ("session", "paper", "paper__topic", "paper__keywords", "paper__sort_title")
+    for session, paper, topic, keywords, title in rows.order_by().values_list(*columns):
+        words = frozenset(distinctive(title))
+        found[session].add(PaperFeatures(paper, topic, frozenset(), folded(keywords), words))
+    for card in cards:
+        for row in card.planned:
+            found[card.session.pk].add(features(row.paper))
+    return list(found.values())
+
+
+def features(paper: Paper) -> PaperFeatures:
+    topic = paper.topic if paper.topic_id else None
+    words = words_of(topic.name) if topic else frozenset()
+    return PaperFeatures(
+        paper.pk, paper.topic_id, words, folded(paper.keywords), frozenset(distinctive(paper.sort_title))
+    )
+
+
+def words_of(name: str) -> frozenset[str]:
+    """Return the words of the name of a topic or session, folded."""
+    words = markup.fold(name).split()
+    return frozenset(word for word in words if len(word) >= MIN_NAME_CHARS) - SAYING_NOTHING
+
+
+def reason_words(one: Suggestion, paper: Paper) -> str:
+    named = {"topic": paper.topic or "", "n": one.count, "words": ", ".join(one.words)}
+    if one.reason is Reason.TOPIC:
+        words = ngettext("%(n)d paper on %(topic)s there", "%(n)d papers on %(topic)s there", one.count)
+        return words % named
+    if one.reason is Reason.EMPTY:
+        return gettext("empty session for papers on %(topic)s") % named
+    if one.reason is Reason.ROOM:
+        return gettext("has room for it")
+    if one.reason is Reason.TITLE:
+        return gettext("title of the session: %(words)s") % named
+    return gettext("in common with papers there: %(words)s") % named

@@ -1,0 +1,205 @@
+"""Invitations to the program: the list, letters that are sent, answers taken by phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from django.contrib import admin, messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.urls import URLPattern
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from content.history import Origin
+from content.history.recording import recording
+from editorial.access import access_for
+from editorial.current_edition import moment
+from editorial.desk import CheckFilter
+from editorial.model_admin import EditionRowAdmin, Page, page_urls
+from editorial.sections import DeskSection
+from schedule.admin.asking import prepare_view
+from schedule.admin.state_labels import state_label
+from schedule.invitations.letters import INVITATION, REMINDER, SENDABLE, can_mail, letter, send
+from schedule.invitations.models import ProgramInvitationQuerySet, State
+from schedule.models import ProgramInvitation, SessionRole, Speaker
+from schedule.working_copy.block import changing, open_copies
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
+
+# More at once would take longer than a request may.
+MAX_LETTERS = 100
+CONFIRMED = "_confirmed"
+FAKE_LINK = "https://…"
+
+type Invitations = ProgramInvitationQuerySet
+type Action = Callable[[EditionRowAdmin[Any], HttpRequest, Invitations], HttpResponse | None]
+
+
+def letters_page(
+    model_admin: EditionRowAdmin[Any], request: HttpRequest, rows: Invitations, kind: str
+) -> HttpResponse:
+    """Show who gets a letter; confirmed, send it. What can't be mailed is shown once, for copying."""
+    chosen = [*rows.with_place()[: MAX_LETTERS + 1]]
+    wanted = [row for row in chosen if row.state in SENDABLE[kind]][:MAX_LETTERS]
+    skipped = [row for row in chosen if row.state not in SENDABLE[kind]]
+    title = gettext("Send reminders") if kind == REMINDER else gettext("Send invitations")
+    context: dict[str, object] = {"skipped": [(row, state_label(row)) for row in skipped]}
+    context |= {"is_cut": len(chosen) > MAX_LETTERS, "most": MAX_LETTERS}
+    if CONFIRMED in request.POST:
+        letters = [send(row, kind, cast(User, request.user)) for row in wanted]
+        context |= {
+            "is_done": True,
+            "mailed": [one for one in letters if one.is_mailed],
+            "to_copy": [one for one in letters if not one.is_mailed and not one.has_failed],
+            "failed": [one for one in letters if one.has_failed],
+        }
+    else:
+        context |= {
+            "wanted": [(row, can_mail(row)) for row in wanted],
+            "sample": letter(wanted[0], kind, FAKE_LINK) if wanted else None,
+            "action": request.POST.get("action", ""),
+            "confirmed": CONFIRMED,
+        }
+    page = "admin/schedule/programinvitation/letters.html"
+    response = TemplateResponse(request, page, model_admin.frame(request, title, **context))
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@admin.action(permissions=["change"], description=_("Send invitation"))
+def send_invitations(
+    model_admin: EditionRowAdmin[Any], request: HttpRequest, rows: Invitations
+) -> HttpResponse | None:
+    return letters_page(model_admin, request, rows, INVITATION)
+
+
+@admin.action(permissions=["change"], description=_("Send reminder"))
+def send_reminders(
+    model_admin: EditionRowAdmin[Any], request: HttpRequest, rows: Invitations
+) -> HttpResponse | None:
+    return letters_page(model_admin, request, rows, REMINDER)
+
+
+def marking(name: str, description: StrPromise, state: State) -> Action:
+    """Return an action that notes what somebody answered by phone, or that they are no longer asked."""
+
+    @admin.action(permissions=["change"], description=description)
+    def mark(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows: Invitations) -> None:
+        changed = [row for row in rows.select_related(None) if row.state != state]
+        for row in changed:
+            row.answer(state, timezone.now())
+        words = ngettext(
+            "%(count)d invitation is now: %(state)s.",
+            "%(count)d invitations are now: %(state)s.",
+            len(changed),
+        )
+        said = words % {"count": len(changed), "state": state.label}
+        model_admin.message_user(request, said, messages.SUCCESS if changed else messages.WARNING)
+
+    mark.__name__ = name
+    return mark
+
+
+@admin.action(permissions=["change"], description=_("Add confirmed people to the program"))
+def add_to_program(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows: Invitations) -> None:
+    """Make those who confirmed speakers or people of a session, where they are not yet."""
+    access = access_for(request)
+    confirmed = rows.filter(state=State.CONFIRMED)
+    added = 0
+    # Into the working copy, where there is one.
+    with (
+        changing(open_copies({*confirmed.order_by().values_list("edition", flat=True)})),
+        recording(Origin.ACTION, request.user, gettext("Add confirmed people to the program")),
+    ):
+        for row in confirmed.with_place().with_presence():
+            made: SessionRole | Speaker | None = None
+            if row.presentation:
+                made = Speaker(presentation=row.presentation, person=row.invited)
+            elif row.session:
+                made = SessionRole(session=row.session, person=row.invited, role=row.role)
+            if made is not None and not row.is_listed and access.may("add", type(made), made):
+                made.save()
+                added += 1
+    words = ngettext(
+        "%(count)d person was added to the program.", "%(count)d people were added to the program.", added
+    )
+    left = gettext("Only those who confirmed, have a session or talk, and aren’t in it yet are added.")
+    said = f"{words % {'count': added}} {left}"
+    model_admin.message_user(request, said, messages.SUCCESS if added else messages.WARNING)
+
+
+@admin.register(ProgramInvitation)
+class ProgramInvitationAdmin(EditionRowAdmin[ProgramInvitation]):
+    desk_section = DeskSection.SCHEDULE
+    desk_order = 80
+    list_display = [
+        "shown_person",
+        "shown_part",
+        "shown_state",
+        "due",
+        "answered",
+        "in_program",
+        "edition",
+    ]
+    list_filter = ["edition", CheckFilter, "state", "role"]
+    search_fields = ["person__folded", "session__title", "presentation__title"]
+    search_help_text = _("Words of a name, a session or a talk.")
+    autocomplete_fields = ["edition", "person", "session", "presentation"]
+    actions: Sequence[Any] = [
+        send_invitations,
+        send_reminders,
+        marking("mark_confirmed", _("Mark as confirmed"), State.CONFIRMED),
+        marking("mark_declined", _("Mark as declined"), State.DECLINED),
+        marking("withdraw", _("Withdraw"), State.WITHDRAWN),
+        add_to_program,
+    ]
+    fieldsets = [
+        (None, {"fields": ["edition", "person", "role", ("session", "presentation"), ("email", "due")]}),
+        (_("Text"), {"fields": ["message"]}),
+        (_("State"), {"fields": ["shown_state", ("sent_at", "reminded_at", "answered_at"), "note"]}),
+    ]
+    prepare_page: ClassVar[list[Page]] = [("prepare/", "prepare", prepare_view)]
+    state_fields = ("shown_state", "sent_at", "reminded_at", "answered_at", "note")
+
+    def get_urls(self) -> list[URLPattern]:
+        return [*page_urls(self, self.prepare_page), *super().get_urls()]
+
+    def get_queryset(self, request: HttpRequest) -> Invitations:
+        rows = cast(ProgramInvitationQuerySet, super().get_queryset(request))
+        return rows.with_place().with_presence()
+
+    def get_readonly_fields(self, request: HttpRequest, obj: ProgramInvitation | None = None) -> list[str]:
+        """Whoever has the link is asked for what it says: that stays as it was sent."""
+        is_asked = obj is not None and obj.state != State.NOT_SENT
+        fixed = ["person", "role", "session", "presentation"] if is_asked else []
+        return [*super().get_readonly_fields(request, obj), *self.state_fields, *fixed]
+
+    def get_fieldsets(self, request: HttpRequest, obj: ProgramInvitation | None = None) -> Any:
+        sets = super().get_fieldsets(request, obj)
+        return sets if obj else sets[:-1]
+
+    @admin.display(description=_("person"), ordering="person__sort_key")
+    def shown_person(self, row: ProgramInvitation) -> str:
+        return row.invited.name
+
+    @admin.display(description=_("asked as"))
+    def shown_part(self, row: ProgramInvitation) -> str:
+        return row.part
+
+    @admin.display(description=_("state"), ordering="state")
+    def shown_state(self, row: ProgramInvitation) -> SafeString:
+        return state_label(row)
+
+    @admin.display(description=_("answered at"), ordering="answered_at")
+    def answered(self, row: ProgramInvitation) -> str:
+        return moment(row.answered_at, row.edition)
+
+    @admin.display(description=_("in the program"), boolean=True)
+    def in_program(self, row: ProgramInvitation) -> bool:
+        return row.is_listed

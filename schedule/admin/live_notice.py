@@ -1,0 +1,223 @@
+"""Announce a change of a session: choose it, look at the notice for visitors, publish both at once."""
+
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+import markup
+from conference.models import Announcement, Edition
+from content import revision
+from content.history import Origin
+from content.history.recording import recording
+from content.row_values import plain
+from content.versions import mark
+from editorial.access import access_for
+from editorial.actions import with_undo_link
+from editorial.current_edition import working_on
+from editorial.model_admin import ContentAdmin
+from schedule import clashes
+from schedule.admin.clashes import linked
+from schedule.admin.editor import may, rows_of
+from schedule.editing import Placement
+from schedule.entries import Status
+from schedule.models import Release, Room, Session
+from schedule.notices.announced_change import MAX_TITLE_CHARS, AnnouncedChange, ChangeKind, publish
+
+# How long a notice is shown by default where its session is over.
+SHOWN_AFTER_THE_END = timedelta(hours=1)
+CLOCK = "%Y-%m-%dT%H:%M"
+
+
+def moment_field(label: Any, *, required: bool = False) -> forms.DateTimeField:
+    """Return a field for a moment in the edition's zone, as a browser's own input sends it."""
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=CLOCK)
+    return forms.DateTimeField(label=label, required=required, widget=widget, input_formats=[CLOCK])
+
+
+class ChangeForm(forms.Form):
+    """What changes."""
+
+    kind = forms.ChoiceField(label=gettext_lazy("What changes"), choices=ChangeKind, widget=forms.RadioSelect)
+    room = forms.ModelChoiceField(Room.objects.none(), label=gettext_lazy("New room"), required=False)
+    start = moment_field(pgettext_lazy("moment", "New start"))
+    end = moment_field(pgettext_lazy("moment", "New end"))
+    reason = forms.CharField(
+        label=gettext_lazy("Reason for cancellation"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("Shown beside the session. It may be empty."),
+    )
+
+    def __init__(self, session: Session, rooms: Any, data: QueryDict | None = None) -> None:
+        initial = {"start": session.start, "end": session.end, "kind": ChangeKind.ROOM}
+        super().__init__(data, initial=initial)
+        self.session = session
+        cast("forms.ModelChoiceField[Room]", self.fields["room"]).queryset = rooms
+        if session.status == Status.CANCELLED:
+            cast(forms.ChoiceField, self.fields["kind"]).choices = [(ChangeKind.NOTE, ChangeKind.NOTE.label)]
+            self.initial["kind"] = ChangeKind.NOTE
+
+    def clean(self) -> dict[str, object]:
+        sent = super().clean() or self.cleaned_data
+        kind, session = sent.get("kind"), self.session
+        if kind == ChangeKind.ROOM and not self.has_error("room"):
+            if sent.get("room") is None:
+                self.add_error("room", _("Choose the new room."))
+            elif sent["room"].pk == session.room_id:
+                self.add_error("room", _("The session is in this room already. Choose another."))
+        if kind == ChangeKind.TIME and not (self.has_error("start") or self.has_error("end")):
+            start, end = sent.get("start"), sent.get("end")
+            if not (start and end):
+                self.add_error("start", _("Enter the new start and end."))
+            elif end < start:
+                self.add_error("end", _("The end is before the start."))
+            elif (start, end) == (session.start, session.end):
+                self.add_error("start", _("The session is at this time already. Enter another."))
+        return sent
+
+    def change(self) -> AnnouncedChange:
+        session, sent = self.session, self.cleaned_data
+        to = Placement(session.start, session.end, session.room_id)
+        if sent["kind"] == ChangeKind.ROOM:
+            to = Placement(to.start, to.end, sent["room"].pk)
+        elif sent["kind"] == ChangeKind.TIME:
+            to = Placement(sent["start"], sent["end"], to.room)
+        return AnnouncedChange(sent["kind"], session, to, sent["reason"])
+
+
+class NoticeForm(forms.Form):
+    """What visitors read, and until when. `seen`: the mark of the session that the words are about."""
+
+    title = forms.CharField(label=gettext_lazy("Title"), max_length=MAX_TITLE_CHARS)
+    text = forms.CharField(
+        label=gettext_lazy("Text"),
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4}),
+        help_text=gettext_lazy("Markdown."),
+    )
+    until = moment_field(gettext_lazy("Show the banner until"), required=True)
+    seen = forms.CharField(widget=forms.HiddenInput)
+
+    def clean_until(self) -> datetime:
+        until: datetime = self.cleaned_data["until"]
+        if until <= timezone.now():
+            raise forms.ValidationError(_("This moment has passed. Enter a later one."))
+        return until
+
+
+def may_announce(request: HttpRequest, edition: Edition) -> bool:
+    """Return whether the user may change sessions, publish news, and announce releases of an edition."""
+    access = access_for(request)
+    return access.may_all("change", Session, edition) and all(
+        access.may_all("add", model, edition) for model in (Announcement, Release)
+    )
+
+
+def announce_tool(session: Session) -> dict[str, object]:
+    """Return the button on a session's form."""
+    address = reverse("admin:schedule_session_announce", args=[session.pk])
+    return {"words": _("Announce a change"), "address": address}
+
+
+def state_of(session: Session) -> str:
+    """Return the mark of what a notice is about: somebody else may change it while one is written."""
+    place = [plain(session.start), plain(session.end), session.room_id, session.status, session.title]
+    return mark(place)
+
+
+def announce_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
+    """Take the change, then the words; publish them with it."""
+    rows = rows_of(model_admin, request, Session).select_related("edition__conference", "room", "parent")
+    session = rows.filter(pk=key).first()
+    if session is None:
+        raise Http404("No such session.")
+    edition: Edition = session.edition
+    if not (may_announce(request, edition) and may(model_admin, request, "change", Session, session)):
+        raise PermissionDenied
+    if session.status == Status.DRAFT:
+        words = _("The session is a draft, so visitors don’t know it. Publish it instead.")
+        messages.warning(request, words)
+        return redirect("admin:schedule_session_change", session.pk)
+    with working_on(edition):
+        return page(model_admin, request, session)
+
+
+def page(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> HttpResponse:
+    at, sent = timezone.now(), request.POST if request.method == "POST" else None
+    rooms = session.edition.rooms.order_by("position", "name", "pk")
+    form = ChangeForm(session, rooms, sent)
+    notice: NoticeForm | None = None
+    change: AnnouncedChange | None = None
+    problems: list[str] = []
+    if sent is not None and form.is_valid() and "_back" not in sent:
+        change, notice = form.change(), None
+        if "_publish" in sent:
+            notice = NoticeForm(sent)
+            if notice.is_valid() and notice.cleaned_data["seen"] != state_of(session):
+                problems = [_("Somebody else changed the session meanwhile. Look at the notice again.")]
+                notice = None
+            elif notice.is_valid() and not (problems := published(model_admin, request, change, notice)):
+                return redirect("admin:schedule_session_change", session.pk)
+        notice = notice or suggested(change, at)
+    context = model_admin.frame(
+        request,
+        _("Announce a change: %(session)s") % {"session": session},
+        session=session,
+        edition=session.edition,
+        form=form,
+        notice=notice,
+        preview=preview(notice) if notice else None,
+        problems=problems,
+        clashes=new_clashes(change) if change else [],
+    )
+    return TemplateResponse(request, "admin/schedule/live_notice.html", context).render()
+
+
+def suggested(change: AnnouncedChange, at: datetime) -> NoticeForm:
+    """Return the form of a notice with the words that say what changes."""
+    until = change.end if change.end > at else at + SHOWN_AFTER_THE_END
+    seen = state_of(change.session)
+    return NoticeForm(initial={"title": change.title(), "text": change.text(), "until": until, "seen": seen})
+
+
+def preview(notice: NoticeForm) -> dict[str, str]:
+    """Return the banner as visitors will see it."""
+    return {
+        "title": str(notice["title"].value() or ""),
+        "text_html": markup.block(str(notice["text"].value() or "")),
+    }
+
+
+def new_clashes(change: AnnouncedChange) -> list[dict[str, object]]:
+    """Return the clashes that the change would make."""
+    planned = change.planned()
+    if not (planned.sessions or planned.talks):
+        return []
+    return [linked(clash) for clash in clashes.difference(change.session.edition, planned).new]
+
+
+def published(
+    model_admin: ContentAdmin, request: HttpRequest, change: AnnouncedChange, notice: NoticeForm
+) -> list[str]:
+    """Apply the change and publish the notice, as one change set. Return what speaks against it."""
+    words = notice.cleaned_data
+    detail = _("Announce a change: %(session)s") % {"session": change.session}
+    with recording(Origin.ACTION, request.user, detail) as log, revision.lock():
+        if problems := change.apply():
+            return problems
+        publish(change, timezone.now(), words["title"], words["text"], words["until"])
+        log.write()
+        change_set = log.change_set
+    sentence = _("The notice is public: “%(title)s”.") % {"title": words["title"]}
+    model_admin.message_user(request, with_undo_link(sentence, change_set), messages.SUCCESS)
+    return []

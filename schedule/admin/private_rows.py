@@ -1,0 +1,52 @@
+"""What lists and forms of an edition's private rows share: the chairs' alone, without history or files."""
+
+from typing import Any
+
+from django.db.models import Model, QuerySet
+from django.http import HttpRequest, HttpResponse
+
+from editorial.access import ScopedAdmin
+from editorial.current_edition import asked_edition, edition_in_hand, edition_of, working_on
+from editorial.forms import ContentForm
+from editorial.lists import matching
+from editorial.model_admin import Fields, change_list
+from editorial.sections import DeskSection
+
+
+class PrivateAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
+    """A form that works in the row's edition, in its zone."""
+
+    form = ContentForm
+    show_full_result_count = False
+    list_per_page = 50
+    # Place in its group on the admin's first page.
+    desk_order = 50
+    desk_section = DeskSection.SCHEDULE
+
+    class Media:
+        js = ["js/admin-choices.js"]
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: dict[str, object] | None = None,
+    ) -> HttpResponse:
+        row = self.get_object(request, object_id) if object_id else None
+        with working_on(edition_of(row) if row else asked_edition(request)):
+            return change_list(super().changeform_view(request, object_id, form_url, extra_context))
+
+    def get_readonly_fields(self, request: HttpRequest, obj: M | None = None) -> list[str]:
+        return [*super().get_readonly_fields(request, obj), *(["edition"] if obj else [])]
+
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        if edition := edition_in_hand():
+            initial.setdefault("edition", edition.pk)
+        return initial
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[M], search_term: str
+    ) -> tuple[QuerySet[M], bool]:
+        return matching(queryset, self.get_search_fields(request), search_term), False

@@ -1,0 +1,19 @@
+"""The state of an invitation to the program as lists and forms of the desk show it."""
+
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from schedule.models import ProgramInvitation
+
+
+def state_label(invitation: ProgramInvitation) -> SafeString:
+    """Return the state in words, in a color of its own; what is past its date says so."""
+    today = invitation.edition.day_of(timezone.now())
+    is_late = invitation.is_past_due(today)
+    words = invitation.get_state_display()
+    if is_late:
+        words = gettext("%(state)s, overdue") % {"state": words}
+    name = "late" if is_late else invitation.state.replace("_", "-")
+    return format_html('<span class="asked asked-{}">{}</span>', name, words)

@@ -1,0 +1,334 @@
+"""The page of an edition's working copy: what is not released, by whom; releasing and discarding it."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.core.paginator import Paginator
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from content.history.timeline import RowLabels, field_label, shown_value
+from content.request_keys import key_of
+from content.row_values import Key, content_model
+from editorial.access import access_for
+from editorial.current_edition import asked_edition, editions_for, moment, working_on
+from editorial.model_admin import ContentAdmin
+from schedule import clashes
+from schedule.admin.clashes import linked
+from schedule.admin.releases import AnnounceForm
+from schedule.admin.working_pages import may_release, may_take_back, working_copy_address
+from schedule.models import Session, WorkingCopy
+from schedule.releases import pending_release
+from schedule.working_copy import history, tasks
+from schedule.working_copy import release as releasing
+from schedule.working_copy.block import pending_rows, reading
+from schedule.working_copy.pending import PendingRow
+from schedule.working_copy.release import MINE, THEIRS, Announcement, PendingConflict, RefusedError
+
+ROWS_PER_PAGE = 100
+MAX_LISTED_CLASHES = 50
+VERBS = {"created": _("New"), "changed": _("Changed"), "deleted": _("Deleted")}
+
+
+class MomentForm(forms.Form):
+    release_at = forms.DateTimeField(label=_("Release at"))
+
+    def clean_release_at(self) -> datetime:
+        at: datetime = self.cleaned_data["release_at"]
+        if at <= timezone.now():
+            raise forms.ValidationError(gettext("Choose a moment in the future."))
+        return at
+
+
+def working_copy_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
+    """Show the working copy of the edition asked for; with POST, do what the button says."""
+    if not model_admin.has_view_permission(request):
+        raise PermissionDenied
+    edition = asked_edition(request)
+    if edition is None:
+        messages.warning(request, gettext("There are no editions yet."))
+        return redirect("admin:schedule_release_changelist")
+    if not access_for(request).may_all("view", Session, edition):
+        raise PermissionDenied
+    with working_on(edition):
+        return WorkingCopyPage(model_admin, request, edition).response()
+
+
+def refuse_invalid(form: forms.Form) -> None:
+    if not form.is_valid():
+        raise RefusedError(*(str(error) for errors in form.errors.values() for error in errors))
+
+
+class WorkingCopyPage:
+    """One request to the page."""
+
+    def __init__(self, model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> None:
+        self.model_admin, self.request, self.edition = model_admin, request, edition
+        self.at = timezone.now()
+        copies = WorkingCopy.objects.filter(edition=edition).select_related("edition")
+        self.copy: WorkingCopy | None = copies.first()
+        self.may_release = may_release(request, edition)
+        self.errors: list[str] = []
+        self.form: AnnounceForm | None = None
+        self.moment_form = MomentForm()
+
+    def response(self) -> HttpResponse:
+        if self.request.method == "POST":
+            if not self.may_release:
+                raise PermissionDenied
+            act = ACTS.get(self.request.POST.get("act", ""))
+            try:
+                with transaction.atomic():
+                    done = act(self) if act else None
+            except RefusedError as error:
+                self.errors = error.reasons
+                done = None
+                self.copy = (
+                    WorkingCopy.objects.select_related("edition").get(edition=self.edition)
+                    if self.copy
+                    else None
+                )
+            if done is not None:
+                return done
+        return self.page()
+
+    # What the buttons do
+
+    @property
+    def opened(self) -> WorkingCopy:
+        if self.copy is None or not self.copy.is_open:
+            raise RefusedError(gettext("The working copy is switched off."))
+        return self.copy
+
+    @property
+    def seen(self) -> int:
+        shown = self.request.POST.get("seen_version", "")
+        return 0 if shown == "0" else key_of(shown) or -1
+
+    @property
+    def chosen(self) -> list[Key]:
+        """The rows whose boxes are ticked."""
+        found: list[Key] = []
+        for line in self.request.POST.getlist("row"):
+            model, _colon, text = line.rpartition(":")
+            if key := key_of(text):
+                found.append((model, key))
+        return found
+
+    @property
+    def choices(self) -> dict[str, str]:
+        prefix = "choice-"
+        sent = self.request.POST.items()
+        return {name.removeprefix(prefix): str(value) for name, value in sent if name.startswith(prefix)}
+
+    def open(self) -> HttpResponse:
+        releasing.open_copy(self.edition, self.request.user, self.at)
+        return self.done(
+            gettext("The working copy is switched on: changes of the schedule wait for a release.")
+        )
+
+    def close(self) -> HttpResponse:
+        releasing.close_copy(self.opened)
+        return self.done(gettext("The working copy is switched off: changes are public at once."))
+
+    def announcement(self) -> Announcement | None:
+        """Return what is announced, if that is wanted. Raises if the changes are not those shown."""
+        releasing.current(self.opened, self.seen)
+        if "announce" not in self.request.POST:
+            return None
+        with reading([self.opened]):
+            self.form = AnnounceForm(pending_release(self.edition, self.at), self.edition, self.request.POST)
+        if not self.form.is_bound:
+            raise RefusedError(gettext("The program changed after you opened this page. Review it again."))
+        refuse_invalid(self.form)
+        return Announcement(**self.form.announced)
+
+    def release(self) -> HttpResponse:
+        return self.released(choices=self.choices, announcement=self.announcement())
+
+    def release_chosen(self) -> HttpResponse:
+        if not self.chosen:
+            raise RefusedError(gettext("Choose the changes that you want to release."))
+        return self.released(choices=self.choices, chosen=self.chosen)
+
+    def released(self, **values: Any) -> HttpResponse:
+        found = releasing.release(self.opened, self.request.user, timezone.now(), seen=self.seen, **values)
+        said = ngettext("%(count)d change is public.", "%(count)d changes are public.", found.row_count)
+        words = said % {"count": found.row_count}
+        if found.release:
+            words += " " + gettext("%(release)s is announced.") % {"release": found.release}
+        return self.done(words)
+
+    def plan(self) -> HttpResponse:
+        self.moment_form = MomentForm(self.request.POST)
+        refuse_invalid(self.moment_form)
+        at = self.moment_form.cleaned_data["release_at"]
+        found = self.announcement()
+        releasing.plan_release(self.opened, self.request.user, at, seen=self.seen, announcement=found)
+        tasks.enqueue(at)
+        words = gettext("The working copy will be released at %(at)s, with what is changed until then.")
+        return self.done(words % {"at": moment(at, self.edition)})
+
+    def unplan(self) -> HttpResponse:
+        releasing.plan_release(self.opened, self.request.user, None)
+        return self.done(gettext("No release is planned any more."))
+
+    def discard(self) -> HttpResponse | None:
+        """Ask first; then drop the chosen changes, or all."""
+        chosen = None if "all" in self.request.POST else self.chosen
+        if chosen is not None and not chosen:
+            raise RefusedError(gettext("Choose the changes that you want to discard."))
+        if "confirmed" not in self.request.POST:
+            return self.confirmation(chosen)
+        count = releasing.discard(self.opened, seen=self.seen, chosen=chosen)
+        said = ngettext("%(count)d change discarded.", "%(count)d changes discarded.", count)
+        return self.done(said % {"count": count})
+
+    def confirmation(self, chosen: list[Key] | None) -> HttpResponse:
+        rows = pending_rows([self.opened])
+        going = [row for name, row in rows.items() if chosen is None or name in chosen]
+        context = self.model_admin.frame(
+            self.request,
+            gettext("Discard changes of the working copy"),
+            edition=self.edition,
+            copy=self.opened,
+            seen_version=self.seen,
+            is_all=chosen is None,
+            going=going,
+            back=working_copy_address(self.opened),
+        )
+        return TemplateResponse(self.request, "admin/schedule/release/discard.html", context)
+
+    def done(self, words: str) -> HttpResponse:
+        messages.success(self.request, words)
+        address = reverse("admin:schedule_release_working_copy", query={"edition": self.edition.pk})
+        return redirect(address)
+
+    # What it shows
+
+    def page(self) -> HttpResponse:
+        copy = self.copy if self.copy and self.copy.is_open else None
+        context: dict[str, Any] = {
+            "edition": self.edition,
+            "editions": editions_for(self.request),
+            "copy": copy,
+            "may_release": self.may_release,
+            "errors": self.errors,
+            "last": self.last_release(),
+        }
+        if copy is not None:
+            context |= self.open_context(copy)
+        title = gettext("Working copy of %(edition)s") % {"edition": self.edition}
+        framed = self.model_admin.frame(self.request, title, **context)
+        status = 409 if self.errors else 200
+        page = TemplateResponse(
+            self.request, "admin/schedule/release/working_copy.html", framed, status=status
+        )
+        return page.render()
+
+    def last_release(self) -> str:
+        if self.copy is None or self.copy.released_at is None:
+            return ""
+        return releasing.already_released(self.copy)
+
+    def open_context(self, copy: WorkingCopy) -> dict[str, Any]:
+        pending = pending_rows([copy])
+        conflicts = releasing.conflicts(pending, releasing.public_rows(pending))
+        listed = Paginator([*pending.values()], ROWS_PER_PAGE).get_page(self.request.GET.get("p", ""))
+        asked = history.pointed_at([*listed, *(one.row for one in conflicts)])
+        public, before = RowLabels(asked), clashes.found(self.edition).all
+        with reading([copy], pending):
+            form = AnnounceForm(pending_release(self.edition, self.at), self.edition)
+            # Changes are words by now.
+            after = clashes.found(self.edition).all
+            names = history.both(public, RowLabels(asked))
+        new, solved = clashes.compared(before, after)
+        clashing = {one.row.name for one in conflicts}
+        sets = copy.sets.exclude(rows=[]).order_by("-pk")
+        return {
+            "rows": [
+                {
+                    "line": row.line,
+                    "what": content_model(row.model)._meta.verbose_name,
+                    "label": row.label,
+                    "verb": VERBS[row.kind],
+                    "is_changed": row.kind == "changed",
+                    "by": ", ".join(row.by),
+                    "at": moment(row.at, self.edition),
+                    "fields": history.lines_of(row, names, self.edition),
+                    "address": self.address(row),
+                    "is_conflict": row.name in clashing,
+                }
+                for row in listed
+            ],
+            "page_obj": listed,
+            "count": len(pending),
+            "conflicts": [self.conflict(one, names) for one in conflicts],
+            "form": self.form if self.form and self.form.is_bound else form,
+            "text_help_url": reverse("admin:text_help"),
+            "new_clashes": [linked(clash) for clash in new[:MAX_LISTED_CLASHES]],
+            "new_clash_count": len(new),
+            "solved_count": len(solved),
+            "sets": [
+                {
+                    "one": one,
+                    "at": moment(one.at, self.edition),
+                    "count": len(one.rows),
+                    "undo": reverse("admin:take_back", args=[one.act])
+                    if may_take_back(self.request, one)
+                    else "",
+                }
+                for one in sets
+            ],
+            "planned": moment(copy.release_at, self.edition) if copy.release_at else "",
+            "moment_form": self.moment_form,
+            "preview_url": self.edition.get_preview_url(reverse("schedule:index", args=[self.edition.slug])),
+        }
+
+    def address(self, row: PendingRow) -> str:
+        meta = content_model(row.model)._meta
+        return (
+            ""
+            if row.kind == "deleted"
+            else reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.key])
+        )
+
+    def conflict(self, one: PendingConflict, names: RowLabels) -> dict[str, Any]:
+        sides = [
+            shown_value(one.row.model, one.field, value, names, self.edition) if one.field else ""
+            for value in (one.public, one.mine)
+        ]
+        return {
+            "name": f"choice-{one.line}",
+            "label": one.row.label,
+            "field": field_label(one.row.model, one.field) if one.field else "",
+            "public": sides[0],
+            "mine": sides[1],
+            "reason": one.reason,
+            "is_deletion": one.row.kind == "deleted",
+            "MINE": MINE,
+            "THEIRS": THEIRS,
+            "chosen": self.request.POST.get(f"choice-{one.line}", "" if one.field else THEIRS),
+        }
+
+
+ACTS: dict[str, Callable[[WorkingCopyPage], HttpResponse | None]] = {
+    "open": WorkingCopyPage.open,
+    "close": WorkingCopyPage.close,
+    "release": WorkingCopyPage.release,
+    "release_chosen": WorkingCopyPage.release_chosen,
+    "plan": WorkingCopyPage.plan,
+    "unplan": WorkingCopyPage.unplan,
+    "discard": WorkingCopyPage.discard,
+}

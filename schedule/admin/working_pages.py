@@ -1,0 +1,168 @@
+"""Which pages of the admin show working copies, and what is changed on them becomes pending changes there."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from django.contrib import admin, messages
+from django.contrib.admin import AdminSite
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from conference.models import Edition
+from content.history import ChangeSet
+from editorial.access import access_for
+from editorial.current_edition import moment
+from editorial.history_views import PENDING, TAKING_BACK
+from editorial.site import PAGE_STATES
+from schedule.models import PendingChanges, Release, Session, WorkingCopy
+from schedule.working_copy.block import changing, open_copies, pending_rows, reading
+from schedule.working_copy.release import RefusedError, drop, release_due
+
+# By the names of their addresses. The apps above add theirs.
+WORKING_PAGES: list[str] = [
+    # All but notices, which are public at once with the change that they announce.
+    r"schedule_(room|session|presentation|sessionrole|speaker)_(?!announce).*",
+    r"papers_paper_(changelist|add|change|history|restore)",
+    r"conference_edition_change",
+    r"index",
+    r"autocomplete",
+    r"take_back",
+]
+# Those that write something of their own besides, which stays.
+KEEPING_PAGES: list[str] = []
+SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
+# Deleting papers is not part of a working copy: it is public at once, as on their own page.
+DELETES_PAPERS = ("papers_paper_changelist", "delete_selected")
+
+
+def in_working_state(request: HttpRequest, view: Callable[[], Any]) -> Any:
+    """Answer a page of the admin in the working state, if it is one of those and there is a working copy."""
+    name = request.resolver_match.url_name if request.resolver_match else ""
+    is_page = any(re.fullmatch(pattern, name or "") for pattern in (*WORKING_PAGES, *KEEPING_PAGES))
+    # Who is not signed in is sent to the sign-in page: nothing is written or locked for that.
+    if not is_page or not admin.site.has_permission(request):
+        return view()
+    copies = open_copies()
+    if any(copy.release_at and copy.release_at <= timezone.now() for copy in copies):
+        release_due(timezone.now())
+        copies = open_copies()
+    vars(request)["working_copies"] = copies
+    shown = vars(request)["shown_working_copies"] = [copy for copy in copies if is_reached(request, copy)]
+    if not copies or not _is_working(request, name or ""):
+        return view()
+    if request.method in SAFE_METHODS:
+        with reading(shown):
+            return finished(view())
+    keeps = any(re.fullmatch(pattern, name or "") for pattern in KEEPING_PAGES)
+    with changing(copies, keeps_others=keeps):
+        return finished(view())
+
+
+def is_reached(request: HttpRequest, copy: WorkingCopy) -> bool:
+    """Tell whether somebody may see sessions of its edition, all or their own."""
+    access = access_for(request)
+    return access.everywhere("view", Session) or copy.edition_id in access.somewhere("view", Session)
+
+
+def _is_working(request: HttpRequest, name: str) -> bool:
+    """Tell whether what is asked for concerns the working copies, not the public alone."""
+    if name == "take_back" and request.resolver_match:
+        act = request.resolver_match.kwargs["act"]
+        # Releases and notices since then are reverted for the public; what is pending is dropped.
+        since = min(copy.opened_at for copy in vars(request)["working_copies"])
+        is_public = ChangeSet.objects.filter(pk=act, at__gte=since).exists()
+        return not is_public and not PendingChanges.objects.filter(act=act).exists()
+    return request.method in SAFE_METHODS or (name, request.POST.get("action")) != DELETES_PAPERS
+
+
+def finished(response: Any) -> Any:
+    """Render a response, or read its stream, while the rows are as it shows them."""
+    if isinstance(response, StreamingHttpResponse):
+        response.streaming_content = [*response]
+    elif isinstance(response, TemplateResponse):
+        response.render()
+    return response
+
+
+PAGE_STATES.append(in_working_state)
+
+
+def may_release(request: HttpRequest, edition: Edition) -> bool:
+    """Tell whether somebody may release, discard, and switch the working copy on and off."""
+    return access_for(request).may_part("add", Release, edition)
+
+
+# Taking one set of changes back
+
+
+def take_back_pending(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse | None:
+    """Drop changes that are pending: their authors and those who release may."""
+    if not vars(request).get("working_copies"):
+        return None
+    sets = list(PendingChanges.objects.filter(act=act).select_related("working_copy__edition"))
+    if not sets:
+        return None
+    copies = [one.working_copy for one in sets]
+    if not all(may_take_back(request, one) for one in sets):
+        raise PermissionDenied
+    errors: list[str] = []
+    if request.method == "POST":
+        try:
+            count = sum(drop(one) for one in sets)
+        except RefusedError as error:
+            errors = error.reasons
+        else:
+            said = ngettext(
+                "%(count)d change taken back from the working copy.",
+                "%(count)d changes taken back from the working copy.",
+                count,
+            )
+            messages.success(request, said % {"count": count})
+            return redirect(working_copy_address(copies[0]))
+    names = [row["label"] or f"{row['model']} {row['key']}" for one in sets for row in one.rows]
+    edition = copies[0].edition
+    context = {
+        **site.each_context(request),
+        "errors": errors,
+        "title": _("Take back from the working copy: %(act)s") % {"act": sets[0].detail or sets[0]},
+        "act": sets[0],
+        "done_at": moment(sets[0].at, edition),
+        "count": len(names),
+        "back": [{"says": _("These rows go back to what they were before"), "names": names, "more": 0}],
+        "kept": [],
+        "list": working_copy_address(copies[0]),
+    }
+    return TemplateResponse(request, "admin/take_back.html", context)
+
+
+def may_take_back(request: HttpRequest, one: PendingChanges) -> bool:
+    edition = one.working_copy.edition
+    is_own = one.user_id is not None and one.user_id == request.user.pk
+    return may_release(request, edition) or (is_own and access_for(request).may("change", Session, None))
+
+
+def working_copy_address(copy: WorkingCopy) -> str:
+    return reverse("admin:schedule_release_working_copy", query={"edition": copy.edition_id})
+
+
+TAKING_BACK.append(take_back_pending)
+
+
+def pending_address(request: HttpRequest, row: Model) -> str:
+    """Return the page of the working copy that holds changes of a row, for those who may open it."""
+    name = row._meta.label_lower, row.pk
+    for copy in vars(request).get("shown_working_copies", ()):
+        if access_for(request).may_all("view", Session, copy.edition) and name in pending_rows([copy]):
+            return working_copy_address(copy)
+    return ""
+
+
+PENDING.append(pending_address)

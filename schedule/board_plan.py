@@ -1,0 +1,181 @@
+"""Poster boards: the list of a hall's boards as chairs write it, and which poster gets which board. Pure.
+
+A list has one row of boards in each line, such as "A1-A20"; an empty line is an aisle.
+"""
+
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, groupby
+
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext, ngettext
+
+# No hall has more; a slip such as 1-4000000 is refused rather than written out.
+MAX_BOARDS = 5_000
+MAX_BOARD_CHARS = 60
+# Two boards and the text between them. What is longer is no range, and too long for a board.
+MAX_RANGE_CHARS = 3 * MAX_BOARD_CHARS
+RANGE = re.compile(r"(?P<prefix>.*?)(?P<first>[0-9]+)\s*[-\u2013\u2026]\s*(?P<again>.*?)(?P<last>[0-9]+)")
+
+
+def board_key(board: str) -> str:
+    """Return the board as it is compared: capitals and spaces make no difference."""
+    return " ".join(board.casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
+class Poster[K: Hashable]:
+    """A poster to be given a board: its fixed one if it has one, who presents it, and its topic's place."""
+
+    key: K
+    board: str = ""
+    presenters: frozenset[int] = frozenset()
+    topic: int = 0
+
+
+def board_rows(written: str) -> list[list[str]]:
+    """Return the boards of a list, row by row. Raises `ValidationError`."""
+    rows: list[list[str]] = []
+    count = 0
+    for line in written.splitlines():
+        row: list[str] = []
+        for part in re.split(r"[,;]", line):
+            if entry := " ".join(part.split()):
+                row += board_range(entry)
+        count += len(row)
+        if count > MAX_BOARDS:
+            raise ValidationError(
+                gettext("At most %(maximum)d boards are allowed.") % {"maximum": MAX_BOARDS}
+            )
+        if row:
+            rows.append(row)
+    seen: set[str] = set()
+    for board in chain.from_iterable(rows):
+        if len(board) > MAX_BOARD_CHARS:
+            raise ValidationError(
+                gettext("“%(board)s” is too long for a board.") % {"board": board[:MAX_BOARD_CHARS]}
+            )
+        if board_key(board) in seen:
+            raise ValidationError(gettext("Board %(board)s is listed twice.") % {"board": board})
+        seen.add(board_key(board))
+    return rows
+
+
+def board_range(entry: str) -> list[str]:
+    """Return the boards of one entry: "A1-A20" or "A1-20", upwards or downwards; "P-12" is one board."""
+    match = RANGE.fullmatch(entry) if len(entry) <= MAX_RANGE_CHARS else None
+    if match is None or match["again"].strip() not in ("", match["prefix"].strip()):
+        return [entry]
+    first, last = int(match["first"]), int(match["last"])
+    if abs(last - first) >= MAX_BOARDS:
+        raise ValidationError(
+            gettext("“%(entry)s” is more than %(maximum)d boards.") % {"entry": entry, "maximum": MAX_BOARDS}
+        )
+    is_padded = len(match["first"]) > 1 and match["first"].startswith("0")
+    width = len(match["first"]) if is_padded else 0
+    step = 1 if first <= last else -1
+    return [f"{match['prefix']}{number:0{width}d}" for number in range(first, last + step, step)]
+
+
+def validate_boards(written: str) -> None:
+    """Validate the list of a room's poster boards."""
+    board_rows(written)
+
+
+def back_and_forth(rows: Iterable[list[str]]) -> list[list[str]]:
+    """Return the rows as one walks them: every second row from its end."""
+    return [row[::-1] if number % 2 else row for number, row in enumerate(rows)]
+
+
+def assign[K: Hashable](
+    rows: Sequence[Sequence[str]], posters: Sequence[Poster[K]], *, new_rows: bool = False
+) -> dict[K, str]:
+    """Return a board for each poster, in the order given along the rows; fixed posters keep theirs.
+
+    Posters that share a presenter come at the place of the first of them, next to each other, or next to
+    the one that is fixed. With `new_rows` each topic starts in a row of its own. Raises `ValidationError`
+    where there are too few boards.
+    """
+    boards = list(chain.from_iterable(rows))
+    index = {board_key(board): place for place, board in enumerate(boards)}
+    taken = {board_key(poster.board) for poster in posters if poster.board}
+    free = [place for place, board in enumerate(boards) if board_key(board) not in taken]
+    found = {poster.key: poster.board for poster in posters if poster.board}
+    waiting = [poster for poster in posters if not poster.board]
+    if len(waiting) > len(free):
+        raise ValidationError(too_few(len(free), len(waiting)))
+    groups = presenter_groups(posters)
+    for group in groups:
+        fixed = [index[key] for poster in group if poster.board and (key := board_key(poster.board)) in index]
+        for poster in group if fixed else ():
+            if not poster.board:
+                nearest = min(free, key=lambda place: (min(abs(place - one) for one in fixed), place))
+                free.remove(nearest)
+                fixed.append(nearest)
+                found[poster.key] = boards[nearest]
+    left = [[poster for poster in group if poster.key not in found] for group in groups]
+    if new_rows:
+        starts = _row_of_each(rows)
+        placed = _in_new_rows(left, free, starts)
+    else:
+        placed = list(zip(chain.from_iterable(left), free, strict=False))
+    return found | {poster.key: boards[place] for poster, place in placed}
+
+
+def presenter_groups[K: Hashable](posters: Sequence[Poster[K]]) -> list[list[Poster[K]]]:
+    """Return the posters in their order, those that share a presenter together with the first of them."""
+    group_of: dict[int, list[Poster[K]]] = {}
+    groups: list[list[Poster[K]]] = []
+    for poster in posters:
+        shared = [group_of[person] for person in sorted(poster.presenters) if person in group_of]
+        group = shared[0] if shared else []
+        if not shared:
+            groups.append(group)
+        for other in shared[1:]:
+            if other is not group and other in groups:
+                group += other
+                groups.remove(other)
+                group_of |= {person: group for one in other for person in one.presenters}
+        group.append(poster)
+        group_of |= dict.fromkeys(poster.presenters, group)
+    return groups
+
+
+def _row_of_each(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [number for number, row in enumerate(rows) for _board in row]
+
+
+def _in_new_rows[K: Hashable](
+    groups: Sequence[Sequence[Poster[K]]], free: Sequence[int], row_of: Sequence[int]
+) -> list[tuple[Poster[K], int]]:
+    """Place the posters so that none shares a row with the topic before. Raises `ValidationError`."""
+    placed: list[tuple[Poster[K], int]] = []
+    at = 0
+    for _topic, same in groupby((group for group in groups if group), key=lambda group: group[0].topic):
+        if placed:
+            last = row_of[placed[-1][1]]
+            at = next((n for n in range(at, len(free)) if row_of[free[n]] != last), len(free))
+        for poster in chain.from_iterable(same):
+            if at == len(free):
+                raise ValidationError(
+                    gettext(
+                        "There are too few rows to start each topic in a new one. Add rows, or let topics "
+                        "share rows. Nothing was assigned."
+                    )
+                )
+            placed.append((poster, free[at]))
+            at += 1
+    return placed
+
+
+def too_few(free: int, waiting: int) -> str:
+    missing = waiting - free
+    there = ngettext("%(count)d board is free", "%(count)d boards are free", free) % {"count": free}
+    needed = ngettext("%(count)d poster needs a board", "%(count)d posters need a board", waiting)
+    needed %= {"count": waiting}
+    short = ngettext("%(count)d is missing", "%(count)d are missing", missing) % {"count": missing}
+    words = {"there": there, "needed": needed, "short": short}
+    return (
+        gettext("%(there)s and %(needed)s: %(short)s. Add boards to the list. Nothing was assigned.") % words
+    )

@@ -1,0 +1,87 @@
+"""When people and rooms are not available in an edition. Clashes warn of it; nothing of it is public."""
+
+from typing import ClassVar
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import F, Q
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from conference.models import Edition
+from content import revision, times
+from people.models import Person
+
+# What this invalidates: no page, only counts that are cached per revision.
+CACHE_TAG = "availability"
+
+
+class Unavailability(models.Model):
+    """From when to when a person, or a room, is not available."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("note",)
+    edition_lookup: ClassVar[str] = "edition"
+
+    edition = models.ForeignKey(
+        Edition, models.CASCADE, verbose_name=_("edition"), related_name="unavailabilities"
+    )
+    person = models.ForeignKey(
+        Person,
+        models.CASCADE,
+        verbose_name=_("person"),
+        null=True,
+        blank=True,
+        related_name="unavailabilities",
+    )
+    room = models.ForeignKey(
+        "schedule.Room",
+        models.CASCADE,
+        verbose_name=_("room"),
+        null=True,
+        blank=True,
+        related_name="unavailabilities",
+    )
+    start = models.DateTimeField(pgettext_lazy("moment", "start"))
+    end = models.DateTimeField(pgettext_lazy("moment", "end"))
+    note = models.CharField(_("note"), max_length=200, blank=True, help_text=_("For the chairs alone."))
+
+    class Meta:
+        ordering = ["start", "end", "pk"]
+        verbose_name = _("time when not available")
+        verbose_name_plural = _("times when not available")
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(end__gt=F("start")),
+                name="unavailability_ends_after_start",
+                violation_error_message=_("The end must be after the start."),
+            ),
+            models.CheckConstraint(
+                condition=Q(person__isnull=False, room__isnull=True)
+                | Q(person__isnull=True, room__isnull=False),
+                name="unavailability_of_person_or_room",
+                violation_error_message=_("Choose a person or a room."),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.person or self.room}: {self.when}"
+
+    def save(self, *args: object, **kwargs: object) -> None:
+        super().save(*args, **kwargs)  # type: ignore[arg-type]
+        self._advance()
+
+    def delete(self, *args: object, **kwargs: object) -> tuple[int, dict[str, int]]:
+        self._advance()
+        return super().delete(*args, **kwargs)  # type: ignore[arg-type]
+
+    @property
+    def when(self) -> str:
+        return times.when(self.start, self.end, self.edition.zone)
+
+    def clean(self) -> None:
+        if self.room and self.edition_id and self.room.edition_id != self.edition_id:
+            raise ValidationError({"room": _("The room belongs to another edition.")})
+
+    def _advance(self) -> None:
+        """Let the desk count clashes anew."""
+        revision.advance([self.edition_id], {CACHE_TAG})

@@ -1,0 +1,71 @@
+"""Letters to those who are asked: an invitation or a reminder, mailed, or shown for copying."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from conference.environment import is_email
+from people.secret_links import MAIL_ERRORS, can_send, mail, on_one_line
+from schedule.invitations.models import OPEN, ProgramInvitation, State
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+INVITATION, REMINDER = "invitation", "reminder"
+# The states in which one may be asked, or reminded.
+SENDABLE = {INVITATION: {State.NOT_SENT, State.WITHDRAWN}, REMINDER: {*OPEN}}
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """What somebody gets: mailed, or to be copied; it is not stored, so its link is seen this once."""
+
+    invitation: ProgramInvitation
+    subject: str
+    text: str
+    link: str
+    is_mailed: bool = False
+    # The mail server refused it, or somebody changed the invitation meanwhile: nothing was changed.
+    has_failed: bool = False
+
+
+def can_mail(invitation: ProgramInvitation) -> bool:
+    """Return whether it can be mailed: there is a mail server, and an address."""
+    return can_send() and is_email(invitation.address)
+
+
+def letter(invitation: ProgramInvitation, kind: str, link: str) -> Letter:
+    """Return a letter with this link."""
+    context = {"invitation": invitation, "edition": invitation.edition, "link": link}
+    subject, text = (
+        render_to_string(f"schedule/invitation/{kind}_{part}.txt", context) for part in ("subject", "body")
+    )
+    return Letter(invitation, on_one_line(subject), f"{text.strip()}\n", link)
+
+
+def send(invitation: ProgramInvitation, kind: str, sender: "User", at: datetime | None = None) -> Letter:
+    """Ask or remind somebody, and note when. Where no mail can be sent, the letter is for copying."""
+    at = at or timezone.now()
+    try:
+        with transaction.atomic():
+            rows = ProgramInvitation.objects.select_for_update(of=("self",)).filter(pk=invitation.pk)
+            if not rows.filter(state__in=SENDABLE[kind]).exists():
+                return Letter(invitation, "", "", "", has_failed=True)
+            made = letter(invitation, kind, invitation.new_link())
+            if kind == REMINDER:
+                changed = {"state": State.REMINDED, "reminded_at": at}
+            else:
+                changed = {"state": State.SENT, "sent_at": at, "answered_at": None}
+            for name, value in changed.items():
+                setattr(invitation, name, value)
+            invitation.save(update_fields=[*changed])
+            if not can_mail(invitation):
+                return made
+            mail(invitation.address, made.subject, made.text, sender)
+    except MAIL_ERRORS:
+        return Letter(invitation, "", "", "", has_failed=True)
+    return Letter(invitation, made.subject, made.text, made.link, is_mailed=True)

@@ -1,0 +1,304 @@
+"""People who are asked to take part in the program: to speak, to chair a session, to sit on a panel.
+
+They answer on a page of their own, behind a secret link, without an account. Only its digest is stored.
+Nothing here is public or leaves the site in files. Roles of the desk are offered by `people.invitations`.
+"""
+
+from datetime import date, datetime, timedelta
+from typing import ClassVar, Self
+
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
+
+from conference.models import Edition
+from content import times
+from content.row_values import related_model
+from people.models import Person
+from people.secret_links import digest_of, link_to, new_token
+from schedule.entries import TimetableEntry
+
+MINUTE = timedelta(minutes=1)
+WRITES_A_MINUTE = 30
+
+
+class Part(models.TextChoices):
+    """What somebody is asked for. The values are those of `SessionRole.Role`."""
+
+    SPEAKER = "speaker", _("Speaker")
+    CHAIR = "chair", pgettext_lazy("role of a person", "Chair")
+    MODERATOR = "moderator", _("Moderator")
+    PANELIST = "panelist", _("Panelist")
+    ORGANIZER = "organizer", _("Organizer")
+
+
+ASKED = {
+    Part.SPEAKER: _("%(edition)s invites you to speak."),
+    Part.CHAIR: _("%(edition)s invites you to chair a session."),
+    Part.MODERATOR: _("%(edition)s invites you to moderate a session."),
+    Part.PANELIST: _("%(edition)s invites you to sit on a panel."),
+    Part.ORGANIZER: _("%(edition)s invites you to organize a session."),
+}
+
+
+class State(models.TextChoices):
+    NOT_SENT = "not_sent", pgettext_lazy("invitation", "Not sent")
+    SENT = "sent", pgettext_lazy("invitation", "Sent")
+    REMINDED = "reminded", pgettext_lazy("invitation", "Reminded")
+    CONFIRMED = "confirmed", pgettext_lazy("invitation", "Confirmed")
+    DECLINED = "declined", pgettext_lazy("invitation", "Declined")
+    WITHDRAWN = "withdrawn", pgettext_lazy("invitation", "Withdrawn")
+
+
+# Somebody has the link and has not answered.
+OPEN = (State.SENT, State.REMINDED)
+
+
+class ProgramInvitationQuerySet(models.QuerySet["ProgramInvitation"]):
+    """Invitations by what has to be done about them."""
+
+    def with_place(self) -> Self:
+        """Fetch what their pages and lists show."""
+        return self.select_related(
+            "edition",
+            "person",
+            "person__merged_into",
+            "session__room",
+            "presentation__paper",
+            "presentation__room",
+            "presentation__session__room",
+        )
+
+    def by_token(self, token: str) -> Self:
+        return self.filter(links__digest=digest_of(token))
+
+    def unanswered(self) -> Self:
+        return self.filter(state__in=OPEN)
+
+    def with_presence(self) -> Self:
+        """Annotate `is_listed`: whether the program names the person in that part."""
+        return self.annotate(is_listed=_listed(is_same=True))
+
+    def to_replace(self) -> Self:
+        """Return those declined whose part is still the person's in the program, or nobody's."""
+        declined = self.filter(state=State.DECLINED)
+        return declined.filter(Q(_listed(is_same=True)) | ~Q(_listed(is_same=False)))
+
+
+def _listed(*, is_same: bool) -> Q:
+    """Say that the program names the invited person, or somebody else, in the part of the invitation."""
+    # Who was merged is the one that stays.
+    one = Coalesce("person__merged_into", "person")
+    invited = Coalesce(OuterRef("person__merged_into"), OuterRef("person"))
+
+    def names(owner: str, **more: OuterRef) -> Exists:
+        rows = related_model(Person, "session_roles" if owner == "session" else "talks")._base_manager
+        found = rows.alias(one=one).filter(**{owner: OuterRef(owner)}, **more)
+        return Exists(found.filter(one=invited) if is_same else found.exclude(one=invited))
+
+    return Q(names("session", role=OuterRef("role"))) | Q(names("presentation"))
+
+
+class ProgramInvitation(models.Model):
+    """One person asked for one part: of a session, of a talk, or of the edition while no slot is fixed."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("role", "email", "message", "note")
+    impersonal_fields: ClassVar[tuple[str, ...]] = ("state",)
+    edition_lookup: ClassVar[str] = "edition"
+
+    edition = models.ForeignKey(
+        Edition, models.CASCADE, verbose_name=_("edition"), related_name="program_invitations"
+    )
+    person = models.ForeignKey(
+        Person, models.CASCADE, verbose_name=_("person"), related_name="program_invitations"
+    )
+    role = models.CharField(_("asked as"), max_length=12, choices=Part, default=Part.SPEAKER)
+    session = models.ForeignKey(
+        "schedule.Session",
+        models.CASCADE,
+        verbose_name=_("session"),
+        null=True,
+        blank=True,
+        related_name="invitations",
+        help_text=_("Leave session and talk empty while the slot is open."),
+    )
+    presentation = models.ForeignKey(
+        "schedule.Presentation",
+        models.CASCADE,
+        verbose_name=_("talk"),
+        null=True,
+        blank=True,
+        related_name="invitations",
+        help_text=_("Only for speakers of a talk."),
+    )
+    email = models.EmailField(_("e-mail"), blank=True, help_text=_("Empty: the person’s. Never shown."))
+    message = models.TextField(
+        _("message"),
+        blank=True,
+        max_length=5000,
+        help_text=_("Added to the e-mail and to the page on which the person answers. Plain text."),
+    )
+    due = models.DateField(_("answer by"), null=True, blank=True)
+    state = models.CharField(_("state"), max_length=10, choices=State, default=State.NOT_SENT, editable=False)
+    note = models.TextField(_("the person’s note"), blank=True, max_length=2000, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    sent_at = models.DateTimeField(_("sent at"), null=True, editable=False)
+    reminded_at = models.DateTimeField(_("reminded at"), null=True, editable=False)
+    answered_at = models.DateTimeField(_("answered at"), null=True, editable=False)
+    # So many times the page was written to since that moment.
+    writes = models.PositiveIntegerField(default=0, editable=False)
+    writes_since = models.DateTimeField(default=timezone.now, editable=False)
+
+    objects = ProgramInvitationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["edition", "person__sort_key", "pk"]
+        verbose_name = _("invitation to the program")
+        verbose_name_plural = _("invitations to the program")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["session", "person", "role"],
+                name="program_invitation_unique_in_session",
+                violation_error_message=_("This person is already asked for that part of the session."),
+            ),
+            models.UniqueConstraint(
+                fields=["presentation", "person"],
+                name="program_invitation_unique_in_talk",
+                violation_error_message=_("This person is already asked for this talk."),
+            ),
+            models.CheckConstraint(
+                condition=Q(session__isnull=True) | Q(presentation__isnull=True),
+                name="program_invitation_for_one_thing",
+                violation_error_message=_("Choose a session or a talk, not both."),
+            ),
+        ]
+
+    # What `with_presence()` found.
+    is_listed: bool
+
+    def __str__(self) -> str:
+        return f"{self.invited}: {self.part}"
+
+    @property
+    def invited(self) -> Person:
+        """The person, or whom they were merged into."""
+        return self.person.merged_into or self.person
+
+    @property
+    def place(self) -> TimetableEntry | None:
+        """The session or the talk that it is about."""
+        return self.presentation or self.session
+
+    @property
+    def title(self) -> str:
+        """What the session or talk is called; empty while there is none."""
+        return str(self.place or "")
+
+    @property
+    def part(self) -> str:
+        """What the person is asked for: "Chair of Session X"."""
+        said = {"role": self.get_role_display(), "title": self.title or self.edition}
+        return _("%(role)s of %(title)s") % said
+
+    @property
+    def question(self) -> str:
+        """The sentence that asks."""
+        return str(ASKED[Part(self.role)] % {"edition": self.edition})
+
+    @property
+    def span(self) -> tuple[datetime, datetime] | None:
+        """From when to when, where that is fixed."""
+        talk = self.presentation
+        start, end = (talk.starts, talk.ends) if talk else (None, None)
+        if self.session:
+            start, end = self.session.start, self.session.end
+        return (start, max(start, end or start)) if start else None
+
+    @property
+    def when(self) -> str:
+        """When it is, in the edition's zone; empty while that is open."""
+        return times.when(*self.span, self.edition.zone) if self.span else ""
+
+    @property
+    def where(self) -> str:
+        room = self.presentation.place if self.presentation else self.session and self.session.room
+        return room.name if room else ""
+
+    @property
+    def address(self) -> str:
+        """The e-mail address to use; empty if none is known."""
+        return self.email or self.invited.email
+
+    @property
+    def siblings(self) -> models.QuerySet["ProgramInvitation"]:
+        """The person's invitations in the edition, this one among them."""
+        return ProgramInvitation.objects.filter(edition=self.edition_id, person=self.person_id)
+
+    def is_past_due(self, today: date) -> bool:
+        return self.state in OPEN and self.due is not None and self.due < today
+
+    def is_closed(self, at: datetime) -> bool:
+        """Whether it is too late to answer: the session or, without one, the edition has begun."""
+        begins = self.span[0] if self.span else self.edition.day_bounds(self.edition.start_date)[0]
+        return at >= begins
+
+    def is_over(self, at: datetime) -> bool:
+        """Whether the link leads nowhere any more: the edition is over."""
+        return self.edition.day_of(at) > self.edition.end_date
+
+    def clean(self) -> None:
+        errors: dict[str, object] = {}
+        for name, words in (
+            ("session", _("The session belongs to another edition.")),
+            ("presentation", _("The talk belongs to another edition.")),
+        ):
+            row = getattr(self, name)
+            if row and self.edition_id and row.edition_id != self.edition_id:
+                errors[name] = words
+        if self.presentation_id and self.role != Part.SPEAKER:
+            errors["role"] = _("A talk has speakers only. For another part choose its session.")
+        if errors:
+            raise ValidationError(errors)
+
+    def new_link(self) -> str:
+        """Return a new link. Earlier ones still work: a reminder does not break the first letter."""
+        token = new_token()
+        self.links.create(digest=digest_of(token))
+        return link_to("schedule:invited", token)
+
+    def answer(self, state: State, at: datetime, note: str = "") -> None:
+        self.state, self.answered_at, self.note = state, at, note or self.note
+        self.save(update_fields=["state", "answered_at", "note"])
+
+    def admits_writing(self, at: datetime) -> bool:
+        """Count and store one more change. False where there were too many within a minute."""
+        if not timedelta() <= at - self.writes_since < MINUTE:
+            self.writes, self.writes_since = 0, at
+        self.writes += 1
+        self.save(update_fields=["writes", "writes_since"])
+        return self.writes <= WRITES_A_MINUTE
+
+
+class ProgramInvitationLink(models.Model):
+    """A link that was sent: the digest of its secret."""
+
+    personal_fields: ClassVar[tuple[str, ...]] = ("digest",)
+    edition_lookup: ClassVar[str] = "invitation__edition"
+
+    invitation = models.ForeignKey(
+        ProgramInvitation, models.CASCADE, verbose_name=_("invitation"), related_name="links"
+    )
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        ordering = ["pk"]
+        verbose_name = _("link of an invitation")
+        verbose_name_plural = _("links of invitations")
+
+    def __str__(self) -> str:
+        return str(self.invitation)

@@ -1,0 +1,187 @@
+"""The page behind the link of an invitation to the program: a person answers, and says when they can't come.
+
+No account is needed: who has the link may answer. Nothing of the page may be stored or indexed by others.
+"""
+
+from datetime import datetime, time
+from typing import Any
+
+from django import forms
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters
+
+from conference.models import Edition
+from conference.request_edition import published_editions, show_edition
+from content.models import turned_back
+from people.secret_links import secret_page
+from schedule.invitations.models import State
+from schedule.models import ProgramInvitation, SessionRole, Speaker, Unavailability
+
+MAX_TIMES = 50
+ANSWERS = {"confirm": State.CONFIRMED, "decline": State.DECLINED}
+LOCAL = "%Y-%m-%dT%H:%M"
+
+
+class NoteForm(forms.Form):
+    """The note that may go with an answer."""
+
+    note = forms.CharField(label=gettext_lazy("Note"), max_length=2000, required=False)
+
+    def clean_note(self) -> str:
+        return str(turned_back(self.cleaned_data["note"]))
+
+
+class MomentInput(forms.DateTimeInput):
+    input_type = "datetime-local"
+
+
+class TimeForm(forms.ModelForm[Unavailability]):
+    """From when to when somebody is not available, within the days of the edition, in its zone."""
+
+    class Meta:
+        model = Unavailability
+        fields = ("start", "end", "note")
+
+    def __init__(self, edition: Edition, data: Any = None, **kwargs: Any) -> None:
+        super().__init__(data, label_suffix="", **kwargs)
+        self.first = datetime.combine(edition.start_date, time(), edition.zone)
+        self.last = edition.day_bounds(edition.end_date)[1].astimezone(edition.zone)
+        limits = {"min": self.first.strftime(LOCAL), "max": self.last.strftime(LOCAL)}
+        for name, label in (("start", gettext_lazy("From")), ("end", gettext_lazy("Until"))):
+            widget = MomentInput(attrs=limits, format=LOCAL)
+            self.fields[name] = forms.DateTimeField(label=label, widget=widget, input_formats=[LOCAL])
+        self.fields["note"].label = _("Note for the chairs (optional)")
+        self.fields["note"].help_text = ""
+
+    def clean(self) -> dict[str, object]:
+        cleaned = super().clean() or self.cleaned_data
+        start, end = cleaned.get("start"), cleaned.get("end")
+        if start and end and start >= end:
+            self.add_error("end", _("The end must be after the start."))
+        elif start and end and not (self.first <= start and end <= self.last):
+            self.add_error("start", _("Choose times within the days of the conference."))
+        return cleaned
+
+
+@sensitive_post_parameters("note")
+@secret_page
+def invited(request: HttpRequest, token: str) -> HttpResponse:
+    """Show what somebody is asked for; with POST, take the answer, or a time when they are not available."""
+    at = timezone.now()
+    invitation = ProgramInvitation.objects.by_token(token).with_place().first()
+    if invitation is None or invitation.is_over(at):
+        return render(request, "schedule/invitation/gone.html", status=404)
+    if invitation.edition in published_editions(request):
+        show_edition(request, invitation.edition)
+    with timezone.override(invitation.edition.zone):
+        return (
+            answered(request, invitation, at) if request.method == "POST" else page(request, invitation, at)
+        )
+
+
+def answered(request: HttpRequest, invitation: ProgramInvitation, at: datetime) -> HttpResponse:
+    do = request.POST.get("do", "")
+    with transaction.atomic():
+        held = ProgramInvitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
+        is_too_often = not held.admits_writing(at)
+        invitation.state, invitation.note = held.state, held.note
+        if is_too_often:
+            response = page(request, invitation, at, 429, refused=_("Too many requests. Wait a minute."))
+            response.headers["Retry-After"] = "60"
+            return response
+        if invitation.state == State.WITHDRAWN:
+            return page(request, invitation, at, 409)
+        if do in ANSWERS:
+            return take_answer(request, invitation, ANSWERS[do], at)
+        if do == "add":
+            return take_time(request, invitation, at)
+        if do == "remove":
+            key = request.POST.get("time", "")
+            for row in times_of(invitation):
+                if str(row.pk) == key:
+                    row.delete()
+            return back(request)
+    return page(
+        request, invitation, at, 400, refused=_("That action isn’t available. Use the buttons below.")
+    )
+
+
+def take_answer(
+    request: HttpRequest, invitation: ProgramInvitation, state: State, at: datetime
+) -> HttpResponse:
+    if invitation.is_closed(at):
+        return page(request, invitation, at, 409)
+    form = NoteForm(request.POST)
+    if not form.is_valid():
+        return page(request, invitation, at, 400, note_form=form)
+    invitation.note = form.cleaned_data["note"]
+    invitation.answer(state, at)
+    return back(request)
+
+
+def take_time(request: HttpRequest, invitation: ProgramInvitation, at: datetime) -> HttpResponse:
+    row = Unavailability(edition=invitation.edition, person=invitation.invited)
+    form = TimeForm(invitation.edition, request.POST, instance=row)
+    if times_of(invitation).count() >= MAX_TIMES:
+        form.add_error(None, _("These are as many times as fit here. Remove one first."))
+    if not form.is_valid():
+        return page(request, invitation, at, 400, form=form)
+    form.save()
+    return back(request)
+
+
+def back(request: HttpRequest) -> HttpResponse:
+    """Lead to the page as it is now: reloading it sends nothing again."""
+    response = HttpResponseRedirect(request.path)
+    response.status_code = 303
+    return response
+
+
+def times_of(invitation: ProgramInvitation) -> QuerySet[Unavailability]:
+    """Return the times at which the invited person is not available in the edition."""
+    people = {invitation.person_id, invitation.invited.pk}
+    rows = Unavailability.objects.filter(edition=invitation.edition_id, person__in=people)
+    return rows.select_related("edition")
+
+
+def with_whom(invitation: ProgramInvitation) -> list[str]:
+    """Return who else takes part; those who were asked only once they confirmed."""
+    if not invitation.place:
+        return []
+    talk = invitation.presentation
+    session = talk.session if talk else invitation.session
+    speakers = Speaker.objects.filter(presentation=talk) if talk else Speaker.objects.none()
+    rows: list[SessionRole | Speaker] = [*speakers]
+    if session:
+        rows += SessionRole.objects.filter(session=session)
+    asked = ProgramInvitation.objects.exclude(state=State.CONFIRMED)
+    asked = asked.filter(
+        Q(session=session, session__isnull=False) | Q(presentation=talk, presentation__isnull=False)
+    )
+    left_out = {*asked.values_list("person", flat=True), invitation.person_id, invitation.invited.pk}
+    return [str(row) for row in rows if row.person_id not in left_out]
+
+
+def page(
+    request: HttpRequest, invitation: ProgramInvitation, at: datetime, status: int = 200, **more: Any
+) -> HttpResponse:
+    is_withdrawn = invitation.state == State.WITHDRAWN
+    context = {
+        "invitation": invitation,
+        "of_edition": invitation.edition,
+        "is_withdrawn": is_withdrawn,
+        "is_closed": not is_withdrawn and invitation.is_closed(at),
+        "is_confirmed": invitation.state == State.CONFIRMED,
+        "is_declined": invitation.state == State.DECLINED,
+        "with_whom": with_whom(invitation),
+        "times": times_of(invitation),
+        "form": TimeForm(invitation.edition),
+        **more,
+    }
+    return render(request, "schedule/invitation/answer.html", context, status=status)

@@ -1,0 +1,99 @@
+"""Where people appear next: with a paper, a talk, or in a session."""
+
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import F, Value
+from django.db.models.functions import Coalesce
+
+import markup
+from conference.models import Edition
+from content.page_paths import path_of
+from content.querysets import moment
+from schedule.models import Presentation, Session
+from schedule.session_kinds import AppliesTo, kind_label
+
+
+class NextAppearance(NamedTuple):
+    """An appearance: its edition by key, its kind in words, when, where, and the address of its page."""
+
+    edition: int
+    kind: str
+    start: datetime
+    place: str
+    url: str
+    # All of the person's appearances have ended; this is the last.
+    is_past: bool
+
+
+COLUMNS = (
+    "person_key",
+    "edition",
+    "edition__slug",
+    "applies",
+    "kind",
+    "kind_name",
+    "begins",
+    "ends",
+    "place_name",
+    "page_uid",
+    "page_title",
+    "is_paper",
+)
+
+
+def next_appearances(
+    people: Collection[int], editions: Iterable[Edition], at: datetime | None = None
+) -> dict[int, NextAppearance]:
+    """Return where each person, by key, appears next in these editions, else appeared last.
+
+    One query, none without people.
+    """
+    if not people:
+        return {}
+    now, keys = moment(at), [edition.pk for edition in editions]
+    talks = Presentation.objects.published(now).filter(edition__in=keys).with_beginning()
+    talks = talks.filter(called_off=False, begins__isnull=False).annotate(
+        applies=Value(AppliesTo.PRESENTATION.value),
+        ends=Coalesce("end", "session__end", "start", "session__start"),
+        place_name=Coalesce("room__name", "session__room__name", Value("")),
+    )
+    papers = talks.filter(paper__authorships__person__in=people).annotate(
+        person_key=F("paper__authorships__person"),
+        page_uid=F("paper__uid"),
+        page_title=F("paper__title"),
+        is_paper=Value(True),
+    )
+    spoken = talks.filter(speakers__person__in=people, session__isnull=False).annotate(
+        person_key=F("speakers__person"),
+        page_uid=F("session__uid"),
+        page_title=F("session__title"),
+        is_paper=Value(False),
+    )
+    sessions = Session.objects.published(now).with_called_off().filter(edition__in=keys, called_off=False)
+    led = sessions.filter(roles__person__in=people).annotate(
+        person_key=F("roles__person"),
+        applies=Value(AppliesTo.SESSION.value),
+        begins=F("start"),
+        ends=F("end"),
+        place_name=Coalesce("room__name", Value("")),
+        page_uid=F("uid"),
+        page_title=F("title"),
+        is_paper=Value(False),
+    )
+    parts = [rows.order_by().values_list(*COLUMNS) for rows in (papers, spoken, led)]
+    found: dict[int, list[Any]] = {}
+    for person, *row in parts[0].union(*parts[1:], all=True).order_by():
+        found.setdefault(person, []).append(row)
+    return {person: _next(rows, now) for person, rows in found.items()}
+
+
+def _next(rows: list[Any], now: datetime) -> NextAppearance:
+    # By start, then in the same order on every database.
+    ordered = sorted(rows, key=lambda row: (row[5], row[8]))
+    ahead = [row for row in ordered if row[6] > now]
+    edition, slug, applies, kind, name, start, _end, place, uid, title, is_paper = (ahead or ordered[::-1])[0]
+    view = "papers:detail" if is_paper else "schedule:session"
+    url = path_of(view, slug, uid, markup.slug(title))
+    return NextAppearance(edition, kind_label(applies, kind, name), start, place, url, not ahead)

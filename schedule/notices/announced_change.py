@@ -1,0 +1,166 @@
+"""A change of one session that is applied and announced at once: its words, its release, its banner.
+
+All of it is one change set, so that one click reverts it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db.models import QuerySet, TextChoices
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from conference.models import Announcement, Edition
+from content import times
+from content.models import Status as PageStatus
+from schedule.clashes import PlannedEdit
+from schedule.editing import Placement, SessionRow, Sitting, refusals
+from schedule.entries import Status
+from schedule.models import Release, Room, Session
+from schedule.releases import Snapshot, SnapshotRow, pending_release
+
+MAX_TITLE_CHARS = 200
+# So much of a session's title stands in that of its notice.
+MAX_NAME_CHARS = 120
+
+
+class ChangeKind(TextChoices):
+    ROOM = "room", gettext_lazy("Another room")
+    TIME = "time", gettext_lazy("Another time")
+    CANCEL = "cancel", gettext_lazy("Cancellation")
+    NOTE = "note", pgettext_lazy("kind of a notice", "A note in your own words")
+
+
+@dataclass(frozen=True, slots=True)
+class AnnouncedChange:
+    """What happens to a session: where it goes, or why it is canceled. A note changes nothing."""
+
+    kind: str
+    session: Session
+    to: Placement
+    reason: str = ""
+
+    @property
+    def end(self) -> datetime:
+        return self.to.end
+
+    def title(self) -> str:
+        """Return the suggested title of the notice."""
+        said = {"title": Truncator(str(self.session)).chars(MAX_NAME_CHARS), "room": self._room()}
+        if self.kind == ChangeKind.ROOM:
+            return _("“%(title)s” moves to %(room)s") % said
+        if self.kind == ChangeKind.TIME:
+            return _("“%(title)s” has a new time") % said
+        if self.kind == ChangeKind.CANCEL:
+            return _("“%(title)s” is canceled") % said
+        return _("About “%(title)s”") % said
+
+    def text(self) -> str:
+        """Return the suggested text of the notice."""
+        session, zone = self.session, self.session.edition.zone
+        said = {
+            "when": times.when(self.to.start, self.to.end, zone),
+            "was": times.when(session.start, session.end, zone),
+            "room": self._room(),
+            "old": session.room.name if session.room else "",
+        }
+        if self.kind == ChangeKind.ROOM:
+            words = _("It takes place in %(room)s, not in %(old)s: %(when)s.") if session.room else ""
+            return (words or _("It takes place in %(room)s: %(when)s.")) % said
+        if self.kind == ChangeKind.TIME:
+            return _("It takes place %(when)s, not %(was)s.") % said
+        return self.reason if self.kind == ChangeKind.CANCEL else ""
+
+    def _room(self) -> str:
+        room = Room.objects.filter(pk=self.to.room).first() if self.to.room else None
+        return room.name if room else ""
+
+    def sitting(self) -> Sitting:
+        """Return the move of the session and its parts, as the timetable editor plans it."""
+        edition = self.session.edition
+        rooms = {room.pk: room for room in edition.rooms.all()}
+        sessions: QuerySet[Session] = edition.sessions.select_related("room", "parent")
+        own = sessions.filter(pk=self.session.pk) | sessions.filter(parent=self.session.pk)
+        found = Sitting([SessionRow(one, edition, rooms) for one in own.order_by("start", "pk")])
+        if self.kind in (ChangeKind.ROOM, ChangeKind.TIME):
+            whole = next(row for row in found.rows if row.pk == self.session.pk)
+            whole.plan(self.to)
+            found.take_along(whole)
+        return found
+
+    def planned(self) -> PlannedEdit:
+        return self.sitting().planned()
+
+    def apply(self) -> list[str]:
+        """Store the change. Return what speaks against it."""
+        if self.kind == ChangeKind.CANCEL:
+            self.session.status, self.session.cancellation_reason = Status.CANCELLED, self.reason
+            if not (problems := refusals(self.session)):
+                self.session.save()
+            return problems
+        sitting = self.sitting()
+        if sitting.moved and not sitting.save():
+            found = (row.errors.values() for row in sitting.wrong)
+            return [line for errors in found for lines in errors for line in lines]
+        return []
+
+
+def publish(
+    change: AnnouncedChange, at: datetime, title: str, text: str, until: datetime
+) -> tuple[Announcement, Release | None]:
+    """Show the notice of a change that was applied, and list it among the changes of the program."""
+    session = change.session
+    notice = Announcement(
+        edition=session.edition,
+        title=title,
+        text=text,
+        status=PageStatus.PUBLISHED,
+        published_at=at,
+        banner_until=until,
+        session_uid=session.uid,
+    )
+    notice.full_clean()
+    notice.save()
+    return notice, announce_alone(session.edition, f"session:{session.uid}", at, title)
+
+
+def announce_alone(edition: Edition, key: str, at: datetime, title: str) -> Release | None:
+    """Announce what changed of one thing and of what is in it; all else waits for the next release.
+
+    Nothing is announced alone before the first release, which announces the whole program.
+    """
+    Edition.objects.select_for_update().get(pk=edition.pk)
+    last = edition.releases.order_by("-number").first()
+    ready = pending_release(edition, at)
+    if last is None or last.snapshot is None or ready.is_first:
+        return None
+    before = Snapshot({name: SnapshotRow.read(row) for name, row in last.snapshot.items()})
+    keys = {*within(before, key), *within(ready.program, key)}
+    changes = [one for one in ready.changes if one.key in keys]
+    if not changes:
+        return None
+    now = {name: row.written() for name, row in ready.program.things.items() if name in keys}
+    others = {name: row for name, row in last.snapshot.items() if name not in keys}
+    rooms = dict(edition.rooms.values_list("slug", "name"))
+    release = Release(
+        edition=edition,
+        number=ready.number,
+        title=title,
+        changes=[replace(one).written(rooms) for one in changes],
+        snapshot={**others, **now},
+        published_at=at,
+    )
+    release.save()
+    return release
+
+
+def within(program: Snapshot, key: str) -> Iterable[str]:
+    """Return a thing's key, and those of what is part of it, at any depth."""
+    for name in program.things:
+        one = name
+        while one and one != key:
+            one = program.whole(one)
+        if one:
+            yield name

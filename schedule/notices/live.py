@@ -1,0 +1,77 @@
+"""Live notices: what chairs announce of a session at once, shown as a banner until its time.
+
+A live notice is an announcement with `banner_until`. Its text stays in the news and in their feed.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from conference.models import Announcement, Edition
+from pagecache.per_revision import cached_per_revision
+from schedule.models import Session
+
+CACHED_EDITIONS = 12
+# For editions that were fetched without the end of their last banner.
+FAR = datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class LiveNotice:
+    """An announcement while its banner is shown. It names its session by uid: news are below the schedule."""
+
+    announcement: Announcement
+    about: str
+    # Whether the session has a page.
+    is_linked: bool
+
+
+def with_sessions(edition: Edition, at: datetime) -> QuerySet[Announcement]:
+    """Return the public news of an edition, each with whether its session is public."""
+    sessions = edition.sessions.published(at).filter(uid=OuterRef("session_uid"))
+    return edition.announcements.published(at).annotate(has_session=Exists(sessions.order_by()))
+
+
+def banners(news: Iterable[Announcement], at: datetime) -> list[LiveNotice]:
+    """Return the notices among news `with_sessions()` whose banner is shown at a moment, newest first."""
+    shown = [row for row in news if row.banner_until is not None and at < row.banner_until]
+    shown.sort(key=lambda row: row.published_at, reverse=True)
+    return [LiveNotice(row, row.session_uid, vars(row)["has_session"]) for row in shown]
+
+
+@cached_per_revision(CACHED_EDITIONS, is_dated=True)
+def _news(edition: Edition, at: datetime) -> tuple[Announcement, ...]:
+    """Return the announcements whose banner is shown at a moment. One query."""
+    return tuple(with_sessions(edition, at).filter(banner_until__gt=at))
+
+
+def live_notices(edition: Edition, at: datetime) -> list[LiveNotice]:
+    """Return the notices whose banner is shown at a moment, newest first.
+
+    No query for an edition of `published_editions()` whose last banner has ended.
+    """
+    last = vars(edition).get("last_banner", FAR)
+    return banners(_news(edition, at), at) if last is not None and at < last else []
+
+
+def notices_about(edition: Edition, at: datetime, sessions: Iterable[Session | None]) -> list[LiveNotice]:
+    """Return the notices of these sessions, and of those that they are part of."""
+    notices = live_notices(edition, at)
+    if not notices:
+        return []
+    wanted: set[str] = set()
+    for session in filter(None, sessions):
+        wanted.update((session.uid, session.parent.uid) if session.parent else (session.uid,))
+    return [notice for notice in notices if notice.about in wanted]
+
+
+def mark_notices[Rows: Iterable[Any]](sessions: Rows, edition: Edition, at: datetime) -> Rows:
+    """Return the sessions with the titles of their own notices, as lists show them."""
+    notices = live_notices(edition, at)
+    if notices:
+        for session in sessions:
+            session.notices = [one.announcement.title for one in notices if one.about == session.uid]
+    return sessions

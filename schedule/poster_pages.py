@@ -1,0 +1,120 @@
+"""A session of hundreds of posters in pages: filtered by words, topic and stars, by rows of boards."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from django.core.paginator import Page
+from django.http import HttpRequest
+from django.utils.translation import gettext
+
+from content.pagination import base_query, page_of
+from papers.models import Topic
+from papers.rows import TalkRow
+from schedule.schedule_filters import named
+from search.folding import fold
+
+POSTERS_PER_PAGE = 60
+# Boards with numbers alone are in rows of so many.
+BOARDS_PER_ROW = 20
+MAX_WORDS_CHARS = 100
+MAX_STARRED = 100
+LETTERS = re.compile(r"[^\d]*")
+
+
+@dataclass(frozen=True, slots=True)
+class BoardRow:
+    """Posters that hang side by side; without a `name` those that have no board."""
+
+    name: str
+    talks: list[TalkRow]
+
+    @property
+    def label(self) -> str:
+        """Return the first and the last board: "A1 to A20"."""
+        first, last = self.talks[0].board, self.talks[-1].board
+        return first if first == last else f"{first} – {last}"
+
+
+@dataclass(frozen=True, slots=True)
+class PosterChoice:
+    """What the address chooses; `total` posters are in the session."""
+
+    words: str
+    topic: Topic | None
+    starred: frozenset[str]
+    board: str
+    topics: Sequence[Topic]
+    total: int
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.topic or self.starred)
+
+    @property
+    def query(self) -> str:
+        topic = self.topic.slug if self.topic else ""
+        return base_query({"q": self.words, "topic": topic, "starred": "~".join(sorted(self.starred))})
+
+
+@dataclass(frozen=True, slots=True)
+class PosterPage:
+    """A page of posters, and the rows of boards to go to with the page that each begins on."""
+
+    page: Page[TalkRow]
+    rows: list[BoardRow]
+    jumps: list[tuple[str, int, bool]]
+
+
+def read_poster_choice(request: HttpRequest, topics: Sequence[Topic], total: int) -> PosterChoice:
+    """Return what the address chooses; a script names those starred."""
+    topic = named(request, "topic", topics, gettext("Choose a topic from the list."))
+    starred = frozenset(request.GET.get("starred", "").split("~")[:MAX_STARRED]) - {""}
+    words, board = (" ".join(request.GET.get(name, "").split())[:MAX_WORDS_CHARS] for name in ("q", "board"))
+    return PosterChoice(words, topic, starred, board, topics, total)
+
+
+def matching(talks: Iterable[TalkRow], choice: PosterChoice) -> list[TalkRow]:
+    """Return the posters with all words in title, authors or board, and of those starred."""
+    wanted = fold(choice.words).split()
+    found = [talk for talk in talks if not choice.starred or talk.uid in choice.starred]
+    return [talk for talk in found if all(word in _text(talk) for word in wanted)] if wanted else found
+
+
+def _text(talk: TalkRow) -> str:
+    people = [*(talk.paper.shown_authors if talk.paper else ()), *talk.shown_speakers]
+    return fold(" ".join([str(talk), talk.board, *(person.shown_name for person in people)]))
+
+
+def row_of(board: str) -> str:
+    """Return the row that a board is in: "A" of "A12", "21" of "37"."""
+    letters = LETTERS.match(board)
+    name = letters[0].strip(" -.") if letters else ""
+    if name or not board.isdecimal():
+        return name
+    return str((int(board) - 1) // BOARDS_PER_ROW * BOARDS_PER_ROW + 1)
+
+
+def in_rows(talks: Iterable[TalkRow]) -> list[BoardRow]:
+    return [BoardRow(name, list(row)) for name, row in groupby(talks, lambda talk: row_of(talk.board))]
+
+
+def poster_page(request: HttpRequest, talks: Sequence[TalkRow]) -> PosterPage:
+    """Return the page that the address asks for, of posters along the boards."""
+    page = page_of(request, talks, POSTERS_PER_PAGE)
+    jumps: dict[str, int] = {}
+    for place, talk in enumerate(talks):
+        if name := row_of(talk.board):
+            jumps.setdefault(name, place // POSTERS_PER_PAGE + 1)
+    shown = {row_of(talk.board) for talk in page.object_list}
+    links = [(name, number, name in shown) for name, number in jumps.items()] if len(jumps) > 1 else []
+    return PosterPage(page, in_rows(page.object_list), links)
+
+
+def page_of_board(talks: Sequence[TalkRow], board: str) -> tuple[int, TalkRow] | None:
+    """Return the page and the poster of a board, however it is written: "a 12" is A12."""
+    wanted = re.sub(r"[\s-]+", "", board).casefold()
+    for place, talk in enumerate(talks):
+        if wanted and re.sub(r"[\s-]+", "", talk.board).casefold() == wanted:
+            return place // POSTERS_PER_PAGE + 1, talk
+    return None

@@ -1,0 +1,388 @@
+"""Blocks in which the database shows the working copy, and what happens to the changes made in them.
+
+The pending values are written to the rows in a transaction that is rolled back: every query, filter, rule
+and page shows the working state without knowing of it. Writers of one edition wait for each other.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from django.db import transaction
+from django.db.models import Model
+
+from content import preview_context
+from content.history import ChangeSet, RowChange
+from content.history.recording import Written, row_editions, watching
+from content.models import Content
+from content.replica import reading as from_replica
+from content.row_values import BATCH_ROWS, Key, content_model
+from papers.models import Paper
+from people.models import Person
+from schedule.entries import MOVED
+from schedule.models import Presentation, Session
+from schedule.working_copy.models import PendingChanges, WorkingCopy
+from schedule.working_copy.pending import (
+    CHANGED,
+    CREATED,
+    DELETED,
+    PendingRow,
+    StoredRow,
+    added_up,
+)
+from schedule.working_copy.rows import (
+    WORKING_MODELS,
+    Columns,
+    States,
+    columns,
+    follow_values,
+    is_working,
+    plain_values,
+    primary,
+    put,
+    python_values,
+    reserve_keys,
+    stored,
+    target_state,
+    without_lost,
+)
+
+
+class _RolledBackError(Exception):
+    """Ends a block whose rows go back to what they were."""
+
+
+def open_copies(editions: Collection[int] | None = None) -> list[WorkingCopy]:
+    """Return the open working copies, of these editions or all. One query."""
+    rows = WorkingCopy.objects.open()
+    return list(rows if editions is None else rows.filter(edition__in=editions))
+
+
+def pending_rows(copies: Collection[WorkingCopy]) -> dict[Key, PendingRow]:
+    """Return how the rows of these editions differ. One query."""
+    keys = [copy.pk for copy in copies if copy.row_count]
+    if not keys:
+        return {}
+    rows = added_up(PendingChanges.objects.filter(working_copy__in=keys).order_by("pk"))
+    follow_merges(rows)
+    return rows
+
+
+def follow_merges(rows: dict[Key, PendingRow]) -> None:
+    """Let rows name the person that stays where people were merged meanwhile. One query, or none."""
+    pairs = [row.values["person"] for row in rows.values() if "person" in row.values]
+    named = {key for pair in pairs for key in pair} - {None}
+    while named:
+        merged = Person.objects.filter(pk__in=named, merged_into__isnull=False)
+        stays = dict(merged.values_list("pk", "merged_into"))
+        for pair in pairs:
+            pair[:] = [stays.get(key, key) for key in pair]
+        named = {*stays.values()}
+
+
+@dataclass
+class Shown:
+    """What was put in place of public rows: what these were, by model."""
+
+    public: dict[type[Content], States] = field(default_factory=dict)
+    # When rows last moved, which the history does not record.
+    moved: dict[type[Content], dict[int, Columns]] = field(default_factory=dict)
+
+
+def show(rows: dict[Key, PendingRow], models: Collection[type[Content]] = WORKING_MODELS) -> Shown:
+    """Write the pending values to the rows."""
+    shown, wanted = Shown(), dict[type[Content], States]()
+    for model in WORKING_MODELS:
+        here = {key: row for (label, key), row in rows.items() if label == model._meta.label_lower}
+        if here and model in models:
+            now = stored(model, here)
+            shown.public[model] = {key: now.get(key) for key in here}
+            wanted[model] = {key: target_state(row, model, now.get(key)) for key, row in here.items()}
+    without_lost(wanted)
+    for model, states in wanted.items():
+        put(model, {key: row for key, row in shown.public[model].items() if row is not None}, states)
+    return shown
+
+
+def moved_rows(copies: Collection[WorkingCopy]) -> dict[type[Content], dict[int, Columns]]:
+    """Return when sessions and presentations last moved, of those that did. Two queries."""
+    editions = [copy.edition_id for copy in copies]
+    found: dict[type[Content], dict[int, Columns]] = {}
+    for model in (Session, Presentation):
+        rows = model._base_manager.filter(edition__in=editions, **{f"{MOVED}__isnull": False})
+        found[model] = {key: {MOVED: at} for key, at in rows.values_list("pk", MOVED)}
+    return found
+
+
+@contextmanager
+def reading(copies: Collection[WorkingCopy], rows: dict[Key, PendingRow] | None = None) -> Iterator[None]:
+    """Show the working state inside; nothing that is written there stays.
+
+    `rows` are those that `pending_rows()` returned for these copies; they are read again if somebody
+    changed the copies since.
+    """
+    if preview_context.is_working_state() or not any(copy.row_count for copy in copies):
+        yield
+        return
+    try:
+        with transaction.atomic(), from_replica(allowed=False):
+            now = locked(copies)
+            is_current = [copy.mark for copy in now] == [copy.mark for copy in copies]
+            with preview_context.working_state(" ".join(copy.mark for copy in now)):
+                show(rows if rows is not None and is_current else pending_rows(now))
+                yield
+            raise _RolledBackError
+    except _RolledBackError:
+        pass
+
+
+def locked(copies: Collection[WorkingCopy]) -> list[WorkingCopy]:
+    """Return the working copies as they are now; others wait until the transaction ends."""
+    keys = [copy.pk for copy in copies]
+    rows = WorkingCopy.objects.filter(pk__in=keys).select_for_update(of=("self",)).select_related("edition")
+    return [copy for copy in rows.order_by("pk") if copy.is_open]
+
+
+@contextmanager
+def changing(
+    copies: Collection[WorkingCopy],
+    *,
+    keeps_others: bool = False,
+    models: Collection[type[Content]] = WORKING_MODELS,
+) -> Iterator[None]:
+    """Show the working state inside, and make what is changed of it there pending changes.
+
+    What changes other rows becomes public as ever, and stays with all that the block wrote. Where nothing
+    does, and unless the block `keeps_others`, such as the memory of an import, all of it is rolled back.
+    """
+    if preview_context.is_working_state():
+        yield
+        return
+    with transaction.atomic(), from_replica(allowed=False):
+        copies = locked(copies)
+        found: list[PendingChanges] = []
+        if not copies:
+            yield
+            return
+        try:
+            with transaction.atomic():
+                moved = moved_rows(copies)
+                shown = show(pending_rows(copies), models)
+                shown.moved = moved
+                with watching() as watch, preview_context.working_state(f"changing {uuid4()}"):
+                    yield
+                taken = _taken(watch.written, copies)
+                found = taken.sets()
+                if not taken.others and not keeps_others:
+                    raise _RolledBackError
+                _put_back(shown, taken, models)
+                _put_back_unrecorded(watch.unrecorded)
+        except _RolledBackError:
+            pass
+        store(found)
+
+
+@dataclass
+class Taken:
+    """What a block changed: of the working copies, and otherwise."""
+
+    copies: dict[int, WorkingCopy]
+    # Changes of working rows with the fields that are the working copy's, and with those that are not.
+    mine: list[tuple[ChangeSet, RowChange, WorkingCopy]] = field(default_factory=list)
+    others: list[RowChange] = field(default_factory=list)
+    made: dict[ChangeSet, dict[Key, WorkingCopy]] = field(default_factory=dict)
+
+    def sets(self) -> list[PendingChanges]:
+        """Return the changes for each change set and working copy, with the values of new rows."""
+        rows: dict[tuple[ChangeSet, WorkingCopy], list[StoredRow]] = {}
+        now = self._now()
+        labels = self._labels(now)
+        for change_set, change, copy in self.mine:
+            row = self._row(change, now, labels)
+            if row is not None:
+                rows.setdefault((change_set, copy), []).append(row)
+        for change_set, keys in self.made.items():
+            for (label, key), copy in keys.items():
+                here = now[content_model(label)].get(key)
+                if here is not None:
+                    model = content_model(label)
+                    values = {name: [None, value] for name, value in plain_values(model, here).items()}
+                    new = PendingRow(CREATED, label, key, labels.get((label, key), ""), values)
+                    new.follows = follow_values(model, here)
+                    rows.setdefault((change_set, copy), []).append(new.stored())
+        return [_set(change_set, copy, found) for (change_set, copy), found in rows.items()]
+
+    def _now(self) -> dict[type[Content], dict[int, Columns]]:
+        keys: dict[str, set[int]] = {}
+        names = [change.key for _set, change, _copy in self.mine if change.kind != DELETED]
+        for label, key in [*names, *(key for made in self.made.values() for key in made)]:
+            keys.setdefault(label, set()).add(key)
+        return {content_model(label): stored(content_model(label), found) for label, found in keys.items()}
+
+    def _labels(self, now: dict[type[Content], dict[int, Columns]]) -> dict[Key, str]:
+        found: dict[Key, str] = {}
+        for model, rows in now.items():
+            related = [f.name for f in model._meta.concrete_fields if f.is_relation]
+            for row in model._base_manager.filter(pk__in=[*rows]).select_related(*related):
+                found[model._meta.label_lower, row.pk] = str(row)[:300]
+        return found
+
+    def _row(
+        self,
+        change: RowChange,
+        now: dict[type[Content], dict[int, Columns]],
+        labels: dict[Key, str],
+    ) -> StoredRow | None:
+        model = content_model(change.model)
+        if change.kind == DELETED:
+            pairs = {name: [value, None] for name, value in change.values.items()}
+            return PendingRow(DELETED, *change.key, change.label, pairs).stored()
+        here = now[model].get(change.object_id)
+        pairs = {name: pair for name, pair in change.values.items() if is_working(change.model, name)}
+        if here is None or not pairs:
+            return None
+        row = PendingRow(CHANGED, *change.key, labels.get(change.key, ""), pairs)
+        row.follows = follow_values(model, here)
+        return row.stored()
+
+
+def _set(change_set: ChangeSet, copy: WorkingCopy, rows: list[StoredRow]) -> PendingChanges:
+    fields = ("at", "user_id", "user_name", "origin", "detail", "reference")
+    values = {name: getattr(change_set, name) for name in fields}
+    one = PendingChanges(act=change_set.pk, working_copy=copy, rows=rows, **values)
+    # A row that changed several times, as one.
+    one.rows = [row.stored() for row in added_up([one]).values()]
+    return one
+
+
+def _taken(written: list[Written], copies: Collection[WorkingCopy]) -> Taken:
+    """Part what was written to the history by what it changed."""
+    taken = Taken({copy.edition_id: copy for copy in copies})
+    # What was rolled back inside is not here.
+    here = {
+        *ChangeSet.objects.filter(pk__in={one.change_set.pk for one in written}).values_list("pk", flat=True)
+    }
+    written = [one for one in written if one.change_set.pk in here]
+    rows = [(one.change_set, row) for one in written for row in one.rows]
+    is_other_gone = any(row.kind == DELETED and not is_working(row.model) for _set, row in rows)
+    for change_set, row in rows:
+        copy = taken.copies.get(row.edition_key or 0)
+        # Of papers a change of the status waits, but neither new ones nor deleted ones.
+        fields = [is_working(row.model, name) for name in row.values if row.kind == CHANGED]
+        if copy is None or not (is_working(row.model) or any(fields)):
+            taken.others.append(row)
+        elif row.kind == DELETED and row.dragged and is_other_gone:
+            # It went with a paper or a person.
+            taken.others.append(row)
+        elif row.kind != CREATED:
+            taken.mine.append((change_set, row, copy))
+            if not is_working(row.model) and not all(fields):
+                taken.others.append(row)
+        elif not is_working(row.model):
+            taken.others.append(row)
+    for one in written:
+        if made := _new_rows(one.made, taken.copies):
+            taken.made.setdefault(one.change_set, {}).update(made)
+    return taken
+
+
+def _new_rows(keys: set[Key], copies: dict[int, WorkingCopy]) -> dict[Key, WorkingCopy]:
+    """Return the new rows of working copies. A query for each model."""
+    found: dict[Key, WorkingCopy] = {}
+    for label in {label for label, _key in keys if is_working(label)}:
+        own = [key for name, key in keys if name == label]
+        for key, edition in row_editions(content_model(label), own).items():
+            if edition in copies:
+                found[label, key] = copies[edition]
+    return found
+
+
+def _put_back(shown: Shown, taken: Taken, models: Collection[type[Content]]) -> None:
+    """Let rows be what they were for the public, and the history know nothing of pending changes."""
+    gone = {row.key for row in taken.others if row.kind == DELETED}
+    public: dict[type[Content], States] = {model: dict(states) for model, states in shown.public.items()}
+    for model, states in _before(taken, shown).items():
+        public[model] = {**states, **public.get(model, {})}
+    for keys in taken.made.values():
+        for label, key in keys:
+            public.setdefault(content_model(label), {}).setdefault(key, None)
+    for model in WORKING_MODELS:
+        label = model._meta.label_lower
+        states = {key: row for key, row in public.get(model, {}).items() if (label, key) not in gone}
+        put(model, stored(model, states), states)
+    _forget(taken)
+
+
+def _put_back_unrecorded(rows: Iterable[tuple[type[Model], Columns]]) -> None:
+    """Let stars, invitations and other rows without a history be as before, where what they need stays."""
+    wanted: dict[type[Model], States] = {}
+    for model, row in rows:
+        wanted.setdefault(model, {}).setdefault(row[primary(model)], row)
+    without_lost(wanted)
+    for model, states in wanted.items():
+        put(model, stored(model, states), states)
+
+
+def _before(taken: Taken, shown: Shown) -> dict[type[Content], States]:
+    """Return the columns of changed rows as they were before, those that are computed too."""
+    earlier: dict[type[Content], dict[int, Columns]] = {}
+    for _change_set, change, _copy in reversed(taken.mine):
+        values = {name: value for name, value in change.before().items() if is_working(change.model, name)}
+        model = content_model(change.model)
+        earlier.setdefault(model, {}).setdefault(change.object_id, {}).update(python_values(model, values))
+    found: dict[type[Content], States] = {}
+    for model, rows in earlier.items():
+        here = stored(model, rows)
+        for key, values in rows.items():
+            state = {**here.get(key, {}), **values, primary(model): key}
+            if model is not Paper:
+                row = model(**state)
+                row.derive()
+                state = {name: getattr(row, name) for name in columns(model)}
+                if MOVED in state:
+                    state[MOVED] = shown.moved.get(model, {}).get(key, {}).get(MOVED)
+            found.setdefault(model, {})[key] = state
+    return found
+
+
+def _forget(taken: Taken) -> None:
+    """Take pending changes out of the history."""
+    mine = {change.pk: change for _set, change, _copy in taken.mine}
+    partly = [row for row in taken.others if row.pk in mine]
+    for row in partly:
+        row.values = {name: pair for name, pair in row.values.items() if not is_working(row.model, name)}
+    RowChange.objects.bulk_update(partly, ["values"], batch_size=BATCH_ROWS)
+    RowChange.objects.filter(pk__in=mine.keys() - {row.pk for row in partly}).delete()
+    for change_set, keys in taken.made.items():
+        for label in {label for label, _key in keys}:
+            own = [key for name, key in keys if name == label]
+            change_set.rows.filter(model=label, object_id__in=own, kind=CREATED).delete()
+    sets = {change_set.pk for change_set, _row, _copy in taken.mine} | {one.pk for one in taken.made}
+    ChangeSet.objects.filter(pk__in=sets, rows=None, reference="").delete()
+
+
+def store(found: Collection[PendingChanges]) -> None:
+    """Store pending changes, and note that their working copies changed."""
+    if not found:
+        return
+    reserve_keys(
+        [PendingRow.read(row) for one in found for row in one.rows],
+        [one.act for one in found],
+    )
+    PendingChanges.objects.bulk_create(found)
+    for copy in {one.working_copy for one in found}:
+        advance(copy)
+
+
+def reserve_all_keys() -> None:
+    """Reserve the keys of what is pending, in a database that was restored."""
+    sets = list(PendingChanges.objects.exclude(rows=[]))
+    reserve_keys([PendingRow.read(row) for one in sets for row in one.rows], [one.act for one in sets])
+
+
+def advance(copy: WorkingCopy) -> None:
+    """Count what is pending, and note that it changed. The working copy is locked."""
+    found = added_up(copy.sets.order_by("pk"))
+    copy.row_count, copy.version = len(found), copy.version + 1
+    copy.save()

@@ -1,0 +1,64 @@
+"""Pending changes as the pages of the history show changes: rows in memory that are in no table."""
+
+from collections.abc import Iterable, Mapping
+
+from conference.models import Edition
+from content.history import ChangeSet, RowChange
+from content.history.timeline import RowLabels, field_changes, target_of
+from schedule.working_copy.models import PendingChanges
+from schedule.working_copy.pending import CHANGED, CREATED, Pairs, PendingRow
+
+# What says nothing to people about a new row.
+UNSHOWN = frozenset(("edition", "uid", "position", "slug"))
+
+
+def as_history(pending: PendingChanges) -> tuple[ChangeSet, list[RowChange]]:
+    """Return the change set and row changes that these would have been."""
+    fields = ("at", "user_id", "user_name", "origin", "detail")
+    change_set = ChangeSet(pk=pending.act, **{name: getattr(pending, name) for name in fields})
+    rows = [
+        RowChange(
+            pk=place,
+            change_set=change_set,
+            kind=row["kind"],
+            model=row["model"],
+            object_id=row["key"],
+            label=row["label"],
+            values=row["values"] if row["kind"] == CHANGED else {},
+        )
+        for place, row in enumerate(pending.rows, 1)
+    ]
+    return change_set, rows
+
+
+def shown_pairs(row: PendingRow) -> Pairs:
+    """Return the fields of a row that a page lists."""
+    if row.kind == CHANGED:
+        return row.values
+    if row.kind == CREATED:
+        return {
+            n: pair for n, pair in row.values.items() if pair[1] not in (None, "", False) and n not in UNSHOWN
+        }
+    return {}
+
+
+def pointed_at(rows: Iterable[PendingRow]) -> list[tuple[str, int]]:
+    """Return the rows whose names a list of these needs."""
+    found = []
+    for row in rows:
+        for name, pair in shown_pairs(row).items():
+            target = target_of(row.model, name)
+            found += [(target, key) for key in pair if target and isinstance(key, int)]
+    return found
+
+
+def lines_of(row: PendingRow, names: RowLabels, edition: Edition) -> list[dict[str, str]]:
+    return field_changes(row.model, shown_pairs(row), names, edition)
+
+
+def both(public: RowLabels, working: RowLabels) -> RowLabels:
+    """Return the names of rows of the working copy, and of those that are public alone."""
+    found = RowLabels([])
+    known: Mapping[tuple[str, int], str] = {**public.known, **working.known}
+    found.known = dict(known)
+    return found

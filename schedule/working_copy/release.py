@@ -1,0 +1,436 @@
+"""Making a working copy public: conflicts, all of it or some rows, now or at a moment; discarding.
+
+Released rows are written by `content.history.revert`, as any plan is: with rules, history, revision,
+invalidations. All or nothing, as one change set that can be reverted.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from conference.models import Edition
+from content import bulk, revision
+from content.actor import User
+from content.bulk import why_refused
+from content.history import ChangeSet, Origin
+from content.history.recording import recording
+from content.history.revert import (
+    CannotRevertError,
+    RevertStep,
+    earlier_targets,
+    earlier_values,
+    fetch_rows,
+    keys_by_model,
+    not_plain,
+    revert,
+)
+from content.models import Content
+from content.row_values import Key, content_model, relation_targets
+from schedule.models import Release
+from schedule.releases import announce
+from schedule.working_copy.block import advance, locked, pending_rows
+from schedule.working_copy.models import PendingChanges, WorkingCopy
+from schedule.working_copy.pending import (
+    CHANGED,
+    CREATED,
+    DELETED,
+    PendingRow,
+    builds_on,
+    name_of,
+    with_needed,
+)
+from schedule.working_copy.rows import plain_values, stored, targets
+
+# What a release is called in the history.
+RELEASE = "release of the working copy"
+MINE, THEIRS = "mine", "theirs"
+# Places give way to others by themselves.
+NEVER_CONFLICTS = frozenset((bulk.POSITION,))
+
+
+class RefusedError(Exception):
+    """Nothing was released or discarded; `reasons` say why."""
+
+    def __init__(self, *reasons: str) -> None:
+        super().__init__(*reasons)
+        self.reasons = list(reasons)
+
+
+@dataclass(frozen=True, slots=True)
+class PendingConflict:
+    """A field that was changed in the public program since it was changed in the working copy.
+
+    Without a `field` the whole row: it is gone, or needs what is gone.
+    """
+
+    row: PendingRow
+    field: str = ""
+    public: Any = None
+    mine: Any = None
+    reason: str = ""
+
+    @property
+    def line(self) -> str:
+        return f"{self.row.line}:{self.field}"
+
+
+@dataclass
+class PublicRows:
+    """The public rows that pending ones change, as values of the history."""
+
+    values: dict[Key, dict[str, Any]] = field(default_factory=dict)
+    # The rows outside of the working copy at which pending ones point, and which are gone.
+    lost: set[Key] = field(default_factory=set)
+
+
+def public_rows(rows: Mapping[Key, PendingRow]) -> PublicRows:
+    """Read what is public of these rows. Two queries for each model, one more for each model pointed at."""
+    found, asked = PublicRows(), dict[type[Content], set[int]]()
+    for label in {label for label, _key in rows}:
+        model = content_model(label)
+        keys = [key for name, key in rows if name == label]
+        for key, row in stored(model, keys).items():
+            found.values[label, key] = plain_values(model, row)
+        for name, target in relation_targets(model).items():
+            own = (row.after.get(name) for row in rows.values() if row.model == label)
+            pointed = {key for key in own if key is not None}
+            asked.setdefault(target, set()).update(pointed)
+    for target, wanted in asked.items():
+        here = {*target._base_manager.filter(pk__in=wanted).values_list("pk", flat=True)}
+        found.lost |= {(target._meta.label_lower, key) for key in wanted - here}
+    found.lost -= {name for name, row in rows.items() if row.kind == CREATED}
+    return found
+
+
+def conflicts(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[PendingConflict]:
+    """Return where the public program was changed too, so that pending changes no longer fit."""
+    found: list[PendingConflict] = []
+    for name, row in rows.items():
+        now = public.values.get(name)
+        if row.kind == CREATED:
+            if lost := _lost(row, public):
+                found.append(PendingConflict(row, reason=lost))
+        elif now is None:
+            if row.kind == CHANGED:
+                said = _("It was deleted from the public program meanwhile.")
+                found.append(PendingConflict(row, reason=said))
+        else:
+            for one, (before, after) in row.values.items():
+                is_other = now.get(one) not in (before, after) and one not in NEVER_CONFLICTS
+                if is_other and (row.kind == CHANGED or one in now):
+                    found.append(PendingConflict(row, one, now.get(one), after))
+            if row.kind == CHANGED and (lost := _lost(row, public)):
+                found.append(PendingConflict(row, reason=lost))
+    return found
+
+
+def _lost(row: PendingRow, public: PublicRows) -> str:
+    for name, target in relation_targets(content_model(row.model)).items():
+        if (target._meta.label_lower, row.after.get(name)) in public.lost:
+            said = _("The %(thing)s that it needs was deleted meanwhile.")
+            return said % {"thing": target._meta.verbose_name}
+    return ""
+
+
+def decided(
+    rows: Mapping[Key, PendingRow], found: Collection[PendingConflict], choices: Mapping[str, str]
+) -> dict[Key, PendingRow]:
+    """Return the rows as they are released after these choices, by conflict. Raises if one is open."""
+    if any(choices.get(one.line) not in (MINE, THEIRS) for one in found):
+        raise RefusedError(
+            _("The public program was changed meanwhile. Choose what holds where both differ.")
+        )
+    released = dict(rows)
+    for one in found:
+        row = released.get(one.row.name)
+        if row is None or (choices[one.line] == MINE and one.field):
+            continue
+        if not one.field or row.kind == DELETED:
+            # What is gone cannot be changed, and a row that was changed since stays.
+            del released[row.name]
+            continue
+        values = {name: pair for name, pair in row.values.items() if name != one.field}
+        released[row.name] = PendingRow(row.kind, row.model, row.key, row.label, values)
+    return released
+
+
+def steps_of(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[RevertStep]:
+    """Return what happens to each row, judged by its rules where many are written together."""
+    steps: list[RevertStep] = []
+    for row in rows.values():
+        model, now = content_model(row.model), public.values.get(row.name)
+        if row.kind == DELETED:
+            if now is not None:
+                steps.append(RevertStep(model, row.key, "remove", None, row.label))
+        elif row.kind == CREATED:
+            pairs = {name: [None, value] for name, value in row.after.items()}
+            steps.append(RevertStep(model, row.key, "bring back", None, row.label, pairs))
+        elif now is not None:
+            pairs = {name: [now.get(name), then] for name, then in row.after.items() if now.get(name) != then}
+            if pairs:
+                steps.append(RevertStep(model, row.key, "change", None, row.label, pairs))
+    _judge(steps, {row.name for row in rows.values() if row.kind == CREATED})
+    return steps
+
+
+def _derived_from(step: RevertStep) -> set[str]:
+    return {*step.model.derived_from}
+
+
+def _judge(steps: list[RevertStep], coming: set[Key]) -> None:
+    """Let rules accept changed rows without new unique values that need nothing new: written at once."""
+    changes = [step for step in steps if step.kind == "change"]
+    plain = [
+        step for step in changes if not step.pairs.keys() & (not_plain(step.model) - _derived_from(step))
+    ]
+    # Text is derived anew of the rows of which one of its fields changes: only these need its fields.
+    deriving = [step for step in plain if step.pairs.keys() & _derived_from(step)]
+    targets, here = earlier_targets(plain), dict[Key, Content]()
+    for model, keys in keys_by_model(plain).items():
+        derived = keys_by_model(deriving).get(model, set())
+        found = fetch_rows(model, keys - derived) + fetch_rows(model, derived, model.derived_from)
+        here |= {(model._meta.label_lower, row.pk): row for row in found}
+    for step in plain:
+        row, relations = here.get((step.model._meta.label_lower, step.key)), relation_targets(step.model)
+        pointed = {
+            (relations[name]._meta.label_lower, step.pairs[name][1]) for name in step.pairs.keys() & relations
+        }
+        if row is None or pointed & coming:
+            continue
+        values = earlier_values(step, targets)
+        if not why_refused(row, values):
+            step.row, step.accepted = row, values
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """The words and notes with which a release is announced, and what it leaves out."""
+
+    title: str = ""
+    text: str = ""
+    without: Sequence[str] = ()
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What a release did."""
+
+    row_count: int
+    change_set: ChangeSet | None
+    release: Release | None
+
+
+def release(
+    copy: WorkingCopy,
+    user: User,
+    at: datetime,
+    *,
+    seen: int | None = None,
+    chosen: Collection[Key] | None = None,
+    choices: Mapping[str, str] | None = None,
+    announcement: Announcement | None = None,
+    user_name: str = "",
+) -> Released:
+    """Make the pending changes public, or the `chosen` rows with what they need: all of them or none.
+
+    `seen` is the version that was shown. Raises `RefusedError` with every reason why not.
+    """
+    with transaction.atomic():
+        copy = current(copy, seen)
+        rows = pending_rows([copy])
+        if chosen is not None:
+            wanted = with_needed(rows, {*chosen} & rows.keys(), targets)
+            rows = {name: row for name, row in rows.items() if name in wanted}
+        if not rows and announcement is None:
+            raise RefusedError(_("Nothing was chosen that could be released."))
+        public = public_rows(rows)
+        going = decided(rows, conflicts(rows, public), choices or {})
+        try:
+            with recording(Origin.ACTION, user, RELEASE) as log, revision.lock():
+                revert(steps_of(going, public), Origin.ACTION, user, RELEASE)
+                log.write()
+        except CannotRevertError as error:
+            raise RefusedError(*error.reasons) from error
+        announced = announce(copy.edition, at, **asdict(announcement)) if announcement else None
+        name = user_name or (user.get_username() if user else "")
+        _mark_released(copy, {*rows}, log.change_set, name, at, is_all=chosen is None)
+        return Released(len(rows), log.change_set, announced)
+
+
+def current(copy: WorkingCopy, seen: int | None) -> WorkingCopy:
+    """Return the working copy, locked, if it is open and as it was shown. Raises `RefusedError` if not."""
+    found = locked([copy])
+    now = found[0] if found else WorkingCopy.objects.select_related("edition").get(pk=copy.pk)
+    if seen is not None and now.version != seen:
+        if now.released_at and not now.row_count:
+            raise RefusedError(already_released(now))
+        raise RefusedError(
+            _("The working copy changed after you opened this page. Nothing was done: look at it again.")
+        )
+    if not found:
+        raise RefusedError(_("The working copy is switched off."))
+    return now
+
+
+def already_released(copy: WorkingCopy) -> str:
+    from_zone = copy.released_at.astimezone(copy.edition.zone) if copy.released_at else None
+    said = _("Already released by %(who)s at %(at)s.")
+    return said % {"who": copy.released_by or "–", "at": f"{from_zone:%Y-%m-%d %H:%M %Z}"}
+
+
+def _mark_released(
+    copy: WorkingCopy,
+    names: set[Key],
+    change_set: ChangeSet | None,
+    who: str,
+    at: datetime,
+    *,
+    is_all: bool,
+) -> None:
+    for one in copy.sets.exclude(rows=[]):
+        going = [row for row in one.rows if name_of(row) in names]
+        if going:
+            one.rows = [row for row in one.rows if name_of(row) not in names]
+            mark = change_set.pk if change_set else None
+            one.released = [*one.released, *({**row, "change_set": mark} for row in going)]
+            one.save(update_fields=["rows", "released"])
+    copy.released_at, copy.released_by, copy.refusal = at, who, ""
+    if is_all:
+        copy.release_at, copy.plan = None, {}
+    advance(copy)
+
+
+# Discarding
+
+
+def discard(copy: WorkingCopy, *, seen: int | None = None, chosen: Collection[Key] | None = None) -> int:
+    """Drop the pending changes, or the `chosen` rows with those that need them; return how many rows."""
+    with transaction.atomic():
+        copy = current(copy, seen)
+        rows = pending_rows([copy])
+        names = {*rows} if chosen is None else _with_dependents(rows, {*chosen} & rows.keys())
+        for one in copy.sets.exclude(rows=[]):
+            one.rows = [row for row in one.rows if name_of(row) not in names]
+            _save_or_delete(one)
+        advance(copy)
+        return len(names)
+
+
+def _with_dependents(rows: Mapping[Key, PendingRow], chosen: set[Key]) -> set[Key]:
+    """Return the chosen rows, with those that point at new rows among them."""
+    found = {*chosen}
+    while True:
+        new = {name for name in found if rows[name].kind == CREATED}
+        more = {name for name, row in rows.items() if name not in found and targets(row) & new}
+        if not more:
+            return found
+        found |= more
+
+
+def _save_or_delete(one: PendingChanges) -> None:
+    if one.rows or one.released:
+        one.save(update_fields=["rows"])
+    else:
+        one.delete()
+
+
+def drop(one: PendingChanges) -> int:
+    """Take back one set of pending changes; return how many rows. Raises if later ones build on it."""
+    with transaction.atomic():
+        copy = current(one.working_copy, None)
+        one = copy.sets.select_for_update().get(pk=one.pk)
+        if one.released or not one.rows:
+            raise RefusedError(
+                _("These changes were released already. Revert the release in the history instead.")
+            )
+        later = copy.sets.filter(pk__gt=one.pk).order_by("pk")
+        if needing := builds_on(later, one.rows, targets):
+            named = ", ".join(dict.fromkeys(row["label"] for row in needing[:5]))
+            said = _("Later changes in the working copy build on these: %(rows)s. Take those back first.")
+            raise RefusedError(said % {"rows": named})
+        count = len(one.rows)
+        one.delete()
+        advance(copy)
+        return count
+
+
+# Switching it on and off, and planning
+
+
+def open_copy(edition: Edition, user: User, at: datetime) -> WorkingCopy:
+    """Begin to collect changes beside the public program. Raises before its schedule is public."""
+    is_public = [
+        gate is not None and gate <= at for gate in (edition.public_from, edition.schedule_public_from)
+    ]
+    if not all(is_public):
+        said = _("The schedule of %(edition)s is not public yet, so there is nothing to protect.")
+        raise RefusedError(said % {"edition": edition})
+    copy, is_new = WorkingCopy.objects.get_or_create(edition=edition)
+    if is_new or not copy.is_open:
+        copy.is_open, copy.opened_at = True, at
+        copy.opened_by = user.get_username() if user else ""
+        copy.version += 1
+        copy.save()
+    return copy
+
+
+def close_copy(copy: WorkingCopy) -> None:
+    """Let changes be public at once again. Raises `RefusedError` while something is pending."""
+    with transaction.atomic():
+        copy = current(copy, None)
+        if copy.row_count:
+            raise RefusedError(
+                _("Release or discard the pending changes before you switch the working copy off.")
+            )
+        copy.is_open, copy.release_at, copy.plan = False, None, {}
+        copy.version += 1
+        copy.save()
+
+
+def plan_release(
+    copy: WorkingCopy,
+    user: User,
+    moment: datetime | None,
+    *,
+    seen: int | None = None,
+    announcement: Announcement | None = None,
+) -> None:
+    """Release what is pending at a moment, also what is changed until then; `None` takes the plan back."""
+    with transaction.atomic():
+        copy = current(copy, seen)
+        copy.release_at, copy.refusal = moment, ""
+        copy.planned_by = user.get_username() if user and moment else ""
+        copy.planner_id = user.pk if user and moment else None
+        copy.plan = asdict(announcement) if announcement and moment else {}
+        copy.version += 1
+        copy.save()
+
+
+def release_due(at: datetime) -> list[WorkingCopy]:
+    """Release the working copies whose moment has come; note why one could not be. One query without any."""
+    done = []
+    for copy in WorkingCopy.objects.open().filter(release_at__lte=at):
+        try:
+            with transaction.atomic():
+                copy = current(copy, None)
+                if copy.release_at is None or copy.release_at > at:
+                    # Another process was first, or the plan was changed meanwhile.
+                    continue
+                release(
+                    copy,
+                    copy.planner,
+                    at,
+                    announcement=Announcement(**copy.plan) if copy.plan else None,
+                    user_name=copy.planned_by,
+                )
+        except RefusedError as error:
+            rows = WorkingCopy.objects.filter(pk=copy.pk, release_at=copy.release_at)
+            rows.update(refusal="\n".join(error.reasons), release_at=None)
+            continue
+        done.append(copy)
+    return done

@@ -1,0 +1,237 @@
+"""Rows read and written column by column: without history, revision, signals or rules.
+
+What is written here is never committed, but for the public state that is put back (`block`).
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from itertools import batched
+from typing import Any
+
+from django.db import connection
+from django.db.models import CASCADE, PROTECT, Field, Model, QuerySet
+
+from content.history import ChangeSet
+from content.models import Content
+from content.row_values import BATCH_ROWS, Key, content_model, plain, recorded_fields, relation_targets
+from papers.models import Paper
+from schedule.models import Presentation, Room, Session, SessionRole, Speaker
+from schedule.working_copy.pending import CREATED, DELETED, PendingRow
+
+# What a working copy holds, those that others point at first; of papers their status alone.
+WORKING_MODELS: tuple[type[Content], ...] = (Paper, Room, Session, Presentation, SessionRole, Speaker)
+PAPER_FIELDS = frozenset(("status",))
+LABELS = frozenset(model._meta.label_lower for model in WORKING_MODELS)
+
+# Attribute -> value, of all columns or some.
+type Columns = dict[str, Any]
+type States = dict[int, Columns | None]
+
+
+def is_working(label: str, field: str = "") -> bool:
+    """Tell whether rows of a model, or a field of them, belong to a working copy."""
+    return label in LABELS and (label != Paper._meta.label_lower or field in PAPER_FIELDS)
+
+
+@cache
+def columns(model: type[Model]) -> dict[str, "Field[Any, Any]"]:
+    """Return the columns that a working copy writes, by attribute."""
+    fields = model._meta.concrete_fields
+    return {f.attname: f for f in fields if model is not Paper or f.primary_key or f.name in PAPER_FIELDS}
+
+
+@cache
+def following(model: type[Content]) -> tuple[str, ...]:
+    """Return the columns that are computed from others when a row is saved."""
+    if model is Paper:
+        return ()
+    known = recorded_fields(model)
+    return tuple(f.attname for f in model._meta.concrete_fields if f.name not in known and not f.primary_key)
+
+
+def stored(model: type[Model], keys: Iterable[int]) -> dict[int, Columns]:
+    """Return the columns of the rows that are here. One query for 500 rows."""
+    names = [*columns(model)]
+    found: dict[int, Columns] = {}
+    for batch in batched(sorted({*keys}), BATCH_ROWS, strict=False):
+        rows: Any = QuerySet(model).filter(pk__in=batch).order_by().values_list(*names)
+        found |= {
+            values[names.index(primary(model))]: dict(zip(names, values, strict=True)) for values in rows
+        }
+    return found
+
+
+def primary(model: type[Model]) -> str:
+    return model._meta.pk.attname
+
+
+def python_values(model: type[Content], values: Mapping[str, Any]) -> Columns:
+    """Return values of the history by column, as Python has them."""
+    fields = recorded_fields(model)
+    return {
+        fields[name].attname: fields[name].to_python(value)
+        for name, value in values.items()
+        if name in fields
+    }
+
+
+def plain_values(model: type[Content], row: Columns) -> dict[str, Any]:
+    """Return the columns of a row as the history holds them."""
+    fields = recorded_fields(model).items()
+    return {name: plain(row[field.attname]) for name, field in fields if field.attname in row}
+
+
+def follow_values(model: type[Content], row: Columns) -> dict[str, Any]:
+    return {name: plain(row[name]) for name in following(model)}
+
+
+def target_state(row: PendingRow, model: type[Content], here: Columns | None) -> Columns | None:
+    """Return the columns that a row has in the working copy."""
+    if row.kind == DELETED:
+        return None
+    if here is None and row.kind != CREATED:
+        # Somebody deleted it from the public program: a conflict, shown with the release.
+        return None
+    fields = {field.attname: field for field in model._meta.concrete_fields}
+    follows = {name: fields[name].to_python(value) for name, value in row.follows.items() if name in fields}
+    key = {primary(model): row.key}
+    return {**(here or {}), **python_values(model, row.after), **follows, **key}
+
+
+def targets(row: PendingRow) -> set[Key]:
+    """Return the rows of a working copy at which a row points."""
+    return {
+        (label, key)
+        for name, target in relation_targets(content_model(row.model)).items()
+        if (label := target._meta.label_lower) in LABELS
+        if (key := row.values.get(name, [None, None])[1])
+    }
+
+
+def without_lost[M: Model](wanted: dict[type[M], States]) -> None:
+    """Leave rows as they are public that point at what is gone from there, such as a deleted paper."""
+    for model, states in wanted.items():
+        for field in model._meta.concrete_fields:
+            target = field.related_model
+            if not field.is_relation or not isinstance(target, type) or model is Paper:
+                continue
+            lost = _lost(target, {row[field.attname] for row in states.values() if row}, wanted)
+            relation: Any = field.remote_field
+            is_needed = relation.on_delete in (CASCADE, PROTECT)
+            for key, row in [*states.items()]:
+                if row and row[field.attname] in lost:
+                    if is_needed:
+                        del states[key]
+                    else:
+                        row[field.attname] = None
+
+
+def _lost[M: Model](target: type[Model], asked: set[Any], wanted: dict[type[M], States]) -> set[int]:
+    """Return those of the keys that are nowhere, or go in the working copy."""
+    states: States = next((found for model, found in wanted.items() if model is target), {})
+    gone = {key for key, state in states.items() if state is None}
+    unknown = asked - {None} - {key for key, state in states.items() if state}
+    for batch in batched(sorted(unknown), BATCH_ROWS, strict=False):
+        here: Any = QuerySet(target).filter(pk__in=batch).order_by().values_list("pk", flat=True)
+        gone |= {*batch} - {*here}
+    return gone
+
+
+def put(model: type[Model], now: Mapping[int, Columns], wanted: States) -> None:
+    """Make rows what is wanted; `now` is what they are. A few statements, however many rows."""
+    going = [key for key, row in wanted.items() if row is None and key in now]
+    coming = [row for key, row in wanted.items() if row is not None and key not in now]
+    changing: dict[tuple[str, ...], list[Columns]] = {}
+    for key in sorted(now.keys() & wanted.keys()):
+        row = wanted[key]
+        if row is None:
+            continue
+        differing = tuple(name for name, value in row.items() if now[key][name] != value)
+        if unique_columns(model) & {*differing}:
+            # Two rows may change places, and each statement must leave unique values.
+            going.append(key)
+            coming.append(row)
+        elif differing:
+            changing.setdefault(differing, []).append(row)
+    delete(model, going)
+    for names, rows in changing.items():
+        update(model, names, rows)
+    insert(model, coming)
+
+
+@cache
+def unique_columns(model: type[Model]) -> frozenset[str]:
+    rules = [getattr(rule, "fields", ()) for rule in model._meta.constraints]
+    named = {name for fields in rules for name in fields}
+    return frozenset(f.attname for f in model._meta.concrete_fields if f.unique or f.name in named) - {
+        primary(model)
+    }
+
+
+def _quoted(name: str | None) -> str:
+    return connection.ops.quote_name(name or "")
+
+
+def _prepared(model: type[Model], names: Iterable[str], row: Columns) -> list[Any]:
+    fields = columns(model)
+    return [fields[name].get_db_prep_save(row[name], connection) for name in names]
+
+
+def update(model: type[Model], names: Collection[str], rows: Iterable[Columns]) -> None:
+    fields, key = columns(model), primary(model)
+    sets = ", ".join(f"{_quoted(fields[name].column)} = %s" for name in names)
+    where = f"{_quoted(fields[key].column)} = %s"
+    statement = f"UPDATE {_quoted(model._meta.db_table)} SET {sets} WHERE {where}"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.executemany(statement, [_prepared(model, [*names, key], row) for row in rows])
+
+
+def insert(model: type[Model], rows: Collection[Columns]) -> None:
+    if not rows:
+        return
+    fields = columns(model)
+    names = ", ".join(_quoted(field.column) for field in fields.values())
+    places = ", ".join("%s" for _name in fields)
+    statement = f"INSERT INTO {_quoted(model._meta.db_table)} ({names}) VALUES ({places})"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.executemany(statement, [_prepared(model, fields, row) for row in rows])
+
+
+def delete(model: type[Model], keys: Iterable[int]) -> None:
+    for batch in batched(sorted(keys), BATCH_ROWS, strict=False):
+        rows: Any = QuerySet(model).filter(pk__in=batch).order_by()
+        rows._raw_delete(connection.alias)
+
+
+def reserve_keys(rows: Iterable[PendingRow], change_sets: Iterable[int] = ()) -> None:
+    """Let no later row get the key of one that was rolled back: SQLite counts its keys in the transaction."""
+    highest: dict[str, int] = {}
+    for row in rows:
+        if row.kind == CREATED:
+            table = content_model(row.model)._meta.db_table
+            highest[table] = max(highest.get(table, 0), row.key)
+    if keys := [*change_sets]:
+        highest[ChangeSet._meta.db_table] = max(keys)
+    if connection.vendor == "sqlite":
+        _reserve_in_sqlite(highest)
+    else:
+        _reserve_in_sequences(highest)
+
+
+def _reserve_in_sqlite(highest: Mapping[str, int]) -> None:
+    with connection.cursor() as cursor:
+        for table, key in highest.items():
+            cursor.execute("UPDATE sqlite_sequence SET seq = max(seq, %s) WHERE name = %s", [key, table])
+            if cursor.rowcount == 0:
+                cursor.execute("INSERT INTO sqlite_sequence (name, seq) VALUES (%s, %s)", [table, key])
+
+
+def _reserve_in_sequences(highest: Mapping[str, int]) -> None:
+    """A sequence never goes back, but a restored database counts from the rows that it has."""
+    with connection.cursor() as cursor:
+        for table, key in highest.items():
+            sequence = f"pg_get_serial_sequence('{table}', 'id')"
+            cursor.execute(
+                f"SELECT setval({sequence}, %s) WHERE %s > nextval({sequence})",
+                [key, key],
+            )

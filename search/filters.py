@@ -1,0 +1,377 @@
+"""Words of a search that mean a day, room, kind or topic of an edition, or an edition of the site. Pure.
+
+`read()` splits a text into filters and the words that remain to be searched for. With a poster session on
+Wednesday 8 July, a room "Hall A" and a topic "Robotics":
+
+| text | filters | words |
+|---|---|---|
+| posters on scaling laws wednesday | kind poster, day 2026-07-08 | scaling laws |
+| kind:poster day:wed room:"Hall A" | kind poster, day 2026-07-08, room hall-a | |
+| tutorials on 8 July in Hall A | kind tutorial, day 2026-07-08, room hall-a | |
+| robotics posters | topic robotics, kind poster | |
+| robotics for surgery | | robotics for surgery |
+| "wednesday" -posters | | "wednesday" -posters |
+
+- "papers" before "on" or "by", as in "papers on graphs", says nothing and is left out.
+- A name without an operator counts if it is there in full. A topic does only if no other words remain: who
+  adds words looks for more than the papers of one topic.
+- Phrases and excluded words stay as they are, and so does an operator with a value that nothing has.
+- There is one filter of each facet, the first; `known` facets were chosen elsewhere and get none.
+- `plain` words, which a visitor took back, are not understood; an operator is.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from functools import cached_property
+from itertools import product
+
+from django.utils.dates import MONTHS, MONTHS_AP, WEEKDAYS, WEEKDAYS_ABBR
+from django.utils.translation import gettext, pgettext
+
+from search.folding import words
+from search.query import MAX_QUERY_CHARS, OPERATORS, QUOTES, part_pattern
+
+# In order of precedence, should two of them have a name in common.
+FACETS = ("day", "room", "kind", "topic", "edition")
+PART = part_pattern([*OPERATORS, *FACETS])
+# These mean something else without an operator: a name, a company, a constraint, a network.
+ORDINARY_WORDS = frozenset(
+    [
+        *("break", "demo", "meal", "opening", "other", "panel", "registration", "sat", "session"),
+        *("sessions", "social", "sun", "talk"),
+    ]
+)
+# Shorter names of rooms, such as "301", need an operator.
+MIN_ROOM_CHARS = 4
+# Longer names are not looked for without an operator.
+MAX_NAME_TOKENS = 10
+ENGLISH_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+ENGLISH_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+WEEKDAY_FORMS = {1: ["tue", "tues"], 2: ["wed", "weds"], 3: ["thu", "thur", "thurs"]}
+
+CONNECTING = "about and at by for from in of on the"
+
+# Folded words, such as ("hall", "a").
+type Words = tuple[str, ...]
+# What a name stands for, such as ("room", "hall-a"); `None` where two things have it.
+type Meanings = dict[Words, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A facet and its value as addresses write it, and the span of the text that was understood so."""
+
+    facet: str
+    value: str
+    start: int
+    end: int
+    # It was written as an operator, such as day:wed.
+    is_explicit: bool = False
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The names that are understood: in a text, and after an operator."""
+
+    names: Mapping[Words, tuple[str, str]]
+    values: Mapping[str, Meanings]
+    topics: Meanings
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A text that was read. In `skipped` are words that say nothing, such as "on" before a day."""
+
+    text: str
+    filters: tuple[Filter, ...] = ()
+    skipped: tuple[tuple[int, int], ...] = field(default=(), compare=False)
+
+    @cached_property
+    def words(self) -> str:
+        """The text that remains to be searched for."""
+        return self.without(self.filters)
+
+    def without(self, filters: Iterable[Filter]) -> str:
+        """Return the text without these filters and the connecting words."""
+        left_out = sorted([*self.skipped, *((one.start, one.end) for one in filters)])
+        rest, place = [], 0
+        for start, end in left_out:
+            rest.append(self.text[place:start])
+            place = end
+        return " ".join(" ".join([*rest, self.text[place:]]).split())
+
+    def written(self, one: Filter) -> str:
+        """Return the words that were understood as this filter."""
+        return self.text[one.start : one.end]
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    """A part of the text: a plain word with its folded words, or what has an operator, quotes or a minus."""
+
+    start: int
+    end: int
+    words: Words
+    is_plain: bool
+    facet: str = ""
+
+
+def read(
+    text: str, vocabulary: Vocabulary, *, plain: Iterable[str] = (), known: Collection[str] = ()
+) -> Reading:
+    """Split a text into filters and words."""
+    text = text[:MAX_QUERY_CHARS]
+    tokens = list(_tokens(text))
+    refused = {tuple(words(one)) for one in plain}
+    found: dict[str, Filter] = {}
+    left: list[_Token | Filter] = []
+    place = 0
+    while place < len(tokens):
+        one, count = _understood(tokens, place, vocabulary, refused)
+        place += count
+        if one is None or one.facet in found or one.facet in known:
+            left += tokens[place - count : place]
+        else:
+            found[one.facet] = one
+            left.append(one)
+    rest, skipped = _without_connecting_words(left)
+    if "topic" not in found and "topic" not in known:
+        topic = _topic(rest, vocabulary.topics, refused)
+        # Another filter in between makes two parts of it.
+        if topic and not any(topic.start < one.start < topic.end for one in found.values()):
+            found["topic"] = topic
+    filters = sorted(found.values(), key=lambda one: one.start)
+    return Reading(text, tuple(filters), tuple(skipped))
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    for match in PART.finditer(text.translate(QUOTES)):
+        value = match["word"] if match["phrase"] is None else match["phrase"]
+        operator = (match["operator"] or "").lower()
+        is_plain = not (match["minus"] or operator or match["phrase"] is not None)
+        facet = operator if operator in FACETS and not match["minus"] else ""
+        if found := tuple(words(value)):
+            yield _Token(match.start(), match.end(), found, is_plain, facet)
+
+
+def _understood(
+    tokens: Sequence[_Token], place: int, vocabulary: Vocabulary, refused: Collection[Words]
+) -> tuple[Filter | None, int]:
+    """Return the filter that begins with this token, the longest, and the number of tokens it takes."""
+    first = tokens[place]
+    if first.facet:
+        value = _value(vocabulary.values.get(first.facet, {}), first.words)
+        return (Filter(first.facet, value, first.start, first.end, True) if value else None), 1
+    longest: tuple[Filter | None, int] = None, 1
+    name: Words = ()
+    for count, token in enumerate(tokens[place:], start=1):
+        if not token.is_plain:
+            break
+        name += token.words
+        if name in vocabulary.names and name not in refused:
+            facet, value = vocabulary.names[name]
+            longest = Filter(facet, value, first.start, token.end), count
+        elif count > MAX_NAME_TOKENS:
+            break
+    return longest
+
+
+def _topic(rest: Sequence[_Token], topics: Meanings, refused: Collection[Words]) -> Filter | None:
+    """Return the topic that all the words that remain are the name of."""
+    name = tuple(word for one in rest for word in one.words)
+    slug = topics.get(name)
+    if not slug or name in refused or not all(one.is_plain for one in rest):
+        return None
+    return Filter("topic", slug, rest[0].start, rest[-1].end)
+
+
+def _value(values: Meanings, name: Words) -> str | None:
+    """Return the value of this name, or of the only name that begins with these words."""
+    if name in values:
+        return values[name]
+    begun = {value for known, value in values.items() if _begins(known, name)}
+    return begun.pop() if len(begun) == 1 else None
+
+
+def _begins(name: Words, typed: Words) -> bool:
+    *before, last = typed
+    return (
+        name[: len(before)] == tuple(before)
+        and len(name) >= len(typed)
+        and name[len(before)].startswith(last)
+    )
+
+
+def _without_connecting_words(
+    parts: Sequence[_Token | Filter],
+) -> tuple[list[_Token], list[tuple[int, int]]]:
+    """Return the tokens that remain, and the spans of those that say nothing beside another part."""
+    skipped = {beside for place in range(len(parts)) for beside in _saying_nothing(parts, place)}
+    rest = [one for place, one in enumerate(parts) if isinstance(one, _Token) and place not in skipped]
+    return rest, [(parts[place].start, parts[place].end) for place in sorted(skipped)]
+
+
+def _saying_nothing(parts: Sequence[_Token | Filter], place: int) -> Iterator[int]:
+    """Yield where words say nothing beside this part: "on" Wednesday, posters "on"; "papers by" Hinton."""
+    part = parts[place]
+    before, after = (list(_connecting(parts, place, step)) for step in (-1, 1))
+    if isinstance(part, Filter):
+        yield from before
+        if part.facet == "kind":
+            yield from after
+        return
+    is_noun = part.is_plain and part.words in {("papers",), tuple(words(gettext("papers")))}
+    follows_filter = place > 0 and isinstance(parts[place - 1], Filter)
+    if is_noun and (place == 0 or follows_filter):
+        following = parts[place + len(after) + 1 :]
+        if after or follows_filter or (following and isinstance(following[0], Filter)):
+            yield place
+            yield from after
+
+
+def _connecting(parts: Sequence[_Token | Filter], place: int, step: int) -> Iterator[int]:
+    """Yield the places of the connecting words next to this one, before or after it."""
+    # Whatever the language of the site, many type English.
+    connecting = {*words(CONNECTING), *words(gettext("about and at by for from in of on the"))}
+    beside = place + step
+    while 0 <= beside < len(parts):
+        part = parts[beside]
+        if isinstance(part, Filter) or not part.is_plain or not connecting.issuperset(part.words):
+            return
+        yield beside
+        beside += step
+
+
+# The names of an edition
+
+
+def vocabulary(
+    days: Iterable[date],
+    rooms: Mapping[str, str],
+    kinds: Mapping[str, Iterable[str]],
+    topics: Sequence[tuple[str, str]],
+    today: date | None = None,
+) -> Vocabulary:
+    """Return the words for these days, rooms (slug: name), kinds (slug: labels) and topics (slug, name).
+
+    During the edition, when `today` is one of the days, "today" and "tomorrow" are understood as well.
+    """
+    dated = sorted(days)
+    bare_days, any_days = day_names(dated, today)
+    bare_kinds, any_kinds = kind_names(kinds)
+    room_names = _unique((tuple(words(name)), slug) for slug, name in rooms.items())
+    topic_names = _unique((tuple(words(name)), slug) for slug, name in topics)
+    names: dict[Words, tuple[str, str]] = {}
+    long_rooms = {
+        name: slug for name, slug in room_names.items() if len("".join(name)) >= MIN_ROOM_CHARS and slug
+    }
+    for facet, found in (("kind", bare_kinds), ("room", long_rooms), ("day", bare_days)):
+        names |= {name: (facet, value) for name, value in found.items() if name and value}
+    values = {
+        "day": any_days,
+        "room": {**room_names, **_slugs(rooms)},
+        "kind": {**any_kinds, **_slugs(kinds)},
+        "topic": {**topic_names, **_slugs(slug for slug, _name in topics)},
+    }
+    return Vocabulary(names, values, topic_names)
+
+
+def edition_names(editions: Iterable[tuple[str, str, int]]) -> Vocabulary:
+    """Return the words for these editions (slug, name, year): the name, or the year of one alone."""
+    known = [*editions]
+    pairs = [(name, slug) for slug, name, _year in known] + [(str(year), slug) for slug, _name, year in known]
+    names = _unique((tuple(words(name)), slug) for name, slug in pairs)
+    bare = {name: ("edition", slug) for name, slug in names.items() if slug}
+    return Vocabulary(bare, {"edition": {**names, **_slugs(slug for slug, *_ in known)}}, {})
+
+
+def _slugs(slugs: Iterable[str]) -> Meanings:
+    return {tuple(words(slug)): slug for slug in slugs}
+
+
+def _unique(pairs: Iterable[tuple[Words, str]]) -> Meanings:
+    """Return what each name stands for, `None` where several things have it."""
+    found: Meanings = {}
+    for name, value in pairs:
+        found[name] = value if found.get(name, value) == value else None
+    found.pop((), None)
+    return found
+
+
+def day_names(days: Sequence[date], today: date | None) -> tuple[Meanings, Meanings]:
+    """Return the names of days in a text, and those after an operator."""
+    bare: list[tuple[Words, str]] = []
+    short: list[tuple[Words, str]] = []
+    weekdays = [day.weekday() for day in days]
+    for day in days:
+        value = day.isoformat()
+        dates = list(_dates(day))
+        forms = list(_weekdays(day))
+        bare += ((date_words, value) for date_words in dates)
+        bare += ((weekday + date_words, value) for weekday, date_words in product(forms, dates))
+        if weekdays.count(day.weekday()) == 1:
+            bare += ((weekday, value) for weekday in forms if not ORDINARY_WORDS.issuperset(weekday))
+            short += ((weekday, value) for weekday in forms)
+        short.append(((str(day.day),), value))
+    if today and today in days:
+        after = today + timedelta(days=1)
+        named = {gettext("today"): today, gettext("tomorrow"): after, "today": today, "tomorrow": after}
+        bare += ((tuple(words(name)), day.isoformat()) for name, day in named.items() if day in days)
+    return _unique(bare), _unique([*bare, *short])
+
+
+def _weekdays(day: date) -> Iterator[Words]:
+    """Yield the names of its weekday, in English and the language of the site."""
+    number = day.weekday()
+    english = ENGLISH_WEEKDAYS[number]
+    for name in dict.fromkeys(
+        [
+            english,
+            english[:3],
+            *WEEKDAY_FORMS.get(number, ()),
+            str(WEEKDAYS[number]),
+            str(WEEKDAYS_ABBR[number]),
+        ]
+    ):
+        yield tuple(words(name))
+
+
+def _dates(day: date) -> Iterator[Words]:
+    """Yield 2026 07 08; 8 july, july 8, 8th of july, and so on, with the year and without it."""
+    yield tuple(words(day.isoformat()))
+    english = ENGLISH_MONTHS[day.month - 1]
+    months = [english, english[:3], str(MONTHS[day.month]), str(MONTHS_AP[day.month])]
+    ordinals = {1: "st", 2: "nd", 3: "rd"}
+    ordinal = "th" if day.day in (11, 12, 13) else ordinals.get(day.day % 10, "th")
+    numbers = [str(day.day), f"{day.day}{ordinal}"]
+    for month, number in product(dict.fromkeys(tuple(words(month)) for month in months), numbers):
+        for name in ((number, *month), (*month, number), (number, "of", *month)):
+            yield name
+            yield (*name, str(day.year))
+
+
+def kind_names(kinds: Mapping[str, Iterable[str]]) -> tuple[Meanings, Meanings]:
+    """Return the names of kinds in a text, in singular and plural, and those after an operator."""
+    every = [
+        (name, slug)
+        for slug, labels in kinds.items()
+        for label in dict.fromkeys([*labels, slug.replace("_", " ").replace("-", " ")])
+        for name in _numbers(tuple(words(label)))
+    ]
+    found = _unique(every)
+    bare = {name: slug for name, slug in found.items() if not ORDINARY_WORDS.issuperset(name)}
+    return bare, found
+
+
+def _numbers(name: Words) -> Iterator[Words]:
+    """Yield "poster session", "poster sessions", and "poster", "posters"."""
+    session = pgettext("last word of a kind of session, such as “Oral session”", "session")
+    singular = {name, name[:-1] if name[-1:] in (("session",), (session,)) else name} - {()}
+    for one in singular:
+        yield one
+        # Other languages give the plural as the name of a kind of their own.
+        yield one if one[-1].endswith("s") else (*one[:-1], f"{one[-1]}s")

@@ -1,0 +1,144 @@
+"""Controls above lists: few on a phone, all at hand on a desktop, and one search box for one search."""
+
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.base import AXE_SCRIPT
+from playwright.sync_api import Locator, Page, expect
+
+from tests import factories as make
+from tests.browser.axe import DESKTOP, PHONE, hindrances
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
+
+DAY = "/2021/schedule/2021-04-06/"
+# What a page is for, below its heading and controls.
+FIRST = {
+    DAY: ".block",
+    f"{DAY}?view=grid": ".grid",
+    f"{DAY}?kind=oral": ".block",
+    "/2021/schedule/?view=list": ".day",
+    "/2021/papers/": ".papers > li",
+    "/2021/papers/?topic=compilers&view=detailed": ".papers > li",
+    "/2021/search/?q=compiler": ".section",
+}
+MAX_PIXELS = 200
+
+
+def bottom(place: Locator) -> float:
+    box = place.bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]
+
+
+@pytest.mark.parametrize("path", FIRST)
+def test_content_begins_soon_after_the_heading_on_a_phone(open_page: Callable[..., Page], path: str) -> None:
+    page = open_page(viewport=PHONE, has_touch=True, is_mobile=True)
+    page.goto(path)
+    first = page.locator("main").locator(FIRST[path]).first.bounding_box()
+
+    assert first is not None
+    assert first["y"] - bottom(page.locator("h1")) <= MAX_PIXELS
+
+
+def test_posters_of_a_full_hall_begin_on_the_first_screen_of_a_phone(
+    open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("schedule.views.LIGHT", 1)
+    edition = make.make_edition(2031)
+    hall = make.make_session(edition, kind="poster", room=make.make_room(edition, "Exhibition Hall C"))
+    topic = make.make_topic(edition)
+    for row in "ABCDEFGHIJKL":
+        make.make_presentation(
+            hall, make.make_paper(edition, ["Ada"], topic=topic), kind="poster", board=f"{row}1"
+        )
+    page = open_page(viewport=PHONE, has_touch=True, is_mobile=True)
+    page.goto(hall.get_absolute_url())
+    first = page.locator(".board-row .talk").first.bounding_box()
+
+    assert first is not None
+    assert first["y"] - bottom(page.locator(".pagehead")) <= MAX_PIXELS
+    assert page.evaluate("innerWidth") == PHONE["width"]
+    expect(page.get_by_label("Go to board")).to_be_hidden()
+    page.locator(".fold > summary").click()
+    expect(page.get_by_label("Go to board")).to_be_visible()
+    assert hindrances(page, [(PHONE, "light"), (PHONE, "dark")]) == []
+
+
+def test_secondary_controls_unfold_on_a_phone_without_javascript(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=PHONE, java_script_enabled=False)
+    for path, name in ((f"{DAY}?view=grid", "Kind"), ("/2021/papers/", "Sort")):
+        page.goto(path)
+        control = page.locator("main").get_by_text(name, exact=True)
+        expect(control).to_be_hidden()
+        page.locator(".fold > summary", has_text="Options").click()
+        expect(control).to_be_visible()
+
+
+def test_unfolded_controls_hinder_nobody(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=PHONE)
+    complaints: list[str] = []
+    for path in (f"{DAY}?view=grid", "/2021/papers/", "/2021/search/?q=compiler"):
+        page.goto(path)
+        for summary in page.locator(".fold > summary").all():
+            summary.click()
+        complaints += hindrances(page, [(PHONE, "light"), (PHONE, "dark")])
+
+    assert complaints == []
+
+
+def test_desktop_shows_the_controls_in_the_line(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=DESKTOP)
+    page.goto(f"{DAY}?view=grid")
+    expect(page.locator("summary", has_text="Options")).to_be_hidden()
+    page.get_by_text("Filter", exact=True).click()
+    expect(page.get_by_label("Kind")).to_be_visible()
+    expect(page.locator(".zoom")).to_be_visible()
+
+    page.goto("/2021/papers/")
+    for name in ("Sort", "Group", "View"):
+        expect(page.get_by_role("navigation", name=name, exact=True)).to_be_visible()
+
+
+def test_search_page_has_one_box(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=DESKTOP)
+    for path in ("/2021/search/?q=compiler", "/search/?q=compiler"):
+        page.goto(path)
+        expect(page.get_by_role("search")).to_have_count(1)
+
+
+def test_box_of_the_header_is_a_button_beside_that_of_the_papers(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=DESKTOP)
+    page.goto("/2021/papers/")
+    form = page.locator(".bar .search")
+    folded = form.bounding_box()
+    form.locator("input").click()
+    page.keyboard.type("cortex")
+    unfolded = form.bounding_box()
+    page.keyboard.press("Enter")
+
+    assert folded is not None
+    assert unfolded is not None
+    assert folded["width"] < 60 < 200 < unfolded["width"]
+    expect(page).to_have_url("/2021/search/?q=cortex")
+
+
+def test_tab_bar_covers_no_target_in_the_eyes_of_a_checker(open_page: Callable[..., Page]) -> None:
+    """Lighthouse judges the first screen with its bars, which `hindrances` puts aside."""
+    page = open_page(viewport={"width": 412, "height": 823}, has_touch=True, is_mobile=True)
+    for path in ("/2021/search/?q=compiler", "/2021/papers/", DAY):
+        page.goto(path)
+        page.evaluate(AXE_SCRIPT)
+        found = page.evaluate("axe.run(document, { runOnly: ['target-size'] })")
+        assert [node["html"] for rule in found["violations"] for node in rule["nodes"]] == []
+
+
+def test_end_of_the_page_stays_above_the_tab_bar(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=PHONE, has_touch=True, is_mobile=True)
+    page.goto("/2021/papers/")
+    page.evaluate("scrollTo(0, document.body.scrollHeight)")
+    bar = page.locator(".tabbar").bounding_box()
+
+    assert bar is not None
+    assert bottom(page.locator(".foot")) <= bar["y"] + 1
+    assert bottom(page.locator(".tabbar")) == PHONE["height"]

@@ -1,0 +1,77 @@
+"""Forms of the admin fit: two screens for a paper, nothing to scroll sideways, buttons in sight."""
+
+from datetime import timedelta
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests import factories as make
+from tests.browser.axe import PHONE
+from tests.posted import address
+
+pytestmark = pytest.mark.browser
+
+SCREEN = ViewportSize(width=1280, height=800)
+# Where the row of buttons stands at the end of the form, whatever is scrolled.
+FORM_END = """() => {
+  const row = document.querySelector(".submit-row");
+  row.style.position = "static";
+  const end = Math.round(row.getBoundingClientRect().bottom + window.scrollY);
+  row.style.position = "";
+  return end;
+}"""
+# How far the page, and each table of rows, is wider than what is seen of it.
+TOO_WIDE = """() => [document.documentElement, ...document.querySelectorAll(".tabular .wrapper")]
+  .map((box) => box.scrollWidth - box.clientWidth).filter((over) => over > 1)"""
+PAGE_TOO_WIDE = "document.documentElement.scrollWidth - window.innerWidth"
+
+
+def test_paper_of_eight_authors_takes_two_screens(page: Page) -> None:
+    edition = make.make_edition()
+    authors = [make.make_person(f"Wilhelmina Featherstonehaugh-Cholmondeley {n}") for n in range(8)]
+    paper = make.make_paper(edition, title="A rather long title of a paper about many things", doi="10.1/a")
+    for author in authors:
+        make.add_author(paper, author, affiliations="University of Somewhere\nInstitute of Other Studies")
+    make.make_material(paper)
+    session = make.make_session(edition, title="A session whose title goes on for a while")
+    start, end = make.MORNING, make.MORNING + timedelta(minutes=20)
+    make.make_presentation(session, paper, start=start, end=end)
+    make.make_presentation(session, paper, kind="poster", board="12")
+    page.set_viewport_size(SCREEN)
+    page.goto(address(paper, "change"))
+
+    assert page.evaluate(FORM_END) <= 2 * SCREEN["height"]
+    assert page.evaluate(TOO_WIDE) == []
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_in_viewport()
+    # What is folded says what it holds.
+    publication = page.locator("summary", has_text="Publication: DOI")
+    expect(page.locator("summary", has_text="Materials (1)")).to_be_visible()
+    expect(page.locator("#id_doi")).to_be_hidden()
+    publication.click()
+    page.locator("#id_doi").evaluate("field => { field.maxLength = 9999; field.value = 'x'.repeat(999); }")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".errornote")).to_be_visible()
+    expect(page.locator("#id_doi")).to_be_visible()
+
+
+@pytest.mark.parametrize("form", ["paper", "session", "person", "edition"])
+def test_form_fits_a_screen_and_a_phone(page: Page, form: str) -> None:
+    edition = make.make_edition()
+    person = make.make_person("Wilhelmina Featherstonehaugh-Cholmondeley")
+    paper = make.make_paper(edition, [person], title="A rather long title of a paper about many things")
+    session = make.make_session(edition, room=make.make_room(edition), recording_url="https://example.org/r")
+    make.add_role(session, person, "chair")
+    make.make_presentation(session, paper)
+    rows = {"paper": paper, "session": session, "person": person, "edition": edition}
+    page.set_viewport_size(SCREEN)
+    page.goto(address(rows[form], "change"))
+    page.evaluate("document.querySelectorAll('fieldset > details').forEach((part) => { part.open = true; })")
+
+    assert page.evaluate(TOO_WIDE) == []
+    page.set_viewport_size(PHONE)
+    assert page.evaluate(PAGE_TOO_WIDE) <= 0
+    expect(page.get_by_role("button", name="Save", exact=True)).to_be_in_viewport()
+    if form == "session":
+        # A link that is set is not folded away.
+        expect(page.locator("summary", has_text="Links")).to_have_count(0)
+        expect(page.locator("#id_recording_url")).to_be_visible()

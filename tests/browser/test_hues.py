@@ -1,0 +1,87 @@
+"""Text in the color of a kind or topic is readable, whatever color chairs choose."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from conference.models import Edition
+from schedule.session_kinds import BuiltInPresentationKind, BuiltInSessionKind
+from tests import factories as make
+from website.colors import PALETTE_TOPICS
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
+
+BUILT_IN = [f"var(--kind-{kind})" for kind in {*BuiltInSessionKind.values, *BuiltInPresentationKind.values}]
+PALETTE = [f"var(--topic-{number})" for number in range(1, PALETTE_TOPICS + 1)]
+WHEEL = [
+    f"oklch({light} {chroma} {angle})"
+    for light in (0.3, 0.65, 0.9)
+    for chroma in (0.05, 0.2, 0.37)
+    for angle in range(0, 360, 15)
+]
+EXTREMES = ["#000000", "#ffffff", "#ff0000", "#00ff00", "#0000ff", "#ffff00", "#00ffff", "#ff00ff", "#808080"]
+LEAST = 4.5
+
+# Pairs of text and ground in the colors of a hue: of public pages, and of the desk's timetable.
+PUBLIC = [("--hue-ink", "--hue-wash"), ("--hue-ink", "--paper")]
+DESK = [("--body-fg", "--hue-wash"), *(("--hue-ink", ground) for ground in ("--body-bg", "--selected-row"))]
+
+# The contrast of each pair in each color, from the pixels that the browser shows.
+MEASURE = """([hues, pairs]) => {
+  const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const light = (color) => {
+    pen.clearRect(0, 0, 1, 1);
+    pen.fillStyle = color;
+    pen.fillRect(0, 0, 1, 1);
+    const [r, g, b] = [...pen.getImageData(0, 0, 1, 1).data].map((one) => one / 255)
+      .map((one) => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const contrast = (one, other) => {
+    const [low, high] = [light(one), light(other)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const box = document.createElement("p");
+  box.className = "kind-measured";
+  document.body.append(box);
+  const style = getComputedStyle(box);
+  return hues.map((hue) => {
+    box.style.setProperty("--hue", hue);
+    return [hue, ...pairs.map(([ink, ground]) => {
+      box.style.color = `var(${ink})`;
+      box.style.backgroundColor = `var(${ground})`;
+      return contrast(style.color, style.backgroundColor);
+    })];
+  });
+}"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_in_every_hue_is_readable(open_page: Callable[..., Page], scheme: str) -> None:
+    page = open_page(color_scheme=scheme)
+    page.goto("/2021/")
+    found = page.evaluate(MEASURE, [[*BUILT_IN, *PALETTE, *WHEEL, *EXTREMES], PUBLIC])
+
+    assert len(found) > 250
+    assert [line for line in found if min(line[1:]) < LEAST] == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_timetable_of_the_desk_is_readable_in_every_hue(open_desk: Callable[..., Page], scheme: str) -> None:
+    page = open_desk(color_scheme=scheme)
+    page.goto("/admin/schedule/session/timetable/")
+    found = page.evaluate(MEASURE, [[*BUILT_IN, *WHEEL, *EXTREMES], DESK])
+
+    assert len(found) > 250 - len(PALETTE)
+    assert [line for line in found if min(line[1:]) < LEAST] == []
+
+
+def test_timetable_of_the_desk_shows_the_colors_that_chairs_chose(open_desk: Callable[..., Page]) -> None:
+    edition = Edition.objects.get(slug="2021")
+    make.make_session_kind(edition.conference, "Oral", slug="oral", color="#112233")
+    page = open_desk()
+    page.goto(f"/admin/schedule/session/timetable/?edition={edition.pk}&day=2021-04-06")
+
+    block = page.locator(".tt-block.kind-oral").first
+    expect(block).to_have_css("border-left-color", "rgb(17, 34, 51)")

@@ -1,0 +1,54 @@
+"""What attendees come for, counted in taps: when and where is it, posters of a day, my calendar."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.axe import DESKTOP, PHONE
+
+pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
+
+
+def test_when_and_where_is_found_on_a_phone_by_one_tap_without_scrolling(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page(viewport=PHONE)
+    page.goto("/2021/")
+    page.get_by_role("navigation", name="Quick links").get_by_role("link", name="Search").click()
+    page.locator("main").get_by_role("combobox").press_sequentially("cortex comp", delay=20)
+
+    option = page.locator("[role=option]:visible").first
+    expect(option).to_contain_text("Cortex: A Compiler for Recursive Deep Learning Models")
+    expect(option).to_contain_text("Tue 6 Apr")
+    expect(option).to_be_in_viewport()
+    assert page.evaluate("scrollY") == 0
+
+
+def test_posters_of_a_topic_on_a_day_come_with_two_clicks(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=DESKTOP)
+    page.goto("/2021/")
+    box = page.locator(".bar form.search").get_by_role("combobox")
+    box.click()
+    box.press_sequentially("posters on compilers tuesday", delay=5)
+    page.keyboard.press("Enter")
+
+    chosen = page.get_by_role("list").filter(has_text="Poster").filter(has_text="Tue 6 Apr")
+    expect(chosen.first).to_be_visible()
+    papers = page.locator("main .papers > li")
+    expect(papers.first).to_be_visible()
+    for line in papers.all():
+        expect(line).to_contain_text("Tue 6 Apr")
+
+
+def test_a_plan_reaches_the_calendar_of_a_phone_without_typing(open_page: Callable[..., Page]) -> None:
+    page = open_page(viewport=PHONE)
+    page.goto("/2021/schedule/2021-04-06/")
+    page.locator("main .star").first.click()
+    page.get_by_role("navigation", name="Quick links").get_by_role("link", name="Agenda").click()
+    page.get_by_role("button", name="Save and sync").click()
+    page.get_by_text("Add to calendar").first.click()
+
+    address = page.get_by_role("link", name="Apple Calendar").first.get_attribute("href")
+    assert address is not None
+    assert address.startswith("webcal://")

@@ -1,0 +1,47 @@
+"""The drawn picture of an edition: the same each time, small, and dark enough for white text."""
+
+import re
+
+import pytest
+from defusedxml.ElementTree import fromstring
+
+from conference import art
+
+COLORS = ["#0b6b62", "#b5126f", "#ffff00", "#808080", "#000000", "#ffffff", "#00ffff", "#0000ff"]
+
+
+def contrast_with_white(color: str) -> float:
+    """Return the contrast ratio of WCAG."""
+    red, green, blue = (art._linear(int(color[place : place + 2], 16) / 255) for place in (1, 3, 5))
+    return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+
+
+def test_art_is_the_same_each_time_and_differs_by_name_and_color() -> None:
+    drawn = {art.draw(name, color) for name in ("ICML 2026", "ICML 2027") for color in COLORS[:2]}
+    hashes = {art.art_hash(name, color) for name in ("ICML 2026", "ICML 2027") for color in COLORS[:2]}
+
+    art.draw.cache_clear()
+
+    assert (len(drawn), len(hashes)) == (4, 4)
+    assert art.draw("ICML 2026", COLORS[0]) in drawn
+
+
+@pytest.mark.parametrize("name", ["MLSys 2027", "<&>", "大会 2027", ""])
+def test_art_is_a_few_kilobytes_of_well_formed_svg(name: str) -> None:
+    drawing = art.draw(name, "#0b6b62")
+
+    assert fromstring(drawing).tag == "{http://www.w3.org/2000/svg}svg"
+    assert len(drawing) < 6_500
+
+
+@pytest.mark.parametrize("color", COLORS)
+def test_white_text_is_readable_on_art_of_any_color(color: str) -> None:
+    grounds = re.findall(r'stop-color="(#[0-9a-f]{6})"', art.draw("MLSys", color))
+
+    assert len(grounds) == 3
+    assert min(map(contrast_with_white, grounds)) > 6
+
+
+@pytest.mark.parametrize("color", COLORS)
+def test_colors_survive_the_way_to_oklch_and_back(color: str) -> None:
+    assert art.hex_color(*art.oklch(color)) == color

@@ -1,0 +1,196 @@
+"""A new edition from an earlier one: parts by choice, drafts only, one change set, within one's rights."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.test import Client
+
+from accounts.models import Membership
+from accounts.roles import Role
+from conference.edition_copy import parts
+from conference.models import Edition
+from content.history import ChangeSet
+from tests.factories import (
+    make_award,
+    make_committee_role,
+    make_edition,
+    make_key_date,
+    make_menu_item,
+    make_page,
+    make_paper,
+    make_person,
+    make_room,
+    make_session_kind,
+    make_sponsor,
+    make_topic,
+)
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS = "/admin/conference/edition/new/"
+NEW = {
+    "name": "Next", "year": 2022, "slug": "2022", "start_date": "2022-08-29", "end_date": "2022-09-01",
+    "timezone": "Seoul", "city": "Seoul",
+}  # fmt: skip
+
+
+def make_earlier() -> Edition:
+    edition = make_edition(2021, accent="#aa0000", description="Welcome", sponsor_tiers=["Platinum"])
+    make_room(edition, "Hall A")
+    make_room(edition, "Hall B")
+    top = make_topic(edition, "Systems")
+    make_topic(edition, "Compilers", parent=top)
+    page = make_page(edition, title="Travel", slug="travel", status="published")
+    line = make_menu_item(edition, "More", section="", url="https://example.org/")
+    make_menu_item(edition, "Travel", section="", page=page, parent=line)
+    make_key_date(edition, "Doors", day=date(2021, 4, 1), status="published")
+    make_key_date(edition, "Deadline", day=None, moment=datetime(2021, 3, 6, 7, 59, tzinfo=UTC))
+    make_sponsor(edition, "Babbage", tier="Gold", status="published")
+    make_committee_role(edition, make_person("Ada"), role="Program Chair")
+    make_award(edition, name="Best Paper")
+    make_paper(edition)
+    make_session_kind(edition.conference)
+    return edition
+
+
+def post(client: Client, source: Edition, chosen: list[str] | None = None, **changes: Any) -> Any:
+    page = client.get(ADDRESS, {"edition": source.pk})
+    usual = page.context["form"]["parts"].initial
+    data = {**NEW, "parts": usual if chosen is None else chosen, **changes}
+    return client.post(f"{ADDRESS}?edition={source.pk}", data)
+
+
+def test_usual_parts_come_as_drafts_in_one_change_set(admin_client: Client) -> None:
+    source = make_earlier()
+    before = ChangeSet.objects.count()
+    answer = post(admin_client, source)
+    new = Edition.objects.get(slug="2022")
+
+    assert answer["Location"] == f"/admin/?edition={new.pk}"
+    assert ChangeSet.objects.count() == before + 1
+    assert (new.timezone, new.accent, new.description_html) == (
+        "Asia/Seoul",
+        "#aa0000",
+        source.description_html,
+    )
+    assert (new.public_from, new.papers_public_from, new.schedule_public_from) == (None, None, None)
+    assert [(room.name, room.position) for room in new.rooms.all()] == [("Hall A", 1), ("Hall B", 2)]
+    assert {(topic.name, str(topic.parent)) for topic in new.topics.all()} == {
+        ("Systems", "None"),
+        ("Compilers", "Systems"),
+    }
+    assert [(page.title, page.status) for page in new.pages.all()] == [("Travel", "draft")]
+    assert {
+        (one.label, one.page and one.page.edition_id, str(one.parent)) for one in new.menu_items.all()
+    } == {
+        ("More", None, "None"),
+        ("Travel", new.pk, "More"),
+    }
+    assert (new.sponsor_tiers, new.committee_offices) == (["Platinum", "Gold"], ["Program Chair"])
+    assert [rows.count() for rows in (new.sponsors, new.committee_roles, new.awards, new.papers)] == [
+        0,
+        0,
+        0,
+        0,
+    ]
+
+
+def test_key_dates_move_with_the_first_day_and_keep_their_hour(admin_client: Client) -> None:
+    source = make_earlier()
+    post(admin_client, source, ["key_dates"])
+    days = date(2022, 8, 29) - source.start_date
+    moved = {
+        one.title: (one.day, one.moment, one.status)
+        for one in Edition.objects.get(slug="2022").key_dates.all()
+    }
+
+    # 5 March 2021, 23:59 in Los Angeles is 23:59 in Seoul.
+    deadline = datetime(2021, 3, 5, 14, 59, tzinfo=UTC) + days
+    assert moved == {"Doors": (date(2021, 4, 1) + days, None, "draft"), "Deadline": (None, deadline, "draft")}
+
+
+def test_every_part_is_a_choice(admin_client: Client) -> None:
+    source = make_earlier()
+    post(admin_client, source, [])
+    post(admin_client, source, [part.name for part in parts() if part.copy], slug="all", name="All")
+    none, every = Edition.objects.get(slug="2022"), Edition.objects.get(slug="all")
+    names = ("rooms", "topics", "pages", "menu_items", "key_dates", "sponsors", "committee_roles", "awards")
+
+    assert [getattr(none, name).count() for name in names] == [0] * 8
+    assert [getattr(every, name).count() for name in names] == [2, 2, 1, 2, 2, 1, 1, 1]
+    assert none.accent != source.accent
+    assert [one.status for one in every.sponsors.all()] == ["draft"]
+
+
+def test_page_counts_what_there_is(admin_client: Client) -> None:
+    source = make_earlier()
+    page = admin_client.get(ADDRESS, {"edition": source.pk}).text
+
+    assert "Rooms (2)" in page
+    assert "Pages (1)" in page
+    assert (
+        "Kinds of sessions and presentations (1) belong to the conference: the new edition has them too."
+        in page
+    )
+    for path in ("/admin/", "/admin/conference/edition/", f"/admin/conference/edition/{source.pk}/change/"):
+        assert f'href="{ADDRESS}?edition={source.pk}"' in admin_client.get(path).text
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"slug": "2021"}, "Edition with this Slug already exists."),
+        ({"slug": "admin"}, "is an address of the site itself"),
+        ({"start_date": ""}, "This field is required."),
+        ({"end_date": "2022-08-01"}, "The end date is before the start date."),
+        ({"timezone": "Atlantis"}, "is not a time zone"),
+        ({"parts": ["everything"]}, "Select a valid choice."),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_made(
+    changes: dict[str, Any], said: str, admin_client: Client
+) -> None:
+    source = make_earlier()
+    page = post(admin_client, source, **changes)
+
+    assert said in page.text
+    assert Edition.objects.count() == 1
+
+
+def test_reverting_takes_the_whole_edition_back_unless_it_is_in_use(admin_client: Client) -> None:
+    source = make_earlier()
+    post(admin_client, source)
+    first = ChangeSet.objects.latest("pk")
+    post(admin_client, source, slug="used", name="Used")
+    second = ChangeSet.objects.latest("pk")
+    make_paper(Edition.objects.get(slug="used"))
+    for one in (first, second):
+        admin_client.post(f"/admin/acts/{one.pk}/take-back/")
+
+    assert {*Edition.objects.values_list("slug", flat=True)} == {"2021", "used"}
+    assert Edition.objects.get(slug="used").rooms.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("role", "owned", "allowed"),
+    [(Role.OWNER, [2020, 2021], True), (Role.OWNER, [2021], False), (Role.CHAIR, [2020, 2021], False)],
+)
+def test_owners_of_a_whole_conference_add_its_next_edition(
+    role: str, owned: list[int], allowed: bool, client: Client
+) -> None:
+    make_edition(2020)
+    source = make_earlier()
+    user = get_user_model().objects.create_user("somebody", is_staff=True)
+    for edition in Edition.objects.filter(year__in=owned):
+        Membership.objects.create(user=user, edition=edition, role=role)
+    client.force_login(user)
+    page = client.get(ADDRESS, {"edition": source.pk})
+
+    assert page.status_code == (200 if allowed else 403)
+    if allowed:
+        post(client, source)
+        assert Membership.objects.get(edition__slug="2022").role == Role.OWNER
+    else:
+        assert ADDRESS not in client.get("/admin/").text

@@ -1,0 +1,126 @@
+"""Large pictures: what is refused, the copies that are stored, and who gets them."""
+
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from PIL import Image
+
+from conference import pictures
+from conference.models import Edition
+from tests import factories as make
+from tests.reading import read
+
+pytestmark = pytest.mark.django_db
+
+
+def noise(width: int = 2000, height: int = 900, form: str = "JPEG") -> SimpleUploadedFile:
+    """Return a picture that compresses badly."""
+    file = BytesIO()
+    image = Image.effect_noise((width // 4, height // 4), 90).resize((width, height)).convert("RGB")
+    image.save(file, form)
+    return SimpleUploadedFile("My Photo.JPG", file.getvalue())
+
+
+def test_copies_are_small_named_by_content_and_in_two_formats(edition: Edition, tmp_path: Path) -> None:
+    edition.hero = noise()
+    edition.full_clean()
+    edition.save()
+
+    folder = tmp_path / "media" / "heroes"
+    stem = Path(edition.hero.name).stem
+    found = {file.name.removeprefix(f"{stem}-"): file for file in folder.iterdir() if "-" in file.name}
+    sizes = {name: Image.open(file).size for name, file in found.items()}
+
+    assert (len(stem), edition.hero.name) == (24, f"heroes/{stem}.jpg")
+    assert sizes == {
+        f"{width}.{form}": (width, round(width * 0.45))
+        for width in (640, 1280, 1920)
+        for form in ("avif", "webp")
+    }
+    assert max(found[f"640.{form}"].stat().st_size for form in ("avif", "webp")) <= 60_000
+
+
+def test_same_picture_is_stored_once(edition: Edition, tmp_path: Path) -> None:
+    content = noise(300, 200, "PNG").read()
+    for name in ("one.png", "two.png"):
+        edition.hero = SimpleUploadedFile(name, content)
+        edition.save()
+
+    copies = [file for file in (tmp_path / "media" / "heroes").iterdir() if "-" in file.name]
+    assert len(copies) == 6
+
+
+@pytest.mark.parametrize(
+    ("file", "words"),
+    [
+        (SimpleUploadedFile("a.jpg", b"no picture"), "This is not a picture."),
+        (noise(40, 40, "GIF"), "Upload a JPEG, PNG, WebP or AVIF file."),
+    ],
+)
+def test_other_files_are_refused(edition: Edition, file: SimpleUploadedFile, words: str) -> None:
+    edition.hero = file
+
+    with pytest.raises(ValidationError) as refused:
+        edition.full_clean()
+
+    assert words in refused.value.message_dict["hero"][0]
+
+
+def test_picture_that_is_cut_off_is_refused(edition: Edition) -> None:
+    whole = noise(400, 200).read()
+    edition.hero = SimpleUploadedFile("cut.jpg", whole[: len(whole) // 2])
+
+    with pytest.raises(ValidationError, match="not a picture"):
+        edition.full_clean()
+
+
+def test_too_many_pixels_are_refused(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "MAX_PIXELS", 100)
+    edition.hero = noise(40, 40)
+
+    with pytest.raises(ValidationError, match="pixels"):
+        edition.full_clean()
+
+
+def test_home_shows_the_picture_with_its_focus_and_copies_in_place_of_the_art(
+    client: Client, edition: Edition
+) -> None:
+    edition.hero, edition.hero_focus = noise(400, 200), "top-left"
+    edition.save()
+
+    page = read(client, "/2021/")
+    (picture,) = page.all("picture", "art")
+    avif, webp = picture.inside("source")
+
+    assert picture.attributes["class"] == "art focus-top-left"
+    assert (avif.attributes["type"], webp.attributes["type"]) == ("image/avif", "image/webp")
+    assert page.all("img", "art") == []
+    for address in (picture.inside("img")[0].attributes["src"], avif.attributes["srcset"].split()[0]):
+        response = client.get(address)
+        assert response.status_code == 200
+        assert response.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+
+
+def test_copies_are_for_whom_the_original_is(client: Client, edition: Edition) -> None:
+    edition.hero = noise(400, 200)
+    edition.save()
+    copy = f"/media/{Path(edition.hero.name).with_suffix('')}-640.webp"
+
+    assert client.get(copy).status_code == 200
+    Edition.objects.update(public_from=None)
+    assert client.get(copy).status_code == 404
+    Edition.objects.update(public_from=make.PAST, hero="")
+    assert client.get(copy).status_code == 404
+
+
+def test_picture_without_copies_is_shown_as_it_is(client: Client, edition: Edition) -> None:
+    Edition.objects.update(hero="heroes/old.png")
+
+    (picture,) = read(client, "/2021/").all("picture", "art")
+
+    assert picture.inside("source") == []
+    assert picture.inside("img")[0].attributes["src"] == "/media/heroes/old.png"

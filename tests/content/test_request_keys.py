@@ -1,0 +1,88 @@
+"""Keys in requests: what cannot be a key of a row finds none, and breaks nothing."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from conference.models import Edition
+from content.request_keys import key_of
+from editorial.current_edition import LIST_FILTER
+from schedule.models import WorkingCopy
+from tests import factories as make
+from tests.posted import address, formset
+
+pytestmark = pytest.mark.django_db
+
+# Longer than Python converts, longer than a database holds, and what `str.isdecimal()` takes for digits.
+NO_KEYS = ["9" * 5_000, "9" * 20, "-1", "٣", "x", "1 "]
+# Where the desk reads keys from the address.
+ADDRESSES = [
+    "?edition=%s",
+    "papers/paper/?edition__id__exact=%s",
+    "papers/paper/?id__exact=%s",
+    "papers/paper/add/?edition=%s",
+    "papers/paper/add/?_changelist_filters=edition__id__exact%%3D%s",
+    "autocomplete/?app_label=papers&model_name=paper&field_name=topic&edition=%s",
+    "papers/paper/%s/change/",
+    "papers/paper/%s/history/",
+    "people/person/%s/change/",
+    "people/person/compare/?id=%s&id=1",
+    "schedule/session/?edition__id__exact=%s",
+    "schedule/session/timetable/?edition=%s",
+    "schedule/session/timetable/?saved=%s",
+    "schedule/session/assign/?edition=%s",
+    "schedule/session/clashes/?edition=%s",
+    "schedule/programinvitation/prepare/?session=%s&presentation=%s",
+    "schedule/release/working-copy/?edition=%s",
+]
+
+
+@pytest.mark.parametrize(("text", "key"), [("1", 1), ("9" * 18, 10**18 - 1), ("0", 0), ("01", 0), (None, 0)])
+def test_key_is_what_a_database_can_hold(text: str | None, key: int) -> None:
+    assert key_of(text) == key
+
+
+@pytest.mark.parametrize("text", [*NO_KEYS, "", "9" * 19, "1.0", "+1", "1\n", 1, ["1"]])
+def test_anything_else_is_no_key(text: object) -> None:
+    assert key_of(text) == 0
+
+
+@pytest.mark.parametrize("text", NO_KEYS)
+@pytest.mark.parametrize("page", ADDRESSES)
+def test_no_key_in_an_address_breaks_a_page(
+    page: str, text: str, admin_client: Client, edition: Edition
+) -> None:
+    path = f"/admin/{page.replace('%s', text).replace('%%', '%')}"
+
+    assert admin_client.get(path).status_code in {200, 302, 403, 404}
+
+
+@pytest.mark.parametrize("text", NO_KEYS)
+def test_no_key_in_a_form_breaks_it(text: str, admin_client: Client, edition: Edition) -> None:
+    session = make.make_session(edition)
+    paper = make.make_paper(edition)
+    WorkingCopy.objects.create(edition=edition)
+    rows = formset("presentations", [], [{"kind": "oral", "paper": text, "status": "published"}])
+    posts: list[tuple[str, dict[str, Any]]] = [
+        (address(session, "change"), {"title": "A", "edition": text, **formset("roles"), **rows}),
+        (address(paper, "change"), {"topic": text, **formset("authorships"), **formset("materials")}),
+        ("/admin/papers/paper/", {"action": "publish", "_selected_action": [text]}),
+        ("/admin/schedule/session/assign/", {"edition": edition.pk, "pick": text, "_put": text}),
+        (
+            "/admin/schedule/release/working-copy/",
+            {"edition": edition.pk, "act": "release", "seen_version": text, "row": f"paper:{text}"},
+        ),
+    ]
+
+    statuses = {path: admin_client.post(path, sent).status_code for path, sent in posts}
+
+    assert {path: status for path, status in statuses.items() if status >= 500} == {}
+
+
+def test_pages_find_their_edition_by_its_key(admin_client: Client) -> None:
+    first, second = make.make_edition(2020), make.make_edition(2021)
+
+    for edition in (first, second):
+        page = admin_client.get(f"/admin/papers/paper/add/?_changelist_filters={LIST_FILTER}%3D{edition.pk}")
+        assert page.context["adminform"].form.initial["edition"] == edition.pk

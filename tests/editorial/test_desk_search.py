@@ -1,0 +1,113 @@
+"""The search in the admin's bar: grouped, drafts included, the edition of work first, within one's reach."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth import get_user_model
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import Membership
+from accounts.roles import Role
+from operations.indexing.update import refresh
+from tests.factories import make_edition, make_page, make_paper, make_person, make_presentation, make_session
+
+pytestmark = pytest.mark.django_db
+
+
+def found(client: Client, text: str, **more: Any) -> dict[str, list[str]]:
+    page = client.get("/admin/search/", {"q": text, **more})
+    return {str(kind.title): [row.label for row in kind.rows] for kind in page.context["found"]}
+
+
+def test_all_kinds_are_found_with_drafts_and_lead_to_their_forms(admin_client: Client) -> None:
+    edition = make_edition()
+    draft = make_paper(edition, title="Quokka graphs", status="draft")
+    make_person("Quokka Smith")
+    make_session(edition, title="Quokka session")
+    make_presentation(make_session(edition, title="Keynote"), title="The quokka")
+    make_page(edition, title="Quokka travel")
+    page = admin_client.get("/admin/search/", {"q": "quokka"})
+
+    assert found(admin_client, "quokka") == {
+        "Papers": ["Quokka graphs"],
+        "People": ["Quokka Smith"],
+        "Sessions": ["Quokka session"],
+        "Talks": ["The quokka"],
+        "Pages": ["Quokka travel"],
+    }
+    assert f'<a href="/admin/papers/paper/{draft.pk}/change/">Quokka graphs</a>' in page.text
+    assert "<span>Draft</span>" in page.text
+
+
+def test_edition_of_work_comes_first_and_abstracts_are_searched_by_the_index(admin_client: Client) -> None:
+    old, new = make_edition(2021), make_edition(2022)
+    make_paper(new, title="Newer", abstract="About quokkas.")
+    make_paper(old, title="Older", abstract="About quokkas.")
+    refresh()
+
+    assert found(admin_client, "quokkas", edition=old.pk) == {"Papers": ["Older", "Newer"]}
+    assert found(admin_client, "quokkas", edition=new.pk) == {"Papers": ["Newer", "Older"]}
+
+
+@pytest.mark.parametrize(("role", "papers"), [(Role.VIEWER, ["Mine quokka"]), (Role.SESSION_CHAIR, [])])
+def test_only_what_a_role_reaches_is_found(client: Client, role: str, papers: list[str]) -> None:
+    mine, other = make_edition(2021), make_edition(2022)
+    make_paper(mine, title="Mine quokka")
+    make_paper(other, title="Other quokka")
+    refresh()
+    user = get_user_model().objects.create_user("somebody", is_staff=True)
+    Membership.objects.create(user=user, edition=mine, role=role)
+    client.force_login(user)
+
+    assert found(client, "quokka").get("Papers", []) == papers
+    assert "Other" not in client.get("/admin/search/", {"q": "quokka"}).text
+
+
+@pytest.mark.parametrize(
+    "text", ["", "   ", '"', "-", "nothing-like-this", "%00", "a" * 5000, "title:", "<b>x"]
+)
+def test_any_text_is_answered(text: str, admin_client: Client) -> None:
+    make_edition()
+    page = admin_client.get("/admin/search/", {"q": text})
+
+    assert (page.status_code, page.context["found"]) == (200, [])
+
+
+def test_bar_shows_the_words_that_were_searched_for(admin_client: Client) -> None:
+    make_edition()
+    page = admin_client.get("/admin/search/", {"q": "nothing-like-this"}).text
+
+    assert 'value="nothing-like-this"' in page
+    assert "Nothing found for “nothing-like-this”." in page
+
+
+def test_many_rows_lead_to_their_list_in_as_many_queries_as_one(admin_client: Client) -> None:
+    edition = make_edition()
+    asked, page = [], None
+    for many in (1, 9):
+        for number in range(many):
+            make_paper(edition, title=f"Quokka {many}.{number}")
+        refresh()
+        admin_client.get("/admin/search/", {"q": "quokka"})
+        with CaptureQueriesContext(connection) as queries:
+            page = admin_client.get("/admin/search/", {"q": "quokka"})
+        asked.append(len(queries))
+
+    assert asked[0] == asked[1] <= 16
+    assert page is not None
+    assert [len(kind.rows) for kind in page.context["found"]] == [8]
+    assert 'href="/admin/papers/paper/?q=quokka"' in page.text
+
+
+def test_every_page_of_the_desk_has_the_search(admin_client: Client) -> None:
+    make_edition()
+    pages = [
+        admin_client.get(path).text
+        for path in ("/admin/", "/admin/papers/paper/", "/admin/papers/paper/add/")
+    ]
+
+    assert [
+        page.count('<form class="desk-find" role="search" action="/admin/search/">') for page in pages
+    ] == [1, 1, 1]

@@ -1,0 +1,89 @@
+"""Time zones by name or city, colors with their contrast."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.test import Client
+
+from editorial.colors import DARK, LIGHT, contrast, note, spelled
+from editorial.zones import known_zone, offered_zones
+from tests.factories import make_edition
+
+SUMMER = datetime(2026, 7, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.anywhere
+@pytest.mark.parametrize(
+    ("typed", "zone"),
+    [
+        ("Asia/Seoul", "Asia/Seoul"),
+        ("  asia/seoul ", "Asia/Seoul"),
+        ("Seoul", "Asia/Seoul"),
+        ("new york", "America/New_York"),
+        ("utc", "UTC"),
+        ("Pacific time", "Pacific time"),
+    ],
+)
+def test_zones_are_known_by_name_or_city(typed: str, zone: str) -> None:
+    assert known_zone(typed) == zone
+
+
+@pytest.mark.anywhere
+@pytest.mark.parametrize(("typed", "likely"), [("Europe/Berln", "Europe/Berlin"), ("Tokio", "Asia/Tokyo")])
+def test_misspelled_zones_name_the_likely_one(typed: str, likely: str) -> None:
+    with pytest.raises(ValidationError, match=likely):
+        known_zone(typed)
+
+
+@pytest.mark.anywhere
+def test_zones_are_offered_with_their_offset_at_the_moment() -> None:
+    offered = {zone.name: zone.offset for zone in offered_zones(SUMMER)}
+
+    assert (offered["UTC"], offered["Asia/Kolkata"]) == ("UTC+00:00", "UTC+05:30")
+    assert (offered["America/New_York"], offered["Europe/Berlin"]) == ("UTC-04:00", "UTC+02:00")
+
+
+@pytest.mark.anywhere
+def test_contrast_is_measured_on_the_grounds_of_the_pages() -> None:
+    tokens = (settings.BASE_DIR / "static/css/plenary/tokens.css").read_text()
+    light, dark = re.findall(r"--paper: light-dark\((\S+), (\S+)\)", tokens)[0]
+
+    assert (spelled(light), dark) == (LIGHT, DARK)
+
+
+@pytest.mark.anywhere
+def test_contrast_is_that_of_wcag() -> None:
+    assert round(contrast("#000000", "#ffffff"), 2) == 21
+    assert round(contrast("#777777", "#ffffff"), 2) == 4.48
+    assert note("#ffff00") == (
+        "Contrast: 1.1 : 1 on white, 17.3 : 1 on dark pages. "
+        "Below 4.5 : 1 text is hard to read: there the site takes a darker or lighter shade."
+    )
+    assert note("") == note("red") == ""
+
+
+@pytest.mark.anywhere
+@pytest.mark.parametrize(
+    ("typed", "color"),
+    [("#0B6B62", "#0b6b62"), ("0b6b62", "#0b6b62"), ("#abc", "#aabbcc"), ("", ""), ("red", "red")],
+)
+def test_colors_are_spelled_one_way(typed: str, color: str) -> None:
+    assert spelled(typed) == color
+
+
+@pytest.mark.django_db
+def test_edition_form_offers_zones_and_says_what_is_wrong(admin_client: Client) -> None:
+    edition = make_edition()
+    address = f"/admin/conference/edition/{edition.pk}/change/"
+    page = admin_client.get(address)
+    refused = admin_client.post(address, {"timezone": "Europe/Berln", "accent": "blue"})
+
+    assert page.text.count('list="zones"') == 2
+    assert re.search(r'<option value="Asia/Seoul">UTC\+09:00</option>', page.text)
+    assert 'type="color"' in page.text
+    assert "Contrast: 6.4 : 1 on white" in page.text
+    assert "“Europe/Berln” is not a time zone. Did you mean Europe/Berlin?" in refused.text
+    assert "Write the color as #" in refused.text

@@ -1,0 +1,200 @@
+"""The list of papers finds what the search of its edition finds, in the same order."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from conference.models import Edition
+from operations.indexing.update import refresh
+from pagecache.keys import address
+from people.models import PersonName
+from tests import factories as make
+from tests.reading import Page, read
+
+pytestmark = pytest.mark.django_db
+
+URL = "/2021/papers/"
+DAY = timedelta(days=1)
+
+
+@pytest.fixture(scope="module")
+def edition(made_once: Callable[..., Any]) -> Any:
+    return made_once(make_program)
+
+
+def make_program() -> Edition:
+    """Posters on Tuesday and Wednesday, an oral, a tutorial on Monday without papers, two topics."""
+    edition = make.make_edition()
+    hall, loft = make.make_room(edition, "Hall A", slug="a"), make.make_room(edition, "Loft", slug="l")
+    robots = make.make_topic(edition, "Robotics", slug="robotics")
+    theory = make.make_topic(edition, "Theory", slug="theory")
+    tuesday = make.make_session(edition, title="Posters 1", kind="poster", room=hall)
+    wednesday = make.make_session(
+        edition, title="Posters 2", kind="poster", room=hall, start=make.MORNING + DAY
+    )
+    orals = make.make_session(edition, title="Scaling session", room=loft)
+    make.make_session(edition, title="Robotics", kind="tutorial", start=make.MORNING - DAY)
+    eva = make.make_person("Eva Šimek")
+    PersonName.objects.create(person=eva, name="Eva Quetzal")
+    for uid, title, topic, session, abstract in (
+        ("a", "Zebras and scaling laws", robots, tuesday, "Of steam."),
+        ("b", "Scaling laws", theory, wednesday, "Of sails."),
+        ("c", "Arms", robots, wednesday, "The scaling of laws, and Straßenbahnen."),
+        ("d", "深度学习 for arms", theory, wednesday, "Skalierung von Pumpen."),
+    ):
+        authors = [eva] if uid == "c" else [f"Ada {uid.upper()}"]
+        paper = make.make_paper(edition, authors, uid=uid, title=title, topic=topic, abstract=abstract)
+        make.make_presentation(session, paper, kind="poster", board=f"{ord(uid)}")
+        if uid == "a":
+            make.make_presentation(orals, paper)
+    refresh()
+    return edition
+
+
+def papers(client: Client, words: str, language: str = "", **more: str) -> list[str]:
+    return [
+        link.attributes["href"].split("/papers/")[1].partition("/")[0]
+        for title in page_of(client, words, language, **more).all("h2", "title")
+        for link in title.inside("a")
+    ]
+
+
+def page_of(client: Client, words: str, language: str = "", **more: str) -> Page:
+    response = client.get(f"{language}{URL}", {"q": words, **more})
+    assert response.status_code == 200
+    return Page(response.content.decode())
+
+
+def searched(client: Client, words: str, language: str = "") -> list[str]:
+    response = client.get(f"{language}/2021/search/", {"q": words, "kind": "paper"})
+    return [
+        link.attributes["href"].split("/papers/")[1].partition("/")[0]
+        for title in Page(response.content.decode()).all("h3", "title")
+        for link in title.inside("a")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "language", "found"),
+    [
+        # The title counts more than the abstract.
+        ("scaling", "", ["b", "a", "c"]),
+        ("steam", "", ["a"]),
+        ("strassenbahn", "", ["c"]),
+        ("Straßenbahn", "", ["c"]),
+        ("SIMEK", "", ["c"]),
+        ("šimek arms", "", ["c"]),
+        ('author:"ada d"', "", ["d"]),
+        # A name that is on no paper.
+        ("quetzal", "", ["c"]),
+        ("学习", "", ["d"]),
+        ("深度", "", ["d"]),
+        ("习学", "", []),
+        ('"scaling laws"', "", ["b", "a"]),
+        ("laws -sails", "", ["a", "c"]),
+        ("-scaling", "", []),
+        ("%", "", []),
+        ("scalign", "", ["b", "a", "c"]),
+        # What words mean: by time.
+        ("posters wednesday", "", ["c", "b", "d"]),
+        ("posters on scaling wednesday", "", ["b", "c"]),
+        ("posters -scaling", "", ["d"]),
+        ('scaling day:tuesday room:"hall a"', "", ["a"]),
+        ("scaling loft", "", ["a"]),
+        ("topic:theory", "", ["b", "d"]),
+        ("robotics", "", ["a", "c"]),
+        ("arms robotics", "", ["c"]),
+        ("monday", "", []),
+        ("tutorials", "", []),
+        ("Poster über Skalierung Mittwoch", "/de", ["d"]),
+        ("Poster am Dienstag", "/de", ["a"]),
+        ("posters on scaling wednesday", "/de", ["b", "c"]),
+    ],
+)
+def test_list_and_search_find_the_same_in_the_same_order(
+    client: Client, edition: Edition, words: str, language: str, found: list[str]
+) -> None:
+    assert papers(client, words, language) == searched(client, words, language) == found
+
+
+def test_words_are_shown_as_chips_and_stay_in_the_box(client: Client, edition: Edition) -> None:
+    page = page_of(client, "posters on scaling wednesday", topic="theory")
+    chips = {link.text: link.attributes["href"] for link in page.all("ul", "picked")[0].inside("a")}
+
+    assert chips == {
+        "Without Words scaling": "?topic=theory&kind=poster&day=2021-04-07",
+        "Without Topic Theory": "?q=scaling&kind=poster&day=2021-04-07",
+        "Without Presented as Poster": "?q=scaling&topic=theory&day=2021-04-07",
+        "Without Day Wed 7 Apr": "?q=scaling&topic=theory&kind=poster",
+        "Clear all": URL,
+    }
+    assert [box.attributes["value"] for box in page.all("input", id="q")] == ["posters on scaling wednesday"]
+    hidden = {one.attributes["name"]: one.attributes["value"] for one in page.all("input", type="hidden")}
+    assert hidden == {"topic": "theory"}
+    plain = page.links()["Search for “posters”, “wednesday” as plain words"]
+    assert plain == "?q=posters+on+scaling+wednesday&plain=posters%2Cwednesday&topic=theory"
+    assert read(client, f"{URL}{plain}").texts("h2", "title") == []
+
+
+def test_facets_are_counted_over_what_words_find(client: Client, edition: Edition) -> None:
+    page = page_of(client, "scaling")
+    lists = {one.attributes.get("aria-labelledby"): one for one in page.all("ul")}
+
+    def offers(name: str) -> list[str]:
+        return [link.text for link in lists[f"facet-{name}"].inside("a")]
+
+    assert page.outline[0] == "1 Papers 3"
+    assert offers("topic") == ["Robotics 2", "Theory 1"]
+    assert offers("day") == ["Tue 6 Apr 1", "Wed 7 Apr 2"]
+
+
+def test_order_is_relevance_until_another_is_chosen(client: Client, edition: Edition) -> None:
+    ways = [link.text for link in page_of(client, "scaling").all("nav", "segments")[0].inside("a")]
+
+    assert ways == ["Best match", "Title", "Time", "Board", "Random"]
+    assert papers(client, "scaling", sort="title") == ["c", "b", "a"]
+    assert papers(client, "scaling", sort="board") == ["a", "b", "c"]
+    grouped = page_of(client, "scaling", by="topic")
+    assert grouped.outline[1:] == [
+        "2 Robotics",
+        "3 Zebras and scaling laws",
+        "3 Arms",
+        "2 Theory",
+        "3 Scaling laws",
+    ]
+    assert [link.text for link in read(client, URL).all("nav", "segments")[0].inside("a")] == ways[1:]
+
+
+def test_typing_error_is_corrected_and_reported(client: Client, edition: Edition) -> None:
+    words = "Nothing was found for “scalign”. These are results for scaling."
+
+    assert words in page_of(client, "scalign").main
+
+
+def test_change_is_found_at_once(client: Client, edition: Edition) -> None:
+    make.make_paper(edition, uid="e", title="Pistons")
+    assert papers(client, "pistons") == ["e"]
+
+    edition.papers.filter(uid="e").update(status="withdrawn")
+    assert papers(client, "pistons") == []
+
+
+def test_citations_of_a_list_are_those_of_its_papers(client: Client, edition: Edition) -> None:
+    page = page_of(client, "posters on scaling wednesday")
+    response: Any = client.get(page.links()["BibTeX"])
+    file = response.getvalue().decode()
+
+    assert sorted(file.split(",\n")[0] for file in file.split("@")[1:]) == [
+        "inproceedings{mlsys2021.b",
+        "inproceedings{mlsys2021.c",
+    ]
+
+
+def test_parameters_of_a_search_reach_the_page() -> None:
+    query = "q=robotics&plain=robotics&as=poster"
+
+    assert address("/2021/search/", query).query == "as=poster&plain=robotics&q=robotics"
+    assert address(URL, query).key is None

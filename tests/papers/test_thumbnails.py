@@ -1,0 +1,139 @@
+"""Thumbnails of papers: of a teaser or a PDF that is stored here, small, with their size in the row."""
+
+import io
+import re
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.files.base import ContentFile
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from PIL import Image
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from conference.models import Edition
+from content.history import RowChange
+from papers.models import Paper
+from papers.thumbnails import make_thumbnail
+from tests import factories as make
+from tests.reading import read
+
+pytestmark = pytest.mark.django_db
+
+
+def picture(form: str = "PNG", size: tuple[int, int] = (800, 400), mode: str = "RGB") -> ContentFile[bytes]:
+    file = io.BytesIO()
+    Image.new(mode, size, "red").save(file, form)
+    return ContentFile(file.getvalue(), f"picture.{form.lower()}")
+
+
+def shown(client: Client) -> list[dict[str, str]]:
+    return [image.attributes for image in read(client, "/2021/papers/").all("img", "thumb")]
+
+
+def thumbnail(paper: Paper) -> str:
+    paper.refresh_from_db()
+    return str(paper.thumbnail)
+
+
+def test_first_page_of_a_pdf_is_shown_until_there_is_a_teaser(
+    client: Client,
+    edition: Edition,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    paper = make.make_paper(edition)
+    with django_capture_on_commit_callbacks(execute=True):
+        material = make.make_material(paper)
+        material.file.save("paper.pdf", picture("PDF", (600, 800)))
+    of_pdf = thumbnail(paper)
+    (image,) = shown(client)
+    content = (Path(settings.MEDIA_ROOT) / of_pdf).read_bytes()
+
+    assert re.fullmatch(r"thumbnails/[0-9a-f]{12}-[0-9a-f]{16}-320x240\.webp", of_pdf)
+    assert (image["src"], image["width"], image["height"]) == (f"/media/{of_pdf}", "320", "240")
+    assert client.get(image["src"]).headers["Content-Type"] == "image/webp"
+    assert (image["alt"], image["loading"]) == ("", "lazy")
+    assert (content[8:12], len(content) < 7_000) == (b"WEBP", True)
+    assert read(client, paper.get_absolute_url()).all("img", "thumb")[0].attributes["src"] == image["src"]
+
+    with django_capture_on_commit_callbacks(execute=True):
+        paper.teaser.save("teaser.png", picture(mode="RGBA"))
+    of_teaser = thumbnail(paper)
+    assert of_teaser.endswith("-320x160.webp")
+
+    with django_capture_on_commit_callbacks(execute=True):
+        paper.teaser = ""
+        paper.save()
+    assert thumbnail(paper) == of_pdf
+
+    with django_capture_on_commit_callbacks(execute=True):
+        material.visible = False
+        material.save()
+    assert thumbnail(paper) == ""
+    assert shown(client) == []
+
+
+def test_same_file_is_rendered_once(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
+    paper = make.make_paper(edition)
+    paper.teaser.save("teaser.png", picture())
+    make_thumbnail.call(paper.pk)
+    name = thumbnail(paper)
+    monkeypatch.setattr("subprocess.run", lambda *_args, **_kwargs: pytest.fail("rendered again"))
+
+    make_thumbnail.call(paper.pk)
+
+    assert thumbnail(paper) == name
+    assert not any("thumbnail" in change.values for change in RowChange.objects.all())
+
+
+@pytest.mark.parametrize("content", [b"%PDF-1.7 broken", b"no picture"])
+def test_broken_file_has_no_thumbnail(edition: Edition, content: bytes) -> None:
+    paper = make.make_paper(edition)
+    make.make_material(paper).file.save("paper.pdf", ContentFile(content))
+
+    make_thumbnail.call(paper.pk)
+
+    assert thumbnail(paper) == ""
+
+
+@pytest.mark.parametrize(
+    "file", [ContentFile(b"no picture", "a.png"), ContentFile(picture("JPEG").read()[:400], "cut.jpg")]
+)
+def test_teaser_that_is_no_whole_picture_is_refused(edition: Edition, file: ContentFile[bytes]) -> None:
+    paper = make.make_paper(edition)
+    paper.teaser = SimpleUploadedFile(str(file.name), file.read())
+
+    with pytest.raises(ValidationError) as refused:
+        paper.full_clean()
+
+    assert [*refused.value.message_dict] == ["teaser"]
+
+
+def test_nothing_is_fetched_from_elsewhere(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
+    paper = make.make_paper(edition)
+    make.make_material(paper, url="https://example.org/paper.pdf")
+    monkeypatch.setattr("subprocess.run", lambda *_args, **_kwargs: pytest.fail("rendered"))
+
+    make_thumbnail.call(paper.pk)
+
+    assert thumbnail(paper) == ""
+
+
+def test_similar_posters_and_rows_of_posters_have_pictures(client: Client, edition: Edition) -> None:
+    session = make.make_session(edition, kind="poster", counts_as="poster")
+    shown, other = (
+        make.make_paper(edition, title=f"Sparse transformers {word}", keywords=["sparsity"])
+        for word in ("today", "tomorrow")
+    )
+    for paper in (shown, other):
+        make.make_presentation(session, paper, kind="poster")
+    name = "thumbnails/abc-def-320x240.webp"
+    Paper.objects.filter(pk=other.pk).update(thumbnail=name)
+
+    for page in (shown.get_absolute_url(), session.get_absolute_url()):
+        pictures = [one.attributes for one in read(client, page).all("img", "thumb")]
+        assert [one["src"] for one in pictures] == [f"/media/{name}"]
+        assert {(one["width"], one["height"], one["loading"]) for one in pictures} == {("320", "240", "lazy")}
+    assert read(client, f"/2021/schedule/{edition.day_of(session.start)}/").all("img", "thumb") == []

@@ -1,0 +1,97 @@
+"""Lists of poster boards as chairs write them, and who gets which."""
+
+import pytest
+from django.core.exceptions import ValidationError
+
+from schedule.board_plan import Poster, assign, back_and_forth, board_rows
+
+
+@pytest.mark.parametrize(
+    ("written", "boards"),
+    [
+        ("1-4, A1-A3", [["1", "2", "3", "4", "A1", "A2", "A3"]]),
+        ("9-11", [["9", "10", "11"]]),
+        ("A8-10", [["A8", "A9", "A10"]]),
+        ("08-10", [["08", "09", "10"]]),
+        ("3-1", [["3", "2", "1"]]),
+        ("Hall 1\nP-12\n\nHall  2; X", [["Hall 1"], ["P-12"], ["Hall 2", "X"]]),
+        ("P-1–3", [["P-1", "P-2", "P-3"]]),
+        ("A1-B2", [["A1-B2"]]),
+        (" , ", []),
+    ],
+)
+def test_list_is_written_out_row_by_row(written: str, boards: list[list[str]]) -> None:
+    assert board_rows(written) == boards
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("1-4, 3", "Board 3 is listed twice."),
+        ("a1\nA1", "Board A1 is listed twice."),
+        ("1-4000000", "“1-4000000” is more than 5000 boards."),
+        ("1-4000, 5001-9000", "At most 5000 boards are allowed."),
+        (f"1-{'9' * 5000}", f"“1-{'9' * 58}” is too long for a board."),
+        ("x" * 61, f"“{'x' * 60}” is too long for a board."),
+    ],
+)
+def test_list_that_cannot_be_meant_is_refused(written: str, problem: str) -> None:
+    with pytest.raises(ValidationError) as error:
+        board_rows(written)
+    assert error.value.messages[0] == problem
+
+
+def test_every_second_row_is_walked_from_its_end() -> None:
+    assert back_and_forth(board_rows("A1-3\nB1-3\nC1-2")) == [
+        ["A1", "A2", "A3"],
+        ["B3", "B2", "B1"],
+        ["C1", "C2"],
+    ]
+
+
+def posters(**boards: str) -> list[Poster[str]]:
+    return [Poster(key, board) for key, board in boards.items()]
+
+
+def test_posters_get_boards_in_order_and_fixed_ones_stay() -> None:
+    found = assign([["1", "2"], ["3", "4"]], posters(a="", b="2", c="", d="Foyer", e=""))
+    assert found == {"a": "1", "b": "2", "c": "3", "d": "Foyer", "e": "4"}
+
+
+def test_fixed_board_is_known_however_it_is_written() -> None:
+    assert assign([["A1", "A2"]], posters(a=" a1 ", b="")) == {"a": " a1 ", "b": "A2"}
+
+
+def test_too_few_boards_are_reported_with_numbers() -> None:
+    with pytest.raises(ValidationError) as error:
+        assign([["1", "2"]], posters(a="", b="2", c="", d=""))
+    assert error.value.messages[0] == (
+        "1 board is free and 3 posters need a board: 2 are missing. "
+        "Add boards to the list. Nothing was assigned."
+    )
+
+
+def by(*presenters: int, key: str, board: str = "", topic: int = 0) -> Poster[str]:
+    return Poster(key, board, frozenset(presenters), topic)
+
+
+def test_posters_of_one_presenter_are_next_to_each_other() -> None:
+    chosen = [by(1, key="a"), by(2, key="b"), by(3, key="c"), by(1, key="d"), by(2, 1, key="e")]
+    assert assign([["1", "2", "3", "4", "5"]], chosen) == {"a": "1", "d": "2", "b": "3", "e": "4", "c": "5"}
+
+
+def test_posters_stay_beside_the_fixed_one_of_their_presenter() -> None:
+    chosen = [by(2, key="x"), by(1, key="a"), by(3, key="y"), by(1, key="fixed", board="A3")]
+    assert assign([["A1", "A2", "A3", "A4"]], chosen) == {"fixed": "A3", "a": "A2", "x": "A1", "y": "A4"}
+
+
+def test_each_topic_starts_in_a_row_of_its_own() -> None:
+    chosen = [by(key="a"), by(key="b", topic=1), by(key="c", topic=1), by(key="d", topic=2)]
+    rows = [["A1", "A2"], ["B1", "B2"], ["C1", "C2"]]
+    assert assign(rows, chosen, new_rows=True) == {"a": "A1", "b": "B1", "c": "B2", "d": "C1"}
+    with pytest.raises(ValidationError) as error:
+        assign(rows[:2], chosen, new_rows=True)
+    assert error.value.messages[0] == (
+        "There are too few rows to start each topic in a new one. "
+        "Add rows, or let topics share rows. Nothing was assigned."
+    )

@@ -1,0 +1,477 @@
+"""People are asked: letters from the desk, the answer behind a secret link, what the chairs see of it."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from unittest import mock
+
+import pytest
+from django.core import mail
+from django.core.mail.backends.locmem import EmailBackend
+from django.core.management import call_command
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from conference.models import Edition
+from editorial.desk import waiting_of
+from people.models import Person
+from schedule import clashes
+from schedule.invitations.models import WRITES_A_MINUTE, Part, State
+from schedule.models import (
+    Presentation,
+    ProgramInvitation,
+    ProgramInvitationLink,
+    Session,
+    SessionRole,
+    Speaker,
+    Unavailability,
+    WorkingCopy,
+)
+from tests.factories import (
+    add_role,
+    make_edition,
+    make_paper,
+    make_person,
+    make_presentation,
+    make_room,
+    make_session,
+)
+from tests.posted import address, at
+
+pytestmark = pytest.mark.django_db
+
+LIST = "/admin/schedule/programinvitation/"
+NOW = timezone.now()
+DAY = (NOW + timedelta(days=20)).date()
+# 09:00 in Los Angeles, or an hour beside it.
+START = datetime(DAY.year, DAY.month, DAY.day, 17, tzinfo=UTC)
+
+
+@pytest.fixture
+def edition() -> Edition:
+    """An edition that is still to come."""
+    return make_edition(DAY.year, start_date=DAY, end_date=DAY + timedelta(days=2), venue="Convention Center")
+
+
+@pytest.fixture
+def ada() -> Person:
+    return make_person("Ada Lovelace", email="ada@example.org")
+
+
+@pytest.fixture
+def session(edition: Edition) -> Session:
+    return make_session(edition, title="Engines", start=START, room=make_room(edition, "Hall A"))
+
+
+@pytest.fixture
+def invitation(session: Session, ada: Person) -> ProgramInvitation:
+    return ProgramInvitation.objects.create(
+        edition=session.edition, person=ada, session=session, role=Part.CHAIR, message="Please <b>come</b>."
+    )
+
+
+@pytest.fixture
+def link(invitation: ProgramInvitation) -> str:
+    """A link that was sent."""
+    invitation.state = State.SENT
+    invitation.save()
+    return re.sub(r"^https?://[^/]+", "", invitation.new_link())
+
+
+@pytest.fixture
+def post(settings: Settings) -> None:
+    """A mail server that keeps what it is given."""
+    settings.MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
+
+
+def act(client: Client, action: str, *rows: ProgramInvitation, **more: str) -> str:
+    sent = {"action": action, "_selected_action": [row.pk for row in rows], **more}
+    return client.post(LIST, sent, follow=True).text
+
+
+def sent(client: Client, kind: str, *rows: ProgramInvitation) -> str:
+    """Choose rows, and press the button of the page that follows."""
+    act(client, kind, *rows)
+    return act(client, kind, *rows, _confirmed="yes")
+
+
+def state_of(row: ProgramInvitation) -> str:
+    return ProgramInvitation.objects.get(pk=row.pk).state
+
+
+def links_in(text: str) -> list[str]:
+    return re.findall(r"/invitation/program/[\w-]+/", text)
+
+
+# The person's own page
+
+
+def test_page_says_what_when_where_and_with_whom(
+    client: Client, link: str, session: Session, edition: Edition
+) -> None:
+    add_role(session, "Bob", "panelist")
+    # A space: it cannot stand in the secret of a link by chance.
+    waits = add_role(session, "Cy Young", "panelist")
+    ProgramInvitation.objects.create(edition=edition, person=waits.person, session=session, role="panelist")
+    response = client.get(link)
+    page = response.text
+
+    assert f"{edition.name} invites you to chair a session." in page
+    assert session.invitations.get(role="chair").when in page
+    assert edition.zone_label in page
+    for words in ("Engines", "Hall A", "Bob (Panelist)", "Please &lt;b&gt;come&lt;/b&gt;."):
+        assert words in page
+    # Who has not confirmed is not named to others.
+    assert "Cy Young" not in page
+    assert response.headers["Cache-Control"] == "private, no-store"
+    assert response.headers["X-Robots-Tag"] == "noindex, nofollow"
+    assert response.headers["Referrer-Policy"] == "same-origin"
+
+
+def test_answer_is_taken_and_can_be_changed(client: Client, link: str, invitation: ProgramInvitation) -> None:
+    assert client.post(link, {"do": "confirm", "note": "Gladly."}).status_code == 303
+    assert "You confirmed." in client.get(link).text
+    client.post(link, {"do": "decline", "note": "Ill, sorry."})
+    invitation.refresh_from_db()
+
+    assert "You declined." in client.get(link).text
+    assert (invitation.state, invitation.note) == (State.DECLINED, "Ill, sorry.")
+    assert invitation.answered_at is not None
+
+
+def test_too_late_or_withdrawn_says_so_and_changes_nothing(
+    client: Client, link: str, invitation: ProgramInvitation, session: Session
+) -> None:
+    with mock.patch("schedule.invitations.views.timezone.now", return_value=session.start):
+        late = client.post(link, {"do": "confirm"})
+        shown = client.get(link).text
+    act_state = state_of(invitation)
+    invitation.answer(State.WITHDRAWN, NOW)
+    withdrawn = client.post(link, {"do": "confirm"})
+
+    assert (late.status_code, act_state) == (409, State.SENT)
+    assert "It has started" in late.text
+    assert 'value="confirm"' not in shown
+    assert (withdrawn.status_code, state_of(invitation)) == (409, State.WITHDRAWN)
+    assert "This invitation was withdrawn." in withdrawn.text
+
+
+def test_unknown_link_and_one_of_a_past_edition_lead_nowhere(
+    client: Client, link: str, edition: Edition
+) -> None:
+    unknown = client.get("/invitation/program/nothing/")
+    after = datetime(DAY.year, DAY.month, DAY.day, tzinfo=UTC) + timedelta(days=5)
+    with mock.patch("schedule.invitations.views.timezone.now", return_value=after):
+        over = client.get(link)
+
+    assert [one.status_code for one in (unknown, over)] == [404, 404]
+    assert "That link doesn’t work" in unknown.text
+    assert not client.cookies
+
+
+def test_page_of_an_edition_that_is_not_public_names_it_alone(
+    client: Client, link: str, edition: Edition
+) -> None:
+    Edition.objects.update(public_from=None)
+
+    assert client.get(link).status_code == 200
+    assert f'href="/{edition.slug}/' not in client.get(link).text
+
+
+def test_other_sites_cannot_answer_and_nobody_does_without_end(
+    link: str, invitation: ProgramInvitation
+) -> None:
+    strict, client = Client(enforce_csrf_checks=True), Client()
+    forged = strict.post(link, {"do": "confirm"})
+    ProgramInvitation.objects.update(writes=WRITES_A_MINUTE, writes_since=timezone.now())
+    often = client.post(link, {"do": "confirm"})
+
+    assert (forged.status_code, often.status_code) == (403, 429)
+    assert often.headers["Retry-After"] == "60"
+    assert state_of(invitation) == State.SENT
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ({"do": "explode"}, "That action isn’t available."),
+        ({"do": "confirm", "note": "x" * 2001}, "at most 2000"),
+        ({"do": "add", "start": "soon", "end": ""}, "Enter a valid date/time."),
+        ({"do": "add", "start": f"{DAY}T10:00", "end": f"{DAY}T09:00"}, "The end must be after the start."),
+        ({"do": "add", "start": "2001-01-01T10:00", "end": "2001-01-01T11:00"}, "within the days"),
+    ],
+)
+def test_bad_input_is_refused_in_words(client: Client, link: str, sent: dict[str, str], words: str) -> None:
+    response = client.post(link, sent)
+
+    assert response.status_code == 400
+    assert words in response.text
+    assert not Unavailability.objects.exists()
+    assert client.post(link, {"do": "remove", "time": "x²"}).status_code == 303
+
+
+# Times when not available
+
+
+def test_person_says_when_and_the_clash_page_warns(
+    client: Client, admin_client: Client, link: str, session: Session, ada: Person
+) -> None:
+    add_role(session, ada, "chair")
+    other = Unavailability.objects.create(
+        edition=session.edition, person=make_person("Bob"), start=START, end=START + timedelta(hours=1)
+    )
+    before = clashes.of(session.edition)
+    client.post(link, {"do": "add", "start": f"{DAY}T00:00", "end": f"{DAY}T18:00", "note": "On a train"})
+    row = Unavailability.objects.get(person=ada)
+    page = client.get(link).text
+    desk = admin_client.get(f"/admin/schedule/session/clashes/?edition={session.edition_id}").text
+    client.post(link, {"do": "remove", "time": other.pk})
+    (clash,) = clashes.of(session.edition)
+
+    assert before == []
+    assert row.start.astimezone(session.edition.zone).strftime("%H:%M") == "00:00"
+    assert "On a train" in page
+    assert clash.message.startswith("Ada Lovelace isn’t available for Oral session “Engines” (not there ")
+    assert "Person not available" in desk
+    assert "On a train" not in desk
+    # Another's time is not theirs to remove.
+    assert Unavailability.objects.filter(pk=other.pk).exists()
+    client.post(link, {"do": "remove", "time": row.pk})
+    assert clashes.of(session.edition) == []
+
+
+def test_room_and_merged_person_clash_and_what_only_touches_does_not(
+    edition: Edition, session: Session, ada: Person
+) -> None:
+    hour = timedelta(hours=1)
+    poster = make_presentation(
+        make_session(edition, kind="poster", start=START + 3 * hour), make_paper(edition), kind="poster"
+    )
+    poster.paper.authorships.create(person=ada, presenting=True)  # type: ignore[union-attr]
+    former = make_person("A. Lovelace", merged_into=ada)
+    make = Unavailability.objects.create
+    make(edition=edition, room=session.room, start=START + hour, end=START + 2 * hour)
+    assert clashes.of(edition) == []
+    make(edition=edition, room=session.room, start=START, end=START + hour)
+    make(edition=edition, person=former, start=START + 3 * hour, end=START + 4 * hour)
+
+    assert [(one.kind, one.is_serious) for one in clashes.of(edition)] == [
+        ("room_away", True),
+        ("person_away", False),
+    ]
+
+
+def test_plan_that_moves_a_session_solves_it(edition: Edition, session: Session) -> None:
+    hour = timedelta(hours=1)
+    Unavailability.objects.create(edition=edition, room=session.room, start=START, end=START + hour)
+    moved = {session.pk: {"start": START + hour, "end": START + 2 * hour}}
+    found = clashes.difference(edition, clashes.PlannedEdit(moved))
+
+    assert (found.all, len(found.solved)) == ([], 1)
+
+
+def test_times_are_entered_on_the_desk_in_the_zone(
+    admin_client: Client, edition: Edition, session: Session
+) -> None:
+    day = DAY.isoformat()
+    times = at("start", day, "08:00") | at("end", day, "09:30")
+    both = {"edition": edition.pk, "room": session.room_id, "person": make_person().pk, "note": "", **times}
+    page = admin_client.post(address(Unavailability, "add"), both).text
+    admin_client.post(address(Unavailability, "add"), both | {"person": ""})
+    row = Unavailability.objects.get()
+
+    assert "Choose a person or a room." in page
+    assert row.start.astimezone(edition.zone).hour == 8
+    assert "Hall A" in admin_client.get(address(Unavailability, "changelist")).text
+
+
+# The desk
+
+
+def test_without_a_mail_server_the_text_is_copied(
+    admin_client: Client, client: Client, invitation: ProgramInvitation
+) -> None:
+    asked = act(admin_client, "send_invitations", invitation)
+    page = sent(admin_client, "send_invitations", invitation)
+    (link, *_more) = links_in(page)
+
+    assert "no mail server is set up: you copy the text" in asked
+    assert "Dear Ada Lovelace," in page
+    assert state_of(invitation) == State.SENT
+    assert client.get(link).status_code == 200
+    stored = str([*ProgramInvitationLink.objects.values(), *ProgramInvitation.objects.values()])
+    assert link.split("/")[-2] not in stored
+    # Sent once: the second time it is left out.
+    assert "Nothing was sent." in act(admin_client, "send_invitations", invitation, _confirmed="yes")
+
+
+def test_mails_ask_and_remind_and_both_links_work(
+    admin_client: Client, client: Client, invitation: ProgramInvitation, post: None
+) -> None:
+    silent = ProgramInvitation.objects.create(
+        edition=invitation.edition, person=make_person("Bob"), session=invitation.session
+    )
+    page = sent(admin_client, "send_invitations", invitation, silent)
+    sent(admin_client, "send_reminders", invitation)
+    first, second = mail.outbox
+    links = [links_in(str(one.body))[0] for one in (first, second)]
+
+    assert (first.to, first.subject) == (["ada@example.org"], f"Invitation to {invitation.edition.name}")
+    assert "1 e-mail was sent" in page
+    assert "Dear Bob," in page
+    assert second.subject == f"Reminder: your invitation to {invitation.edition.name}"
+    assert "Please <b>come</b>." in first.body
+    assert [client.get(one).status_code for one in links] == [200, 200]
+    assert state_of(invitation) == State.REMINDED
+
+
+def test_refused_mail_changes_nothing(
+    admin_client: Client, invitation: ProgramInvitation, post: None
+) -> None:
+    with mock.patch.object(EmailBackend, "send_messages", side_effect=OSError("refused")):
+        page = sent(admin_client, "send_invitations", invitation)
+
+    assert "Nothing was changed; try again." in page
+    assert state_of(invitation) == State.NOT_SENT
+    assert not ProgramInvitationLink.objects.exists()
+
+
+def test_people_of_sessions_and_talks_are_asked_at_once(
+    admin_client: Client, session: Session, ada: Person
+) -> None:
+    add_role(session, ada, "chair")
+    talk = make_presentation(session, speakers=["Bob"])
+    form = admin_client.get(address(session, "change")).text
+
+    def prepared(row: Session | Presentation) -> str:
+        sent = {"action": "ask_people", "_selected_action": row.pk}
+        page = admin_client.post(address(type(row), "changelist"), sent)
+        return admin_client.post(page.headers["Location"], follow=True).text
+
+    pages = [prepared(row) for row in (session, session, talk)]
+
+    assert "Prepare an invitation for 1 person listed above" in form
+    assert ["1 invitation is ready." in page for page in pages] == [True, False, True]
+    assert "Everybody there has an invitation already" in admin_client.get(f"{LIST}prepare/?session=x²").text
+    assert [*ProgramInvitation.objects.order_by("pk").values_list("person__name", "role", "state")] == [
+        ("Ada Lovelace", "chair", "not_sent"),
+        ("Bob", "speaker", "not_sent"),
+    ]
+    shown = admin_client.get(address(session, "change")).text
+    assert '<span class="asked asked-not-sent">Not sent</span>' in shown
+
+
+def test_answers_by_phone_and_into_the_program(
+    admin_client: Client, invitation: ProgramInvitation, session: Session, ada: Person
+) -> None:
+    talk = make_presentation(session)
+    speaks = ProgramInvitation.objects.create(edition=session.edition, person=ada, presentation=talk)
+    act(admin_client, "mark_confirmed", invitation, speaks)
+    page = act(admin_client, "add_to_program", invitation, speaks)
+    again = act(admin_client, "add_to_program", invitation, speaks)
+
+    assert "2 people were added to the program." in page
+    assert "0 people were added" in again
+    assert SessionRole.objects.get(session=session).role == "chair"
+    assert Speaker.objects.get(presentation=talk).person == ada
+    act(admin_client, "mark_declined", invitation)
+    assert state_of(invitation) == State.DECLINED
+
+
+def test_answers_are_listed_in_the_zone_of_the_edition(
+    admin_client: Client, invitation: ProgramInvitation
+) -> None:
+    invitation.answer(State.CONFIRMED, datetime(2026, 7, 1, 2, tzinfo=UTC))
+
+    assert "Tue 30 Jun 2026, 19:00 PDT" in admin_client.get(LIST).text
+
+
+def test_working_copy_takes_who_is_added_and_holds_no_letter_back(
+    admin_client: Client, invitation: ProgramInvitation, session: Session, ada: Person
+) -> None:
+    WorkingCopy.objects.create(edition=session.edition)
+    sent(admin_client, "send_invitations", invitation)
+    act(admin_client, "mark_confirmed", invitation)
+    page = act(admin_client, "add_to_program", invitation)
+    again = act(admin_client, "add_to_program", invitation)
+
+    assert state_of(invitation) == State.CONFIRMED
+    assert "1 person was added to the program." in page
+    assert "0 people were added" in again
+    # Until the release the public program is what it was.
+    assert not SessionRole.objects.exists()
+    prepared = admin_client.get(f"{LIST}prepare/?session={session.pk}").text
+    assert "Everybody there has an invitation already" in prepared
+
+
+def test_desk_says_who_is_waited_for_and_what_was_declined(
+    edition: Edition, session: Session, invitation: ProgramInvitation, ada: Person
+) -> None:
+    def lines() -> list[str]:
+        found = waiting_of(edition, lambda model: model is ProgramInvitation)
+        return [f"{line.count} {line.words}" for line in found]
+
+    role = add_role(session, ada, "chair")
+    invitation.answer(State.DECLINED, NOW)
+    for state in (State.SENT, State.REMINDED):
+        ProgramInvitation.objects.create(edition=edition, person=make_person(), state=state)
+
+    assert lines() == ["2 people haven’t answered invitations", "1 invitation declined: Chair of Engines"]
+    add_role(session, "Bob", "chair")
+    assert len(lines()) == 2
+    role.delete()
+    assert lines() == ["2 people haven’t answered invitations"]
+
+
+def test_lists_take_the_same_queries_for_many(
+    admin_client: Client, edition: Edition, django_assert_max_num_queries: object
+) -> None:
+    session = make_session(edition, start=START)
+    for _number in range(5):
+        ProgramInvitation.objects.create(edition=edition, person=make_person(), session=session)
+        Unavailability.objects.create(
+            edition=edition, person=make_person(), start=START, end=START + timedelta(hours=1)
+        )
+    for model in (ProgramInvitation, Unavailability):
+        with django_assert_max_num_queries(16):  # type: ignore[operator]
+            assert admin_client.get(address(model, "changelist")).status_code == 200
+
+
+def test_what_was_sent_stays_and_other_editions_are_refused(
+    admin_client: Client, invitation: ProgramInvitation, link: str, ada: Person
+) -> None:
+    page = admin_client.get(address(invitation, "change")).text
+    far = make_session(make_edition(2020))
+    values = {"edition": invitation.edition_id, "person": ada.pk, "role": "chair", "session": far.pk}
+    values |= {"presentation": "", "email": "", "due": "", "message": ""}
+    refused = admin_client.post(address(ProgramInvitation, "add"), values).text
+
+    assert 'name="person"' not in page
+    assert "The session belongs to another edition." in refused
+
+
+# Private
+
+
+def test_nothing_is_public_and_erasing_removes_it(
+    client: Client, invitation: ProgramInvitation, session: Session, ada: Person
+) -> None:
+    secret = "Zyxwv"
+    ProgramInvitation.objects.update(note=secret, message=secret, email=f"{secret}@example.org")
+    Unavailability.objects.create(
+        edition=session.edition, person=ada, start=START, end=START + timedelta(hours=1), note=secret
+    )
+    add_role(session, ada, "chair")
+    slug = session.edition.slug
+    for path in (session.get_absolute_url(), ada.get_absolute_url(), f"/{slug}/program.json", f"/{slug}/"):
+        assert secret not in client.get(path, follow=True).text
+    for name in ("sessions", "people"):
+        assert secret not in client.get(f"/api/v1/{name}/").text
+    call_command("erase_personal_data", person=ada.uid, yes=True)
+
+    assert not ProgramInvitation.objects.exists()
+    assert not Unavailability.objects.exists()
+
+
+def test_parts_are_those_of_the_program() -> None:
+    assert {*Part.values} == {*SessionRole.Role.values}

@@ -1,0 +1,385 @@
+"""The desk shows and changes the working copy; its page releases, plans and discards."""
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from conference.models import Edition
+from content.history import ChangeSet
+from papers.models import Paper
+from schedule.models import PendingChanges, Presentation, Release, Room, Session, WorkingCopy
+from schedule.releases import announce
+from schedule.working_copy import release as releasing
+from schedule.working_copy.block import changing, open_copies, pending_rows, reading
+from tests import factories as make
+from tests.posted import act, address
+from tests.schedule.sittings import fields_of
+
+pytestmark = pytest.mark.django_db
+PAGE = "/admin/schedule/release/working-copy/"
+
+
+@pytest.fixture
+def program(edition: Edition) -> Edition:
+    room = make.make_room(edition, "Hall A", slug="hall-a")
+    for number in (1, 2):
+        session = make.make_session(
+            edition, uid=f"s{number}", title=f"Session {number}", room=room, status="published"
+        )
+        for talk in (1, 2):
+            paper = make.make_paper(edition, [f"Author {number}{talk}"], title=f"Paper {number}{talk}")
+            make.make_presentation(session, paper=paper, uid=f"t{number}{talk}")
+    return edition
+
+
+@pytest.fixture
+def copy(admin_client: Client, program: Edition) -> WorkingCopy:
+    admin_client.post(PAGE, {"edition": program.pk, "act": "open"})
+    return WorkingCopy.objects.get()
+
+
+def page(client: Client, path: str = PAGE) -> str:
+    return client.get(path).content.decode()
+
+
+def form(client: Client, path: str, form: str) -> dict[str, Any]:
+    return fields_of(client.get(path), form)
+
+
+def save_form(client: Client, row: Any, **fields: Any) -> Any:
+    path = address(row, "change")
+    name = f"{row._meta.model_name}_form"
+    return client.post(path, {**form(client, path, name), **fields})
+
+
+def one(uid: str) -> Session:
+    return Session.objects.get(uid=uid)
+
+
+def release(client: Client, **more: Any) -> Any:
+    shown = page(client)
+    sent = {
+        "edition": WorkingCopy.objects.get().edition_id,
+        "seen_version": re.findall(r'name="seen_version" value="(\d+)"', shown)[0],
+        "seen": re.findall(r'name="seen" value="(\w+)"', shown)[0],
+        "lines": re.findall(r'name="lines" value="([^"]+)"[^>]* checked', shown),
+        "title": "",
+        "text": "",
+        "act": "release",
+        "announce": "1",
+    }
+    return client.post(PAGE, {**sent, **more})
+
+
+def test_form_saves_into_the_working_copy(admin_client: Client, copy: WorkingCopy, client: Client) -> None:
+    public = client.get("/2021/schedule/").content
+    answer = save_form(admin_client, one("s1"), title="A new title")
+    shown = page(admin_client, address(one("s1"), "change"))
+
+    assert answer.status_code == 302
+    assert one("s1").title == "Session 1"
+    assert 'value="A new title"' in shown
+    assert "Working copy: 1 change not released" in shown
+    assert client.get("/2021/schedule/").content == public
+    assert "A new title" in page(admin_client, address(Session, "changelist"))
+
+
+def test_stale_form_shows_what_the_working_copy_holds(admin_client: Client, copy: WorkingCopy) -> None:
+    row = one("s1")
+    path = address(row, "change")
+    sent = form(admin_client, path, "session_form")
+    save_form(admin_client, row, title="First")
+    answer = admin_client.post(path, {**sent, "title": "Second"})
+
+    assert answer.status_code == 409
+    assert "First" in answer.content.decode()
+    assert len(pending_rows([copy.__class__.objects.get()])) == 1
+
+
+def test_history_says_what_is_pending(admin_client: Client, copy: WorkingCopy) -> None:
+    link = f'Pending, not released: <a href="{PAGE}?edition={copy.edition_id}">'
+    histories = [address(one(uid), "history") for uid in ("s1", "s2")]
+    save_form(admin_client, one("s1"), title="Planned")
+
+    assert [link in page(admin_client, path) for path in histories] == [True, False]
+    release(admin_client)
+    assert [link in page(admin_client, path) for path in histories] == [False, False]
+
+
+def test_release_makes_it_public_and_announces_it(admin_client: Client, copy: WorkingCopy) -> None:
+    releasing_now = page(admin_client)
+    save_form(admin_client, one("s1"), title="A new title")
+    shown = page(admin_client)
+    answer = release(admin_client)
+    announced = Release.objects.get()
+
+    assert "0 changes not released" in releasing_now
+    assert "A new title" in shown
+    assert answer.status_code == 302
+    assert one("s1").title == "A new title"
+    assert announced.number == 1
+    assert "The working copy is as the public sees it" not in page(
+        admin_client, address(Session, "changelist")
+    )
+
+
+def test_announced_changes_name_new_rooms(admin_client: Client, copy: WorkingCopy, program: Edition) -> None:
+    announce(program, timezone.now())
+    with changing([copy]):
+        Session.objects.filter(uid="s1").update(room=make.make_room(program, "The Annex", slug="new-room"))
+
+    (line,) = re.findall(r'<div role="group" aria-labelledby="changes">.*?</div>', page(admin_client), re.S)
+    assert "The Annex" in line
+    assert release(admin_client).status_code == 302
+    assert Release.objects.order_by("-number")[0].changes[0]["after"][2] == "The Annex"
+
+
+def test_second_release_hears_who_was_first(admin_client: Client, copy: WorkingCopy) -> None:
+    save_form(admin_client, one("s1"), title="A new title")
+    old = WorkingCopy.objects.get().version
+    release(admin_client)
+    answer = admin_client.post(PAGE, {"edition": copy.edition_id, "act": "release", "seen_version": old})
+
+    assert answer.status_code == 409
+    assert "Already released by admin at" in answer.content.decode()
+
+
+def test_preview_shows_the_working_copy(admin_client: Client, copy: WorkingCopy, program: Edition) -> None:
+    save_form(admin_client, one("s1"), title="A new title")
+    before = page(admin_client, "/2021/sessions/s1/")
+    page(admin_client)
+    admin_client.get(program.get_preview_url())
+    shown = admin_client.get("/2021/sessions/s1/", follow=True).content.decode()
+    list_shown = page(admin_client, "/2021/schedule/2021-04-06/")
+    releasing.release(copy, None, timezone.now())
+    after = admin_client.get("/2021/sessions/s1/", follow=True).content.decode()
+
+    assert "A new title" not in before
+    assert "A new title" in shown
+    assert "1 change isn’t released" in shown
+    assert "A new title" in list_shown
+    assert without_bar(after) == without_bar(shown)
+
+
+def without_bar(markup: str) -> str:
+    markup = re.sub(r'<aside class="preview".*?</aside>', "", markup, flags=re.DOTALL)
+    return re.sub(r"csrf\w+|nonce-\S+", "", markup)
+
+
+def test_undo_of_a_bulk_action_drops_it(admin_client: Client, copy: WorkingCopy) -> None:
+    after = act(admin_client, "cancel", [one("s1"), one("s2")], reason="")
+    link = re.findall(r'href="(/admin/acts/\d+/take-back/)"', after)[0]
+    working = states()
+    asked = page(admin_client, link)
+    answer = admin_client.post(link, follow=True)
+
+    assert working == ["cancelled", "cancelled"]
+    assert "Session 1" in asked
+    assert "2 changes taken back" in answer.content.decode()
+    assert states() == ["published", "published"]
+    assert PendingChanges.objects.count() == 0
+
+
+def states() -> list[str]:
+    with reading(open_copies()):
+        return [*Session.objects.order_by("uid").values_list("status", flat=True)]
+
+
+def test_release_is_reverted_for_the_public(admin_client: Client, copy: WorkingCopy) -> None:
+    save_form(admin_client, one("s1"), title="Released")
+    release(admin_client)
+    act = ChangeSet.objects.get(detail=releasing.RELEASE)
+    answer = admin_client.post(f"/admin/acts/{act.pk}/take-back/")
+
+    assert answer.status_code == 302
+    assert one("s1").title == "Session 1"
+    assert pending_rows(open_copies()) == {}
+
+
+def test_timetable_editor_plans_in_the_working_copy(
+    admin_client: Client, copy: WorkingCopy, program: Edition
+) -> None:
+    room = make.make_room(program, "Annex", slug="annex")
+    path = "/admin/schedule/session/timetable/?edition=" + str(program.pk)
+    sent = form(admin_client, path, "timetable")
+    key = f"room-{one('s1').pk}"
+    name = next(name for name in sent if name == key or name.endswith(f"{one('s1').pk}-room"))
+    answer = admin_client.post(path, {**sent, name: room.pk, "_save": "1"})
+    shown = page(admin_client, answer["Location"])
+    public = one("s1").room
+
+    assert "saved=" in answer["Location"]
+    assert public is not None
+    assert public.slug == "hall-a"
+    assert re.search(r"/admin/acts/\d+/take-back/", shown)
+    with reading(open_copies()):
+        working = one("s1").room
+        assert working is not None
+        assert working.slug == "annex"
+
+
+def test_new_session_with_its_rows_waits(admin_client: Client, copy: WorkingCopy, program: Edition) -> None:
+    path = address(Session, "add") + f"?edition={program.pk}"
+    sent = form(admin_client, path, "session_form")
+    person = make.make_person("Grace Hopper")
+    rows = {
+        "roles-TOTAL_FORMS": "1",
+        "roles-0-role": "chair",
+        "roles-0-person": person.pk,
+        "roles-0-name": "Grace Hopper",
+        "roles-0-affiliation": "",
+        "roles-0-position": "",
+    }
+    answer = admin_client.post(path, {**sent, "title": "Late", "uid": "late", **rows})
+    pending = pending_rows(open_copies())
+    opened = page(admin_client, PAGE)
+    change = re.findall(r'href="(/admin/schedule/session/\d+/change/)"', opened)[0]
+
+    assert answer.status_code == 302
+    assert not Session.objects.filter(uid="late").exists()
+    assert {row.model for row in pending.values()} == {"schedule.session", "schedule.sessionrole"}
+    assert 'value="Late"' in page(admin_client, change)
+
+
+def test_paper_form_parts_status_from_texts(admin_client: Client, copy: WorkingCopy) -> None:
+    paper = Paper.objects.get(title="Paper 11")
+    answer = save_form(admin_client, paper, title="Retitled", status="draft")
+    paper.refresh_from_db()
+
+    assert answer.status_code == 302
+    assert (paper.title, paper.status) == ("Retitled", "published")
+    assert [row.label for row in pending_rows(open_copies()).values()] == ["Retitled"]
+    assert paper.presentations.count() == 1
+
+
+def test_rooms_on_the_form_of_the_edition_wait(
+    admin_client: Client, copy: WorkingCopy, program: Edition
+) -> None:
+    answer = save_form(admin_client, program, name="MLSys XXI", **{"rooms-0-name": "Aula"})
+    program.refresh_from_db()
+
+    assert answer.status_code == 302
+    assert program.name == "MLSys XXI"
+    assert Room.objects.get().name == "Hall A"
+    assert len(pending_rows(open_copies())) == 1
+
+
+def test_chosen_changes_are_released_alone(admin_client: Client, copy: WorkingCopy) -> None:
+    save_form(admin_client, one("s1"), title="Urgent")
+    save_form(admin_client, one("s2"), title="Later")
+    row = f"schedule.session:{one('s1').pk}"
+    release(admin_client, act="release_chosen", row=[row])
+
+    assert (one("s1").title, one("s2").title) == ("Urgent", "Session 2")
+    assert "1 change not released" in page(admin_client)
+
+
+def test_discarding_asks_first(admin_client: Client, copy: WorkingCopy) -> None:
+    save_form(admin_client, one("s1"), title="Not so")
+    asked = release(admin_client, act="discard", all="1")
+    before = PendingChanges.objects.count()
+    release(admin_client, act="discard", all="1", confirmed="1")
+
+    assert "Session 1" in asked.content.decode() or "Not so" in asked.content.decode()
+    assert (before, PendingChanges.objects.count()) == (1, 0)
+
+
+def test_planned_release_waits_for_its_time(admin_client: Client, copy: WorkingCopy) -> None:
+    save_form(admin_client, one("s1"), title="Planned")
+    past = release(admin_client, act="plan", release_at="2020-01-01T10:00")
+    release(admin_client, act="plan", release_at="2050-01-01T10:00")
+    shown = page(admin_client)
+    WorkingCopy.objects.update(release_at=timezone.now())
+    desk = page(admin_client, address(Session, "changelist"))
+
+    assert "Choose a moment in the future." in past.content.decode()
+    assert "Will be released at" in shown
+    assert "0 changes not released" in desk
+    assert one("s1").title == "Planned"
+    assert ChangeSet.objects.filter(detail=releasing.RELEASE, user_name="admin").exists()
+
+
+def test_clashes_that_would_be_public_are_named(admin_client: Client, copy: WorkingCopy) -> None:
+    person = make.make_person("Busy Chair")
+    for uid in ("s1", "s2"):
+        make.add_role(one(uid), person, "chair")
+    other = one("s2")
+    other.start, other.end = other.start.replace(hour=20), other.end.replace(hour=21)
+    other.save()
+    before = page(admin_client)
+    row = one("s2")
+    start = one("s1").start.astimezone(row.edition.zone)
+    save_form(
+        admin_client,
+        row,
+        start_0=f"{start:%Y-%m-%d}",
+        start_1=f"{start:%H:%M}",
+        end_0=f"{start:%Y-%m-%d}",
+        end_1=f"{start:%H:%M}"[:-2] + "50",
+    )
+    shown = page(admin_client)
+
+    assert "would bring" not in before
+    assert "Busy Chair" in shown
+
+
+def test_editor_sees_it_and_takes_back_own_changes_only(
+    admin_client: Client, copy: WorkingCopy, client: Client, program: Edition
+) -> None:
+    from accounts.models import Membership
+
+    editor = User.objects.create_user("editor", is_staff=True)
+    Membership.objects.create(user=editor, edition=program, role="editor")
+    client.force_login(editor)
+    save_form(admin_client, one("s1"), title="Chair’s")
+    save_form(client, one("s2"), title="Editor’s")
+    shown = page(client)
+    chairs, editors = PendingChanges.objects.order_by("pk").values_list("act", flat=True)
+
+    assert "Release all now" not in shown
+    assert client.post(PAGE, {"edition": program.pk, "act": "release"}).status_code == 403
+    assert client.get(f"/admin/acts/{chairs}/take-back/").status_code == 403
+    assert client.post(f"/admin/acts/{editors}/take-back/").status_code == 302
+    assert [row.label for row in pending_rows(open_copies()).values()] == ["Chair’s"]
+
+
+def test_chairs_of_other_editions_see_nothing_of_it(
+    admin_client: Client, copy: WorkingCopy, client: Client
+) -> None:
+    from accounts.models import Membership
+
+    other = User.objects.create_user("other", is_staff=True)
+    Membership.objects.create(user=other, edition=make.make_edition(2022), role="chair")
+    save_form(admin_client, one("s1"), title="Pending")
+    choices = {"app_label": "schedule", "model_name": "presentation", "field_name": "session", "term": "Pend"}
+    pages = ("/admin/", address(Session, "changelist"), f"/admin/autocomplete/?{urlencode(choices)}")
+    client.force_login(other)
+
+    assert "Pending" in page(admin_client, pages[2])
+    for path in pages:
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert b"Pending" not in answer.content
+        assert b"not released" not in answer.content
+
+
+def test_pages_do_nothing_for_strangers(copy: WorkingCopy, client: Client) -> None:
+    releasing.plan_release(copy, None, timezone.now(), announcement=releasing.Announcement("News"))
+    for send in (client.get, client.post):
+        assert send(address(Session, "changelist")).status_code == 302
+
+    assert not Release.objects.exists()
+
+
+def test_deleted_paper_goes_at_once(admin_client: Client, copy: WorkingCopy) -> None:
+    paper = Paper.objects.get(title="Paper 11")
+    save_form(admin_client, Presentation.objects.get(uid="t11"), board="7")
+    admin_client.post(address(paper, "delete"), {"post": "yes"})
+
+    assert not Presentation.objects.filter(uid="t11").exists()
+    assert "deleted from the public program meanwhile" in page(admin_client)

@@ -1,0 +1,196 @@
+"""How the words of a search are read: days, rooms, kinds and topics; all others stay words."""
+
+from datetime import date
+
+import pytest
+from django.utils.translation import override
+from hypothesis import given
+from hypothesis import strategies as st
+
+from search.filters import Reading, Vocabulary, read, vocabulary
+from search.query import parse
+
+# Monday to Saturday.
+DAYS = [date(2026, 7, day) for day in range(6, 12)]
+ROOMS = {"hall-a": "Hall A", "hall-b": "Hall B", "grand-ballroom": "Grand Ballroom", "room-301": "301"}
+KINDS = {
+    "poster": ["Poster", "Poster session"],
+    "oral": ["Oral", "Oral session"],
+    "tutorial": ["Tutorial"],
+    "invited_talk": ["Invited talk", "keynote"],
+    "social": ["Social"],
+    "talk": ["Talk"],
+    "birds-of-a-feather": ["Birds of a feather"],
+}
+TOPICS = [
+    ("robotics", "Robotics"),
+    ("cv", "Computer Vision"),
+    ("dl-theory", "Theory"),
+    ("rl-theory", "Theory"),
+    ("may", "May"),
+]
+TODAY = DAYS[1]
+
+
+def known(today: date | None = TODAY) -> Vocabulary:
+    return vocabulary(DAYS, ROOMS, KINDS, TOPICS, today)
+
+
+def filters(reading: Reading) -> dict[str, str]:
+    return {one.facet: one.value for one in reading.filters}
+
+
+def day(number: int) -> dict[str, str]:
+    return {"day": f"2026-07-{number:02}"}
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "rest"),
+    [
+        ("posters on scaling laws wednesday", {"kind": "poster", **day(8)}, "scaling laws"),
+        ("scaling laws", {}, "scaling laws"),
+        ("", {}, ""),
+        # Days.
+        ("Wednesday", day(8), ""),
+        ("Wed", day(8), ""),
+        ("thurs attention", day(9), "attention"),
+        ("attention on Friday", day(10), "attention"),
+        ("7 July", day(7), ""),
+        ("July 7th", day(7), ""),
+        ("7th of July 2026 graphs", day(7), "graphs"),
+        ("Wed, 8 Jul", day(8), ""),
+        ("2026-07-08", day(8), ""),
+        ("today", day(7), ""),
+        ("orals tomorrow", {"kind": "oral", **day(8)}, ""),
+        ("day:thu", day(9), ""),
+        ("day:9", day(9), ""),
+        ('day:"9 July"', day(9), ""),
+        ("day:sat", day(11), ""),
+        ("sunday", {}, "sunday"),
+        ("8 August", {}, "8 August"),
+        ("day:sunday", {}, "day:sunday"),
+        ("sat solvers", {}, "sat solvers"),
+        ("saturday", day(11), ""),
+        ("monday tuesday", day(6), "tuesday"),
+        # Kinds, in singular and plural.
+        ("poster", {"kind": "poster"}, ""),
+        ("Poster sessions", {"kind": "poster"}, ""),
+        ("tutorials", {"kind": "tutorial"}, ""),
+        ("invited talks about energy", {"kind": "invited_talk"}, "energy"),
+        ("keynote", {"kind": "invited_talk"}, ""),
+        ("birds of a feather monday", {"kind": "birds-of-a-feather", **day(6)}, ""),
+        ("social networks", {}, "social networks"),
+        ("socials", {"kind": "social"}, ""),
+        ("kind:social", {"kind": "social"}, ""),
+        ("kind:invited-talk", {"kind": "invited_talk"}, ""),
+        ("workshops", {}, "workshops"),
+        # Rooms.
+        ("room:hall-a", {"room": "hall-a"}, ""),
+        ('room:"Hall A" graphs', {"room": "hall-a"}, "graphs"),
+        ("room:“hall a”", {"room": "hall-a"}, ""),
+        ("posters in the hall a", {"kind": "poster", "room": "hall-a"}, ""),
+        ("hall", {}, "hall"),
+        ("room:grand", {"room": "grand-ballroom"}, ""),
+        ("room:hall", {}, "room:hall"),
+        ("room:301", {"room": "room-301"}, ""),
+        ("301", {}, "301"),
+        # Topics, if nothing else remains.
+        ("computer vision", {"topic": "cv"}, ""),
+        ("posters on robotics", {"kind": "poster", "topic": "robotics"}, ""),
+        ("Robotics wed", {"topic": "robotics", **day(8)}, ""),
+        ("robotics surgery", {}, "robotics surgery"),
+        ("robotics -surgery", {}, "robotics -surgery"),
+        ("computer posters vision", {"kind": "poster"}, "computer vision"),
+        ("theory", {}, "theory"),
+        ("topic:rl-theory", {"topic": "rl-theory"}, ""),
+        ("topic:theory", {}, "topic:theory"),
+        ('topic:"computer vision" depth', {"topic": "cv"}, "depth"),
+        ("topic:graphs", {}, "topic:graphs"),
+        # Papers are looked for anyway.
+        ("papers by Hinton", {}, "Hinton"),
+        ("papers on robotics", {"topic": "robotics"}, ""),
+        ("papers wednesday", day(8), ""),
+        ("wednesday papers on graphs", day(8), "graphs"),
+        ("papers", {}, "papers"),
+        ("papers machine", {}, "papers machine"),
+        ("position papers on graphs", {}, "position papers on graphs"),
+        # What stays as it is.
+        ('"wednesday"', {}, '"wednesday"'),
+        ('"scaling laws" wed', day(8), '"scaling laws"'),
+        ("graphs -posters", {}, "graphs -posters"),
+        ("graphs -day:wed", {}, "graphs -day:wed"),
+        ("author:poster title:wednesday", {}, "author:poster title:wednesday"),
+        ("on the fly", {}, "on the fly"),
+        ("learning on graphs", {}, "learning on graphs"),
+    ],
+)
+def test_read(text: str, found: dict[str, str], rest: str) -> None:
+    reading = read(text, known())
+
+    assert (filters(reading), reading.words) == (found, rest)
+
+
+def test_filter_knows_the_words_it_was_written_in() -> None:
+    reading = read("Posters on graphs in Hall A day:wed", known())
+
+    assert [(one.facet, reading.written(one), one.is_explicit) for one in reading.filters] == [
+        ("kind", "Posters", False),
+        ("room", "Hall A", False),
+        ("day", "day:wed", True),
+    ]
+
+
+def test_text_without_one_filter_keeps_the_others() -> None:
+    reading = read("posters on graphs in Hall A", known())
+    kind, room = reading.filters
+
+    assert [reading.without([kind]), reading.without([room])] == ["graphs Hall A", "posters graphs"]
+
+
+def test_words_taken_back_are_plain() -> None:
+    assert filters(read("robotics hall a wed", known(), plain=["Robotics"])) == {"room": "hall-a", **day(8)}
+    assert filters(read("hall a", known(), plain=["Hall A"])) == {}
+    assert filters(read("topic:robotics", known(), plain=["robotics"])) == {"topic": "robotics"}
+
+
+def test_facet_chosen_elsewhere_is_not_read() -> None:
+    reading = read("posters wednesday", known(), known=["day"])
+
+    assert (filters(reading), reading.words) == ({"kind": "poster"}, "wednesday")
+
+
+@pytest.mark.parametrize("today", [None, date(2026, 7, 5), date(2026, 7, 12)])
+def test_today_is_a_word_outside_the_edition(today: date | None) -> None:
+    assert filters(read("today", known(today))) == {}
+
+
+def test_last_day_has_no_tomorrow() -> None:
+    assert filters(read("tomorrow", known(DAYS[-1]))) == {}
+
+
+def test_weekday_that_comes_twice_is_no_day() -> None:
+    two_weeks = vocabulary([*DAYS, date(2026, 7, 13)], {}, {}, [])
+
+    assert filters(read("monday", two_weeks)) == {}
+    assert filters(read("monday 13 july", two_weeks)) == day(13)
+
+
+def test_days_are_understood_in_the_language_of_the_site() -> None:
+    with override("de"):
+        german = known()
+        assert [filters(read(text, german)) for text in ("Mittwoch", "8. Juli", "wednesday")] == [day(8)] * 3
+
+
+@given(st.text())
+def test_any_text_is_read(text: str) -> None:
+    reading = read(text, known())
+
+    assert all(0 <= one.start < one.end <= len(text) for one in reading.filters)
+    assert parse(reading.words) is not None
+
+
+@given(st.lists(st.sampled_from(["posters", "on", "wed", '"', "-", "hall a", "topic:", "robotics", "x"])))
+def test_words_that_remain_are_read_again_as_words(parts: list[str]) -> None:
+    reading = read(" ".join(parts), known())
+
+    assert filters(read(reading.words, known(), known=filters(reading))).keys().isdisjoint(filters(reading))

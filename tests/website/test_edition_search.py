@@ -1,0 +1,384 @@
+"""The search of an edition: words that mean a day, room, kind or topic; facets; pages to go to."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from conference.models import Edition
+from operations.indexing.update import refresh
+from pagecache.keys import address
+from tests import factories as make
+from tests.reading import Page, read
+
+pytestmark = pytest.mark.django_db
+
+URL = "/2021/search/"
+DAY = timedelta(days=1)
+
+
+@pytest.fixture(scope="module")
+def edition(made_once: Callable[..., Any]) -> Any:
+    return made_once(make_program)
+
+
+def make_program() -> Edition:
+    """Posters on Tuesday and Wednesday, an oral, a tutorial on Monday, two rooms, two topics."""
+    edition = make.make_edition()
+    hall, room = (make.make_room(edition, name, slug=slug) for name, slug in (("Hall A", "a"), ("Loft", "l")))
+    robots = make.make_topic(edition, "Robotics", slug="robotics")
+    theory = make.make_topic(edition, "Theory", slug="theory")
+    tuesday = make.make_session(edition, title="Posters 1", kind="poster", room=hall, uid="tue")
+    wednesday = make.make_session(
+        edition, title="Posters 2", kind="poster", room=hall, uid="wed", start=make.MORNING + DAY
+    )
+    orals = make.make_session(edition, title="Scaling session", room=room, uid="oral")
+    make.make_session(
+        edition, title="Robotics in a day", kind="tutorial", room=room, start=make.MORNING - DAY, uid="tut"
+    )
+    for number, (title, topic, session) in enumerate(
+        [
+            ("Scaling laws", robots, tuesday),
+            ("Scaling laws again", theory, wednesday),
+            ("Arms", robots, wednesday),
+        ]
+    ):
+        paper = make.make_paper(edition, ["Ada Lovelace"], title=title, topic=topic, uid=f"p{number}")
+        make.make_presentation(session, paper, kind="poster", board=f"{number + 1}")
+        if not number:
+            make.make_presentation(orals, paper)
+            make.make_award(edition, [paper], uid="best", name="Best paper")
+    make.make_presentation(orals, title="Opening words on scaling", speakers=["Alan Turing"], uid="t1")
+    make.make_page(edition, slug="visit", title="Visit", body="Robotics by tram.")
+    refresh()
+    return edition
+
+
+def titles(page: Page) -> list[str]:
+    return page.texts("h3", "title")
+
+
+def chips(page: Page) -> dict[str, str]:
+    return {
+        link.text.removeprefix("Without "): link.attributes["href"]
+        for shown in page.all("ul", "picked")
+        for link in shown.inside("a")
+    }
+
+
+def offers(page: Page, facet: str) -> list[str]:
+    lists = {one.attributes.get("aria-labelledby"): one for one in page.all("ul")}
+    found = lists.get(f"facet-{facet}")
+    return [link.text for link in found.inside("a")] if found else []
+
+
+def search(client: Client, words: str, **more: str) -> Page:
+    response = client.get(URL, {"q": words, **more})
+    assert response.status_code == 200
+    return Page(response.content.decode())
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("posters on scaling laws wednesday", ["Scaling laws again"]),
+        ("posters on scaling", ["Scaling laws", "Scaling laws again"]),
+        ("scaling tuesday", ["Opening words on scaling", "Scaling laws", "Scaling session"]),
+        ("orals on scaling", ["Scaling laws", "Scaling session"]),
+        ('scaling room:"hall a"', ["Scaling laws", "Scaling laws again"]),
+        ("scaling loft", ["Opening words on scaling", "Scaling laws", "Scaling session"]),
+        ("tutorials", ["Robotics in a day"]),
+        ("monday", ["Robotics in a day"]),
+        ("posters wednesday", ["Arms", "Posters 2", "Scaling laws again"]),
+        ("robotics posters tuesday", ["Scaling laws"]),
+        ("topic:robotics", ["Arms", "Scaling laws"]),
+        ("topic:robotics scaling", ["Scaling laws"]),
+        ("posters -scaling", ["Arms"]),
+        ('"scaling laws" wednesday', ["Scaling laws again"]),
+        ("award:best", ["Scaling laws"]),
+    ],
+)
+def test_words_narrow(client: Client, edition: Edition, words: str, found: list[str]) -> None:
+    assert sorted(titles(search(client, words))) == found
+
+
+def test_name_of_a_topic_stays_words_beside_papers(client: Client, edition: Edition) -> None:
+    page = search(client, "robotics")
+
+    assert sorted(titles(page)) == ["Arms", "Robotics in a day", "Scaling laws", "Visit"]
+    assert page.texts("mark") == ["Robotics", "Robotics"]
+
+
+def test_paper_shows_star_time_place_and_board(client: Client, edition: Edition) -> None:
+    page = search(client, "scaling laws again")
+
+    assert "Poster · Wed 7 Apr, 08:00 PDT · Hall A · Board 2" in page.main
+    stars = [one.attributes["aria-label"] for one in page.all("button", "star")]
+    assert "Star: Scaling laws again" in stars
+
+
+def test_what_was_understood_is_taken_away_by_its_chip(client: Client, edition: Edition) -> None:
+    page = search(client, "posters on scaling wednesday")
+
+    assert chips(page) == {
+        "Kind Poster": "?q=scaling&day=2021-04-07",
+        "Day Wed 7 Apr": "?q=scaling&as=poster",
+    }
+    assert titles(read(client, f"{URL}?q=scaling&day=2021-04-07")) == ["Scaling laws again"]
+
+
+def test_topic_taken_away_is_searched_for_as_words(client: Client, edition: Edition) -> None:
+    page = search(client, "robotics tuesday")
+    address = chips(page)["Topic Robotics"]
+    plain = read(client, f"{URL}{address}")
+
+    assert address == "?q=robotics&plain=robotics&day=2021-04-06"
+    assert list(chips(plain)) == ["Day Tue 6 Apr"]
+    # The index holds the topic of a paper too.
+    assert titles(plain) == ["Scaling laws"]
+
+
+def test_all_understood_words_can_be_plain(client: Client, edition: Edition) -> None:
+    page = search(client, "posters tuesday")
+    link = page.links()["Search for “posters”, “tuesday” as plain words"]
+
+    assert link == "?q=posters+tuesday&plain=posters%2Ctuesday"
+    assert chips(read(client, f"{URL}{link}")) == {}
+
+
+def test_nothing_found_offers_the_words_without_filters(client: Client, edition: Edition) -> None:
+    page = search(client, "arms tuesday")
+    link = page.links()["Search for “arms” without filters"]
+
+    assert "Nothing matches all of the words and filters." in page.main
+    assert titles(read(client, f"{URL}{link}")) == ["Arms"]
+
+
+def test_facets_of_the_list_of_papers_narrow_what_was_found(client: Client, edition: Edition) -> None:
+    page = search(client, "scaling")
+
+    assert offers(page, "topic") == ["Robotics 1", "Theory 1"]
+    assert offers(page, "day") == ["Tue 6 Apr 1", "Wed 7 Apr 1"]
+    assert offers(page, "room") == ["Hall A 2", "Loft 1"]
+    assert offers(page, "kind") == ["Oral 1", "Poster 2"]
+    narrowed = read(client, f"{URL}{page.links()['Theory 1']}")
+    assert titles(narrowed) == ["Scaling laws again"]
+    assert list(chips(narrowed)) == ["Topic Theory"]
+    assert titles(search(client, "scaling", award="best")) == ["Scaling laws"]
+
+
+def test_institution_has_its_present_name(client: Client, edition: Edition) -> None:
+    institution = make.make_institution("ETH", slug="eth")
+    edition.papers.get(uid="p0").authorships.get().institutions.add(institution)
+    edition.save()
+
+    assert chips(search(client, "scaling", institution="eth")) == {"Institution ETH": "?q=scaling"}
+
+
+@pytest.mark.parametrize(
+    ("sort", "found"),
+    [
+        ("title", ["Scaling laws", "Scaling laws again"]),
+        ("schedule", ["Scaling laws", "Scaling laws again"]),
+        ("board", ["Scaling laws", "Scaling laws again"]),
+    ],
+)
+def test_papers_are_sorted(client: Client, edition: Edition, sort: str, found: list[str]) -> None:
+    assert titles(search(client, "scaling laws", kind="paper", sort=sort)) == found
+
+
+@pytest.mark.parametrize("query", ["as=xyz", "day=2021-04-01", "topic=nothing", "sort=random", "room=x"])
+def test_unknown_facet_is_a_400(client: Client, edition: Edition, query: str) -> None:
+    assert "isn’t a valid value" in read(client, f"{URL}?q=x&{query}", status=400).main
+
+
+def test_person_shows_where_they_appear(client: Client, edition: Edition) -> None:
+    page = search(client, "turing")
+
+    assert "Alan Turing Talk, Tue 6 Apr, 08:00 PDT · Loft" in page.main
+
+
+def test_tabs_keep_the_words_and_show_one_kind(client: Client, edition: Edition) -> None:
+    page = search(client, "scaling tuesday")
+    links = {link.text: link.attributes["href"] for link in page.all("nav", "segments")[0].inside("a")}
+
+    assert links == {
+        "All": "?q=scaling+tuesday",
+        "Papers 1": "?q=scaling+tuesday&kind=paper",
+        "Sessions 1": "?q=scaling+tuesday&kind=session",
+        "Talks 1": "?q=scaling+tuesday&kind=talk",
+    }
+    assert titles(read(client, f"{URL}{links['Sessions 1']}")) == ["Scaling session"]
+
+
+def test_form_keeps_what_was_chosen_beside_the_words(client: Client, edition: Edition) -> None:
+    page = search(client, "scaling wednesday", topic="theory", kind="paper")
+    hidden = {one.attributes["name"]: one.attributes["value"] for one in page.all("input", type="hidden")}
+
+    assert hidden == {"kind": "paper", "topic": "theory"}
+    assert [one.attributes["value"] for one in page.all("input", id="words")] == ["scaling wednesday"]
+
+
+def test_typing_error_is_corrected_under_filters(client: Client, edition: Edition) -> None:
+    page = search(client, "posters on scalign wednesday")
+
+    assert "These are results for scaling." in page.main
+    assert titles(page) == ["Scaling laws again"]
+
+
+def test_empty_page_says_how_to_start(client: Client, edition: Edition) -> None:
+    page = read(client, URL)
+
+    (box,) = page.all("input", id="words")
+    assert "autofocus" in box.attributes
+    links = page.links()
+    assert links["posters on robotics Wednesday"] == "?q=posters+on+robotics+Wednesday"
+    assert titles(read(client, f"{URL}{links['posters on robotics Wednesday']}")) == ["Arms"]
+    assert links["Tue 6 Apr"] == "/2021/schedule/2021-04-06/"
+    assert links["Robotics 2"] == "/2021/topics/robotics/"
+
+
+def test_empty_page_of_an_embargoed_program_names_nothing(client: Client, edition: Edition) -> None:
+    later = timezone.now() + DAY
+    Edition.objects.update(papers_public_from=later, schedule_public_from=later)
+
+    page = read(client, URL)
+    for words in ("Robotics", "Tue 6 Apr", "posters on"):
+        assert words not in page.main
+    for words in ("tuesday", "robotics", 'room:"hall a"', "tutorials"):
+        found = search(client, words)
+        assert titles(found) in ([], ["Visit"]), words
+        assert chips(found) == {}
+    assert "Hall A" not in client.get(f"{URL}suggest?q=hall").content.decode()
+
+
+def test_drafts_mean_nothing(client: Client, edition: Edition) -> None:
+    make.make_session(
+        edition, title="Secret", kind="workshop", status="draft", room=make.make_room(edition, "Cellar")
+    )
+    make.make_topic(edition, "Alchemy", slug="alchemy")
+    make.make_paper(edition, topic=edition.topics.get(slug="alchemy"), status="draft")
+
+    for words in ("workshops", "cellar", "alchemy", "topic:alchemy", "room:cellar"):
+        assert chips(search(client, words)) == {}, words
+        assert options(client, words) == [f"“{words}” All results"]
+
+
+def test_today_is_a_day_during_the_edition_alone(
+    client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert chips(search(client, "posters today")) == {"Kind Poster": "?q=today"}
+
+    monkeypatch.setattr(timezone, "now", lambda: datetime(2021, 4, 6, 20, tzinfo=UTC))
+
+    assert list(chips(search(client, "posters today"))) == ["Kind Poster", "Day Tue 6 Apr"]
+    assert "Next: Talk, Tue 6 Apr" not in search(client, "turing").main
+
+
+@pytest.mark.parametrize(("words", "number"), [("posters wednesday", 10), ("robotics", 13)])
+def test_queries_of_filters(
+    client: Client,
+    edition: Edition,
+    words: str,
+    number: int,
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    search(client, words)
+
+    with django_assert_num_queries(number):
+        search(client, words)
+
+
+# While somebody types
+
+
+def options(client: Client, words: str) -> list[str]:
+    page = Page(client.get(f"{URL}suggest", {"q": words}).content.decode())
+    return [option.text for option in page.all("a", role="option")]
+
+
+def test_suggestions_are_narrowed_and_lead_to_all(client: Client, edition: Edition) -> None:
+    page = Page(client.get(f"{URL}suggest?q=posters+on+scal+wed").content.decode())
+
+    assert [link.text for link in page.all("a", role="option")] == [
+        "“posters on scal wed” Poster Wed 7 Apr",
+        "Scaling laws again Paper · Ada Lovelace Wed 7 Apr, 08:00 PDT · Hall A · Board 2",
+        "Wednesday 7 April 2021 Schedule",
+    ]
+    assert page.all("a", "all")[0].attributes["href"] == f"{URL}?q=posters+on+scal+wed"
+
+
+def test_suggestions_of_filters_alone_are_sessions_and_papers(client: Client, edition: Edition) -> None:
+    assert options(client, "posters wed")[1:] == [
+        "Posters 2 Poster session Wed 7 Apr, 08:00 to 09:00 PDT · Hall A",
+        "Arms Paper · Ada Lovelace Wed 7 Apr, 08:00 PDT · Hall A · Board 3",
+        "Scaling laws again Paper · Ada Lovelace Wed 7 Apr, 08:00 PDT · Hall A · Board 2",
+        "Wednesday 7 April 2021 Schedule",
+    ]
+
+
+def test_suggested_person_shows_where_they_appear(client: Client, edition: Edition) -> None:
+    assert "AT Alan Turing Person Talk, Tue 6 Apr, 08:00 PDT · Loft" in options(client, "turing")
+
+
+@pytest.mark.parametrize(
+    ("words", "pages"),
+    [
+        ("sched", {"Schedule": "/2021/schedule/"}),
+        ("agenda", {"My agenda": "/2021/agenda/"}),
+        ("downl", {"Downloads": "/2021/downloads/"}),
+        ("loft", {"Loft": "/2021/rooms/l/"}),
+        ("7 april", {"Wednesday 7 April 2021": "/2021/schedule/2021-04-07/"}),
+        ("theory", {"Theory": "/2021/topics/theory/"}),
+        ("xyz", {}),
+    ],
+)
+def test_pages_to_go_to(client: Client, edition: Edition, words: str, pages: dict[str, str]) -> None:
+    page = Page(client.get(f"{URL}suggest", {"q": words}).content.decode())
+    found = {link.inside("span")[0].text: link.attributes["href"] for link in page.all("a", "jump")}
+
+    assert pages.items() <= found.items()
+    assert bool(pages) == bool(found)
+
+
+def test_pages_that_begin_as_what_was_typed_come_first(client: Client, edition: Edition) -> None:
+    make.make_paper(edition, title="Scheduling")
+    refresh()
+
+    assert options(client, "sched") == [
+        "Schedule",
+        "Scheduling Paper",
+        "“sched” All results",
+        *(
+            f"{day} Schedule"
+            for day in ("Monday 5 April 2021", "Tuesday 6 April 2021", "Wednesday 7 April 2021")
+        ),
+    ]
+
+
+def test_without_words_sections_and_days_are_offered(client: Client, edition: Edition) -> None:
+    found = options(client, "")
+
+    for page in (
+        "Home MLSys 2021",
+        "Papers",
+        "Tuesday 6 April 2021 Schedule",
+        "My agenda",
+        "Awards of all years",
+    ):
+        assert page in found, page
+
+
+def test_site_offers_editions(client: Client, edition: Edition) -> None:
+    page = Page(client.get("/search/suggest?q=mlsys+20").content.decode())
+
+    assert [link.attributes["href"] for link in page.all("a", "jump")] == ["/2021/"]
+
+
+@pytest.mark.parametrize("query", ["plain=a&q=a", "as=poster&q=a", "day=2021-04-06&q=a", "q=a&sort=title"])
+def test_narrowed_searches_are_cached(query: str) -> None:
+    assert address(URL, query).key is not None

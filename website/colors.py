@@ -1,0 +1,102 @@
+"""The stylesheet with the colors of an edition: its accent, and those of kinds and topics.
+
+`static/css/plenary/hues.css` has the palette. A color that chairs chose takes its place; a kind of the
+conference's own without one has that of the built-in kind that it counts as; a topic has its own, else that
+of the topic above it, else one of the palette by its place among the highest topics.
+"""
+
+from collections.abc import Hashable, Iterable
+from datetime import datetime
+from hashlib import sha256
+
+from django.db.models import CharField, F, Value
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils import timezone
+
+from conference.models import Edition
+from conference.request_edition import edition_page
+from conference.views import FOR_A_YEAR
+from pagecache.per_revision import cached_per_revision
+from schedule.kind_colors import kind_rule
+from schedule.session_kinds import SessionKind
+from website.menu import site_revision
+
+CACHED_EDITIONS = 24
+
+PALETTE_TOPICS = 12
+DIGEST_CHARS = 10
+
+# Topic or what a kind applies to, slug, color, built-in kind or parent topic, position, name.
+type ColorRow = tuple[str, str, str, str, int, str]
+
+
+@edition_page
+def stylesheet(request: HttpRequest, edition: Edition, digest: str) -> HttpResponse:
+    """Return the colors of an edition; an address of earlier colors leads to the present ones."""
+    css = colors(edition, timezone.now())
+    if digest != digest_of(css):
+        return redirect("website:colors", edition.slug, digest_of(css))
+    return HttpResponse(css, content_type="text/css; charset=utf-8", headers={"Cache-Control": FOR_A_YEAR})
+
+
+def colors_url(edition: Edition, at: datetime) -> str:
+    """Return the address of the stylesheet; it changes with them. One query after a change, else none."""
+    revision = site_revision(edition)
+    css = _colors(edition, at, revision) if revision else colors(edition, at)
+    return reverse("website:colors", args=[edition.slug, digest_of(css)])
+
+
+@cached_per_revision(CACHED_EDITIONS, is_dated=True)
+def _colors(edition: Edition, at: datetime, _site: Hashable) -> str:
+    return colors(edition, at)
+
+
+def digest_of(css: str) -> str:
+    return sha256(css.encode()).hexdigest()[:DIGEST_CHARS]
+
+
+def colors(edition: Edition, at: datetime) -> str:
+    """Return the stylesheet. One query."""
+    lines = [f":root{{--accent:{edition.accent}}}"]
+    topics: list[ColorRow] = []
+    for row in sorted(color_rows(edition, at), key=lambda row: row[4:]):
+        source, slug, color, counts_as, *_ = row
+        if source == "topic":
+            topics.append(row)
+        elif rule := kind_rule(slug, counts_as, color):
+            lines.append(rule)
+    by_hue: dict[str, list[str]] = {}
+    for slug, hue in topic_hues(topics).items():
+        by_hue.setdefault(hue, []).append(f".topic-{slug}")
+    lines += [f"{','.join(names)}{{--hue:{hue}}}" for hue, names in by_hue.items()]
+    return "\n".join([*lines, ""])
+
+
+def color_rows(edition: Edition, at: datetime) -> Iterable[ColorRow]:
+    kinds = SessionKind.objects.published(at).filter(conference=edition.conference_id).order_by()
+    topics = edition.topics.published(at).order_by()
+    names = ("source", "slug", "color", "above", "position", "name")
+    of_kinds = kinds.annotate(source=F("applies_to"), above=F("counts_as"))
+    of_topics = topics.annotate(
+        source=Value("topic", output_field=CharField()), above=Coalesce("parent__slug", Value(""))
+    )
+    rows: Iterable[ColorRow] = (
+        of_kinds.values_list(*names).union(of_topics.values_list(*names), all=True).order_by()
+    )
+    return rows
+
+
+def topic_hues(topics: Iterable[ColorRow]) -> dict[str, str]:
+    """Return the hue of each topic by its slug. The topics come in order."""
+    own = {slug: (color, above) for _, slug, color, above, *_ in topics}
+    highest = [slug for slug, (_, above) in own.items() if above not in own]
+    palette = {slug: f"var(--topic-{place % PALETTE_TOPICS + 1})" for place, slug in enumerate(highest)}
+
+    def hue(slug: str) -> str:
+        color, above = own[slug]
+        return color or palette.get(slug) or hue(above)
+
+    return {slug: hue(slug) for slug in own}

@@ -1,0 +1,209 @@
+"""What the home page of an edition shows, section by section. A section without content is left out."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from django.db.models import Count, OuterRef, Prefetch, Subquery
+from django.urls import reverse
+from django.utils.formats import number_format
+from django.utils.translation import gettext, ngettext
+
+from conference import art, pictures
+from conference.edition_state import EditionState, edition_state
+from conference.home_sections import HOME_SECTIONS
+from conference.menu_sections import SECTIONS
+from conference.models import Edition
+from papers.models import AwardGrant, Paper
+from schedule import timetable
+from schedule.day_pictures import SessionSpan, day_pictures
+from schedule.notices.live import banners, with_sessions
+from schedule.querysets import BREAK_KINDS
+from website.menu import counts, filled_sections, program_links
+
+# Before the first session, and over night, what comes next is shown so long ahead.
+SHOWN_AHEAD = timedelta(hours=18)
+# What begins this soon after a pause is shown in its place.
+SHOWN_INSTEAD = timedelta(hours=1)
+PAUSES = (*BREAK_KINDS, "registration")
+MAX_SPEAKERS, MAX_TOPICS, MAX_GRANTS, MAX_NEWS = 12, 24, 4, 4
+
+
+class Button(NamedTuple):
+    label: str
+    url: str
+    is_external: bool = False
+    is_calendar: bool = False
+
+
+class TopicCount(NamedTuple):
+    slug: str
+    name: str
+    number: int
+    url: str
+
+
+@dataclass(slots=True)
+class Sessions:
+    """What is on, what comes next, who is invited, and the spans of all."""
+
+    spans: list[SessionSpan]
+    running: list[Any] = field(default_factory=list)
+    upcoming: list[Any] = field(default_factory=list)
+    # Whether what comes next is on another day.
+    is_later: bool = False
+    invited: list[Any] = field(default_factory=list)
+
+
+def home_context(edition: Edition, at: datetime) -> dict[str, Any]:
+    """Return what the template of the home page takes. At most 12 queries."""
+    numbers, state = counts(edition, at), edition_state(edition, at)
+    news = list(with_sessions(edition, at))
+    sessions = sessions_around(edition, at) if numbers["schedule"] else Sessions([])
+    days = day_pictures(sessions.spans, edition)
+    today = edition.day_of(at)
+    context = {
+        "at": at,
+        "state": state,
+        "today": today,
+        "hero": pictures.sources(edition.hero),
+        "art_url": art_url(edition),
+        "recordings_url": recordings_url(edition, at) if state.is_over else "",
+        "days": days,
+        "sessions": sessions,
+        "speaker_count": numbers["talks"],
+        "topics": topic_counts(edition, at) if numbers["papers"] else [],
+        "max_topics": f":{MAX_TOPICS}",
+        "grants": list(grants(edition, at)) if numbers["awards"] else [],
+        "news": news,
+        "notices": banners(news, at),
+        "first_news": f":{MAX_NEWS}",
+        "more_news": f"{MAX_NEWS}:",
+        "key_dates": [(row, row.is_past(at)) for row in edition.key_dates.published(at)],
+        "venue_picture": pictures.sources(edition.venue_picture),
+        "tiers": edition.sponsors.published(at).grouped("tier"),
+        "ways": program_links(edition, numbers),
+    }
+    context["sections"] = templates_of(edition, context)
+    is_on_today = any(day.date == today for day in days)
+    return context | {"buttons": buttons(edition, numbers, state, is_on_today)}
+
+
+def art_url(edition: Edition) -> str:
+    return reverse("conference:art", args=[edition.slug, art.art_hash(edition.name, edition.accent)])
+
+
+def recordings_url(edition: Edition, at: datetime) -> str:
+    """Return where to watch what was recorded, if something was. One query."""
+    is_filled = "recordings" in filled_sections(edition, at).sections
+    return SECTIONS["recordings"].url(edition) if is_filled else ""
+
+
+def buttons(
+    edition: Edition, numbers: dict[str, int], state: EditionState, is_on_today: bool
+) -> list[Button]:
+    """Return the main ways in, the first of them the most important."""
+    found = []
+    if numbers["schedule"]:
+        words = gettext("Today’s schedule") if is_on_today else gettext("Schedule")
+        found.append(Button(words, SECTIONS["schedule"].url(edition)))
+    if numbers["papers"]:
+        number = number_format(numbers["papers"], force_grouping=True)
+        words = ngettext("Browse %(number)s paper", "Browse %(number)s papers", numbers["papers"])
+        found.append(Button(words % {"number": number}, SECTIONS["papers"].url(edition)))
+    if numbers["schedule"] and not state.is_over:
+        calendar = reverse("exchange:edition_calendar", args=[edition.slug])
+        found.append(Button(gettext("Add to calendar"), calendar, is_calendar=True))
+    if edition.registration_url and not state.is_over:
+        register = Button(gettext("Register"), edition.registration_url, is_external=True)
+        # Before the conference it is what most people come for.
+        found.insert(0 if state.is_ahead else len(found), register)
+    return found
+
+
+def sessions_around(edition: Edition, at: datetime) -> Sessions:
+    """Return all spans, and the sessions that are on, that begin next and that are invited. Three queries."""
+    rows = edition.sessions.published(at).with_called_off().order_by("start", "end")
+    columns = ("pk", "start", "end", "kind", "counts_as", "parent_id", "called_off")
+    spans = [
+        SessionSpan(pk, start, end, kind, counts_as, parent is not None, off)
+        for pk, start, end, kind, counts_as, parent, off in rows.values_list(*columns)
+    ]
+    held = [span for span in spans if not span.is_off]
+    on = {span.pk for span in held if span.start <= at < span.end}
+    invited = [span.pk for span in held if span.counts_as == "invited_talk"][:MAX_SPEAKERS]
+    first = next_start(held, at)
+    following = set()
+    if first and first - at < SHOWN_AHEAD:
+        following = {span.pk for span in held if span.start == first}
+    wanted = {*on, *following, *invited}
+    shown = edition.sessions.filter(pk__in=wanted).for_timetable(at) if wanted else ()
+    by_key = {session.pk: session for session in shown}
+    return Sessions(
+        spans,
+        running=timetable.in_series(one for pk, one in by_key.items() if pk in on),
+        upcoming=timetable.in_series(one for pk, one in by_key.items() if pk in following),
+        is_later=first is not None and edition.day_of(first) != edition.day_of(at),
+        invited=[by_key[pk] for pk in invited],
+    )
+
+
+def next_start(held: Iterable[SessionSpan], at: datetime) -> datetime | None:
+    """Return when something begins next: a pause only if nothing else begins soon after."""
+    ahead = [span for span in held if span.start > at]
+    first = min((span.start for span in ahead), default=None)
+    if first is None:
+        return None
+    others = (span.start for span in ahead if span.counts_as not in PAUSES)
+    return min((start for start in others if start <= first + SHOWN_INSTEAD), default=first)
+
+
+def topic_counts(edition: Edition, at: datetime) -> list[TopicCount]:
+    """Return the topics of the first level with the papers in and below them. One query."""
+    papers = edition.papers.published(at).filter(topic=OuterRef("pk")).order_by()
+    own = Subquery(papers.values("topic").annotate(number=Count("pk")).values("number"))
+    rows = list(edition.topics.annotate(own=own).values_list("pk", "slug", "name", "parent", "own"))
+    above = {pk: parent for pk, _, _, parent, _ in rows}
+    totals: dict[int, int] = {}
+    for key, _, _, _, number in rows:
+        if not number:
+            continue
+        highest, seen = key, set[int]()
+        while (parent := above.get(highest)) is not None and highest not in seen:
+            seen.add(highest)
+            highest = parent
+        totals[highest] = totals.get(highest, 0) + number
+    return [
+        TopicCount(slug, name, totals[pk], reverse("papers:topic", args=[edition.slug, slug]))
+        for pk, slug, name, *_ in rows
+        if pk in totals
+    ]
+
+
+def grants(edition: Edition, at: datetime) -> Any:
+    """Return the first awarded papers and people, in the chairs' order. Three queries."""
+    papers = Paper.objects.published(at).select_related("edition").with_authors(at)
+    rows = AwardGrant.objects.published(at).filter(award__edition=edition)
+    rows = rows.select_related("award", "person").prefetch_related(Prefetch("paper", papers))
+    return rows.order_by("award__position", "award", "position", "pk")[:MAX_GRANTS]
+
+
+def templates_of(edition: Edition, context: dict[str, Any]) -> list[str]:
+    """Return the templates of the sections with content, in the order of the chairs."""
+    sessions: Sessions = context["sessions"]
+    filled = {
+        "now": sessions.running or sessions.upcoming,
+        "about": edition.description_html,
+        # Where there is none, it says so.
+        "program": True,
+        "speakers": sessions.invited,
+        "topics": context["topics"],
+        "awards": context["grants"],
+        "news": context["news"],
+        "dates": context["key_dates"],
+        "venue": edition.venue_address or edition.map_url or edition.venue_picture,
+        "sponsors": context["tiers"],
+    }
+    order = edition.home_sections or HOME_SECTIONS
+    return [f"website/home/_{name}.html" for name in order if filled[name]]

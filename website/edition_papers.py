@@ -1,0 +1,101 @@
+"""Papers as the search of an edition finds them, beside people, sessions, talks and pages."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import ClassVar
+
+from django import forms
+from django.http import QueryDict
+from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from pagecache.keys import SEARCH_PARAMETERS
+from papers.catalog import Catalog
+from papers.facets import FACETS, SORTS
+from papers.paper_search import PaperSearch
+from search.filters import Filter
+from search.query import MAX_QUERY_CHARS, Query, parse
+
+# `kind` says what is shown, such as papers or people.
+PARAMETERS = {"kind": "as", "tab": "kind"}
+SEARCH_PARAMETERS.update({"plain", "sort", *(PARAMETERS.get(name, name) for name in FACETS)})
+SEARCH_SORTS = ("relevance", "title", "schedule", "board")
+# These narrow sessions and talks as well as papers.
+TIMED_FACETS = frozenset(("day", "room", "kind"))
+
+
+class EditionPapers(PaperSearch):
+    """The words, facets and order of a search in an edition; `add_hits` says what the words find."""
+
+    PARAMETERS: ClassVar[Mapping[str, str]] = PARAMETERS
+    # Sessions are of a kind, too.
+    CHIP_LABELS: ClassVar[dict[str, object]] = {"kind": _("Kind")}
+    KEPT: ClassVar[tuple[str, ...]] = ("tab",)
+
+    def __init__(
+        self, parameters: QueryDict, edition: Edition, tabs: Iterable[str], at: datetime | None = None
+    ) -> None:
+        # Any words are searched for, as far as they are read.
+        typed = parameters.copy()
+        typed["q"] = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS]
+        super().__init__(typed, edition, at)
+        self.fields["q"] = forms.CharField(required=False)
+        self.fields["tab"] = forms.ChoiceField(choices=[(tab, tab) for tab in tabs], required=False)
+        self.fields["sort"] = forms.ChoiceField(
+            choices=[(name, SORTS[name]) for name in SEARCH_SORTS], required=False
+        )
+        for name in ("seed", "by", "view"):
+            del self.fields[name]
+        self.order_fields(["q", "plain", "tab", *FACETS, "sort"])
+
+    def read_catalog(self) -> Catalog:
+        return self.words.catalog
+
+    @property
+    def default_sort(self) -> str:
+        return "relevance" if self.reading.words else "schedule"
+
+    # What is asked for
+
+    @cached_property
+    def other_query(self) -> Query:
+        """What is searched for among people, sessions and pages: there the name of a topic is words."""
+        return parse(self.unfiltered)
+
+    @property
+    def _filters_but_topics(self) -> list[Filter]:
+        return [one for one in self.reading.filters if one.facet != "topic" or one.is_explicit]
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether there is something to look for: a word, or what papers or sessions are narrowed by."""
+        return bool(self.paper_query or self.values)
+
+    @property
+    def timed_values(self) -> dict[str, str]:
+        """What narrows sessions and talks."""
+        return {name: self.values[name][0] for name in TIMED_FACETS if name in self.values}
+
+    @property
+    def is_of_papers(self) -> bool:
+        """Whether something was chosen that papers alone have."""
+        names_topic = any(one.facet == "topic" and not one.is_explicit for one in self.reading.filters)
+        return bool(self.values.keys() - TIMED_FACETS - ({"topic"} if names_topic else set()))
+
+    # What is offered
+
+    @property
+    def ways(self) -> dict[str, list[tuple[str, str, bool]]]:
+        offered = {name: label for name, label in self.sorts.items() if name in SEARCH_SORTS}
+        return {"sort": self.links("sort", offered)} if len(offered) > 1 else {}
+
+    @property
+    def unfiltered(self) -> str:
+        """The words alone, without what they mean and what else was chosen."""
+        return self.reading.without(self._filters_but_topics)
+
+    @property
+    def unfiltered_address(self) -> str:
+        return f"?{urlencode({'q': self.unfiltered, 'plain': self.unfiltered})}"

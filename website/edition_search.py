@@ -1,0 +1,168 @@
+"""A search in an edition: papers, with people, sessions, talks and pages beside them."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from django.db.models import Q
+from django.http import QueryDict
+from django.utils import dateformat
+from django.utils.translation import gettext
+
+from conference.models import Edition
+from papers.catalog import FacetValue
+from schedule.models import Presentation, Session
+from schedule.querysets import BREAK_KINDS, of_kind
+from search.hits import MAX_HITS, SUGGESTION_CANDIDATES, Hit, Hits, find, suggest
+from search.query import Query
+from website.edition_papers import EditionPapers
+from website.search_results import KINDS
+from website.search_sections import BEST_HITS, SHOWN, ResultSections
+
+MAX_SUGGESTIONS = 8
+TIMED = ("session", "talk")
+
+
+class EditionSearch(ResultSections):
+    """What was asked for in an edition, and by kind the primary keys of what was found (`keys`)."""
+
+    edition: Edition
+
+    def __init__(self, parameters: QueryDict, edition: Edition, at: datetime) -> None:
+        super().__init__(edition)
+        self.at = at
+        self.papers = EditionPapers(parameters, edition, KINDS, at)
+        # Raises for a parameter that cannot be read.
+        self.chosen = self.papers.chosen
+
+    def add_hits(self, query: Query, hits: Hits) -> None:
+        """Take what the words find."""
+        self.query = query
+        self.best_kinds = {hit.kind for hit in hits.page[:BEST_HITS]}
+        self.papers.add_hits(query, hits)
+        if not self.papers.is_asked:
+            return
+        self.keys["paper"] = self.papers.keys
+        # Without a word that is wanted, papers alone are known by the words that are not.
+        if self.papers.is_of_papers or (query.excluded and not query):
+            return
+        if hits.capped:
+            # Papers may have left no room for others.
+            hits = find(query, edition=self.edition.pk, kinds=[*SHOWN], limit=MAX_HITS)
+        for kind in SHOWN:
+            self.keys[kind] = [hit.object_id for hit in hits.page if hit.kind == kind]
+        if self.papers.timed_values:
+            self.keys["page"] = []
+            for kind in TIMED:
+                self.keys[kind] = self._timed(kind)
+
+    def _timed(self, kind: str) -> list[int]:
+        """Return the sessions or talks of the chosen day, room and kind: the found ones, or all by time."""
+        rows = timed_rows(kind, self.edition, self.papers.timed_values, self.at)
+        if not self.query:
+            return list(rows.values_list("pk", flat=True))
+        found = self.keys[kind]
+        matching = {*rows.order_by().filter(pk__in=found).values_list("pk", flat=True)} if found else ()
+        return [key for key in found if key in matching]
+
+    def suggestions(self) -> tuple[list[Hit], Query]:
+        """Return the best few hits of what the words find under what they mean, and what was searched for."""
+        query, key = self.papers.other_query, self.edition.pk
+        text = self.papers.unfiltered
+        if not self.papers.values:
+            return suggest(text, key), query
+        hits = suggest(text, key, limit=SUGGESTION_CANDIDATES)
+        self.add_hits(query, Hits(tuple(hits), len(hits)))
+        found = {(kind, one) for kind, keys in self.keys.items() for one in keys}
+        if query:
+            return [hit for hit in hits if (hit.kind, hit.object_id) in found][:MAX_SUGGESTIONS], query
+        timed = [(kind, one) for kind in TIMED for one in self.keys[kind]]
+        few = [*timed[: MAX_SUGGESTIONS // 2], *(("paper", one) for one in self.keys["paper"])]
+        return [Hit(kind, one, key, 0) for kind, one in few[:MAX_SUGGESTIONS]], query
+
+    # What the page shows
+
+    @property
+    def days(self) -> list[date]:
+        return self.papers.words.days
+
+    @property
+    def topics(self) -> list[tuple[FacetValue, int]]:
+        """The highest topics with the numbers of their papers."""
+        topics = self.papers.catalog.facets["topic"].values()
+        return [(topic, topic.bits.bit_count()) for topic in topics if not topic.above]
+
+    @property
+    def is_asked(self) -> bool:
+        return self.papers.is_asked
+
+    @property
+    def shows_facets(self) -> bool:
+        return bool((self.papers.facets and self.keys["paper"]) or self.papers.is_of_papers)
+
+    @property
+    def tab(self) -> str:
+        return str(self.chosen["tab"])
+
+    def parameters(self) -> dict[str, object]:
+        papers = self.papers
+        given = {papers.add_prefix(name): papers.values[name] for name in papers.given}
+        plain = ",".join(papers.plain)
+        return {"q": papers.text, "plain": plain, "kind": self.tab, **given, "sort": self.chosen["sort"]}
+
+
+def timed_rows(kind: str, edition: Edition, values: dict[str, str], at: datetime) -> Any:
+    """Return the public sessions, or talks without a paper, of a day, room and kind, by time."""
+    if kind == "session":
+        rows: Any = Session.objects.published(at).filter(edition=edition).in_order()
+        start = "start"
+        here = Q(room__slug=values.get("room", ""))
+        if values.keys() == {"day"}:
+            rows = rows.exclude(counts_as__in=BREAK_KINDS)
+    else:
+        rows = Presentation.objects.published(at).filter(edition=edition, paper=None).with_beginning()
+        start = "begins"
+        here = Q(room__slug=values.get("room", "")) | Q(
+            room__isnull=True, session__room__slug=values.get("room", "")
+        )
+    if "day" in values:
+        first, last = edition.day_bounds(date.fromisoformat(values["day"]))
+        rows = rows.filter(**{f"{start}__gte": first, f"{start}__lt": last})
+    if "room" in values:
+        rows = rows.filter(here)
+    if "kind" in values:
+        rows = rows.filter(of_kind(values["kind"]))
+    return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """Words to start with."""
+
+    words: str
+
+    @property
+    def query(self) -> str:
+        return urlencode({"q": self.words})
+
+
+def examples(search: EditionPapers) -> list[Example]:
+    """Return searches that find something in this edition."""
+    facets = search.catalog.facets
+    days = [date.fromisoformat(choice.value) for choice in facets["day"].values() if choice.bits]
+    topics = sorted(facets["topic"].values(), key=lambda topic: -topic.bits.bit_count())
+    found = []
+    if days and topics and "poster" in facets["kind"]:
+        bits = facets["kind"]["poster"].bits
+        day = max(facets["day"].values(), key=lambda choice: (choice.bits & bits).bit_count())
+        busy = next((topic for topic in topics if topic.bits & day.bits & bits), topics[0])
+        weekday = dateformat.format(date.fromisoformat(day.value), "l")
+        found.append(gettext("posters on %(topic)s %(day)s") % {"topic": busy.label.lower(), "day": weekday})
+    if days and "oral" in facets["kind"]:
+        found.append(gettext("orals %(day)s") % {"day": dateformat.format(days[0], "l")})
+    if "tutorial" in facets["kind"]:
+        found.append(gettext("tutorials"))
+    if "invited_talk" in facets["kind"]:
+        found.append(gettext("invited talks"))
+    return [Example(words) for words in found]

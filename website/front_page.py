@@ -1,0 +1,49 @@
+"""The front page of a site with several conferences: what is on, what comes, and all by series."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from conference import pictures
+from conference.edition_state import EditionState, edition_state
+from conference.models import Conference, Edition
+from website.edition_home import art_url
+
+
+@dataclass(frozen=True, slots=True)
+class ShownEdition:
+    edition: Edition
+    state: EditionState
+    picture_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """A conference and its editions, newest first."""
+
+    conference: Conference
+    editions: list[Edition]
+    latest: ShownEdition
+
+
+def picture_url(edition: Edition) -> str:
+    """Return the address of its uploaded picture, else of its drawn art."""
+    hero = pictures.sources(edition.hero)
+    return hero.src if hero else art_url(edition)
+
+
+def front_page(editions: Iterable[Edition], at: datetime) -> dict[str, object]:
+    """Return what the template takes of the published editions, newest first. No query."""
+    shown = [ShownEdition(edition, edition_state(edition, at), picture_url(edition)) for edition in editions]
+    by_conference: dict[int, list[ShownEdition]] = {}
+    for one in shown:
+        by_conference.setdefault(one.edition.conference_id, []).append(one)
+    series = [
+        Series(rows[0].edition.conference, [one.edition for one in rows], rows[0])
+        for rows in by_conference.values()
+    ]
+    return {
+        "running": [one for one in shown if one.state.is_running],
+        "upcoming": [one for one in reversed(shown) if one.state.is_ahead],
+        "series": sorted(series, key=lambda one: one.conference.name.casefold()),
+    }

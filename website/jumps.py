@@ -1,0 +1,109 @@
+"""Pages of the site that the suggestions offer to go to: sections, days, the agenda, rooms and topics."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from conference.models import Edition
+from conference.request_edition import published_editions
+from content import times
+from content.page_paths import path_of
+from papers.paper_search import PaperSearch
+from search.folding import words
+from website.menu import MenuLink, menus
+
+MAX_JUMPS = 5
+# Without words, all sections and days are offered.
+MAX_PAGES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """A page: its name, what it is a part of, and its address."""
+
+    label: str
+    hint: str
+    url: str
+    is_likely: bool = False
+
+
+def jumps(
+    request: HttpRequest, text: str, edition: Edition | None, search: PaperSearch | None = None
+) -> list[Jump]:
+    """Return the pages whose names have words that begin as these; without words, the sections and days.
+
+    Those that are likely meant, by their names alone, are marked and come first.
+
+    Up to three queries after a change, else none.
+    """
+    menu, site_links = menus(edition, request.path, timezone.now(), published_editions(request))
+    pages = [Jump(gettext("Home"), edition.name, edition.get_absolute_url())] if edition else []
+    pages += (Jump(str(link.label), "", link.url) for link in flat([*menu.lines, *menu.more]))
+    if edition and search:
+        pages += day_pages(edition, search)
+        pages.append(Jump(gettext("My agenda"), "", path_of("schedule:agenda", edition.slug)))
+    else:
+        pages += (Jump(one.name, "", one.get_absolute_url()) for one in published_editions(request))
+    pages += (Jump(str(link.label), "", link.url) for link in site_links)
+    if not text:
+        return unique(pages)[:MAX_PAGES]
+    typed = words(text)
+    likely = [replace(page, is_likely=True) for page in pages if begins(page.label, typed)]
+    others = [page for page in pages if begins(f"{page.label} {page.hint}", typed)]
+    if edition and search:
+        others = [*meant_pages(edition, search), *others]
+        if len("".join(typed)) > 1:
+            others += (page for page in program_pages(edition, search) if begins(page.label, typed))
+    return unique([*likely, *others])[:MAX_JUMPS]
+
+
+def unique(pages: Iterable[Jump]) -> list[Jump]:
+    """Return the first page of each address."""
+    found: dict[str, Jump] = {}
+    for page in pages:
+        found.setdefault(page.url, page)
+    return list(found.values())
+
+
+def begins(name: str, typed: Sequence[str]) -> bool:
+    """Whether each word that was typed begins one of the name."""
+    named = words(name)
+    return bool(typed) and all(any(word.startswith(begun) for word in named) for begun in typed)
+
+
+def flat(links: Iterable[MenuLink]) -> Iterator[MenuLink]:
+    for link in links:
+        yield link
+        yield from link.children
+
+
+def day_pages(edition: Edition, search: PaperSearch) -> Iterator[Jump]:
+    """Yield the days of the schedule."""
+    for day in search.words.days:
+        yield Jump(
+            times.day_name(day), gettext("Schedule"), path_of("schedule:day", edition.slug, day.isoformat())
+        )
+
+
+def program_pages(edition: Edition, search: PaperSearch) -> Iterator[Jump]:
+    """Yield rooms and topics."""
+    facets = search.catalog.facets
+    for room in facets["room"].values():
+        yield Jump(room.label, gettext("Room"), path_of("schedule:room", edition.slug, room.value))
+    for topic in facets["topic"].values():
+        yield Jump(topic.label, gettext("Topic"), path_of("papers:topic", edition.slug, topic.value))
+
+
+def meant_pages(edition: Edition, search: PaperSearch) -> list[Jump]:
+    """Return the pages of the day, room and topic that the words mean."""
+    views = {"day": "schedule:day", "room": "schedule:room", "topic": "papers:topic"}
+    meant = {
+        path_of(views[one.facet], edition.slug, one.value)
+        for one in search.reading.filters
+        if one.facet in views
+    }
+    pages = [*day_pages(edition, search), *program_pages(edition, search)] if meant else []
+    return [page for page in pages if page.url in meant]

@@ -1,0 +1,241 @@
+"""What was found, as the search page and the suggestions show it: public rows with their words marked."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import F, OuterRef, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, pgettext, pgettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+import markup
+from conference.models import Edition, Page
+from content.page_paths import framed
+from papers.models import Paper
+from papers.rows import PaperRow
+from people.models import Person
+from people.querysets import with_shown_names
+from people.rows import PersonLink
+from schedule.models import Presentation, Session, SessionRole, Speaker
+from schedule.next_appearances import NextAppearance, next_appearances
+from search.highlighting import excerpt, highlight
+from search.hits import Hit
+from search.query import Field, Query
+
+# What can be found, in the words of the links that narrow a search to it.
+KINDS = {
+    "paper": _("Papers"),
+    "person": _("People"),
+    "session": _("Sessions"),
+    "talk": _("Talks"),
+    "page": pgettext_lazy("of the site", "Pages"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One thing that was found: what it is, its marked title, its people with their addresses, a passage."""
+
+    kind: str
+    title: SafeString
+    url: str
+    edition: Edition | None = None
+    people: Sequence[tuple[SafeString, str]] = ()
+    passage: SafeString | str = ""
+    start: datetime | None = None
+    end: datetime | None = None
+    place: str = ""
+    board: str = ""
+    note: str = ""
+    # The slug of its kind, which has a color.
+    hue: str = ""
+    # A session or talk, for its star.
+    thing: Session | Presentation | None = None
+    person: Person | None = None
+    appearance: NextAppearance | None = None
+
+
+def search_results(
+    hits: Collection[Hit], query: Query, editions: Iterable[Edition], edition: Edition | None = None
+) -> list[SearchResult]:
+    """Return the results for these hits in their order, where public, in these editions."""
+    return [*results_by_hit(hits, query, editions, edition).values()]
+
+
+def results_by_hit(
+    hits: Collection[Hit], query: Query, editions: Iterable[Edition], edition: Edition | None = None
+) -> dict[Hit, SearchResult]:
+    """Return the result of each of these hits, in their order, where public, in these editions.
+
+    A query for each kind of thing, two for papers; one more for the people of sessions and talks, and one
+    for where people appear next, in the edition if there is one.
+    """
+    known = {one.pk: one for one in editions}
+    found: dict[Hit, Any] = {}
+    for kind in KINDS:
+        of_kind = {hit.object_id: hit for hit in hits if hit.kind == kind}
+        rows = public_rows(kind).filter(pk__in=of_kind) if of_kind else ()
+        found |= {of_kind[row.pk]: row for row in rows}
+    people = [row.pk for hit, row in found.items() if hit.kind == "person"]
+    keys = {kind: [row.pk for hit, row in found.items() if hit.kind == kind] for kind in ("session", "talk")}
+    spoken = people_in(keys["session"], keys["talk"])
+    for hit, row in found.items():
+        if hit.kind in keys:
+            row.shown_people = spoken.get((hit.kind, row.pk), ())
+    appearances = next_appearances(people, [edition] if edition else [*known.values()])
+    results = {}
+    for hit in hits:
+        row = found.get(hit)
+        key = getattr(row, "edition_id", None)
+        if row is None:
+            continue
+        if hit.kind == "person":
+            results[hit] = person_result(row, query, appearances, known, edition)
+        elif key is None or key in known:
+            results[hit] = search_result(hit.kind, row, query, known.get(key or 0))
+    return results
+
+
+def public_rows(kind: str) -> Any:
+    """Return the public rows of a kind, with what a result shows of them."""
+    match kind:
+        case "paper":
+            rows = Paper.objects.published().select_related("topic").with_authors()
+            return rows.annotate(**first_appearance())
+        case "session":
+            return Session.objects.published().with_called_off().select_related("room")
+        case "talk":
+            spoken = Presentation.objects.published().filter(paper=None).with_beginning()
+            spoken = spoken.annotate(place_name=Coalesce("room__name", "session__room__name"))
+            return spoken.select_related("session")
+        case "person":
+            return Person.objects.published()
+        case _:
+            return Page.objects.published()
+
+
+def people_in(sessions: Collection[int], talks: Collection[int]) -> dict[tuple[str, int], list[PersonLink]]:
+    """Return who has a role in each session and speaks in each talk, in order. At most one query."""
+    if not sessions and not talks:
+        return {}
+    columns = ("kind", "owner", "position", "pk", "person__uid", "person__name", "shown_name")
+    roles = SessionRole.objects.published().filter(session__in=sessions)
+    speakers = Speaker.objects.published().filter(presentation__in=talks)
+    parts = [
+        with_shown_names(rows).annotate(kind=Value(kind), owner=F(owner)).order_by().values_list(*columns)
+        for rows, kind, owner in ((roles, "session", "session_id"), (speakers, "talk", "presentation_id"))
+    ]
+    found: dict[tuple[str, int], list[PersonLink]] = {}
+    for kind, owner, _place, _key, *person in sorted(parts[0].union(parts[1], all=True).order_by()):
+        found.setdefault((kind, owner), []).append(PersonLink(*person))
+    return found
+
+
+def first_appearance() -> Mapping[str, Subquery]:
+    """Return when and where a paper is presented first."""
+    talks = Presentation.objects.published().filter(paper=OuterRef("pk")).with_beginning()
+    talks = talks.filter(called_off=False, begins__isnull=False)
+    talks = talks.annotate(place_name=Coalesce("room__name", "session__room__name"))
+    columns = {"begins": "begins", "place_name": "place_name", "first_board": "board"}
+    return {name: Subquery(talks.values(column)[:1]) for name, column in columns.items()}
+
+
+def person_result(
+    row: Person,
+    query: Query,
+    appearances: Mapping[int, NextAppearance],
+    editions: Mapping[int, Edition],
+    edition: Edition | None,
+) -> SearchResult:
+    appearance = appearances.get(row.pk)
+    return SearchResult(
+        gettext("Person"),
+        highlight(row.name, query, Field.PEOPLE),
+        framed(row.get_absolute_url(), edition.slug if edition else ""),
+        editions.get(appearance.edition) if appearance else None,
+        passage=highlight(row.affiliation, query),
+        person=row,
+        appearance=appearance,
+    )
+
+
+def search_result(kind: str, row: Any, query: Query, edition: Edition | None) -> SearchResult:
+    if edition:
+        row.edition = edition
+    if kind == "page":
+        label, title = pgettext("of the site", "Page"), highlight(row.title, query, Field.TITLE)
+        passage = excerpt(markup.plain(row.body), query)
+        return SearchResult(label, title, row.get_absolute_url(), edition, passage=passage)
+    title = highlight(markup.plain(row.title), query, Field.TITLE)
+    passage = excerpt(markup.plain(row.abstract), query)
+    if kind == "paper":
+        return SearchResult(
+            gettext("Paper"),
+            title,
+            row.get_absolute_url(),
+            edition,
+            credits_of(row.shown_authors, query, edition),
+            passage,
+            row.begins,
+            place=row.place_name or "",
+            board=row.first_board or "",
+            note=row.topic.name if row.topic else "",
+        )
+    if kind == "session":
+        people, start, end, url = row.shown_people, row.start, row.end, row.get_absolute_url()
+        place = row.room.name if row.room else ""
+    else:
+        people, start, end, place = row.shown_people, row.starts, row.ends, row.place_name or ""
+        if row.session:
+            row.session.edition = edition
+        url = row.get_absolute_url() + (f"#talk-{row.uid}" if row.session else "")
+    return SearchResult(
+        row.get_kind_display(),
+        title,
+        url,
+        edition,
+        credits_of(people, query, edition),
+        passage,
+        start,
+        end,
+        place=place,
+        note=gettext("Canceled") if row.called_off else "",
+        hue=row.kind,
+        thing=row,
+    )
+
+
+def credits_of(people: Iterable[Any], query: Query, edition: Edition | None) -> list[tuple[SafeString, str]]:
+    """Return the names as shown, marked, each with the address of its person."""
+    slug = edition.slug if edition else ""
+    return [
+        (highlight(one.shown_name, query, Field.PEOPLE), framed(one.person.get_absolute_url(), slug))
+        for one in people
+    ]
+
+
+def marked_papers(keys: Sequence[int], query: Query) -> list[PaperRow]:
+    """Return the lines of these papers with what was found in them marked; a passage as the abstract.
+
+    Four queries. A title without a mark keeps its formulas.
+    """
+    papers = Paper.objects.published().exactly(keys)
+    if not query:
+        return papers.cards()
+
+    def marked(row: PaperRow) -> PaperRow:
+        title = highlight(str(row), query, Field.TITLE)
+        authors = tuple(
+            author._replace(shown_name=highlight(author.shown_name, query, Field.PEOPLE))
+            for author in row.shown_authors
+        )
+        return row._replace(
+            title_html=title if "<mark>" in title else row.title_html,
+            shown_authors=authors,
+            abstract_html=excerpt(markup.plain(row.abstract_html), query),
+        )
+
+    return [marked(row) for row in papers.cards(abstract="abstract")]

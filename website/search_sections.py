@@ -1,0 +1,113 @@
+"""The results of a search by kind, as the search pages of an edition and of all years show them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from django.core.paginator import Page as PageOf
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from papers.rows import PaperRow
+from search.hits import Hit
+from search.query import Query
+from website.search_results import KINDS, SearchResult, marked_papers, results_by_hit
+
+# So many of each kind are shown beside papers.
+SHOWN = {"person": 4, "session": 3, "talk": 3, "page": 3}
+SHOWN_ALONE = 12
+# Sections with a hit among so many of the best come before the papers.
+BEST_HITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Results of a kind; `query` leads to all of them, where more were found."""
+
+    name: str
+    label: str
+    results: Sequence[SearchResult | PaperRow]
+    count: int
+    query: str = ""
+
+
+class ResultSections:
+    """By kind the primary keys of what was found (`keys`), best first, and what a page shows of it."""
+
+    def __init__(self, edition: Edition | None = None) -> None:
+        self.edition = edition
+        self.query = Query()
+        self.best_kinds: set[str] = set()
+        self.keys: dict[str, list[int]] = {kind: [] for kind in KINDS}
+
+    @property
+    def tab(self) -> str:
+        """The kind that is shown alone."""
+        raise NotImplementedError
+
+    @property
+    def is_of_all_years(self) -> bool:
+        return self.edition is None
+
+    def parameters(self) -> dict[str, object]:
+        """Return the words as they were typed, with what else was chosen."""
+        raise NotImplementedError
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How much of each kind was found."""
+        return {kind: len(keys) for kind, keys in self.keys.items()}
+
+    @property
+    def count(self) -> int:
+        return sum(self.counts.values())
+
+    def sections(self, page: PageOf[int], editions: Iterable[Edition]) -> list[Section]:
+        """Return the results of one page: those of a kind, or of papers with a few of each other kind."""
+        if self.tab == "paper" or (not self.tab and page.number > 1):
+            return [self._papers(page)]
+        if self.tab:
+            return self._others({self.tab: list(page.object_list)}, editions)
+        few = {
+            kind: self.keys[kind][: number if self.keys["paper"] else SHOWN_ALONE]
+            for kind, number in SHOWN.items()
+            if self.keys[kind]
+        }
+        shown = self._others(few, editions)
+        first = [section for section in shown if section.name in self.best_kinds]
+        last = [section for section in shown if section.name not in self.best_kinds]
+        papers = [self._papers(page)] if page.object_list else []
+        return [*first, *papers, *last]
+
+    def _papers(self, page: PageOf[int]) -> Section:
+        rows = marked_papers(list(page.object_list), self.query)
+        return Section("paper", str(KINDS["paper"]), rows, self.counts["paper"])
+
+    def _others(self, few: dict[str, list[int]], editions: Iterable[Edition]) -> list[Section]:
+        """Return a section for each kind; one that shows a few of many leads to all of them."""
+        hits = {kind: [Hit(kind, key, None, 0) for key in keys] for kind, keys in few.items()}
+        flat = [hit for some in hits.values() for hit in some]
+        found = results_by_hit(flat, self.query, editions, self.edition)
+        return [
+            Section(
+                kind,
+                str(KINDS[kind]),
+                [found[hit] for hit in some if hit in found],
+                count := self.counts[kind],
+                self.text_query(tab=kind) if count > len(some) and self.tab != kind else "",
+            )
+            for kind, some in hits.items()
+        ]
+
+    def tabs(self) -> list[tuple[str, object, int | None, str]]:
+        """Return what can be shown alone: name, label, how much was found, query."""
+        counts = {"": None, **self.counts}
+        labels = {"": _("All"), **KINDS}
+        shown = [name for name in labels if not name or counts[name] or name == self.tab]
+        return [(name, labels[name], counts[name], f"?{self.text_query(tab=name)}") for name in shown]
+
+    def text_query(self, **changes: str) -> str:
+        """Return the query of the words as they were typed, ending in `&` unless the tab is changed."""
+        state = {**self.parameters(), **({"kind": changes["tab"]} if changes else {})}
+        query = urlencode({name: value for name, value in state.items() if value}, doseq=True)
+        return query if changes or not query else f"{query}&"

@@ -1,0 +1,211 @@
+"""A search in all years: sections, facets and chips as in the search of an edition, from the index alone."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+
+from django.http import QueryDict
+from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
+
+from conference.models import Edition
+from content.pagination import BadParameter
+from content.querysets import public_parts
+from pagecache.keys import SEARCH_PARAMETERS
+from papers.facets import FACETS, Facet, FacetChoice
+from papers.models import Topic
+from papers.paper_search import PLAIN_SEPARATOR, Chip
+from search.engine import area_key, area_word, edition_word, kind_word
+from search.filters import Filter, Reading, edition_names, read
+from search.hits import MAX_HITS, Hit, Hits, find, scopes
+from search.query import MAX_QUERY_CHARS, Query, parse
+from website.search_results import KINDS
+from website.search_sections import BEST_HITS, SHOWN, ResultSections
+
+# The parameter `edition` names the frame of a page of all years.
+PARAMETERS = {"edition": "in", "area": "topic"}
+SEARCH_PARAMETERS.update(PARAMETERS.values())
+LABELS = {"edition": _("Year"), "area": FACETS["topic"]}
+
+
+class SiteSearch(ResultSections):
+    """What was asked for in all editions, and by kind the primary keys of the best of what was found."""
+
+    # A topic narrows to papers; there is one order.
+    ways: dict[str, list[tuple[str, str, bool]]] = {}
+
+    def __init__(self, parameters: QueryDict, editions: Sequence[Edition]) -> None:
+        super().__init__()
+        self.editions = {one.slug: one for one in editions}
+        self.text = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS].strip()
+        plain = parameters.get("plain", "").replace("\0", " ")
+        self.plain = [word for word in plain.split(PLAIN_SEPARATOR) if word.strip()]
+        self.areas = area_names(editions)
+        known: dict[str, Mapping[str, object]] = {"kind": KINDS, "in": self.editions, "topic": self.areas}
+        given = {name: parameters.get(name, "") for name in known}
+        for name, value in given.items():
+            if value and value not in known[name]:
+                raise BadParameter(name, value)
+        self.given = {name: given[parameter] for name, parameter in PARAMETERS.items() if given[parameter]}
+        self._tab = given["kind"]
+        self.values = {**self.given, **{one.facet: one.value for one in self.reading.filters}}
+        self.numbers: dict[frozenset[str], int] = {}
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The words; an edition that they name narrows, if there are others."""
+        names = edition_names((one.slug, one.name, one.year) for one in self.editions.values())
+        found = read(self.text, names, plain=self.plain, known=[*self.given])
+        return found if parse(found.words) else Reading(self.text)
+
+    @cached_property
+    def paper_query(self) -> Query:
+        return parse(self.reading.words)
+
+    @property
+    def is_asked(self) -> bool:
+        return bool(self.paper_query)
+
+    @property
+    def shows_facets(self) -> bool:
+        return bool(self.facets)
+
+    @property
+    def tab(self) -> str:
+        return self._tab
+
+    def parameters(self) -> dict[str, object]:
+        given = {PARAMETERS[name]: value for name, value in self.given.items()}
+        return {"q": self.text, "plain": PLAIN_SEPARATOR.join(self.plain), "kind": self.tab, **given}
+
+    # What is found
+
+    def add_hits(self, query: Query, hits: Hits) -> None:
+        """Take the best of what the words find in all years. Of more than these, all are counted."""
+        self.query = query
+        counted = scopes(query) if hits.capped else Counter(hit.scope for hit in hits.page)
+        self.numbers = {frozenset(scope.split()): number for scope, number in counted.items()}
+        if hits.capped:
+            # Papers may have left no room for others, and other years for the chosen one.
+            found = [*self._narrowed(["paper"]), *self._narrowed([*SHOWN])]
+        else:
+            found = [hit for hit in hits.page if self._is_chosen(frozenset(hit.scope.split()))]
+        self.best_kinds = {hit.kind for hit in hits.page[:BEST_HITS]}
+        for kind in KINDS:
+            self.keys[kind] = [hit.object_id for hit in found if hit.kind == kind]
+
+    def _narrowed(self, kinds: Sequence[str]) -> tuple[Hit, ...]:
+        chosen = self.editions.get(self.values.get("edition", ""))
+        edition, area = chosen.pk if chosen else None, self.values.get("area", "")
+        return find(self.query, edition=edition, kinds=kinds, area=area, limit=MAX_HITS).page
+
+    def _is_chosen(self, scope: frozenset[str], but: str = "") -> bool:
+        """Whether these markers are of what was chosen, that of the facet `but` not counted."""
+        edition, area = self.values.get("edition"), self.values.get("area")
+        if area and but != "area" and area_word(area) not in scope:
+            return False
+        if not edition or but == "edition":
+            return True
+        return not scope.isdisjoint((edition_word(self.editions[edition].pk), edition_word(None)))
+
+    def _number(self, markers: Sequence[str], but: str = "") -> int:
+        """Count what has one of these markers, under what is chosen of the facets but one."""
+        return sum(
+            number
+            for scope, number in self.numbers.items()
+            if not scope.isdisjoint(markers) and self._is_chosen(scope, but)
+        )
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        return {kind: self._number([kind_word(kind)]) for kind in KINDS}
+
+    # What is offered
+
+    @cached_property
+    def facets(self) -> list[Facet]:
+        """Years and topics with the numbers of results that they would leave, the chosen ones among them."""
+        years = {slug: (one.name, edition_word(one.pk)) for slug, one in self.editions.items()}
+        areas = {key: (name, area_word(key)) for key, name in self.areas.items()}
+        offered = {"edition": years, "area": areas}
+        found = [Facet(name, str(LABELS[name]), self._offers(name, some)) for name, some in offered.items()]
+        return [facet for facet in found if len(facet.offers) > 1 or facet.chosen]
+
+    def _offers(self, name: str, choices: dict[str, tuple[str, str]]) -> list[FacetChoice]:
+        everywhere = self._number([edition_word(None)], but=name) if name == "edition" else 0
+        offers = []
+        for value, (label, marker) in choices.items():
+            number, chosen = self._number([marker], but=name), self.values.get(name) == value
+            if number or chosen:
+                query = self.query_with(**{name: "" if chosen else value})
+                offers.append(FacetChoice(label, number + everywhere, query, chosen, 0, value))
+        return sorted(offers, key=lambda offer: -offer.count) if name == "area" else offers
+
+    def query_with(self, **changes: str) -> str:
+        """Return the query of what was understood, in which these facets differ, on its first page."""
+        values = {**self.values, **changes}
+        state = {
+            "q": self.reading.words,
+            "plain": PLAIN_SEPARATOR.join(self.plain),
+            "kind": self.tab,
+            **{parameter: values.get(name, "") for name, parameter in PARAMETERS.items()},
+        }
+        return urlencode({name: value for name, value in state.items() if value})
+
+    @property
+    def chips(self) -> list[Chip]:
+        """What narrows the search, each with the query without it."""
+        labels = {"edition": {slug: one.name for slug, one in self.editions.items()}, "area": self.areas}
+        return [
+            Chip(str(LABELS[name]), labels[name][value], self.query_with(**{name: ""}))
+            for name, value in self.values.items()
+        ]
+
+    @property
+    def understood(self) -> list[str]:
+        """The words that name an edition, as they were typed without an operator."""
+        return [self.reading.written(one) for one in self._named]
+
+    @property
+    def _named(self) -> list[Filter]:
+        return [one for one in self.reading.filters if not one.is_explicit]
+
+    @property
+    def plain_query(self) -> str:
+        """Return the query that searches for the understood words as words."""
+        plain = PLAIN_SEPARATOR.join([*self.plain, *self.understood])
+        return urlencode([("q", self.text), ("plain", plain), *self.given_fields])
+
+    @property
+    def given_fields(self) -> list[tuple[str, str]]:
+        """The parameters beside the words, for a form that searches for others."""
+        given = [(PARAMETERS[name], value) for name, value in self.given.items()]
+        return [*([("kind", self.tab)] if self.tab else []), *given]
+
+    @property
+    def is_of_papers(self) -> bool:
+        """Whether something was chosen that papers alone have."""
+        return "area" in self.values
+
+    @property
+    def unfiltered(self) -> str:
+        return self.reading.words
+
+    @property
+    def unfiltered_address(self) -> str:
+        return f"?{urlencode({'q': self.unfiltered, 'plain': PLAIN_SEPARATOR.join(self.plain)})}"
+
+
+def area_names(editions: Sequence[Edition]) -> dict[str, str]:
+    """Return the highest topics of these editions by the key that their spellings share, as last written.
+
+    One query after a change, else none.
+    """
+    return _area_names(tuple((one.pk, one.revision, public_parts(one)) for one in editions))
+
+
+@lru_cache(maxsize=4)
+def _area_names(editions: tuple[tuple[int, int, object], ...]) -> dict[str, str]:
+    rows = Topic.objects.published().filter(parent=None, edition__in=[key for key, *_rest in editions])
+    names = rows.order_by("edition__start_date", "edition", "position", "pk").values_list("name", flat=True)
+    return {key: name for name in names if (key := area_key(name))}
