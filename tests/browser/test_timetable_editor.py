@@ -252,7 +252,8 @@ class Finger:
         )
 
     def drag(self, handle: Locator, across: float, down: float) -> None:
-        """Drag without letting go."""
+        """Drag without letting go, once the page has stopped scrolling."""
+        handle.tap(trial=True)
         box = handle.bounding_box()
         assert box
         x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -279,9 +280,9 @@ def test_session_is_moved_by_touch_on_a_tablet(opened: Callable[..., Page], sess
     start = page.evaluate("scrollY")
     finger.drag(block(page, "One").locator(".tt-name"), 0, 90)
     finger.release()
-    page.wait_for_timeout(200)
-    assert page.evaluate("scrollY") < start
+    page.wait_for_function("start => scrollY < start", arg=start)
     expect(page.locator(".tt-count")).to_have_text("Sessions moved: 0")
+    scroller.evaluate("board => board.scrollIntoView()")
 
     finger.drag(block(page, "One").locator(".tt-grip"), across, 60 * SCALE)
     finger.release()
