@@ -50,8 +50,12 @@ def depends_on_database(item: pytest.Item) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Skip what needs data beside the checkout where it is missing; leave out what every database does alike.
 
-    The latter runs with SQLite, and with EVERYTHING=1 on others too.
+    The latter runs with SQLite, and with EVERYTHING=1 on others too. What failed in a browser is tried once
+    more, and counted as a rerun: on a busy machine a click can come before the page is ready.
     """
+    for item in items:
+        if item.get_closest_marker("browser"):
+            item.add_marker(pytest.mark.flaky(reruns=1))
     if not SHARED.is_dir():
         missing = pytest.mark.skip("the reference data in ../shared is not here")
         for item in items:

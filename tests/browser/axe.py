@@ -59,7 +59,8 @@ def show(page: Page, size: ViewportSize, scheme: Literal["light", "dark"]) -> No
 
 
 def asked(page: Page, rules: list[str], is_measured: bool) -> list[str]:
-    """Let axe look at the page as it stands: all rules, or these alone."""
+    """Let axe look at the page as it stands once it is loaded: all rules, or these alone."""
+    page.wait_for_load_state()
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
         page.evaluate(LAID_OUT)
