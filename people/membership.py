@@ -1,6 +1,6 @@
 """Coming and going: an invitation mailed and accepted, a role changed or ended. An edition keeps an owner."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from django.contrib.admin.models import ADDITION, LogEntry
@@ -129,12 +129,16 @@ def mail_invitation(invitation: Invitation, sender: "User") -> None:
 
 
 def message(invitation: Invitation, link: str, sender: "User") -> tuple[str, str]:
-    """Return subject and text. Chosen freely in them are only the names of who asks and of the edition."""
+    """Return subject and text. Senders choose nothing in them but their own name and the edition's.
+
+    The link expires at a time of the edition's zone, or of UTC for a series.
+    """
+    expires_at = invitation.expires_at.astimezone(invitation.edition.zone if invitation.edition else UTC)
     said = {
         "edition": on_one_line(invitation.place),
         "role": invitation.get_role_display(),
         "sender": on_one_line(sender.get_full_name() or sender.get_username()),
-        "until": date_format(invitation.expires_at, "j F Y, H:i T"),
+        "until": date_format(expires_at, "j F Y, H:i T"),
         "link": link,
     }
     paragraphs = [

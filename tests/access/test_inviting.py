@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 from django.test import Client
+from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import Membership
@@ -57,6 +58,19 @@ def test_link_is_mailed_and_works_once(edition: Edition, owner: Client, post: No
     assert "owner invites you to MLSys 2021 as Editor." in letter.body
     assert [Client().get(path).status_code for path in (shown, link[1])] == [404, 404]
     assert Membership.objects.get(user__username="ada@example.org").role == "editor"
+
+
+def test_mail_gives_the_expiry_in_the_zone_of_the_edition(edition: Edition) -> None:
+    sender = User(username="owner")
+    offers = {"edition": edition}, {"conference": edition.conference}
+
+    with timezone.override("Asia/Tokyo"):
+        texts = [
+            membership.message(Invitation(expires_at=make.MORNING, **offer), "link", sender)[1]
+            for offer in offers
+        ]
+
+    assert ["6 April 2021, 08:00 PDT" in texts[0], "6 April 2021, 15:00 UTC" in texts[1]] == [True, True]
 
 
 def test_without_a_mail_server_the_link_is_copied(edition: Edition, owner: Client) -> None:
