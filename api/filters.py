@@ -31,7 +31,7 @@ from markup import fold
 from papers.models import Authorship, AwardGrant, Material
 from papers.querysets import TOPIC_PATHS, called_off
 from people.models import Person, PersonName
-from people.querysets import appearances
+from people.querysets import appearance_relations
 from schedule.models import Presentation, Session, SessionKind, SessionRole, Speaker
 from schedule.querysets import of_kind
 from schedule.session_kinds import HasKind
@@ -289,7 +289,7 @@ class PersonFilter(Searched):
 
     def in_edition(self, rows: Rows, name: str, value: str) -> Rows:
         found = Q()
-        for model, path in appearances(Person):
+        for model, path in appearance_relations(Person):
             found |= self.related(model, path, Q(**{f"{model.edition_lookup}__slug": value}))
         return rows.filter(found)
 

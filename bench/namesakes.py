@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from bench.harness import django_on, parser
 from bench.search import SYLLABLES
-from people.duplicates.spelling import FAMILY, GIVEN
+from people.duplicates.spelling import FAMILY_NAME_PERCENT, GIVEN_NAME_PERCENT
 
 if TYPE_CHECKING:
     from exchange.records import AuthorRecord, Program
@@ -56,12 +56,12 @@ class World:
 
     def name(self) -> str:
         chance = self.chance
-        if chance.random() > sum(FAMILY.values()) / 100:
+        if chance.random() > sum(FAMILY_NAME_PERCENT.values()) / 100:
             return " ".join(chance.choices(self.words, cum_weights=self.zipf, k=2))
         given = chance.choices(self.words, cum_weights=self.zipf)[0]
         if chance.random() < COMMON_GIVEN:
-            given = chance.choices([*GIVEN], [*GIVEN.values()])[0].title()
-        return f"{given} {chance.choices([*FAMILY], [*FAMILY.values()])[0].title()}"
+            given = chance.choices([*GIVEN_NAME_PERCENT], [*GIVEN_NAME_PERCENT.values()])[0].title()
+        return f"{given} {chance.choices([*FAMILY_NAME_PERCENT], [*FAMILY_NAME_PERCENT.values()])[0].title()}"
 
     def edition(self, series: str, year: int, papers: int) -> "tuple[Program, dict[tuple[str, int], int]]":
         """Return the program of a year after which some have moved, and who is each author of each paper."""

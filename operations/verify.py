@@ -27,7 +27,7 @@ from exchange.models import Provenance
 from operations.indexing.documents import records
 from operations.indexing.update import SITE, read
 from people.models import Institution, Person
-from people.querysets import appearances, final_rows
+from people.querysets import appearance_relations, resolve_links
 from search.models import Document, Word
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def rows_of_merged() -> Iterator[str]:
     models: list[type[Content]] = [Person, Institution]
     for model in models:
         yield from _merge_cycles(model)
-        for rows, name in appearances(model):
+        for rows, name in appearance_relations(model):
             left = rows._base_manager.filter(**{f"{name}__merged_into__isnull": False}).order_by("pk")
             for key, gone in left.values_list("pk", name):
                 what = model._meta.verbose_name
@@ -170,7 +170,7 @@ def rows_of_merged() -> Iterator[str]:
 def _merge_cycles(model: "type[Model]") -> Iterator[str]:
     merged = model._base_manager.filter(merged_into__isnull=False)
     successors = dict(merged.values_list("pk", "merged_into_id"))
-    for key, end in sorted(final_rows(successors).items()):
+    for key, end in sorted(resolve_links(successors).items()):
         if end in successors:
             yield f"{model._meta.verbose_name} {key}: is merged in a circle"
 

@@ -2,7 +2,7 @@
 
 Editors of a program find all people except those only in drafts of other editions, so that
 people are not duplicated. Changing a person, and reading what is private of them, needs more than a row that
-one can add: see `established` and `made`.
+one can add: see `published_by_others` and `entered_by_team`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,15 +27,15 @@ from people.models import (
     PersonIdentifier,
     PersonName,
 )
-from people.querysets import appearing, shown_by
+from people.querysets import appearing_in_editions, shown_by
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-CHANGING = ("add", "change", "delete")
+WRITE_ACTIONS = ("add", "change", "delete")
 
 
-def established(model: type[Model], access: Access, editions: set[int]) -> Q:
+def published_by_others(model: type[Model], access: Access, editions: set[int]) -> Q:
     """Those whom a published row of one of these editions shows that the account did not add itself."""
 
     def added_by_others(rows: type[Any], name: str) -> QuerySet[Content]:
@@ -56,21 +56,21 @@ def added_by(user: "User", model: type[Model], name: str) -> Iterator[Q]:
     yield Q(pk__in=created.filter(model=label).values("object_id"))
     yield Q(pk__in=changed.filter(model=label).values("object_id"))
     # The history has no line for a row that came with a new owner, such as an author of a new paper.
-    for path, owner in owners(model):
+    for path, owner in owner_paths(model):
         keys = created.filter(model=owner._meta.label_lower).values("object_id")
         yield Q(**{f"{path}__in": keys, f"{path}__isnull": False})
 
 
-def owners(model: type[Model], prefix: str = "") -> Iterator[tuple[str, type[Model]]]:
+def owner_paths(model: type[Model], prefix: str = "") -> Iterator[tuple[str, type[Model]]]:
     """Yield the models whose forms include a row, with the path to each, up to the edition's."""
     for name in part_of(model):
         owner = related_model(model, name)
         if owner is not get_edition_model():
             yield f"{prefix}{name}", owner
-            yield from owners(owner, f"{prefix}{name}__")
+            yield from owner_paths(owner, f"{prefix}{name}__")
 
 
-def made(model: type[Model], access: Access, editions: set[int]) -> Q:
+def entered_by_team(model: type[Model], access: Access, editions: set[int]) -> Q:
     """Those whom the account or a colleague entered, or who came in with rows of these editions.
 
     Colleagues have a role in one of the editions, and may have entered somebody for another: so no other
@@ -84,22 +84,22 @@ def made(model: type[Model], access: Access, editions: set[int]) -> Q:
     members = Membership.objects.filter(Q(edition__in=editions) | Q(conference__in=series))
     team = members.order_by().values("user")
     by_team = created.filter(change_set__user__in=team)
-    elsewhere = shown_by(model, lambda rows, _name: of_others(rows, editions))
+    elsewhere = shown_by(model, lambda rows, _name: rows_of_other_editions(rows, editions))
     return Q(pk__in=own.values("object_id")) | Q(pk__in=by_team.values("object_id")) & ~elsewhere
 
 
-def of_others(rows: type[Any], editions: set[int]) -> QuerySet[Content]:
+def rows_of_other_editions(rows: type[Any], editions: set[int]) -> QuerySet[Content]:
     """Return the rows of all other editions."""
     others: QuerySet[Content] = rows._base_manager.exclude(**{f"{rows.edition_lookup}__in": editions})
     return others
 
 
-def in_drafts_of_others(model: type[Model], editions: set[int]) -> Q:
+def in_drafts_elsewhere(model: type[Model], editions: set[int]) -> Q:
     """Match those in a draft of another edition, even if they are also public."""
 
     def drafts(rows: type[Any], _name: str) -> QuerySet[Content]:
         published = rows.objects.published().order_by().values("pk")
-        return of_others(rows, editions).exclude(pk__in=published)
+        return rows_of_other_editions(rows, editions).exclude(pk__in=published)
 
     return shown_by(model, drafts)
 
@@ -110,27 +110,27 @@ def scope(model: type[Model], access: Access, action: str) -> Q:
     if action != "view":
         if not editions:
             return NOTHING
-        return established(model, access, editions) | made(model, access, editions)
-    here = appearing(model, editions)
+        return published_by_others(model, access, editions) | entered_by_team(model, access, editions)
+    here = appearing_in_editions(model, editions)
     if not access.editions("change", model):
         return here
     public = Q(pk__in=model._default_manager.all().published().order_by().values("pk"))  # type: ignore[attr-defined]
-    return here | public | ~in_drafts_of_others(model, editions)
+    return here | public | ~in_drafts_elsewhere(model, editions)
 
 
 def person_scope(access: Access, action: str) -> Q:
     """People, and with them those who were merged into them."""
     found = scope(Person, access, action)
-    return with_merged(Person, found | limited(Person, access, action))
+    return with_merged(Person, found | own_rows_of_roles(Person, access, action))
 
 
 def institution_scope(access: Access, action: str) -> Q:
     """Institutions, and with them those that were merged into them."""
-    found = scope(Institution, access, action) | limited(Institution, access, action)
+    found = scope(Institution, access, action) | own_rows_of_roles(Institution, access, action)
     return with_merged(Institution, found)
 
 
-def limited(model: type[Model], access: Access, action: str) -> Q:
+def own_rows_of_roles(model: type[Model], access: Access, action: str) -> Q:
     """Return the own rows of roles that see nothing else."""
     roles = access.limited(action, model)
     return reduce(or_, (OWN[role][model](access) for role in roles), NOTHING)
@@ -142,7 +142,7 @@ def with_merged(model: type[Model], found: Q) -> Q:
     return Q(merged_into__isnull=True) & found | Q(merged_into__in=survivors.values("pk"))
 
 
-def reached(model: type[Model], access: Access, action: str) -> QuerySet[Model, object]:
+def accessible_keys(model: type[Model], access: Access, action: str) -> QuerySet[Model, object]:
     """Return the keys of the people or institutions that roles reach so."""
     return model._base_manager.filter(SCOPES[model](access, action)).values("pk")
 
@@ -151,28 +151,28 @@ def name_scope(access: Access, action: str) -> Q:
     """Other spellings, including former names, of people whom the account may change."""
     if not access.editions(action, PersonName):
         return NOTHING
-    return Q(person__in=reached(Person, access, "change" if action in CHANGING else "private"))
+    return Q(person__in=accessible_keys(Person, access, "change" if action in WRITE_ACTIONS else "private"))
 
 
 def identifier_scope(access: Access, action: str) -> Q:
     if not access.editions(action, PersonIdentifier):
         return NOTHING
-    needed = "change" if action in CHANGING else action
-    return Q(person__in=reached(Person, access, needed))
+    needed = "change" if action in WRITE_ACTIONS else action
+    return Q(person__in=accessible_keys(Person, access, needed))
 
 
 def distinction_scope(access: Access, action: str, *, model: type[Model]) -> Q:
     """Pairs that are not the same: of those whom one may change."""
-    changeable = reached(model, access, "change")
+    changeable = accessible_keys(model, access, "change")
     return Q(first__in=changeable, second__in=changeable)
 
 
-def names_of(access: Access, keys: set[int]) -> dict[int, str]:
+def visible_names(access: Access, keys: set[int]) -> dict[int, str]:
     """Return what these people are called, as far as the account sees them."""
     return dict(access.rows(Person.objects.filter(pk__in=keys)).values_list("pk", "name")) if keys else {}
 
 
-def reaching_elsewhere(access: Access, acts: Iterable[int]) -> set[int]:
+def change_sets_beyond_scope(access: Access, acts: Iterable[int]) -> set[int]:
     """Return those of the acts that changed rows of editions in which roles do not allow that. One query."""
     changes = RowChange.objects.filter(change_set__in=acts, edition_key__isnull=False).order_by()
     found = set()

@@ -23,7 +23,7 @@ from people.models import Invitation
 from people.secret_links import secret_page
 
 # The same for every unavailable name, to reveal no accounts.
-TAKEN = gettext_lazy(
+NAME_TAKEN = gettext_lazy(
     "An account can’t be created with this e-mail address. If you already have one, sign in."
 )
 
@@ -54,7 +54,7 @@ class NewAccountForm(BaseUserCreationForm[User]):
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"].strip().casefold()
         if get_user_model()._default_manager.filter(username__iexact=name).exists():
-            raise forms.ValidationError(TAKEN, code="taken")
+            raise forms.ValidationError(NAME_TAKEN, code="taken")
         return name
 
     def _post_clean(self) -> None:
@@ -71,14 +71,14 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Show what is offered; with POST, take it. A link that leads nowhere any more says only that."""
     offer = Invitation.objects.by_token(token).select_related("edition", "conference", "created_by").first()
     if offer is None:
-        return page(request, 404, title=_("This invitation is no longer valid"))
+        return render_page(request, 404, title=_("This invitation is no longer valid"))
     if request.user.is_authenticated:
-        return accept(request, token) if request.method == "POST" else offered(request, offer)
+        return accept(request, token) if request.method == "POST" else show_invitation(request, offer)
     begun = {"full_name": offer.name, "username": offer.email}
     form = NewAccountForm(request.POST if request.method == "POST" else None, initial=begun)
     if request.method == "POST" and form.is_valid():
         return accept(request, token, form)
-    return offered(request, offer, form)
+    return show_invitation(request, offer, form)
 
 
 def accept(request: HttpRequest, token: str, form: NewAccountForm | None = None) -> HttpResponse:
@@ -87,9 +87,9 @@ def accept(request: HttpRequest, token: str, form: NewAccountForm | None = None)
         # Without the role there is no account either.
         with transaction.atomic():
             user = form.save() if form else cast(User, request.user)
-            member = membership.accept(token, user)
+            member = membership.accept_invitation(token, user)
     except membership.NoLongerOpenError:
-        return page(request, 404, title=_("This invitation is no longer valid"))
+        return render_page(request, 404, title=_("This invitation is no longer valid"))
     if not request.user.is_authenticated:
         login(request, user, backend="accounts.access_scope.RoleBackend")
     words = _("Welcome. You are %(role)s of %(edition)s.")
@@ -98,13 +98,15 @@ def accept(request: HttpRequest, token: str, form: NewAccountForm | None = None)
     return redirect(f"{reverse('admin:index')}{asked}")
 
 
-def offered(request: HttpRequest, offer: Invitation, form: NewAccountForm | None = None) -> HttpResponse:
+def show_invitation(
+    request: HttpRequest, offer: Invitation, form: NewAccountForm | None = None
+) -> HttpResponse:
     sign_in = f"{reverse('admin:login')}?{urlencode({'next': request.path})}"
     title = _("Invitation to %(edition)s") % {"edition": offer.place}
-    return page(request, 200, title=title, invitation=offer, form=form, sign_in=sign_in)
+    return render_page(request, 200, title=title, invitation=offer, form=form, sign_in=sign_in)
 
 
-def page(request: HttpRequest, status: int, **more: object) -> HttpResponse:
+def render_page(request: HttpRequest, status: int, **more: object) -> HttpResponse:
     """Answer in the look of the admin."""
     context = {**admin.site.each_context(request), "is_nav_sidebar_enabled": False, **more}
     return render(request, "admin/invitation.html", context, status=status)

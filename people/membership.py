@@ -16,7 +16,7 @@ from accounts.roles import INVITES, OF_EDITION, Role, includes
 from conference.environment import is_email
 from conference.models import Conference, Edition
 from people.models import Invitation, PersonAccount
-from people.secret_links import MAIL_ERRORS, mail, on_one_line
+from people.secret_links import MAIL_ERRORS, join_lines, send_mail
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -28,7 +28,7 @@ class NoLongerOpenError(Exception):
     """The invitation was accepted, revoked or has expired."""
 
 
-def may_give(user: "AnyUser", place: Model | None) -> list[str]:
+def grantable_roles(user: "AnyUser", place: Model | None) -> list[str]:
     """Return the roles that somebody may give in an edition or a series, and take from those who have them.
 
     Those in a series are given by the owners of all its editions.
@@ -63,7 +63,7 @@ def members_of(edition: Edition) -> QuerySet[Membership]:
 
 
 @transaction.atomic
-def accept(token: str, user: "User", at: datetime | None = None) -> Membership:
+def accept_invitation(token: str, user: "User", at: datetime | None = None) -> Membership:
     """Give the account the role that was offered, once. No role is kept beside one that includes it."""
     at = at or timezone.now()
     invitation = Invitation.objects.select_for_update(of=("self",)).by_token(token, at).first()
@@ -71,7 +71,7 @@ def accept(token: str, user: "User", at: datetime | None = None) -> Membership:
         raise NoLongerOpenError
     invitation.accepted_at = at
     invitation.save(update_fields=["accepted_at"])
-    membership = take_role(invitation, user)
+    membership = grant_role(invitation, user)
     if invitation.person_id:
         PersonAccount.objects.update_or_create(user=user, defaults={"person_id": invitation.person_id})
     if not user.is_staff:
@@ -81,7 +81,7 @@ def accept(token: str, user: "User", at: datetime | None = None) -> Membership:
     return membership
 
 
-def take_role(invitation: Invitation, user: "User") -> Membership:
+def grant_role(invitation: Invitation, user: "User") -> Membership:
     """Return the membership that an account has from now on: what it had, or the one that is offered."""
     place = {"edition": invitation.edition, "conference": invitation.conference}
     held = [*Membership.objects.filter(user=user, **place)]
@@ -100,7 +100,7 @@ def take_role(invitation: Invitation, user: "User") -> Membership:
 
 
 @transaction.atomic
-def end(membership: Membership) -> None:
+def end_membership(membership: Membership) -> None:
     """End a role. An account without other roles or permissions loses access to the admin."""
     user = membership.user
     membership.delete()
@@ -123,21 +123,21 @@ def mail_invitation(invitation: Invitation, sender: "User") -> None:
             held = Invitation.objects.select_for_update(of=("self",)).waiting().get(pk=invitation.pk)
             link = Invitation.address(held.renew())
             held.save(update_fields=["digest", "expires_at"])
-            mail(held.email, *message(held, link, sender), sender)
+            send_mail(held.email, *invitation_message(held, link, sender), sender)
     except (*MAIL_ERRORS, Invitation.DoesNotExist) as error:
         raise CannotSendError from error
 
 
-def message(invitation: Invitation, link: str, sender: "User") -> tuple[str, str]:
+def invitation_message(invitation: Invitation, link: str, sender: "User") -> tuple[str, str]:
     """Return subject and text. Senders choose nothing in them but their own name and the edition's.
 
     The link expires at a time of the edition's zone, or of UTC for a series.
     """
     expires_at = invitation.expires_at.astimezone(invitation.edition.zone if invitation.edition else UTC)
     said = {
-        "edition": on_one_line(invitation.place),
+        "edition": join_lines(invitation.place),
         "role": invitation.get_role_display(),
-        "sender": on_one_line(sender.get_full_name() or sender.get_username()),
+        "sender": join_lines(sender.get_full_name() or sender.get_username()),
         "until": date_format(expires_at, "j F Y, H:i T"),
         "link": link,
     }

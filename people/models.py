@@ -154,8 +154,8 @@ class Person(Content):
         return markup.language(self.native_name)
 
     def clean(self) -> None:
-        self.name = names.normal(self.name)
-        self.orcid = names.normal_orcid(self.orcid)
+        self.name = names.normalize(self.name)
+        self.orcid = names.normalize_orcid(self.orcid)
         if not self.name:
             raise ValidationError({"name": _("Enter the person's name.")})
 
@@ -200,7 +200,7 @@ class PersonName(Content):
 
     def derive(self) -> None:
         # Compared with names as printed, which are in the same form.
-        self.name = names.normal(self.name)
+        self.name = names.normalize(self.name)
         self.folded = markup.fold(self.name)[:400]
 
 

@@ -17,8 +17,8 @@ __all__ = [
     "initials",
     "is_suspicious",
     "is_valid_orcid",
-    "normal",
-    "normal_orcid",
+    "normalize",
+    "normalize_orcid",
     "sort_key",
     "split",
     "suspicions",
@@ -38,7 +38,9 @@ NOT_NAMES = frozenset(
     {"NameError", "null", "NULL", "None", "nan", "NaN", "undefined", "n/a", "N/A", "Anonymous", "TBA"}
 )
 # Hangul, kana and Han: written without a space, the family name comes first.
-NATIVE = re.compile(r"[\u1100-\u11ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff々〆]+")
+NATIVE_SCRIPT = re.compile(
+    r"[\u1100-\u11ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff々〆]+"
+)
 DOUBLE_FAMILIES = frozenset(
     {
         "欧阳", "歐陽", "司马", "司馬", "诸葛", "諸葛", "上官", "夏侯", "皇甫", "尉迟", "公孙", "公孫",
@@ -62,7 +64,7 @@ class NameParts:
     family: str
 
 
-def normal(display: str) -> str:
+def normalize(display: str) -> str:
     """The form in which names are compared exactly and stored: NFC, single spaces, no control characters."""
     signs = (" " if sign.isspace() else sign for sign in display if sign.isspace() or _is_printable(sign))
     return " ".join(unicodedata.normalize("NFC", "".join(signs)).split())
@@ -70,11 +72,11 @@ def normal(display: str) -> str:
 
 def split(display: str) -> NameParts:
     """`Jan van der Berg`, `van der Berg, Jan` -> (Jan, van der Berg); one word alone is a family name."""
-    name = normal(display)
+    name = normalize(display)
     if "," in name:
         return _split_at_comma(name)
     words = name.split()
-    if len(words) == 1 and NATIVE.fullmatch(name):
+    if len(words) == 1 and NATIVE_SCRIPT.fullmatch(name):
         return _split_native(name)
     suffix = [words.pop()] if len(words) > 2 and _is_suffix(words[-1]) else []
     if len(words) < 2:
@@ -104,11 +106,11 @@ def initial(sort_key: str) -> str:
 
 def initials(given: str, family: str, display: str = "") -> str:
     """`Jan van der Berg` -> JB; of a name in Han, kana or Hangul its first sign; empty without a letter."""
-    name = normal(display or f"{given} {family}")
-    if NATIVE.fullmatch(name.replace(" ", "")):
+    name = normalize(display or f"{given} {family}")
+    if NATIVE_SCRIPT.fullmatch(name.replace(" ", "")):
         return name[0]
-    words = [word for word in normal(family).split() if word.lower() not in PARTICLES] or [family]
-    return "".join(_first_letter(part) for part in (normal(given), words[0]))
+    words = [word for word in normalize(family).split() if word.lower() not in PARTICLES] or [family]
+    return "".join(_first_letter(part) for part in (normalize(given), words[0]))
 
 
 def _first_letter(word: str) -> str:
@@ -122,7 +124,7 @@ def _first_letter(word: str) -> str:
     return capital if len(capital) == len(letter) else letter
 
 
-def normal_orcid(text: str) -> str:
+def normalize_orcid(text: str) -> str:
     """The bare form 0000-0002-1825-0097 of an ORCID, also from its address; any other text, stripped."""
     match = ORCID.fullmatch(text.strip())
     return "-".join(match.groups()).upper() if match else text.strip()
@@ -142,7 +144,7 @@ def is_valid_orcid(orcid: str) -> bool:
 
 def suspicions(display: str) -> list[str]:
     """What a chair should look at in a name, as sentences; empty for most names."""
-    name = normal(display)
+    name = normalize(display)
     words = [word.strip(",") for word in name.split()]
     if not words:
         return ["The name is empty."]
@@ -160,7 +162,7 @@ def suspicions(display: str) -> list[str]:
             (re.search(r"\d", name), "It contains a digit."),
             (any(word in NOT_NAMES for word in words), "It contains a placeholder, not a name."),
             (not has_letters, "It has no letter and no digit."),
-            (has_letters and len(words) == 1 and not NATIVE.search(name), "It is a single word."),
+            (has_letters and len(words) == 1 and not NATIVE_SCRIPT.search(name), "It is a single word."),
         )
         if is_suspect
     ]
@@ -168,14 +170,14 @@ def suspicions(display: str) -> list[str]:
 
 
 # Most names: words of plain letters. To look at one of the others takes ten times as long.
-PLAIN = re.compile(r"[A-Z][a-z]+(?: [A-Z]\.)?(?: [A-Z][a-z]+)+")
+PLAIN_NAME = re.compile(r"[A-Z][a-z]+(?: [A-Z]\.)?(?: [A-Z][a-z]+)+")
 
 
 @lru_cache(maxsize=65_536)
 def is_suspicious(display: str) -> bool:
     """Return whether a name needs a review; fast for thousands of names."""
     words = display.split(" ")
-    if PLAIN.fullmatch(display) and len({*words}) == len(words) and NOT_NAMES.isdisjoint(words):
+    if PLAIN_NAME.fullmatch(display) and len({*words}) == len(words) and NOT_NAMES.isdisjoint(words):
         return False
     return bool(suspicions(display))
 

@@ -22,7 +22,7 @@ class NamedAsPrinted(models.Model):
         abstract = True
 
     def derive(self) -> None:
-        self.name = names.normal(self.name) or str(self.person)  # type: ignore[attr-defined]
+        self.name = names.normalize(self.name) or str(self.person)  # type: ignore[attr-defined]
 
 
 class HiddenNames:

@@ -48,7 +48,7 @@ class Meeting(NamedTuple):
 # So many co-authors and coming appearances are named.
 MAX_CO_AUTHORS, MAX_MEETINGS = 12, 5
 # What has no end of its own runs for so long.
-SHORTEST = timedelta(minutes=10)
+MIN_DURATION = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +97,12 @@ def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
     return sorted(years.values(), key=attrgetter("edition.start_date", "edition.slug"), reverse=True)
 
 
-def meetings(years: Iterable[ProfileYear], at: datetime | None = None) -> list[Meeting]:
+def next_meetings(years: Iterable[ProfileYear], at: datetime | None = None) -> list[Meeting]:
     """Return the next appearances of somebody, those that run included, the first first. No query."""
     now = moment(at)
-    ahead = [one for year in years for one in year_meetings(year) if max(one.end, one.start + SHORTEST) > now]
+    ahead = [
+        one for year in years for one in year_meetings(year) if max(one.end, one.start + MIN_DURATION) > now
+    ]
     return sorted(ahead, key=attrgetter("start", "title_html"))[:MAX_MEETINGS]
 
 
@@ -141,7 +143,7 @@ def co_authors(person: Person, years: Iterable[ProfileYear]) -> list[tuple[Perso
     return [(links[uid], number) for uid, number in written.most_common(MAX_CO_AUTHORS)]
 
 
-def entries(people: Iterable[Person]) -> list[IndexEntry]:
+def index_entries(people: Iterable[Person]) -> list[IndexEntry]:
     """Return the lines of people that were fetched `with_editions()`."""
     found = []
     for person in people:

@@ -50,7 +50,7 @@ def with_shown_names[R: QuerySet[Model]](rows: R) -> R:
     return rows.select_related("person").annotate(shown_name=shown)
 
 
-def last_of_chain[M: Model | None](row: M) -> M:
+def follow_merges[M: Model | None](row: M) -> M:
     """Return the row that this one was merged into, through however many merges, be they a circle."""
     seen: set[int] = set()
     while row is not None and (merged_into := getattr(row, "merged_into", None)) and row.pk not in seen:
@@ -59,7 +59,7 @@ def last_of_chain[M: Model | None](row: M) -> M:
     return row
 
 
-def appearances(model: type[Model]) -> Iterator[tuple[type[Any], str]]:
+def appearance_relations(model: type[Model]) -> Iterator[tuple[type[Any], str]]:
     """Yield each model whose rows show a person or an institution, and its field that leads there."""
     for appearance in APPEARANCES[model]:
         field: Any = model._meta.get_field(appearance.relation)
@@ -67,15 +67,15 @@ def appearances(model: type[Model]) -> Iterator[tuple[type[Any], str]]:
 
 
 def shown_by(model: type[Model], rows_of: Callable[[type[Any], str], QuerySet[Model]]) -> Q:
-    """Match those whom one of these rows shows. `rows_of`: model and field of `appearances` -> rows."""
+    """Match those whom one of these rows shows. `rows_of`: model and field of `appearance_relations` -> rows."""
     found = Q(pk__in=())
-    for rows, name in appearances(model):
+    for rows, name in appearance_relations(model):
         shown = rows_of(rows, name).filter(**{f"{name}__isnull": False})
         found |= Q(pk__in=shown.order_by().values(name))
     return found
 
 
-def appearing(model: type[Model], editions: Iterable[int | str | None]) -> Q:
+def appearing_in_editions(model: type[Model], editions: Iterable[int | str | None]) -> Q:
     """Those whom a row of one of these editions shows, public or not."""
     if not (keys := [*editions]):
         return Q(pk__in=())
@@ -93,17 +93,17 @@ class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
 
     def published(self, at: datetime | None = None) -> Self:
         shown = Q()
-        for rows, name in appearances(self.model):
+        for rows, name in appearance_relations(self.model):
             shown |= Q(Exists(rows.objects.published(at).filter(**{name: OuterRef("pk")})))
         return self.filter(shown, merged_into__isnull=True)
 
     def appearing_in(self, edition: int | str | None) -> Self:
         """Those whom something in the edition with this key shows, public or not."""
-        return self.filter(appearing(self.model, [edition]), merged_into__isnull=True)
+        return self.filter(appearing_in_editions(self.model, [edition]), merged_into__isnull=True)
 
     def survivor(self, key: str, at: datetime | None = None) -> M | None:
         """Return the published row that the one with this uid or slug was merged into, if any."""
-        row = last_of_chain(self.filter(**{self.KEY: key}).first())
+        row = follow_merges(self.filter(**{self.KEY: key}).first())
         return self.published(at).filter(pk=row.pk).first() if row is not None else None
 
     def beginning_with(self, letter: str) -> Self:
@@ -128,13 +128,13 @@ class PersonQuerySet(LetteredQuerySet["Person"]):
 
     def published_appearances(self, at: datetime | None = None) -> Iterator[QuerySet[Model]]:
         """Yield the rows by which somebody is public, kind by kind."""
-        for rows, _name in appearances(self.model):
+        for rows, _name in appearance_relations(self.model):
             published = rows.objects.published(at)
             yield published.filter(person__isnull=False, person__merged_into__isnull=True)
 
     def with_editions(self, at: datetime | None = None) -> Self:
         """With the published appearances of each person, each with its edition."""
-        lookups = [rows.edition_lookup for rows, _name in appearances(self.model)]
+        lookups = [rows.edition_lookup for rows, _name in appearance_relations(self.model)]
         shown = zip(APPEARANCES[self.model], lookups, strict=True)
         return self.prefetch_related(*(self._shown(one.relation, at, lookup) for one, lookup in shown))
 
@@ -223,7 +223,7 @@ class SuggestionQuerySet[M: Model](QuerySet[M]):
     def appearing_in(self, edition: int | str | None) -> Self:
         """Those of whom one does something in the edition with this key."""
         model = related_model(self.model, self._subjects[0])
-        keys = model._base_manager.filter(appearing(model, [edition])).order_by().values("pk")
+        keys = model._base_manager.filter(appearing_in_editions(model, [edition])).order_by().values("pk")
         return self.filter(self._about(keys))
 
     def of_row(self, key: int) -> Self:
@@ -248,7 +248,7 @@ class LikelyNamesakeQuerySet(SuggestionQuerySet["LikelyNamesake"]):
         return super().undecided().filter(is_one=False)
 
 
-def final_rows[K](links: Mapping[K, K]) -> dict[K, K]:
+def resolve_links[K](links: Mapping[K, K]) -> dict[K, K]:
     """Return for each key the one at the end of its links. Links in a circle end within it."""
     found = {}
     for key, there in links.items():

@@ -44,13 +44,13 @@ def can_send() -> bool:
     return bool(settings.MAILERS)
 
 
-def mail(address: str, subject: str, text: str, sender: "User") -> None:
+def send_mail(address: str, subject: str, text: str, sender: "User") -> None:
     """Mail a letter with a link; answers go to who sends it. Raises one of `MAIL_ERRORS`."""
     reply_to = [sender.email] if is_email(sender.email) else []
-    EmailMessage(on_one_line(subject), text, to=[address], reply_to=reply_to).send()
+    EmailMessage(join_lines(subject), text, to=[address], reply_to=reply_to).send()
 
 
-def on_one_line(words: object) -> str:
+def join_lines(words: object) -> str:
     """Return words without the line breaks that would begin another header."""
     return " ".join(str(words).split())
 

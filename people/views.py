@@ -14,7 +14,7 @@ from conference.models import Edition
 from conference.request_edition import edition_page
 from content.pagination import BadParameter, base_query, page_of
 from people.models import Institution, Person
-from people.profile import co_authors, entries, meetings, person_head, profile
+from people.profile import co_authors, index_entries, next_meetings, person_head, profile
 from people.querysets import InstitutionQuerySet, PersonQuerySet
 
 PAGE_SIZE = 100
@@ -24,14 +24,14 @@ PAPERS_SIZE = 50
 @require_safe
 def person_list(request: HttpRequest) -> HttpResponse:
     """Show the people of all years by family name, or those of one letter."""
-    people, letters = lettered(request, Person.objects.published())
+    people, letters = filter_by_letter(request, Person.objects.published())
     page = page_of(request, people.order_by("sort_key", "uid").with_editions(), PAGE_SIZE)
     return render(
-        request, "people/list.html", {**letters, "page": page, "entries": entries(page.object_list)}
+        request, "people/list.html", {**letters, "page": page, "entries": index_entries(page.object_list)}
     )
 
 
-def lettered[R: (PersonQuerySet, InstitutionQuerySet)](
+def filter_by_letter[R: (PersonQuerySet, InstitutionQuerySet)](
     request: HttpRequest, rows: R
 ) -> tuple[R, dict[str, object]]:
     """Return the rows of the letter that the address asks for, and what the page needs to offer letters."""
@@ -46,7 +46,7 @@ def lettered[R: (PersonQuerySet, InstitutionQuerySet)](
     }
 
 
-def moved(request: HttpRequest, row: Person | Institution) -> HttpResponse:
+def redirect_to_current(request: HttpRequest, row: Person | Institution) -> HttpResponse:
     """Redirect to the address of today, in the frame of the edition that the reader came from."""
     edition = request.GET.get("edition")
     query = f"?{urlencode({'edition': edition})}" if edition else ""
@@ -61,12 +61,12 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
     if found is None:
         raise Http404("No such person.")
     if request.path != found.get_absolute_url():
-        return moved(request, found)
+        return redirect_to_current(request, found)
     context = {
         "person": found,
         "years": (years := profile(found)),
         "papers": sum(len(year.papers) for year in years),
-        "meetings": meetings(years, timezone.now()),
+        "meetings": next_meetings(years, timezone.now()),
         "co_authors": co_authors(found, years),
         "crumbs": [(gettext("People"), reverse("people:list"))],
         "head": person_head(found),
@@ -77,7 +77,7 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
 @require_safe
 def institution_list(request: HttpRequest) -> HttpResponse:
     """Show the institutions of all years by name, or those of one letter."""
-    institutions, letters = lettered(request, Institution.objects.published())
+    institutions, letters = filter_by_letter(request, Institution.objects.published())
     page = page_of(request, institutions.in_order().with_counts(), PAGE_SIZE)
     return render(request, "people/institutions.html", {**letters, "page": page})
 
@@ -90,7 +90,7 @@ def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
         remaining = Institution.objects.survivor(slug)
         if remaining is None:
             raise Http404("No such institution.")
-        return moved(request, remaining)
+        return redirect_to_current(request, remaining)
     show = request.GET.get("show", "")
     if show not in {"", "people"}:
         raise BadParameter("show", show, gettext("Use “people”, or leave it out."))

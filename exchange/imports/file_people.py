@@ -86,7 +86,7 @@ class FilePeople:
         for key in _keys(ref):
             if key in self._by_key:
                 return self._by_key[key]
-        return self._bare_entry(names.normal(ref.name), location)
+        return self._bare_entry(names.normalize(ref.name), location)
 
     def all(self) -> Iterator[FilePerson]:
         yield from self.keyed
@@ -108,15 +108,15 @@ class FilePeople:
         if entry.record:
             message = gettext("This is the same person as %(place)s. Keep one of them.")
             self.findings.problem(record.where, "uid", message, place=entry.record.where.place)
-        entry.record, entry.name = record, names.normal(record.ref.name)
-        entry.names.update(map(names.normal, stated(record.other_names, ())))
+        entry.record, entry.name = record, names.normalize(record.ref.name)
+        entry.names.update(map(names.normalize, stated(record.other_names, ())))
 
     def _add(
         self, ref: PersonRef, where: Where, location: Location | None, affiliations: tuple[str, ...]
     ) -> FilePerson:
         ref = self._without_foreign_ids(ref, where)
         keys = _keys(ref)
-        name = names.normal(ref.name)
+        name = names.normalize(ref.name)
         found = list(dict.fromkeys(self._by_key[key] for key in keys if key in self._by_key))
         if found:
             entry = found[0]
@@ -134,7 +134,7 @@ class FilePeople:
             ref = PersonRef(name=ref.name)
         for key in keys:
             self._by_key.setdefault(key, entry)
-        entry.orcid = entry.orcid or names.normal_orcid(ref.orcid)
+        entry.orcid = entry.orcid or names.normalize_orcid(ref.orcid)
         entry.ids.update(ref.ids)
         entry.names.add(name)
         entry.affiliations.update(filter(None, affiliations))
@@ -159,7 +159,7 @@ class FilePeople:
         )
         self.findings.note("doubt", where, message, name=ref.name, uid=ref.uid, listed=listed)
         ids = tuple(pair for pair in ref.ids if ("id", *pair) not in foreign)
-        orcid = "" if ("orcid", names.normal_orcid(ref.orcid)) in foreign else ref.orcid
+        orcid = "" if ("orcid", names.normalize_orcid(ref.orcid)) in foreign else ref.orcid
         return replace(ref, ids=ids, orcid=orcid)
 
 
@@ -168,5 +168,5 @@ def _keys(ref: PersonRef) -> list[tuple[str, ...]]:
     keys: list[tuple[str, ...]] = [("uid", ref.uid)] if ref.uid else []
     keys += [("id", *pair) for pair in ref.ids]
     if ref.orcid:
-        keys.append(("orcid", names.normal_orcid(ref.orcid)))
+        keys.append(("orcid", names.normalize_orcid(ref.orcid)))
     return keys

@@ -26,7 +26,7 @@ from people import names
 from people.duplicates.reasons import reason_texts
 from people.models import Person, PersonIdentifier, PersonName
 from people.printed_names import HiddenNames
-from people.querysets import final_rows
+from people.querysets import resolve_links
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class People:
 
     def printed(self, person: Person, name: str) -> str:
         """Return the name as printed; the display name where that one must appear nowhere."""
-        name = names.normal(name)
+        name = names.normalize(name)
         return person.name if self.is_hidden(person, name) else name
 
     def is_hidden(self, person: Person, name: str) -> bool:
@@ -455,4 +455,4 @@ def _merged_people() -> dict[int, tuple[str, Person]]:
     uids, others = {row.pk: row.uid for row in rows}, {row.pk: row.merged_into for row in rows}
     stays = {person.pk: person for person in others.values() if person}
     links = {key: person.pk for key, person in others.items() if person}
-    return {key: (uids[key], stays[there]) for key, there in final_rows(links).items()}
+    return {key: (uids[key], stays[there]) for key, there in resolve_links(links).items()}

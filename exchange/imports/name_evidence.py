@@ -21,12 +21,12 @@ from exchange.models import Conflict, Provenance
 from exchange.records import Program, stated
 from papers.models import Authorship
 from people import names
-from people.duplicates.evidence import SAME_TOPIC, PersonCandidate, Reason, probability, weigh
+from people.duplicates.evidence import SAME_TOPIC_WEIGHT, PersonCandidate, Reason, probability, weigh_evidence
 from people.duplicates.finder import ASSUMED_OTHERS, MAX_AUTHORS, Frequencies
 from people.duplicates.spelling import SpellingMatch, compare_names
 from people.duplicates.storage import person_candidates
 from people.models import Person, PersonIdentifier, PersonName
-from people.querysets import appearances
+from people.querysets import appearance_relations
 
 # Of a hundred people of a file, how many are known under their name already.
 KNOWN_SHARE = 0.5
@@ -53,7 +53,7 @@ class Verdict:
 def series_of(people: Collection[int]) -> dict[int, set[int]]:
     """Return the keys of the conferences in which each of these people does something."""
     found: dict[int, set[int]] = defaultdict(set)
-    for rows, name in appearances(Person):
+    for rows, name in appearance_relations(Person):
         of_them = rows._base_manager.filter(AnyOf(name, people)).order_by()
         series = f"{rows.edition_lookup}__conference"
         for person, conference in of_them.values_list(name, series).distinct():
@@ -187,10 +187,10 @@ class NameEvidence:
         self._teams: dict[str, frozenset[int]] = {}
         self._by_name: dict[str, tuple[SpellingMatch | None, float]] = {}
         places: Counter[str] = Counter()
-        spellings = dict.fromkeys(names.normal(one.ref.name) for one in program.people)
+        spellings = dict.fromkeys(names.normalize(one.ref.name) for one in program.people)
         for paper in program.papers:
             team = [author.person.name for author in stated(paper.authors, ())]
-            spellings |= dict.fromkeys(map(names.normal, team))
+            spellings |= dict.fromkeys(map(names.normalize, team))
             self._topics[paper.uid] = stated(paper.topic, "") or ""
             self._teams[paper.uid] = frozenset(map(self._number, team if len(team) <= MAX_AUTHORS else ()))
             for author in stated(paper.authors, ()):
@@ -246,7 +246,7 @@ class NameEvidence:
         if match is None:
             # Without a letter, such as "-": whatever bears it in one series is taken for one.
             return Verdict(0, 100, ())
-        weighed = weigh(one, other, match, self._shares)
+        weighed = weigh_evidence(one, other, match, self._shares)
         weights = [weight for weight, _ in weighed]
         reasons = tuple(self._readable(reason) for _, reason in weighed)
         return Verdict(sum(weights), self._probability(name, weights), reasons)
@@ -255,7 +255,7 @@ class NameEvidence:
         """Return that of which somebody of this name who is likely the same must have one, too."""
         if self._probability(name, []) >= MIN_PROBABILITY:
             return [name]
-        is_topic_enough = self._probability(name, [SAME_TOPIC]) >= MIN_PROBABILITY
+        is_topic_enough = self._probability(name, [SAME_TOPIC_WEIGHT]) >= MIN_PROBABILITY
         topics = [("topic", topic) for topic in one.topics] if is_topic_enough else []
         return [*one.coauthors, *one.affiliations, *topics]
 

@@ -35,7 +35,7 @@ from exchange.records import PersonRecord, PersonRef, Program, Record, stated
 from papers.models import Authorship, Paper
 from people import names
 from people.models import Institution, Person, PersonIdentifier, PersonName
-from people.querysets import final_rows
+from people.querysets import resolve_links
 
 BATCH_ROWS = 1000
 CHUNK_ROWS = 2000
@@ -107,7 +107,7 @@ class RowIndex:
             for key, row in self.by_pk.items()
             if isinstance(row, Institution) and row.merged_into_id in self.by_pk
         }
-        for key, there in final_rows(links).items():
+        for key, there in resolve_links(links).items():
             self.rows[getattr(self.by_pk[key], kind.key)] = self.by_pk[there or key]
 
     def put(self, row: Content) -> None:
@@ -148,7 +148,7 @@ class EditionRows:
         merged = Institution.objects.filter(merged_into__isnull=False)
         gone = list(merged.values_list("slug", "pk", "merged_into__slug"))
         # Institutions that were merged: slug -> the slug of the one that stays, slug -> own key.
-        self.merged_slugs = final_rows({slug: str(there) for slug, _, there in gone})
+        self.merged_slugs = resolve_links({slug: str(there) for slug, _, there in gone})
         self.merged_keys = {slug: key for slug, key, _ in gone}
         self._whole, self._is_locking = frozenset(whole), is_locking
         self._indexes: dict[str, RowIndex] = {}
@@ -195,7 +195,9 @@ class EditionRows:
             if key in index.concealed:
                 report_concealed(record.where, kind.key, key, findings)
                 continue
-            row = index.rows.get(key) or namesakes.get(names.normal(stated(getattr(record, "name", ""), "")))
+            row = index.rows.get(key) or namesakes.get(
+                names.normalize(stated(getattr(record, "name", ""), ""))
+            )
             if row is None:
                 own = {"edition": self.edition} if kind.is_in_edition else {}
                 row = kind.model(**{kind.key: key}, **own)
@@ -215,7 +217,7 @@ class EditionRows:
         rows = {id(row): row for row in self["institution"].rows.values() if isinstance(row, Institution)}
         for row in rows.values():
             for name in {row.name, *row.aliases}:
-                found[names.normal(name)].append(row)
+                found[names.normalize(name)].append(row)
         return {name: owners[0] for name, owners in found.items() if name and len(owners) == 1}
 
 

@@ -91,7 +91,7 @@ class StatedValues:
             values.pop("family", None)
             values.pop("given", None)
         if is_stated(record.other_names):
-            spellings = {names.normal(name) for name in record.other_names}
+            spellings = {names.normalize(name) for name in record.other_names}
             values["other_names"] = sorted(
                 name for name in spellings if name and not self.people.is_hidden(person, name)
             )

@@ -32,7 +32,7 @@ from exchange.imports.rows import PartRow, field_value, in_batches, media_addres
 from exchange.models import Conflict, ImportRun, Provenance
 from papers.models import Authorship, AwardGrant, Material
 from people.duplicates.evidence import KEPT_APART, LikelyDuplicate, Reason
-from people.duplicates.storage import keep_apart
+from people.duplicates.storage import store_kept_apart
 from people.models import Person, PersonIdentifier, PersonName
 
 BATCH_ROWS = 500
@@ -59,7 +59,7 @@ def write_rows(plan: Plan, progress: Progress) -> None:
             write_lists(kind, changed)
         if done < total:
             progress(f"writing {kind.many or kind.name}", total, total)
-    keep_apart(_likely_duplicates(plan))
+    store_kept_apart(_likely_duplicates(plan))
     # The menu leads to pages and the committee consists of people: both are there by now.
     write_lists(EDITION, plan.steps["edition"])
 

@@ -29,7 +29,7 @@ from exchange.problems import Findings, ProgramError, Where
 from papers.models import Paper
 from people.models import Person, PersonName
 from people.printed_names import HiddenNames
-from people.querysets import last_of_chain
+from people.querysets import follow_merges
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -137,7 +137,7 @@ class Finder:
             rows = model._default_manager.filter(**{KINDS[kind].key: key}, **own)
             found: Content | None = rows.first()
             self._known[kind, key] = found or self._missing(kind, key)
-        row: Content = last_of_chain(self._known[kind, key])
+        row: Content = follow_merges(self._known[kind, key])
         return row
 
     def _missing(self, kind: str, key: str) -> Never:

@@ -13,7 +13,7 @@ from content.models import Content
 from markup import plain
 from papers.models import Authorship, AwardGrant
 from people.models import Person, PersonName
-from people.querysets import appearances, with_shown_names
+from people.querysets import appearance_relations, with_shown_names
 from schedule.models import Presentation, Session, SessionRole, Speaker
 from search.index import DocumentRecord, index, remove, replace
 
@@ -91,7 +91,7 @@ def people() -> Iterator[DocumentRecord]:
 def shown_in() -> Iterator[tuple[int, int]]:
     """Return the keys of people, each with the keys of the editions that show them, in order."""
     pairs: set[tuple[int, int]] = set()
-    for model, _name in appearances(Person):
+    for model, _name in appearance_relations(Person):
         rows = model.objects.published().order_by()
         pairs.update(rows.values_list("person_id", model.edition_lookup).distinct())
     yield from sorted((person, edition) for person, edition in pairs if person)

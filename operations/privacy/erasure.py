@@ -26,7 +26,7 @@ from papers.models import Authorship
 from people.invitations import PersonAccount
 from people.models import Person
 from people.pairs import LikelyNamesake, PersonPair
-from people.querysets import appearances
+from people.querysets import appearance_relations
 from schedule.models import PendingChanges, ProgramInvitation, Unavailability, WorkingCopy
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def erase_person(subject: DataSubject) -> None:
 def rows_of(people: set[int]) -> dict[type[Model], set[int]]:
     """Return the rows of these people by model: present and deleted ones."""
     found: dict[type[Model], set[int]] = {}
-    for model, _name in appearances(Person):
+    for model, _name in appearance_relations(Person):
         found[model] = {*model._base_manager.filter(person__in=people).values_list("pk", flat=True)}
         gone = RowChange.objects.filter(model=model._meta.label_lower, kind=RowChange.Kind.DELETED)
         for key, values in gone.values_list("object_id", "values"):
@@ -74,7 +74,7 @@ def anonymise(person: Person) -> None:
     """Empty the person's row, delete other names and identifiers, and empty printed names elsewhere."""
     person.names.all().delete()
     person.identifiers.all().delete()
-    for model, _name in appearances(Person):
+    for model, _name in appearance_relations(Person):
         rows = model._default_manager.filter(person=person)
         columns = [name for name in personal_fields(model) or () if name not in KEPT_FIELDS]
         values = {name: NOBODY if name == "name" else blank(rows.model, name) for name in columns}

@@ -17,7 +17,7 @@ from exchange.models import Provenance
 from operations.privacy.inventory import TELLING
 from people.invitations import Invitation
 from people.models import Person
-from people.querysets import appearances, last_of_chain
+from people.querysets import appearance_relations, follow_merges
 from schedule.models import PendingChanges
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def find_person(asked: str) -> DataSubject | None:
         found = Person.objects.filter(email__iexact=asked).first()
     if found is None:
         return None
-    found = last_of_chain(found)
+    found = follow_merges(found)
     people, new = [found], [found]
     while new:
         new = [*Person.objects.filter(merged_into__in=new).exclude(pk__in=[one.pk for one in people])]
@@ -61,7 +61,7 @@ def words_of(people: list[Person]) -> set[str]:
         words |= {person.name, person.native_name, person.email, person.orcid, person.homepage, person.uid}
         words |= {*person.names.values_list("name", flat=True)}
         words |= {*person.identifiers.values_list("value", flat=True)}
-        for model, _name in appearances(Person):
+        for model, _name in appearance_relations(Person):
             rows = model._default_manager.filter(person=person)
             if any(column.name == "name" for column in rows.model._meta.concrete_fields):
                 words |= {*rows.values_list("name", flat=True)}

@@ -22,7 +22,7 @@ from editorial.access import access_for
 from editorial.lists import ContentList, with_count
 from editorial.model_admin import ContentAdmin
 from editorial.sections import DeskSection
-from people.access_scope import names_of
+from people.access_scope import visible_names
 from people.admin.merging import MergeAdmin
 from people.admin.people import AppearingFilter
 from people.duplicates import reasons, storage
@@ -71,7 +71,7 @@ class EvidenceFilter(ConditionFilter):
     parameter_name = "evidence"
     conditions = {
         name: (label, Q.create([("signs__contains", f",{code},") for code in codes], connector=Q.OR))
-        for name, (label, codes) in reasons.KINDS.items()
+        for name, (label, codes) in reasons.EVIDENCE_KINDS.items()
     }
 
 
@@ -99,7 +99,7 @@ class PairList(ContentList):
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         rows = list(self.result_list)
-        names = names_of(access_for(request), reasons.people_named(rows))
+        names = visible_names(access_for(request), reasons.named_people(rows))
         for row in rows:
             vars(row)["names_around"] = names
         self.result_list = rows
@@ -268,7 +268,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
     def not_the_same(self, request: HttpRequest, queryset: QuerySet[Pair]) -> None:
         pairs = self.chosen(request, queryset)
         for pair in pairs:
-            merge.distinguish([pair.first, pair.second])
+            merge.mark_distinct([pair.first, pair.second])
         words = ngettext(
             "%(count)d pair noted as not the same.", "%(count)d pairs noted as not the same.", len(pairs)
         )
@@ -289,7 +289,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
             context = self.rows_admin.frame(
                 request,
                 gettext("Merge each of these pairs?"),
-                plans=[planned(plan) for plan in plans],
+                plans=[merge_summary(plan) for plan in plans],
                 keys=request.POST.getlist("_selected_action"),
             )
             return TemplateResponse(request, "admin/people/merge_pairs.html", context)
@@ -318,7 +318,7 @@ def paper_count(count: int) -> str:
     return ngettext("%(count)d paper", "%(count)d papers", count) % {"count": count}
 
 
-def planned(plan: SideBySide) -> dict[str, object]:
+def merge_summary(plan: SideBySide) -> dict[str, object]:
     """Return what a merge would do, for the confirmation page."""
     columns = {column.row.pk: column for column in plan.columns}
     keep = columns.pop(plan.keep)

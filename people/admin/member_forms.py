@@ -101,7 +101,7 @@ class InviteForm(forms.ModelForm[Invitation]):
         self.in_series = in_series
         role, where = (cast(forms.ChoiceField, self.fields[name]) for name in ("role", "where"))
         person = cast("forms.ModelChoiceField[Person]", self.fields["person"])
-        role.choices = explained(roles)
+        role.choices = role_choices(roles)
         role.initial = roles[-1] if Role.EDITOR not in roles else Role.EDITOR
         where.choices, where.initial = [(EDITION, str(edition))], EDITION
         where.required = False
@@ -114,7 +114,7 @@ class InviteForm(forms.ModelForm[Invitation]):
             cast(PartsField, self.fields["parts"]).offer(edition)
         else:
             del self.fields["parts"]
-        person.queryset, person.empty_label = leaders(edition), _("None: not a session chair")
+        person.queryset, person.empty_label = session_leaders(edition), _("None: not a session chair")
 
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or self.cleaned_data
@@ -133,7 +133,7 @@ class InviteForm(forms.ModelForm[Invitation]):
 EDITION, SERIES = "edition", "series"
 
 
-def explained(roles: Iterable[str]) -> list[tuple[str, SafeString]]:
+def role_choices(roles: Iterable[str]) -> list[tuple[str, SafeString]]:
     """Return the choices of a role, each with a sentence of what it is for."""
     return [
         (role, format_html("<b>{}</b> <span>{}</span>", Role(role).label, DESCRIPTIONS[Role(role)]))
@@ -141,7 +141,7 @@ def explained(roles: Iterable[str]) -> list[tuple[str, SafeString]]:
     ]
 
 
-def leaders(edition: Edition) -> QuerySet[Person]:
+def session_leaders(edition: Edition) -> QuerySet[Person]:
     """Return those who lead a session of the edition."""
     roles = related_model(Person, "session_roles")._base_manager.filter(session__edition=edition)
     there = roles.filter(role__in=("chair", "moderator", "organizer"))

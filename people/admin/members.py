@@ -25,12 +25,12 @@ from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import asked_edition, editions_for
 from editorial.sections import DeskSection
 from people import membership
-from people.admin.member_forms import LAST_OWNER, SERIES, InviteForm, MemberForm, explained
+from people.admin.member_forms import LAST_OWNER, SERIES, InviteForm, MemberForm, role_choices
 from people.models import Invitation
 from people.secret_links import can_send
 
 # Where a request keeps the edition whose member has left.
-LEFT = "_left_edition"
+LEFT_EDITION = "_left_edition"
 
 
 @admin.register(Membership)
@@ -62,7 +62,7 @@ class MembershipAdmin(ScopedAdmin):
         return super().has_delete_permission(request, obj) and self.is_below(request, obj)
 
     def is_below(self, request: HttpRequest, obj: Membership | None) -> bool:
-        return obj is None or obj.role in membership.may_give(request.user, obj.place)
+        return obj is None or obj.role in membership.grantable_roles(request.user, obj.place)
 
     @admin.display(description=gettext_lazy("edition or series"))
     def place(self, member: Membership) -> str:
@@ -92,9 +92,9 @@ class MembershipAdmin(ScopedAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         edition = self.edition(request)
-        roles = membership.may_give(request.user, edition)
-        in_series = membership.may_give(request.user, edition.conference)
-        members = listed(edition)
+        roles = membership.grantable_roles(request.user, edition)
+        in_series = membership.grantable_roles(request.user, edition.conference)
+        members = members_by_role(edition)
         invited = Invitation.objects.filter(Q(edition=edition) | Q(conference=edition.conference_id))
         invitations = [*invited.waiting().select_related("created_by")]
         labels = part_labels(edition, [*members, *invitations])
@@ -121,7 +121,7 @@ class MembershipAdmin(ScopedAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         edition = self.edition(request)
-        members = listed(edition)
+        members = members_by_role(edition)
         labels, holders = part_labels(edition, members), dict[str, list[str]]()
         for one in members:
             more = [_("all editions")] if one.conference_id else [*part_names(one, labels)]
@@ -145,10 +145,10 @@ class MembershipAdmin(ScopedAdmin):
         if not self.has_add_permission(request):
             raise PermissionDenied
         edition = self.edition(request)
-        roles = membership.may_give(request.user, edition)
+        roles = membership.grantable_roles(request.user, edition)
         if not roles:
             raise PermissionDenied
-        in_series = membership.may_give(request.user, edition.conference)
+        in_series = membership.grantable_roles(request.user, edition.conference)
         form = InviteForm(edition, roles, in_series, request.POST or None)
         context = {**self.admin_site.each_context(request), "opts": self.opts, "edition": edition}
         if request.method == "POST" and form.is_valid():
@@ -173,7 +173,7 @@ class MembershipAdmin(ScopedAdmin):
         """Return a pending invitation that the user may manage."""
         rows = Invitation.objects.waiting().select_related("edition", "conference")
         invitation = get_object_or_404(rows, pk=key)
-        given = membership.may_give(request.user, invitation.place)
+        given = membership.grantable_roles(request.user, invitation.place)
         if invitation.role not in given:
             if invitation.edition and access_for(request).may_all("view", Membership, invitation.edition):
                 raise PermissionDenied
@@ -194,16 +194,16 @@ class MembershipAdmin(ScopedAdmin):
             else:
                 words = _("A new link was sent to %(email)s. Earlier links no longer work.")
                 messages.success(request, words % said)
-        return redirect(members_of(invitation.place))
+        return redirect(members_url(invitation.place))
 
     def revoke_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Revoke an invitation: its link no longer works."""
         invitation = self.invitation(request, key)
         if request.method != "POST":
-            return redirect(members_of(invitation.place))
+            return redirect(members_url(invitation.place))
         invitation.delete()
         messages.success(request, _("The invitation of %(name)s was revoked.") % {"name": invitation.name})
-        return redirect(members_of(invitation.place))
+        return redirect(members_url(invitation.place))
 
     # Changing and ending a role
 
@@ -220,8 +220,8 @@ class MembershipAdmin(ScopedAdmin):
         match = request.resolver_match
         row = self.get_object(request, match.kwargs.get("object_id", "")) if match else None
         if db_field.name == "role" and row is not None:
-            given = membership.may_give(request.user, row.place)
-            kwargs["choices"] = explained(given)
+            given = membership.grantable_roles(request.user, row.place)
+            kwargs["choices"] = role_choices(given)
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def get_deleted_objects(
@@ -235,20 +235,20 @@ class MembershipAdmin(ScopedAdmin):
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
         # For the page that follows, when the membership is gone.
-        vars(request)[LEFT] = obj.place
-        membership.end(obj)
+        vars(request)[LEFT_EDITION] = obj.place
+        membership.end_membership(obj)
 
     def response_change(self, request: HttpRequest, obj: Membership) -> HttpResponse:
         said = {"name": obj.user, "role": obj.get_role_display(), "edition": obj.place}
         messages.success(request, _("%(name)s is now %(role)s of %(edition)s.") % said)
-        return redirect(members_of(obj.place))
+        return redirect(members_url(obj.place))
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
         messages.success(request, _("%(name)s is no longer a member.") % {"name": obj_display})
-        return redirect(members_of(vars(request)[LEFT]))
+        return redirect(members_url(vars(request)[LEFT_EDITION]))
 
 
-def listed(edition: Edition) -> list[Membership]:
+def members_by_role(edition: Edition) -> list[Membership]:
     """Return the members of an edition and of its series, by role."""
     order = [*Role]
     found = membership.members_of(edition).select_related(
@@ -269,7 +269,7 @@ def part_names(one: Membership | Invitation, labels: dict[str, str]) -> list[str
     return [labels[part] for part in one.parts if part in labels]
 
 
-def members_of(place: Model | None) -> str:
+def members_url(place: Model | None) -> str:
     """Return the address of the members of an edition; of a series, those of the edition in hand."""
     page = reverse("admin:accounts_membership_changelist")
     return f"{page}?{urlencode({'edition': place.pk})}" if isinstance(place, Edition) else page

@@ -24,10 +24,10 @@ from content.models import Content
 from content.request_keys import key_of
 from editorial.access import access_for
 from editorial.model_admin import ContentAdmin, admin_link
-from people.access_scope import names_of, reaching_elsewhere
+from people.access_scope import change_sets_beyond_scope, visible_names
 from people.duplicates import reasons, storage
 from people.merging import merge, split
-from people.merging.side_by_side import ComparedRow, SideBySide, VisibleRows, columns_of, side_by_side
+from people.merging.side_by_side import ComparedRow, SideBySide, VisibleRows, compared_people, side_by_side
 from people.models import Mergeable, Person
 
 # As many as fit side by side.
@@ -117,7 +117,7 @@ class MergeAdmin(ContentAdmin):
         """Perform the action and redirect; or add problems."""
         rows = shown.rows
         if "distinct" in request.POST:
-            merge.distinguish(rows)
+            merge.mark_distinct(rows)
             words = gettext("Saved: %(names)s are not the same. They won’t be suggested again.")
             listed = ", ".join(f"“{row}”" for row in rows)
             self.message_user(request, words % {"names": listed}, messages.SUCCESS)
@@ -189,7 +189,7 @@ class MergeAdmin(ContentAdmin):
         keys = [row.pk for row in rows]
         pairs = storage.PAIR_MODELS[self.model]._default_manager.filter(first__in=keys, second__in=keys)
         found = list(pairs.select_related("first", "second"))
-        names = names_of(access_for(request), reasons.people_named(found))
+        names = visible_names(access_for(request), reasons.named_people(found))
         return [{"pair": pair, "texts": reasons.reason_texts(pair.reasons, names)} for pair in found]
 
     # Back
@@ -214,7 +214,7 @@ class MergeAdmin(ContentAdmin):
         page = Paginator(self.merges().select_related("user"), PAGE_ROWS).get_page(request.GET.get("p"))
         keys = [int(one.reference.rpartition(":")[2]) for one in page]
         survivors = self.get_queryset(request).in_bulk(keys)
-        elsewhere = reaching_elsewhere(access_for(request), [one.pk for one in page])
+        elsewhere = change_sets_beyond_scope(access_for(request), [one.pk for one in page])
         lines = [
             {
                 "change_set": one,
@@ -231,7 +231,7 @@ class MergeAdmin(ContentAdmin):
     def check_may_revert(self, request: HttpRequest, act: ChangeSet, rows: Iterable[Mergeable]) -> None:
         """Raise `PermissionDenied` unless the user may change these rows, and all else that was changed."""
         may = all(self.has_change_permission(request, row) for row in rows)
-        if not may or reaching_elsewhere(access_for(request), [act.pk]):
+        if not may or change_sets_beyond_scope(access_for(request), [act.pk]):
             raise PermissionDenied
 
     def unmerge_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
@@ -305,7 +305,7 @@ class SplitAdmin(MergeAdmin):
             raise Http404("No such person.")
         if not (self.has_change_permission(request, person) and self.has_add_permission(request)):
             raise PermissionDenied
-        (column,) = columns_of([person], self.visible_to(request), limit=None)
+        (column,) = compared_people([person], self.visible_to(request), limit=None)
         problems: list[str] = []
         if request.method == "POST":
             new = self.divide(request, person, column, problems)
@@ -358,7 +358,7 @@ class SplitAdmin(MergeAdmin):
     def unsplit_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
         """Say what taking a split back will do; with POST, do it."""
         act = get_object_or_404(split.split_change_sets(), pk=change_set)
-        found = split.remains_of(act)
+        found = split.inspect_split(act)
         seen = self.get_queryset(request)
         rows = [row for row in (found.person, found.new) if row is not None]
         if not rows or seen.filter(pk__in=[row.pk for row in rows]).count() < len(rows):

@@ -189,7 +189,7 @@ class PersonAdmin(SplitAdmin):
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         """Where something holds a person, name the papers and sessions, not the rows in between."""
         deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
-        return deleted, counts, lacking, [*protecting(objs)] if protected else []
+        return deleted, counts, lacking, [*protecting_rows(objs)] if protected else []
 
     @admin.display(description=_("papers"))
     def paper_count(self, person: Person) -> int:
@@ -212,14 +212,14 @@ class PersonAdmin(SplitAdmin):
         return format_html_join("", "<p>{} ({})</p>", lines) or gettext("None yet.")
 
 
-def protecting(people: Sequence[Person] | QuerySet[Person]) -> list[SafeString]:
+def protecting_rows(people: Sequence[Person] | QuerySet[Person]) -> list[SafeString]:
     """Return a line for each paper, session or office that keeps these people from being deleted."""
     collector = NestedObjects(using=router.db_for_write(Person), origin=people)
     collector.collect(people)
-    return sorted(line_of(row) for row in collector.protected)
+    return sorted(describe_row(row) for row in collector.protected)
 
 
-def line_of(row: models.Model) -> SafeString:
+def describe_row(row: models.Model) -> SafeString:
     """Say what a row belongs to: "Paper: Title (MLSys 2021), authorship of Ada Lovelace"."""
     owner = parent_of(row) or row
     return format_html(

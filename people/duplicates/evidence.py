@@ -38,14 +38,19 @@ LISTED_TWICE = frozenset(DIFFERENCE_RATIOS) - {
     SpellingDifference.TYPO,
 }
 LARGE_TEAM = 3
-CONTACT, FIRST_COAUTHOR, MORE_COAUTHORS = log(10_000), log(25), log(4)
-NO_COAUTHOR, ELSEWHERE, OTHER_IDS = log(0.5), log(0.4), log(0.2)
-SAME_TOPIC, OTHER_TOPICS, LONG_AGO = log(2), log(0.6), log(0.3)
-LONG_YEARS = 15
-TWICE, BOTH, TOGETHER, OTHER_PLACE_THERE = log(12), log(0.05), log(0.001), log(0.1)
+CONTACT_WEIGHT, FIRST_COAUTHOR_WEIGHT, MORE_COAUTHORS_WEIGHT = log(10_000), log(25), log(4)
+NO_COAUTHOR_WEIGHT, OTHER_AFFILIATION_WEIGHT, OTHER_IDS_WEIGHT = log(0.5), log(0.4), log(0.2)
+SAME_TOPIC_WEIGHT, OTHER_TOPICS_WEIGHT, LONG_AGO_WEIGHT = log(2), log(0.6), log(0.3)
+MIN_YEARS_APART = 15
+LISTED_TWICE_WEIGHT, SAME_PAPER_WEIGHT, SAME_PAPERS_WEIGHT, OTHER_PLACE_THERE_WEIGHT = (
+    log(12),
+    log(0.05),
+    log(0.001),
+    log(0.1),
+)
 # Lower bound of expected namesakes: smaller estimates are unreliable.
 MIN_NAMESAKES = 1e-3
-MOST_AFFILIATION, LEAST_AFFILIATION, SAME_PLACE = 60.0, 3.0, 0.5
+MAX_AFFILIATION_RATIO, MIN_AFFILIATION_RATIO, SAME_PLACE_SHARE = 60.0, 3.0, 0.5
 
 
 @dataclass(slots=True)
@@ -108,16 +113,18 @@ def has_other_orcid(one: PersonCandidate, other: PersonCandidate) -> bool:
     return bool(one.orcid and other.orcid and one.orcid != other.orcid)
 
 
-def weigh(
+def weigh_evidence(
     one: PersonCandidate, other: PersonCandidate, match: SpellingMatch, shares: dict[str, float]
 ) -> list[tuple[float, Reason]]:
     """Return what speaks for and against them, with weights. `shares`: affiliation -> of all people."""
-    found: list[tuple[float, Reason]] = [(CONTACT, ("contact", {}))] if one.contacts & other.contacts else []
+    found: list[tuple[float, Reason]] = (
+        [(CONTACT_WEIGHT, ("contact", {}))] if one.contacts & other.contacts else []
+    )
     found += [*_papers(one, other, match), *_coauthors(one, other), *_affiliations(one, other, shares)]
     found += [*_topics(one, other), *_years(one, other)]
     schemes = {scheme for scheme, _ in one.ids} & {scheme for scheme, _ in other.ids}
     if schemes:
-        found.append((OTHER_IDS, ("other_ids", {"schemes": sorted(schemes)})))
+        found.append((OTHER_IDS_WEIGHT, ("other_ids", {"schemes": sorted(schemes)})))
     return found
 
 
@@ -126,13 +133,16 @@ def _papers(
 ) -> Iterator[tuple[float, Reason]]:
     common = one.papers.keys() & other.papers.keys()
     if len(common) > 1:
-        yield TOGETHER, ("together", {"count": len(common)})
+        yield SAME_PAPERS_WEIGHT, ("together", {"count": len(common)})
     elif common:
         (paper,) = common
         here, there = one.papers[paper], other.papers[paper]
-        yield (TWICE if match.kind in LISTED_TWICE else BOTH), ("same_paper", {"paper": paper})
+        yield (
+            (LISTED_TWICE_WEIGHT if match.kind in LISTED_TWICE else SAME_PAPER_WEIGHT),
+            ("same_paper", {"paper": paper}),
+        )
         if here and there and not here & there:
-            yield OTHER_PLACE_THERE, ("other_place_there", {})
+            yield OTHER_PLACE_THERE_WEIGHT, ("other_place_there", {})
 
 
 def _coauthors(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
@@ -141,10 +151,10 @@ def _coauthors(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[f
         # On one paper they always share its authors.
         return
     if common:
-        weight = FIRST_COAUTHOR + MORE_COAUTHORS * min(len(common) - 1, LARGE_TEAM)
+        weight = FIRST_COAUTHOR_WEIGHT + MORE_COAUTHORS_WEIGHT * min(len(common) - 1, LARGE_TEAM)
         yield weight, ("coauthors", {"count": len(common), "people": sorted(common)[:LARGE_TEAM]})
     elif min(len(one.coauthors), len(other.coauthors)) >= LARGE_TEAM:
-        yield NO_COAUTHOR, ("no_coauthor", {})
+        yield NO_COAUTHOR_WEIGHT, ("no_coauthor", {})
 
 
 def _affiliations(
@@ -153,11 +163,11 @@ def _affiliations(
     common = one.affiliations & other.affiliations
     if common:
         rarest = min(common, key=lambda place: (shares.get(place, 0.0), place))
-        ratio = SAME_PLACE / max(shares.get(rarest, 0.0), 1e-9)
-        weight = log(min(MOST_AFFILIATION, max(LEAST_AFFILIATION, ratio)))
+        ratio = SAME_PLACE_SHARE / max(shares.get(rarest, 0.0), 1e-9)
+        weight = log(min(MAX_AFFILIATION_RATIO, max(MIN_AFFILIATION_RATIO, ratio)))
         yield weight, ("affiliation", {"place": rarest})
-    elif one.affiliations and other.affiliations and not _alike(one.affiliations, other.affiliations):
-        yield ELSEWHERE, ("elsewhere", {})
+    elif one.affiliations and other.affiliations and not _share_words(one.affiliations, other.affiliations):
+        yield OTHER_AFFILIATION_WEIGHT, ("elsewhere", {})
 
 
 def _topics(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
@@ -165,24 +175,24 @@ def _topics(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[floa
         # On one paper they always share its topic.
         return
     if one.topics & other.topics:
-        yield SAME_TOPIC, ("same_topic", {})
+        yield SAME_TOPIC_WEIGHT, ("same_topic", {})
     elif one.topics and other.topics:
-        yield OTHER_TOPICS, ("other_topics", {})
+        yield OTHER_TOPICS_WEIGHT, ("other_topics", {})
 
 
 def _years(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
     if one.years and other.years:
         apart = max(min(one.years) - max(other.years), min(other.years) - max(one.years))
-        if apart >= LONG_YEARS:
-            yield LONG_AGO, ("long_ago", {"count": apart})
+        if apart >= MIN_YEARS_APART:
+            yield LONG_AGO_WEIGHT, ("long_ago", {"count": apart})
 
 
-def _alike(here: set[str], there: set[str]) -> bool:
+def _share_words(here: set[str], there: set[str]) -> bool:
     """Return whether the affiliations share words: “Univ. of Basel” and “Basel”."""
-    return not distinctive(" ".join(here)).isdisjoint(distinctive(" ".join(there)))
+    return not distinctive_words(" ".join(here)).isdisjoint(distinctive_words(" ".join(there)))
 
 
-def distinctive(place: str) -> set[str]:
+def distinctive_words(place: str) -> set[str]:
     """Return the words of an affiliation that others do not have."""
     words = {word.strip(",.;()") for word in place.split()}
     return {word for word in words if len(word) > LARGE_TEAM} - COMMON_PLACES

@@ -17,9 +17,9 @@ from people.duplicates.evidence import (
     Reason,
     has_other_orcid,
     probability,
-    weigh,
+    weigh_evidence,
 )
-from people.duplicates.spelling import SpellingDifference, SpellingMatch, compare_names, readings, share_of
+from people.duplicates.spelling import SpellingDifference, SpellingMatch, compare_names, name_share, readings
 
 MIN_SCORE = 50
 LARGE_BLOCK = 30
@@ -31,14 +31,14 @@ MAX_AUTHORS = 40
 ASSUMED_OTHERS = 2_000
 # Longer names are cut for their blocks.
 MAX_NAME_WORDS = 6
-PART = 3
-ORDER = {kind: place for place, kind in enumerate(SpellingDifference)}
+PART_CHARS = 3
+DIFFERENCE_RANKS = {kind: place for place, kind in enumerate(SpellingDifference)}
 
 type Pair = tuple[int, int]
 type Block = tuple[list[int], list[int] | None, int]
 
 
-def find(
+def find_duplicate_people(
     people: Sequence[PersonCandidate],
     distinct: Set[frozenset[int]] = frozenset(),
     min_score: int = MIN_SCORE,
@@ -67,7 +67,7 @@ def find(
         is_asked = (left, right) in asked
         if match is None or (names.are_both_usual(match) and not is_asked):
             continue
-        weighed = weigh(one, other, match, shares)
+        weighed = weigh_evidence(one, other, match, shares)
         score = probability(match, names.namesakes(match), [weight for weight, _ in weighed])
         if score >= min_score or is_asked:
             said: list[Reason] = [(KEPT_APART, {})] if is_asked else []
@@ -96,7 +96,7 @@ def best_match(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | 
     if len(one.names) == len(other.names) == 1:
         return compare_names(one.names[0], other.names[0])
     found = [like for a in one.names for b in other.names if (like := compare_names(a, b))]
-    return min(found, key=lambda like: ORDER[like.kind], default=None)
+    return min(found, key=lambda like: DIFFERENCE_RANKS[like.kind], default=None)
 
 
 class Frequencies:
@@ -116,7 +116,7 @@ class Frequencies:
 
     def share(self, word: str) -> float:
         """Return the share of others with this word in their name."""
-        counted = max(self.words[word] - 1, 0) + ASSUMED_OTHERS * share_of(word)
+        counted = max(self.words[word] - 1, 0) + ASSUMED_OTHERS * name_share(word)
         return max(counted, 0.5) / self.total
 
     def initial(self, letter: str) -> float:
@@ -124,21 +124,24 @@ class Frequencies:
 
     def namesakes(self, match: SpellingMatch) -> float:
         """Return how many others are to be expected whose names are as much alike by chance."""
-        shares = sorted(map(self.share, match.shared))[:PART]
+        shares = sorted(map(self.share, match.shared))[:PART_CHARS]
         shares += [self.initial(letter) for letter in match.initials]
         if match.unlike[0]:
             # A slip is rare; of the names that begin like another there are many.
             which = min if match.kind == SpellingDifference.TYPO else max
             shares.append(3 * which(map(self.share, match.unlike)))
         expected = float(self.here)
-        for share in shares[:PART]:
+        for share in shares[:PART_CHARS]:
             expected *= share
         # A name of one word, or three of which the third adds little.
-        return expected * SAME_LANGUAGE ** (len(shares[:PART]) - 1)
+        return expected * SAME_LANGUAGE ** (len(shares[:PART_CHARS]) - 1)
 
     def are_both_usual(self, match: SpellingMatch) -> bool:
         """Return whether words that differ by a letter are both common names, such as Zhang and Zheng."""
-        return match.kind == SpellingDifference.TYPO and min(self.words[word] for word in match.unlike) > PART
+        return (
+            match.kind == SpellingDifference.TYPO
+            and min(self.words[word] for word in match.unlike) > PART_CHARS
+        )
 
 
 # Who is compared with whom
@@ -189,9 +192,9 @@ def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
     for one, other in combinations(some, 2):
         yield f"{one} {other}"
         for whole, cut in ((one, other), (other, one)):
-            if len(cut) >= PART and len(whole) > 1:
-                yield f"{whole} {cut[:PART]}-"
-                yield f"{whole} -{cut[-PART:]}"
+            if len(cut) >= PART_CHARS and len(whole) > 1:
+                yield f"{whole} {cut[:PART_CHARS]}-"
+                yield f"{whole} -{cut[-PART_CHARS:]}"
     if len(name) > 2:
         yield " ".join(sorted([name[-1], "".join(name[:-1])]))
         yield " ".join(sorted([name[0], "".join(name[1:])]))

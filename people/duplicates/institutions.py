@@ -37,8 +37,8 @@ UNITS = frozenset(
     {"research", "ai", "laboratory", "department", "computer", "science", "school", "engineering"}
 )
 MIN_SCORE, LARGE_BLOCK, MIN_INITIALS, MAX_INITIALS = 50, 40, 3, 7
-ALIAS, SAME_WORDS, SLIP, INITIALS, PART = 96, 94, 75, 60, 55
-SHARED_PEOPLE, OTHER_COUNTRY, MAX_SHARED = 12, 45, 3
+ALIAS_SCORE, SAME_WORDS_SCORE, TYPO_SCORE, INITIALS_SCORE, PART_SCORE = 96, 94, 75, 60, 55
+SHARED_PERSON_SCORE, OTHER_COUNTRY_PENALTY, MAX_SHARED_PEOPLE = 12, 45, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def is_short(name: str) -> bool:
     return name.isupper() and " " not in name.strip() and MIN_INITIALS <= len(name.strip()) <= MAX_INITIALS
 
 
-def find_duplicates(
+def find_duplicate_institutions(
     institutions: Sequence[InstitutionCandidate], distinct: Set[frozenset[int]] = frozenset()
 ) -> list[LikelyDuplicate]:
     """Return those that may be one, the likeliest first; not the pairs of keys that are known to be two."""
@@ -87,23 +87,23 @@ def find_duplicates(
         named = best_match(one, other)
         if named is None:
             continue
-        score, reasons = _weighed(one, other, *named)
+        score, reasons = _weigh(one, other, *named)
         if score >= MIN_SCORE:
             first, second = sorted((one.key, other.key))
             found.append(LikelyDuplicate(first, second, score, reasons))
     return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 
-def _weighed(
+def _weigh(
     one: InstitutionCandidate, other: InstitutionCandidate, score: int, code: str
 ) -> tuple[int, tuple[Reason, ...]]:
     reasons: list[Reason] = [(code, {})]
     common = len(one.people & other.people)
     if common:
-        score += SHARED_PEOPLE * min(common, MAX_SHARED)
+        score += SHARED_PERSON_SCORE * min(common, MAX_SHARED_PEOPLE)
         reasons.append(("shared_people", {"count": common}))
     if one.country and other.country and fold(one.country) != fold(other.country):
-        score -= OTHER_COUNTRY
+        score -= OTHER_COUNTRY_PENALTY
         reasons.append(("other_country", {}))
     return min(score, 99), tuple(reasons)
 
@@ -113,7 +113,7 @@ def best_match(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[
     found = [like for a in one.names for b in other.names if (like := compare_institutions(a, b))]
     best = max(found, default=None)
     if best and best[1] == "place_words" and not compare_institutions(one.names[0], other.names[0]):
-        return ALIAS, "place_alias"
+        return ALIAS_SCORE, "place_alias"
     return best
 
 
@@ -123,17 +123,17 @@ def compare_institutions(one: str, other: str) -> tuple[int, str] | None:
     if not (a and b):
         return None
     if sorted(a) == sorted(b):
-        return SAME_WORDS, "place_words"
+        return SAME_WORDS_SCORE, "place_words"
     here, there = set(a), set(b)
     left, right = here - there, there - here
     if here & there and len(left) == len(right) == 1:
         (x,), (y,) = left, right
         if min(len(x), len(y)) > MAX_INITIALS - 2 and OSA.distance(x, y, score_cutoff=1) <= 1:
-            return SLIP, "place_slip"
+            return TYPO_SCORE, "place_slip"
     if here & there and (left | right) <= UNITS and not (left and right):
-        return PART, "place_part"
+        return PART_SCORE, "place_part"
     if is_short(one) != is_short(other) and short_forms(one) & short_forms(other):
-        return INITIALS, "place_initials"
+        return INITIALS_SCORE, "place_initials"
     return None
 
 

@@ -4,12 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from people.duplicates.evidence import PersonCandidate, distinctive, probability, weigh
+from people.duplicates.evidence import PersonCandidate, distinctive_words, probability, weigh_evidence
 from people.duplicates.finder import ASSUMED_OTHERS, MAX_AUTHORS, MIN_SCORE, Frequencies
 from people.duplicates.spelling import compare_names
 
 # Before the papers are looked at, one person for each other of the name here; with an id, many more.
-JOINED_SHARE, WITH_ID = 0.5, 10
+JOINED_SHARE, ID_FACTOR = 0.5, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class MixedPerson:
     papers: tuple[int, ...]
 
 
-def find_mixed(people: Sequence[PersonCandidate]) -> list[MixedPerson]:
+def find_mixed_people(people: Sequence[PersonCandidate]) -> list[MixedPerson]:
     """Return those who may be two, the likeliest first."""
     authors: dict[int, set[int]] = defaultdict(set)
     for one in people:
@@ -30,20 +30,20 @@ def find_mixed(people: Sequence[PersonCandidate]) -> list[MixedPerson]:
     frequencies = Frequencies([one.names[0] for one in people], at_least=ASSUMED_OTHERS)
     found = []
     for one in people:
-        groups = groups_of(one, authors) if len(one.papers) > 1 else []
+        groups = group_papers(one, authors) if len(one.papers) > 1 else []
         match = compare_names(one.names[0], one.names[0]) if len(groups) > 1 else None
         if match is None:
             continue
         first, second = (_candidate(one, group, authors) for group in groups[:2])
-        weights = [weight for weight, _ in weigh(first, second, match, {})]
-        share = JOINED_SHARE * (WITH_ID if one.orcid or one.ids else 1)
+        weights = [weight for weight, _ in weigh_evidence(first, second, match, {})]
+        share = JOINED_SHARE * (ID_FACTOR if one.orcid or one.ids else 1)
         score = 100 - probability(match, frequencies.namesakes(match), weights, share)
         if score >= MIN_SCORE and weights:
             found.append(MixedPerson(one.key, score, tuple(sorted(groups[1]))))
     return sorted(found, key=lambda mixed: (-mixed.score, mixed.key))
 
 
-def groups_of(one: PersonCandidate, authors: dict[int, set[int]]) -> list[set[int]]:
+def group_papers(one: PersonCandidate, authors: dict[int, set[int]]) -> list[set[int]]:
     """Return the papers in groups that have no co-author and no affiliation in common, the largest first.
 
     Papers of which neither is known are left out.
@@ -66,7 +66,7 @@ def _clues(one: PersonCandidate, paper: int, authors: dict[int, set[int]]) -> It
         yield from authors[paper] - {one.key}
     for place in one.papers[paper]:
         yield place
-        yield from distinctive(place)
+        yield from distinctive_words(place)
 
 
 def _candidate(one: PersonCandidate, papers: set[int], authors: dict[int, set[int]]) -> PersonCandidate:

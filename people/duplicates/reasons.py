@@ -45,7 +45,7 @@ WORDS: dict[str, str | Promise] = {
     "other_country": gettext_lazy("They are in different countries, which is evidence against it."),
 }
 # Kinds of evidence by which a list is narrowed: the codes of each.
-KINDS: dict[str, tuple[str | Promise, tuple[str, ...]]] = {
+EVIDENCE_KINDS: dict[str, tuple[str | Promise, tuple[str, ...]]] = {
     "same": (gettext_lazy("the same name"), ("name_same",)),
     "writing": (
         gettext_lazy("capitals, accents, punctuation"),
@@ -83,10 +83,10 @@ class ReasonText:
 
 def reason_texts(reasons: Iterable[Reason], names: Mapping[int, str]) -> list[ReasonText]:
     """Return the reasons in words. `names`: what the co-authors are called."""
-    return [ReasonText(sentence(code, values, names), code in AGAINST) for code, values in reasons]
+    return [ReasonText(reason_text(code, values, names), code in AGAINST) for code, values in reasons]
 
 
-def sentence(code: str, values: ReasonValues, names: Mapping[int, str]) -> str:
+def reason_text(code: str, values: ReasonValues, names: Mapping[int, str]) -> str:
     """Return a reason as a sentence."""
     count = values.get("count", 0)
     if code == "coauthors":
@@ -117,7 +117,7 @@ def sentence(code: str, values: ReasonValues, names: Mapping[int, str]) -> str:
     return str(WORDS[code])
 
 
-def people_named(pairs: "Iterable[LikelyPair]") -> set[int]:
+def named_people(pairs: "Iterable[LikelyPair]") -> set[int]:
     """Return the keys of the co-authors whom the reasons of these pairs name."""
     return {
         key

@@ -8,13 +8,13 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
-from people.names import NOT_NAMES, fold, normal
+from people.names import NOT_NAMES, fold, normalize
 
 TITLES = frozenset({"dr", "prof", "professor", "mr", "mrs", "ms"})
 # What ä, ö, ü and their kin become where only ASCII can be typed; folding makes them a, o, u.
 SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae", "ß": "ss"})
 # Shorter words with one letter changed are other names: Li and Lu, Wang and Yang.
-TYPO_FROM, TWO_TYPOS_FROM, SHORT_FROM = 5, 9, 3
+MIN_TYPO_CHARS, MIN_TWO_TYPOS_CHARS, MIN_SHORT_FORM_CHARS = 5, 9, 3
 
 
 class SpellingDifference(StrEnum):
@@ -49,7 +49,7 @@ class SpellingMatch:
 @lru_cache(maxsize=262_144)
 def words(name: str) -> tuple[str, ...]:
     """Return the folded words of a name, in order; placeholders, titles and numbers are none."""
-    parts = normal(name).split()
+    parts = normalize(name).split()
     name_parts = [part for part in parts if part.strip("()[],.") not in NOT_NAMES] or parts
     folded = fold(" ".join(name_parts)).replace("'", "").replace("’", "")
     found = [word for word in re.split(r"[^0-9a-z]+", folded) if word and not word.isdigit()]
@@ -67,7 +67,7 @@ def readings(name: str) -> tuple[tuple[str, ...], ...]:
 
 
 @lru_cache(maxsize=262_144)
-def number(name: str) -> str:
+def namesake_number(name: str) -> str:
     """Return the number that distinguishes namesakes in a list, as in “Wei Wang 0002”."""
     found = re.search(r"\d+", name)
     return found[0].lstrip("0") if found else ""
@@ -77,23 +77,23 @@ def compare_names(one: str, other: str) -> SpellingMatch | None:
     """Return how two written names are alike; `None` if distinct, or if one has no letter."""
     if not (words(one) and words(other)):
         return None
-    here, there = number(one), number(other)
+    here, there = namesake_number(one), namesake_number(other)
     if here and there and here != there:
         return None
     found = None
     for a in readings(one):
         for b in readings(other):
-            found = found or compare(a, b)
+            found = found or compare_words(a, b)
     if found and found.kind == SpellingDifference.SAME:
-        return SpellingMatch(_written(one, other), found.shared)
+        return SpellingMatch(_writing_difference(one, other), found.shared)
     if found and found.kind == SpellingDifference.EXTRA and "(" in one + other:
         return SpellingMatch(SpellingDifference.CALLED, found.shared)
     return found
 
 
-def _written(one: str, other: str) -> SpellingDifference:
+def _writing_difference(one: str, other: str) -> SpellingDifference:
     """Return how names of the same words differ in writing."""
-    one, other = normal(one), normal(other)
+    one, other = normalize(one), normalize(other)
     if one == other:
         return SpellingDifference.SAME
     if one.casefold() == other.casefold():
@@ -104,32 +104,32 @@ def _written(one: str, other: str) -> SpellingDifference:
     return SpellingDifference.PUNCTUATION if one.isascii() and other.isascii() else SpellingDifference.ACCENTS
 
 
-def compare(a: tuple[str, ...], b: tuple[str, ...]) -> SpellingMatch | None:
+def compare_words(a: tuple[str, ...], b: tuple[str, ...]) -> SpellingMatch | None:
     """Compare two names as words."""
     if a == b:
         return SpellingMatch(SpellingDifference.SAME, a)
     (here, runs_here), (there, runs_there) = _profile(a), _profile(b)
     if here == there:
         if len(a) == len(b) == len(here):
-            return SpellingMatch(SpellingDifference.ORDER, a) if is_turned(a, b) else None
+            return SpellingMatch(SpellingDifference.ORDER, a) if is_rotation(a, b) else None
         return SpellingMatch(SpellingDifference.DOUBLED, tuple(dict.fromkeys(a)))
     if not runs_here.isdisjoint(runs_there):
         return SpellingMatch(SpellingDifference.JOINED, max(a, b, key=len))
     shared = tuple(word for word in a if word in there and len(word) > 1)
-    return _in_part(a, b, shared) if shared else None
+    return _compare_partly(a, b, shared) if shared else None
 
 
 @lru_cache(maxsize=262_144)
 def _profile(name: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
-    return frozenset(name), frozenset(runs(name))
+    return frozenset(name), frozenset(joined_forms(name))
 
 
-def is_turned(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
+def is_rotation(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
     """Return whether one is a rotation of the other: Hee-Soo is another name than Soo-Hee."""
     return any(a[place:] + a[:place] == b for place in range(1, len(a)))
 
 
-def runs(name: tuple[str, ...]) -> Iterator[str]:
+def joined_forms(name: tuple[str, ...]) -> Iterator[str]:
     """Yield the letters of a name without spaces, also with its last or first word on the other side."""
     if sum(map(len, name)) > len(name):
         yield "".join(name)
@@ -138,7 +138,7 @@ def runs(name: tuple[str, ...]) -> Iterator[str]:
             yield "".join([*name[1:], name[0]])
 
 
-def _in_part(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, ...]) -> SpellingMatch | None:
+def _compare_partly(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, ...]) -> SpellingMatch | None:
     left, right = ([word for word in dict.fromkeys(side) if word not in shared] for side in (a, b))
     if left and "".join(left) == "".join(right):
         return SpellingMatch(SpellingDifference.JOINED, (*shared, max(left, right, key=len)[0]))
@@ -146,7 +146,7 @@ def _in_part(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, ...]) ->
     kind = SpellingDifference.INITIALS
     unlike = ("", "")
     if left and right:
-        nearly = _nearly(left, right)
+        nearly = _take_similar(left, right)
         if nearly is None:
             return None
         kind, unlike = nearly
@@ -170,11 +170,11 @@ def _take_initials(short: list[str], full: list[str]) -> Iterator[str]:
             yield letter
 
 
-def _nearly(left: list[str], right: list[str]) -> tuple[SpellingDifference, tuple[str, str]] | None:
+def _take_similar(left: list[str], right: list[str]) -> tuple[SpellingDifference, tuple[str, str]] | None:
     """Take away one word on each side that differ by a slip or are a short form; fail if more differs."""
     for one in left:
         for other in right:
-            kind = slip(one, other)
+            kind = word_difference(one, other)
             if kind is not None:
                 left.remove(one)
                 right.remove(other)
@@ -182,27 +182,27 @@ def _nearly(left: list[str], right: list[str]) -> tuple[SpellingDifference, tupl
     return None
 
 
-def slip(one: str, other: str) -> SpellingDifference | None:
+def word_difference(one: str, other: str) -> SpellingDifference | None:
     """Return whether two words differ by a typo or are a word and its short form."""
     shorter, longer = sorted((one, other), key=len)
     one, other = one.replace("ks", "x").replace("ph", "f"), other.replace("ks", "x").replace("ph", "f")
-    if len(shorter) >= TYPO_FROM:
-        allowed = 2 if len(shorter) >= TWO_TYPOS_FROM else 1
+    if len(shorter) >= MIN_TYPO_CHARS:
+        allowed = 2 if len(shorter) >= MIN_TWO_TYPOS_CHARS else 1
         if OSA.distance(one, other, score_cutoff=allowed) <= allowed:
             return SpellingDifference.TYPO
-    if len(shorter) >= SHORT_FROM and len(longer) > len(shorter) + 1 and longer.startswith(shorter):
+    if len(shorter) >= MIN_SHORT_FORM_CHARS and len(longer) > len(shorter) + 1 and longer.startswith(shorter):
         return SpellingDifference.SHORT
     return None
 
 
-FAMILY = {
+FAMILY_NAME_PERCENT = {
     "wang": 6.0, "zhang": 5.5, "li": 6.0, "liu": 4.5, "chen": 4.5, "yang": 3.0, "zhao": 1.8, "wu": 2.0,
     "huang": 1.8, "zhou": 1.7, "xu": 2.0, "sun": 1.3, "lin": 1.4, "zhu": 1.2, "he": 1.0, "hu": 1.0,
     "guo": 1.0, "luo": 0.8, "gao": 0.8, "zheng": 0.7, "kim": 2.2, "lee": 1.8, "park": 0.8, "choi": 0.6,
     "nguyen": 0.7, "tran": 0.3, "singh": 0.4, "kumar": 0.5, "gupta": 0.3, "sharma": 0.3, "smith": 0.2,
     "garcia": 0.2, "muller": 0.1, "silva": 0.1, "jones": 0.1, "johnson": 0.1, "tanaka": 0.1, "suzuki": 0.1,
 }  # fmt: skip
-GIVEN = {
+GIVEN_NAME_PERCENT = {
     "wei": 1.0, "yu": 0.9, "jing": 0.7, "yang": 0.7, "lei": 0.7, "jun": 0.7, "xin": 0.6, "hao": 0.6,
     "yi": 0.6, "ming": 0.5, "jie": 0.5, "bo": 0.6, "tao": 0.5, "ying": 0.5, "hui": 0.5, "yan": 0.5,
     "peng": 0.5, "xiang": 0.4, "feng": 0.4, "fei": 0.5, "kai": 0.5, "yong": 0.3, "chao": 0.5, "qi": 0.4,
@@ -212,6 +212,6 @@ GIVEN = {
 }  # fmt: skip
 
 
-def share_of(word: str) -> float:
+def name_share(word: str) -> float:
     """Return the share of people with this word in their name, from 0 to 1; 0 where it is not known."""
-    return (FAMILY.get(word, 0.0) + GIVEN.get(word, 0.0)) / 100
+    return (FAMILY_NAME_PERCENT.get(word, 0.0) + GIVEN_NAME_PERCENT.get(word, 0.0)) / 100

@@ -15,9 +15,9 @@ from conference.models import Edition
 from content import revision
 from markup import fold
 from people.duplicates.evidence import KEPT_APART, LikelyDuplicate, PersonCandidate
-from people.duplicates.finder import find
-from people.duplicates.institutions import InstitutionCandidate, find_duplicates
-from people.duplicates.namesakes import MixedPerson, find_mixed
+from people.duplicates.finder import find_duplicate_people
+from people.duplicates.institutions import InstitutionCandidate, find_duplicate_institutions
+from people.duplicates.namesakes import MixedPerson, find_mixed_people
 from people.models import (
     Comparison,
     Institution,
@@ -130,7 +130,7 @@ def institution_candidates() -> list[InstitutionCandidate]:
     ]
 
 
-def state() -> str:
+def current_state() -> str:
     """Return what changes with anything that is compared."""
     editions = Edition.objects.aggregate(changes=Sum("revision"))["changes"] or 0
     return f"{revision.current(None).site} {editions}"
@@ -138,14 +138,14 @@ def state() -> str:
 
 def is_fresh(last: Comparison | None) -> bool:
     """Return whether nothing has changed since the last search."""
-    return last is not None and last.state == state()
+    return last is not None and last.state == current_state()
 
 
 def search(model: type[Model]) -> int:
     """Search for duplicates, store them, and return their number."""
-    now = state()
+    now = current_state()
     pairs = PAIR_MODELS[model]
-    found, mixed = _found(model)
+    found, mixed = _find(model)
     rows = [pairs(**_columns(one)) for one in found[:MAX_PAIRS]]
     last_key = model._default_manager.aggregate(last=Max("pk"))["last"] or 0
     with transaction.atomic():
@@ -185,24 +185,26 @@ def _columns(one: LikelyDuplicate) -> dict[str, Any]:
     }
 
 
-def keep_apart(found: Iterable[LikelyDuplicate]) -> None:
+def store_kept_apart(found: Iterable[LikelyDuplicate]) -> None:
     """Store pairs of which one is new; they stay on the list until a chair decides."""
     rows = [PersonPair(**_columns(one)) for one in found]
     PersonPair.objects.bulk_create(rows, batch_size=BATCH_ROWS, ignore_conflicts=True)
 
 
-def _found(model: type[Model]) -> tuple[list[LikelyDuplicate], list[MixedPerson]]:
+def _find(model: type[Model]) -> tuple[list[LikelyDuplicate], list[MixedPerson]]:
     if model is Institution:
-        return find_duplicates(institution_candidates(), InstitutionDistinction.objects.pairs()), []
+        return find_duplicate_institutions(
+            institution_candidates(), InstitutionDistinction.objects.pairs()
+        ), []
     people, written = person_candidates()
     asked = PersonPair.objects.filter(signs__contains=f",{KEPT_APART},")
     kept_apart = set(asked.values_list("first_id", "second_id"))
-    found = find(people, PersonDistinction.objects.pairs(), kept_apart=kept_apart)
+    found = find_duplicate_people(people, PersonDistinction.objects.pairs(), kept_apart=kept_apart)
     for one in found:
         for code, values in one.reasons:
             if code == "affiliation":
                 values["place"] = written[values["place"]]
-    return found, find_mixed(people)
+    return found, find_mixed_people(people)
 
 
 def search_if_quick(model: type[Model]) -> None:
@@ -228,4 +230,4 @@ def deciding(model: type[Model], keys: Iterable[int]) -> Iterator[None]:
     yield
     PAIR_MODELS[model]._default_manager.filter(first__in=decided, second__in=decided).delete()
     if was_fresh:
-        Comparison.objects.filter(model=model._meta.label_lower).update(state=state())
+        Comparison.objects.filter(model=model._meta.label_lower).update(state=current_state())

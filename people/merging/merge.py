@@ -49,19 +49,19 @@ def parent_of(row: Model) -> "Content | None":
     return parent
 
 
-def move_all(there: Model, here: Model, dropped: list[str]) -> int:
-    """Let everything that points at one row point at another of its model, as `move` does."""
+def move_references(there: Model, here: Model, dropped: list[str]) -> int:
+    """Let everything that points at one row point at another of its model, as `move_rows` does."""
     count = 0
     for model, relation in relations(type(there)):
         name = relation.field.name
         if isinstance(relation, ManyToManyRel):
             count += _move_links(relation, there, here)
         else:
-            count += move(model._default_manager.filter(**{name: there}), name, here, dropped)
+            count += move_rows(model._default_manager.filter(**{name: there}), name, here, dropped)
     return count
 
 
-def move(rows: "QuerySet[Content]", name: str, here: Model, dropped: list[str]) -> int:
+def move_rows(rows: "QuerySet[Content]", name: str, here: Model, dropped: list[str]) -> int:
     """Let these rows point at `here`, and return how many do.
 
     Where a row like it points there already, the two become one, and `dropped` gets "person, parent".
@@ -149,13 +149,13 @@ def _move_links(relation: ManyToManyRel, there: Model, here: Model) -> int:
 
 
 # Fields whose value a chair chooses; parts of the name follow the name.
-FIELDS: dict[type[Model], tuple[str, ...]] = {
+CHOSEN_FIELDS: dict[type[Model], tuple[str, ...]] = {
     Person: ("name", "native_name", "affiliation", "orcid", "homepage", "photo", "biography", "email"),
     Institution: ("name", "country", "ror"),
 }
-WITH_NAME = ("given", "family")
+NAME_PARTS = ("given", "family")
 # Of these, two rows cannot have the same.
-UNIQUE: dict[type[Model], str] = {Person: "orcid", Institution: "ror"}
+UNIQUE_FIELD: dict[type[Model], str] = {Person: "orcid", Institution: "ror"}
 DISTINCTIONS: dict[type[Model], type[PersonDistinction | InstitutionDistinction]] = {
     Person: PersonDistinction,
     Institution: InstitutionDistinction,
@@ -187,10 +187,10 @@ def hidden_names(people: Iterable[Mergeable]) -> set[str]:
     return {name.casefold() for name in rows.values_list("name", flat=True)}
 
 
-def preset(rows: Sequence[Mergeable], hidden: Iterable[str] = ()) -> dict[str, int]:
+def default_choices(rows: Sequence[Mergeable], hidden: Iterable[str] = ()) -> dict[str, int]:
     """Return whose value holds unless somebody chooses: the first row's own, else the first that there is."""
     found = {}
-    for name in FIELDS[type(rows[0])]:
+    for name in CHOSEN_FIELDS[type(rows[0])]:
         with_value = [row for row in rows if getattr(row, name)]
         if name == "name":
             with_value = [row for row in with_value if row.name.casefold() not in set(hidden)]
@@ -224,8 +224,8 @@ def merge[R: Mergeable](
         log.refer_to(survivor)
         rows = _locked(type(survivor), [survivor, *merged_rows])
         survivor, merged_rows = rows[0], rows[1:]
-        hidden = {*hidden_names(rows), *(names.normal(name).casefold() for name in hide)}
-        choice = {**preset(rows, hidden), **(chosen or {})}
+        hidden = {*hidden_names(rows), *(names.normalize(name).casefold() for name in hide)}
+        choice = {**default_choices(rows, hidden), **(chosen or {})}
         by_key = {row.pk: row for row in rows}
         values = {name: getattr(by_key[key], name) for name, key in choice.items()}
         if values["name"].casefold() in hidden:
@@ -233,10 +233,10 @@ def merge[R: Mergeable](
                 [gettext("“%(name)s” is hidden and must not appear anywhere. Choose another name.") % values]
             )
         if isinstance(survivor, Person):
-            values |= {name: getattr(by_key[choice["name"]], name) for name in WITH_NAME}
+            values |= {name: getattr(by_key[choice["name"]], name) for name in NAME_PARTS}
         former_names = [row.name for row in rows]
         dropped: list[str] = []
-        moved_count = sum(move_all(row, survivor, dropped) for row in merged_rows)
+        moved_count = sum(move_references(row, survivor, dropped) for row in merged_rows)
         _move_distinctions(survivor, merged_rows)
         _point_to(survivor, merged_rows, values)
         _write_values(survivor, values)
@@ -279,7 +279,7 @@ def _move_distinctions(survivor: Mergeable, merged_rows: Sequence[Mergeable]) ->
 
 def _point_to(survivor: Mergeable, merged_rows: Sequence[Mergeable], values: Mapping[str, object]) -> None:
     """Let the rows that were merged lead to the one that stays."""
-    unique = UNIQUE[type(survivor)]
+    unique = UNIQUE_FIELD[type(survivor)]
     for row in merged_rows:
         row.merged_into = survivor
         if getattr(row, unique) == values[unique]:
@@ -288,7 +288,7 @@ def _point_to(survivor: Mergeable, merged_rows: Sequence[Mergeable], values: Map
 
 
 def _write_values(survivor: Mergeable, values: Mapping[str, object]) -> None:
-    former = getattr(survivor, UNIQUE[type(survivor)])
+    former = getattr(survivor, UNIQUE_FIELD[type(survivor)])
     for name, value in values.items():
         setattr(survivor, name, value)
     try:
@@ -312,10 +312,10 @@ def _add_names(
         survivor.aliases = [name for name in dict.fromkeys(aliases) if name != survivor.name]
         survivor.save(update_fields=["aliases"])
         return
-    hidden = {names.normal(name).casefold() for name in hide}
+    hidden = {names.normalize(name).casefold() for name in hide}
     known = {row.name.casefold(): row for row in survivor.names.all()}
     for name in [*others, *hide]:
-        row = known.get(names.normal(name).casefold())
+        row = known.get(names.normalize(name).casefold())
         if row is None:
             row = PersonName(person=survivor, name=name)
         row.hidden = row.hidden or row.name.casefold() in hidden
@@ -324,7 +324,7 @@ def _add_names(
         known[row.name.casefold()] = row
 
 
-def distinguish(rows: Sequence[Mergeable]) -> int:
+def mark_distinct(rows: Sequence[Mergeable]) -> int:
     """Store that none of these is the same as another; return how many pairs are new."""
     keys = sorted({row.pk for row in rows})
     model = DISTINCTIONS[type(rows[0])]

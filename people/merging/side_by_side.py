@@ -14,9 +14,9 @@ from django.utils.text import capfirst
 from conference.models import Edition
 from content.models import Content
 from people import names
-from people.merging.merge import FIELDS, hidden_names, parent_of, preset
+from people.merging.merge import CHOSEN_FIELDS, default_choices, hidden_names, parent_of
 from people.models import Institution, Mergeable, Person, PersonIdentifier, PersonName
-from people.querysets import APPEARANCES, appearances
+from people.querysets import APPEARANCES, appearance_relations
 
 # Of what somebody did, so much is shown; the rest is counted.
 MAX_CONTRIBUTIONS = 40
@@ -133,29 +133,29 @@ class SideBySide:
 type VisibleRows = Callable[[type[Model]], QuerySet[Model]]
 
 
-def everything(model: type[Model]) -> QuerySet[Model]:
+def all_rows(model: type[Model]) -> QuerySet[Model]:
     """Return all rows of a model."""
     return model._default_manager.all()
 
 
-def side_by_side(rows: Sequence[Mergeable], visible: VisibleRows = everything) -> SideBySide:
+def side_by_side(rows: Sequence[Mergeable], visible: VisibleRows = all_rows) -> SideBySide:
     """Return the rows as they are compared. The same number of queries, however many they are."""
     people = [row for row in rows if isinstance(row, Person)]
     institutions = [row for row in rows if isinstance(row, Institution)]
-    columns = columns_of(people, visible) if people else _institutions(institutions, visible)
+    columns = compared_people(people, visible) if people else _compared_institutions(institutions, visible)
     keep = max(columns, key=lambda column: (column.count, -column.row.pk)).row
     hidden = hidden_names(people) if people else set()
-    chosen = preset([keep, *(row for row in rows if row.pk != keep.pk)], hidden)
+    chosen = default_choices([keep, *(row for row in rows if row.pk != keep.pk)], hidden)
     if people and names.is_suspicious(keep.name):
         sound = [one for one in people if not names.is_suspicious(one.name)]
         chosen["name"] = next((one.pk for one in sound if one.name.casefold() not in hidden), chosen["name"])
-    lines = [_compared(rows, name, chosen[name], hidden) for name in FIELDS[type(keep)]]
+    lines = [_compared_field(rows, name, chosen[name], hidden) for name in CHOSEN_FIELDS[type(keep)]]
     shown = [line for line in lines if any(choice.value for choice in line.choices)]
     doubtful = [row.name for row in rows if set(row.name.split()) & names.NOT_NAMES]
     return SideBySide(columns, shown, keep.pk, doubtful)
 
 
-def _compared(rows: Sequence[Mergeable], name: str, chosen: int, hidden: set[str]) -> ComparedField:
+def _compared_field(rows: Sequence[Mergeable], name: str, chosen: int, hidden: set[str]) -> ComparedField:
     choices = [
         FieldChoice(
             row.pk,
@@ -168,8 +168,8 @@ def _compared(rows: Sequence[Mergeable], name: str, chosen: int, hidden: set[str
     return ComparedField(name, capfirst(str(label_for_field(name, type(rows[0])))), choices)
 
 
-def columns_of(
-    people: Sequence[Person], visible: VisibleRows = everything, limit: int | None = MAX_CONTRIBUTIONS
+def compared_people(
+    people: Sequence[Person], visible: VisibleRows = all_rows, limit: int | None = MAX_CONTRIBUTIONS
 ) -> list[ComparedRow]:
     """Return what people are called and did; at most so much of each."""
     relations = [
@@ -178,7 +178,7 @@ def columns_of(
             visible(model).select_related(*one.select_related).order_by("pk"),
             to_attr=f"all_{one.relation}",
         )
-        for one, (model, _name) in zip(APPEARANCES[Person], appearances(Person), strict=True)
+        for one, (model, _name) in zip(APPEARANCES[Person], appearance_relations(Person), strict=True)
     ]
     prefetch_related_objects(people, "names", "identifiers", *relations)
     found = [
@@ -210,8 +210,8 @@ def _contribution(row: Content, *, is_shared: bool) -> Contribution:
     return Contribution(row, capfirst(kind), thing, edition, printed, [*filter(None, places)], is_shared)
 
 
-def _institutions(rows: Sequence[Institution], visible: VisibleRows) -> list[ComparedRow]:
-    ((model, _name),) = appearances(Institution)
+def _compared_institutions(rows: Sequence[Institution], visible: VisibleRows) -> list[ComparedRow]:
+    ((model, _name),) = appearance_relations(Institution)
     authorships = visible(model)
     counts = dict(
         Institution.objects.filter(pk__in=[row.pk for row in rows])

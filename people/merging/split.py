@@ -13,15 +13,15 @@ from content.history import ChangeSet, Origin, RowChange
 from content.history.recording import recording
 from content.models import Content
 from content.row_values import content_model, is_recorded
-from people.merging.merge import distinguish, move
+from people.merging.merge import mark_distinct, move_rows
 from people.models import Person
-from people.querysets import last_of_chain
+from people.querysets import follow_merges
 
 if TYPE_CHECKING:
     from content.actor import User
 
 # What the rows that may go call the person.
-FIELD = "person"
+PERSON_FIELD = "person"
 
 type RowKeys = Mapping[type[Content], Iterable[int]]
 
@@ -34,17 +34,17 @@ def split(person: Person, name: str, rows: RowKeys, user: "User" = None) -> Pers
         new.full_clean()
         new.save()
         log.refer_to(new)
-        _give(rows, person, new)
-        distinguish([person, new])
+        _reassign(rows, person, new)
+        mark_distinct([person, new])
         log.write()
     return new
 
 
-def _give(rows: RowKeys, person: Person, other: Person) -> None:
+def _reassign(rows: RowKeys, person: Person, other: Person) -> None:
     """Let those of the rows that are a person's be another's."""
     for model, keys in rows.items():
-        theirs = model._default_manager.filter(pk__in=keys, **{FIELD: person})
-        move(theirs, FIELD, other, dropped=[])
+        theirs = model._default_manager.filter(pk__in=keys, **{PERSON_FIELD: person})
+        move_rows(theirs, PERSON_FIELD, other, dropped=[])
 
 
 def split_change_sets() -> QuerySet[ChangeSet]:
@@ -68,17 +68,17 @@ class Split:
         return self.new is None or self.person is None or self.new.merged_into_id is not None
 
 
-def remains_of(change_set: ChangeSet) -> Split:
+def inspect_split(change_set: ChangeSet) -> Split:
     """Return what a split left behind, as it is now."""
     key = int(change_set.reference.rpartition(":")[2])
     rows: dict[type[Content], list[int]] = defaultdict(list)
     former: set[int] = set()
     for change in change_set.rows.filter(kind=RowChange.Kind.CHANGED).order_by("pk"):
-        before, after = change.values.get(FIELD, (None, None))
+        before, after = change.values.get(PERSON_FIELD, (None, None))
         if after == key:
             rows[content_model(change.model)].append(change.object_id)
             former.add(before)
-    person = last_of_chain(Person.objects.filter(pk__in=former).first())
+    person = follow_merges(Person.objects.filter(pk__in=former).first())
     new = Person.objects.filter(pk=key).first()
     later = RowChange.objects.filter(change_set__gt=change_set.pk)
     edits = later.filter(model=Person._meta.label_lower, object_id=key)
@@ -99,9 +99,9 @@ def _has_more(person: Person, rows: Mapping[type[Content], list[int]]) -> bool:
 def revert_split(change_set: ChangeSet, user: "User" = None) -> Split:
     """Give back what went and still is the new one's; who has nothing then, and was not edited, goes."""
     with recording(Origin.UNDO, user, change_set.detail), revision.lock():
-        found = remains_of(change_set)
+        found = inspect_split(change_set)
         if found.person and found.new and not found.is_empty:
-            _give(found.rows, found.new, found.person)
+            _reassign(found.rows, found.new, found.person)
             if not found.kept:
                 found.new.delete()
     return found

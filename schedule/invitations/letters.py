@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.utils import timezone
 
 from conference.environment import is_email
-from people.secret_links import MAIL_ERRORS, can_send, mail, on_one_line
+from people.secret_links import MAIL_ERRORS, can_send, join_lines, send_mail
 from schedule.invitations.models import OPEN, ProgramInvitation, State
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def letter(invitation: ProgramInvitation, kind: str, link: str) -> Letter:
     subject, text = (
         render_to_string(f"schedule/invitation/{kind}_{part}.txt", context) for part in ("subject", "body")
     )
-    return Letter(invitation, on_one_line(subject), f"{text.strip()}\n", link)
+    return Letter(invitation, join_lines(subject), f"{text.strip()}\n", link)
 
 
 def send(invitation: ProgramInvitation, kind: str, sender: "User", at: datetime | None = None) -> Letter:
@@ -65,7 +65,7 @@ def send(invitation: ProgramInvitation, kind: str, sender: "User", at: datetime 
             invitation.save(update_fields=[*changed])
             if not can_mail(invitation):
                 return made
-            mail(invitation.address, made.subject, made.text, sender)
+            send_mail(invitation.address, made.subject, made.text, sender)
     except MAIL_ERRORS:
         return Letter(invitation, "", "", "", has_failed=True)
     return Letter(invitation, made.subject, made.text, made.link, is_mailed=True)

@@ -66,7 +66,7 @@ def test_mail_gives_the_expiry_in_the_zone_of_the_edition(edition: Edition) -> N
 
     with timezone.override("Asia/Tokyo"):
         texts = [
-            membership.message(Invitation(expires_at=make.MORNING, **offer), "link", sender)[1]
+            membership.invitation_message(Invitation(expires_at=make.MORNING, **offer), "link", sender)[1]
             for offer in offers
         ]
 

@@ -18,7 +18,7 @@ from exchange.records import (
 )
 from papers.models import Authorship, AwardGrant
 from people.duplicates import storage
-from people.duplicates.evidence import weigh
+from people.duplicates.evidence import weigh_evidence
 from people.merging import merge
 from people.models import Person, PersonIdentifier, PersonName, PersonPair
 from schedule.models import Speaker
@@ -321,7 +321,7 @@ def test_who_was_kept_apart_stays_on_the_list_until_a_chair_decides() -> None:
     storage.search(Person)
 
     assert asked() == [({"lei", new.uid}, True)]
-    merge.distinguish([lei, new])
+    merge.mark_distinct([lei, new])
     storage.search(Person)
     assert asked() == []
 
@@ -371,9 +371,9 @@ def test_namesakes_are_compared_where_they_share_something_however_many_they_are
 
     def counted(*given: Any) -> Any:
         compared.append(given)
-        return weigh(*given)
+        return weigh_evidence(*given)
 
-    monkeypatch.setattr("exchange.imports.name_evidence.weigh", counted)
+    monkeypatch.setattr("exchange.imports.name_evidence.weigh_evidence", counted)
     papers = [paper(f"p{n}", author("Wei Wang"), author(f"Ann Rare{n}")) for n in range(100)]
 
     load(program(*papers, paper("last", author("Wei Wang"), author("Ann Rare98"))), "2021")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from people.querysets import final_rows
+from people.querysets import resolve_links
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from people.querysets import final_rows
     ],
 )
 def test_links_are_followed_to_their_end(links: dict[int, int], expected: dict[int, int]) -> None:
-    assert final_rows(links) == expected
+    assert resolve_links(links) == expected

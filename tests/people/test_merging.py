@@ -107,7 +107,7 @@ def test_merge_is_one_act_and_taking_it_back_leaves_both_as_before(
     make.add_role(make.make_session(edition), costa)
     PersonName.objects.create(person=costa, name="Paul Costa")
     other = make.make_person("Paola Costa")
-    merge.distinguish([costa, other])
+    merge.mark_distinct([costa, other])
     before, sets = everything(), ChangeSet.objects.count()
     merged = merge.merge(paolo, [costa])
     change_set = ChangeSet.objects.get(pk=merged.change_set)
@@ -120,10 +120,10 @@ def test_merge_is_one_act_and_taking_it_back_leaves_both_as_before(
 
 
 def test_telling_two_apart_reads_no_others(paolo: Person, costa: Person) -> None:
-    merge.distinguish([costa, make.make_person("Paola Costa")])
+    merge.mark_distinct([costa, make.make_person("Paola Costa")])
     with CaptureQueriesContext(connection) as queries:
-        assert merge.distinguish([paolo, costa]) == 1
-        assert merge.distinguish([costa, paolo]) == 0
+        assert merge.mark_distinct([paolo, costa]) == 1
+        assert merge.mark_distinct([costa, paolo]) == 0
     asked = [
         one["sql"] for one in queries if one["sql"].startswith('SELECT "people_persondistinction"."first_id"')
     ]
@@ -258,7 +258,7 @@ def test_split_is_taken_back_as_if_it_had_not_been(edition: Edition, paolo: Pers
     assert everything() == before
     assert (found.kept, ChangeSet.objects.count() - sets) == ([], 2)
     assert [paper.pk, other.pk] == [row.paper_id for row in paolo.authorships.order_by("pk")]
-    assert split.remains_of(act).is_empty
+    assert split.inspect_split(act).is_empty
 
 
 def test_who_got_more_or_was_edited_since_stays_when_a_split_is_taken_back(

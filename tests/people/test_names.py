@@ -12,8 +12,8 @@ from people.names import (
     initials,
     is_suspicious,
     is_valid_orcid,
-    normal,
-    normal_orcid,
+    normalize,
+    normalize_orcid,
     sort_key,
     split,
     suspicions,
@@ -26,7 +26,7 @@ def test_names_sorted_searched_and_slugged_with_accents() -> None:
     assert ordered == ["Anders Ångström", "Max Berg", "李", "Łukasz", "Dan Simek", "Eva Šimek", "Ada Znojil"]
     assert [initial(sort_key("", "", name)) for name in ordered] == list("ABLLSSZ")
     assert [name for name in names if "simek" in fold(name)] == ["Eva Šimek", "Dan Simek"]
-    assert normal(unicodedata.normalize("NFD", "Eva Šimek")) == "Eva Šimek"
+    assert normalize(unicodedata.normalize("NFD", "Eva Šimek")) == "Eva Šimek"
     slugs = [slug(name) for name in names]
     assert slugs == ["ada-znojil", "eva-simek", "dan-simek", "lukasz", "anders-angstrom", "li", "max-berg"]
 
@@ -70,7 +70,7 @@ def test_initial_is_a_letter_or_a_number_sign(key: str, letter: str) -> None:
 
 
 def test_normal_removes_controls_and_surplus_space() -> None:
-    assert normal("  Jose\u0301\u00a0\t de\nla\x00 Cruz\u200b\ufeff ") == "José de la Cruz"
+    assert normalize("  Jose\u0301\u00a0\t de\nla\x00 Cruz\u200b\ufeff ") == "José de la Cruz"
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_orcid_is_checked_by_its_last_digit(orcid: str, valid: bool) -> None:
     ],
 )
 def test_orcid_is_read_from_its_address(text: str, orcid: str) -> None:
-    assert normal_orcid(text) == orcid
+    assert normalize_orcid(text) == orcid
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_suspicions_name_what_a_chair_should_check(display: str, sentences: list
 
 @given(st.text(max_size=40))
 def test_any_text_is_taken_as_a_name(text: str) -> None:
-    name = normal(text)
-    assert normal(name) == name
+    name = normalize(text)
+    assert normalize(name) == name
     parts = split(text)
     letters = f"{parts.given}{parts.family}".replace(" ", "")
     assert sorted(letters) == sorted(name.replace(",", "").replace(" ", ""))

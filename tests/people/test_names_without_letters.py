@@ -18,11 +18,11 @@ from operations.indexing.update import refresh
 from people import names
 from people.duplicates import storage
 from people.duplicates.evidence import PersonCandidate
-from people.duplicates.finder import find
+from people.duplicates.finder import find_duplicate_people
 from people.duplicates.institutions import (
     InstitutionCandidate,
     compare_institutions,
-    find_duplicates,
+    find_duplicate_institutions,
     short_forms,
 )
 from people.duplicates.spelling import compare_names
@@ -39,14 +39,14 @@ def one_of_each_category() -> list[str]:
     for code in range(sys.maxunicode + 1):
         sign = chr(code)
         of_category = found.setdefault(unicodedata.category(sign), [])
-        if len(of_category) < 4 and names.normal(sign):
+        if len(of_category) < 4 and names.normalize(sign):
             of_category.append(sign)
     return [sign for signs in found.values() for sign in signs]
 
 
 @given(st.text(min_size=1, max_size=6), st.text(min_size=1, max_size=6))
 def test_functions_of_names_take_any_text(one: str, other: str) -> None:
-    for text in (names.normal(one), names.normal(other)):
+    for text in (names.normalize(one), names.normalize(other)):
         if text:
             key = names.sort_key("", "", text)
             letter = names.initial(key)
@@ -57,8 +57,10 @@ def test_functions_of_names_take_any_text(one: str, other: str) -> None:
         short_forms(text)
     assert compare_names(one, other) == compare_names(one, other)
     assert compare_institutions(one, other) == compare_institutions(one, other)
-    find([PersonCandidate(1, (one,)), PersonCandidate(2, (other,)), PersonCandidate(3, (one, other))])
-    find_duplicates([InstitutionCandidate(1, (one,)), InstitutionCandidate(2, (other,))])
+    find_duplicate_people(
+        [PersonCandidate(1, (one,)), PersonCandidate(2, (other,)), PersonCandidate(3, (one, other))]
+    )
+    find_duplicate_institutions([InstitutionCandidate(1, (one,)), InstitutionCandidate(2, (other,))])
 
 
 def test_names_without_a_letter_are_sorted_last_and_never_alike() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from people.duplicates.evidence import PersonCandidate, ReasonValues
-from people.duplicates.finder import find
-from people.duplicates.reasons import sentence
+from people.duplicates.finder import find_duplicate_people
+from people.duplicates.reasons import reason_text
 from people.duplicates.spelling import compare_names
 
 
@@ -72,7 +72,7 @@ def word(number: int) -> str:
 def pairs(
     *people: PersonCandidate, distinct: frozenset[frozenset[int]] = frozenset()
 ) -> list[tuple[int, int]]:
-    return [(one.first, one.second) for one in find(people, distinct)]
+    return [(one.first, one.second) for one in find_duplicate_people(people, distinct)]
 
 
 def test_rare_names_suffice_and_common_ones_need_more() -> None:
@@ -88,7 +88,7 @@ def test_rare_names_suffice_and_common_ones_need_more() -> None:
 def test_a_common_name_with_the_same_people_around_it_is_one_person() -> None:
     others = [person(9, "Zed", papers={1: set(), 2: set()}), person(8, "Abe", papers={1: set(), 2: set()})]
     two = [person(1, "Wei Wang", papers={1: {"basel"}}), person(2, "Wang, Wei", papers={2: {"basel"}})]
-    (found,) = find([*two, *others])
+    (found,) = find_duplicate_people([*two, *others])
 
     assert (found.first, found.second, found.signs) == (1, 2, ("name_order", "coauthors", "affiliation"))
     assert found.reasons[1][1] == {"count": 2, "people": [8, 9]}
@@ -97,7 +97,7 @@ def test_a_common_name_with_the_same_people_around_it_is_one_person() -> None:
 def test_topics_and_years_are_weighed() -> None:
     def signs(**there: Any) -> tuple[tuple[str, ...], int]:
         here = person(1, "Paolo Costa", topics={"graphs"}, years={2021})
-        (found,) = find([here, person(2, "Costa Paolo", **there)], min_score=0)
+        (found,) = find_duplicate_people([here, person(2, "Costa Paolo", **there)], min_score=0)
         return found.signs[1:], found.score
 
     same, other = signs(topics={"graphs"}, years={2019}), signs(topics={"robots"}, years={1999})
@@ -111,7 +111,7 @@ def test_a_pair_that_an_import_kept_apart_is_found_however_unlikely() -> None:
     others = [person(100 + n, f"Ada{word(n)} Lov{word(n)}") for n in range(3_000)]
 
     assert pairs(*two, *others) == []
-    (found,) = find([*two, *others], kept_apart={(1, 2)})
+    (found,) = find_duplicate_people([*two, *others], kept_apart={(1, 2)})
     assert found.signs == ("kept_apart", "name_same", "other_topics")
 
 
@@ -148,10 +148,13 @@ def test_another_spelling_and_an_address_are_evidence() -> None:
 def test_what_speaks_against_is_told_too() -> None:
     ids = [frozenset({("dblp", "1")}), frozenset({("dblp", "2")})]
     two = [person(n, "Paolo Costantini", ids=one, papers={n: {f"place{n}"}}) for n, one in enumerate(ids)]
-    (found,) = find(two, min_score=1)
+    (found,) = find_duplicate_people(two, min_score=1)
 
     assert found.signs == ("name_same", "elsewhere", "other_ids")
-    assert found.score < find([person(1, "Paolo Costantini"), person(2, "Paolo Costantini")])[0].score
+    assert (
+        found.score
+        < find_duplicate_people([person(1, "Paolo Costantini"), person(2, "Paolo Costantini")])[0].score
+    )
 
 
 def test_many_of_one_name_are_compared_only_where_something_tells() -> None:
@@ -179,4 +182,4 @@ def test_many_of_one_name_are_compared_only_where_something_tells() -> None:
     ],
 )
 def test_reason_is_a_sentence(code: str, values: ReasonValues, words: str) -> None:
-    assert sentence(code, values, {8: "Abe", 9: "Zed"}) == words
+    assert reason_text(code, values, {8: "Abe", 9: "Zed"}) == words

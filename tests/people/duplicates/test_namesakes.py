@@ -1,7 +1,7 @@
 """People who may be two: papers that fall apart by co-authors and affiliations. Without a database."""
 
 from people.duplicates.evidence import PersonCandidate
-from people.duplicates.namesakes import find_mixed
+from people.duplicates.namesakes import find_mixed_people
 
 
 def people(name: str, places: dict[int, str], teams: dict[int, str], **more: object) -> list[PersonCandidate]:
@@ -19,7 +19,7 @@ TEAMS = {1: "abc", 2: "ad", 3: "xyz", 4: "xw"}
 
 def test_common_name_with_two_circles_of_co_authors_and_places_may_be_two() -> None:
     places = {1: "eth", 2: "eth", 3: "mit", 4: "mit"}
-    (mixed,) = find_mixed(people("Lei Wang", places, TEAMS))
+    (mixed,) = find_mixed_people(people("Lei Wang", places, TEAMS))
 
     assert (mixed.key, mixed.papers, mixed.score > 90) == (1, (3, 4), True)
 
@@ -28,12 +28,12 @@ def test_who_moved_with_a_co_author_or_has_a_rare_name_or_an_id_is_less_likely_t
     places = {1: "eth", 2: "eth", 3: "mit", 4: "mit"}
     bridge = {**TEAMS, 3: "xyza"}
 
-    assert find_mixed(people("Lei Wang", places, bridge)) == []
-    assert find_mixed(people("Paolo Costantini", places, TEAMS)) == []
-    (with_id,) = find_mixed(people("Lei Wang", places, TEAMS, orcid="0000-0002-1825-0097"))
-    (without,) = find_mixed(people("Lei Wang", places, TEAMS))
+    assert find_mixed_people(people("Lei Wang", places, bridge)) == []
+    assert find_mixed_people(people("Paolo Costantini", places, TEAMS)) == []
+    (with_id,) = find_mixed_people(people("Lei Wang", places, TEAMS, orcid="0000-0002-1825-0097"))
+    (without,) = find_mixed_people(people("Lei Wang", places, TEAMS))
     assert with_id.score < without.score
 
 
 def test_papers_of_which_nothing_is_known_say_nothing() -> None:
-    assert find_mixed(people("Lei Wang", {1: "", 2: "", 3: "mit"}, {})) == []
+    assert find_mixed_people(people("Lei Wang", {1: "", 2: "", 3: "mit"}, {})) == []
