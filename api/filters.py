@@ -29,7 +29,7 @@ from api.shapes import RESOURCES, Resource, Rows, Text
 from conference.models import Edition
 from markup import fold
 from papers.models import Authorship, AwardGrant, Material
-from papers.querysets import TOPIC_PATHS, called_off
+from papers.querysets import TOPIC_PATHS, is_cancelled
 from people.models import Person, PersonName
 from people.querysets import appearance_relations
 from schedule.models import Presentation, Session, SessionKind, SessionRole, Speaker
@@ -433,7 +433,7 @@ class PresentationFilter(Searched, EditionPart):
         return rows.filter(Q(paper__in=wrote) | Q(pk__in=spoke))
 
     def is_called_off(self, rows: Rows, name: str, value: bool) -> Rows:
-        return rows.filter(called_off() if value else ~called_off())
+        return rows.filter(is_cancelled() if value else ~is_cancelled())
 
 
 class SponsorFilter(EditionPart):

@@ -95,7 +95,7 @@ def paper_references(request: HttpRequest, edition: Edition, uid: str, ending: s
 @edition_page
 def topic_references(request: HttpRequest, edition: Edition, slug: str, ending: str) -> HttpResponseBase:
     topic = get_object_or_404(edition.topics.published(), slug=slug)
-    papers = edition.papers.published().below(topic)
+    papers = edition.papers.published().in_topic(topic)
     name = f"{edition.slug}-{slug}"
     return _references(request, edition, name, ending, Q(pk__in=papers.order_by().values("pk")))
 
@@ -188,7 +188,7 @@ def room_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpResp
 def topic_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpResponseBase:
     topic = get_object_or_404(edition.topics.published().select_related("edition"), slug=slug)
     title = f"{topic}, {edition.name}"
-    papers = edition.papers.published().below(topic)
+    papers = edition.papers.published().in_topic(topic)
     return _calendar(request, edition, slug, title, lambda: calendars.of_papers(edition, papers))
 
 

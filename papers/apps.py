@@ -12,6 +12,6 @@ class PapersConfig(AppConfig):
 
     def ready(self) -> None:
         import_module("papers.registration")
-        import_module("papers.thumbnails").follow()
+        import_module("papers.thumbnails").connect_signals()
         # Tells the page cache the parameters of the list of papers.
         import_module("papers.facets")

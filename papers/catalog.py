@@ -5,7 +5,7 @@ Narrowing is one `&`, counting one `bit_count()`. How a page offers the choices:
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from functools import reduce
 from hashlib import blake2b
 from itertools import repeat
@@ -19,8 +19,8 @@ from conference.models import Edition
 from content import times
 from pagecache.per_revision import cached_per_revision
 from papers.models import Authorship, Material, Paper
-from papers.querysets import called_off
-from papers.rows import Board, grouped, lazy_labels, natural
+from papers.querysets import is_cancelled
+from papers.rows import UNSCHEDULED, Board, group_values, lazy_kind_labels, natural_sort_key
 from people.models import Institution
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # About 1 MB each for 6,000 papers.
 CACHED_EDITIONS = 12
-UNSCHEDULED = datetime.max.replace(tzinfo=UTC)
 # Papers without a board are sorted last.
 NO_BOARD: Board = ((1_000_000_000, ""),)
 NO_SESSION = "", ""
@@ -125,7 +124,7 @@ def papers_by_institution(edition: Edition) -> Members[str]:
     """Return the papers by slug of the institutions of their authors. Two queries."""
     links: Any = Authorship.institutions.through
     rows = links._base_manager.filter(authorship__paper__edition=edition)
-    found = grouped(rows.values_list("institution_id", "authorship__paper_id"))
+    found = group_values(rows.values_list("institution_id", "authorship__paper_id"))
     slugs = Institution.objects.filter(pk__in=found).order_by("folded", "pk").values_list("pk", "slug")
     return {slug: found[key] for key, slug in slugs}
 
@@ -133,12 +132,12 @@ def papers_by_institution(edition: Edition) -> Members[str]:
 def papers_by_material(edition: Edition) -> Mapping[str, Sequence[int]]:
     """Return the papers by kind of their visible material. One query."""
     rows = Material._base_manager.filter(paper__edition=edition, visible=True)
-    return grouped(rows.order_by().values_list("kind", "paper_id"))
+    return group_values(rows.order_by().values_list("kind", "paper_id"))
 
 
 def paper_talks(edition: Edition, at: datetime) -> list[PaperTalk]:
     """Return the presentations that are public if their papers are, by start. One query."""
-    rows = edition.presentations.filter(paper__isnull=False).public_beside_papers(at).filter(~called_off())
+    rows = edition.presentations.filter(paper__isnull=False).public_beside_papers(at).filter(~is_cancelled())
     columns = ("paper_id", "kind", "counts_as", "kind_name", "start", "board", "recording_url")
     session = ("session__uid", "session__title", "session__start")
     room = ("room__position", "room__slug", "room__name")
@@ -172,7 +171,7 @@ def topic_choices(edition: Edition, papers: Sequence[ListedPaper], numbers: Pape
     rows = edition.topics.values_list("slug", "name", "parent__slug")
     topics = {slug: (name, parent or "") for slug, name, parent in rows}
     bits = dict.fromkeys(topics, 0)
-    for slug, choice in numbers.choices(grouped((paper.topic, paper.key) for paper in papers)).items():
+    for slug, choice in numbers.choices(group_values((paper.topic, paper.key) for paper in papers)).items():
         # A topic may be newer than the rows that were read.
         while slug in topics:
             bits[slug] |= choice.bits
@@ -192,8 +191,8 @@ def topic_choices(edition: Edition, papers: Sequence[ListedPaper], numbers: Pape
 def kind_choices(talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
     """Return the kinds of presentations that occur: a kind of the conference's own, and what it counts as."""
     own = sorted({(talk.kind, talk.kind_name) for talk in talks if talk.kind_name})
-    labels = lazy_labels(Paper, "presentations") | dict(own)
-    members = grouped((kind, talk.paper) for talk in talks for kind in {talk.kind, talk.counts_as})
+    labels = lazy_kind_labels(Paper, "presentations") | dict(own)
+    members = group_values((kind, talk.paper) for talk in talks for kind in {talk.kind, talk.counts_as})
     return numbers.choices({kind: members[kind] for kind in labels}, label=labels.__getitem__)
 
 
@@ -211,7 +210,7 @@ class Catalog:
     boards: Mapping[int, Board]
 
     @property
-    def everything(self) -> int:
+    def all_papers(self) -> int:
         return (1 << len(self.papers)) - 1
 
     @property
@@ -221,9 +220,9 @@ class Catalog:
     def matching(self, chosen: dict[str, list[str]], but: str = "") -> int:
         """Return the papers that have all the chosen values, those of the facet `but` not counted."""
         wanted = [self.facets[name][value].bits for name in chosen if name != but for value in chosen[name]]
-        return reduce(and_, wanted, self.everything)
+        return reduce(and_, wanted, self.all_papers)
 
-    def ordered(
+    def sorted_keys(
         self,
         bits: int,
         sort: str = "title",
@@ -262,12 +261,12 @@ def catalog(edition: Edition, at: datetime) -> Catalog:
     papers = listed_papers(edition, at)
     numbers = PaperNumbers(papers)
     talks = paper_talks(edition, at)
-    awards = grouped(((uid, name), key) for key, uid, name in edition.papers.award_rows(at))
-    tracks = grouped((paper.track, paper.key) for paper in papers if paper.track)
+    awards = group_values(((uid, name), key) for key, uid, name in edition.papers.award_rows(at))
+    tracks = group_values((paper.track, paper.key) for paper in papers if paper.track)
     days = {start: edition.day_of(start) for start in {talk.start for talk in talks} - {UNSCHEDULED}}
-    by_day = grouped((days[talk.start], talk.paper) for talk in talks if talk.start in days)
-    sessions = grouped((talk.session, talk.paper) for talk in talks if talk.session != NO_SESSION)
-    rooms = grouped((talk.room, talk.paper) for talk in talks if talk.room != NO_ROOM)
+    by_day = group_values((days[talk.start], talk.paper) for talk in talks if talk.start in days)
+    sessions = group_values((talk.session, talk.paper) for talk in talks if talk.session != NO_SESSION)
+    rooms = group_values((talk.room, talk.paper) for talk in talks if talk.room != NO_ROOM)
     materials, labels = papers_by_material(edition), dict[str, Any](Material.Kind.choices)
     # A recording of a talk counts as a video of its paper.
     videos = [*materials["video"], *(talk.paper for talk in talks if talk.is_recorded)]
@@ -285,6 +284,6 @@ def catalog(edition: Edition, at: datetime) -> Catalog:
         "has": numbers.choices(offered, label=labels.__getitem__),
     }
     starts = {talk.paper: talk.start for talk in reversed(talks)}
-    boards = grouped((talk.paper, natural(talk.board)) for talk in talks if talk.board)
+    boards = group_values((talk.paper, natural_sort_key(talk.board)) for talk in talks if talk.board)
     first_boards = {paper: min(labels) for paper, labels in boards.items()}
     return Catalog(papers, numbers, facets, starts, first_boards)

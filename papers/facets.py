@@ -27,7 +27,7 @@ MAIN_TRACK = _("Main track")
 NO_TOPIC = _("Other papers")
 # Choices with the numbers of papers that they would leave.
 type Counted = list[tuple[FacetValue, int]]
-# What a facet offers at once, and behind "more"; of long ones the most frequent.
+# What a facet choices at once, and behind "more"; of long ones the most frequent.
 CHOICES_SHOWN, MAX_CHOICES = 10, 50
 
 FACETS = {
@@ -57,7 +57,7 @@ DEFAULTS = {"sort": "title", "view": "compact"}
 
 @dataclass(frozen=True, slots=True)
 class FacetChoice:
-    """A choice as the page offers it: how many papers it would leave, and the address that makes it.
+    """A choice as the page choices it: how many papers it would leave, and the address that makes it.
 
     The address of a chosen one takes it back; `level` counts the topics above it.
     """
@@ -76,22 +76,22 @@ class Facet:
 
     name: str
     label: str
-    offers: list[FacetChoice]
+    choices: list[FacetChoice]
 
     @property
-    def first(self) -> list[FacetChoice]:
+    def first_choices(self) -> list[FacetChoice]:
         """What is shown at once: the beginning, and an open branch of topics."""
-        begun = self.offers[:CHOICES_SHOWN]
-        return [offer for offer in self.offers if offer in begun or offer.chosen or offer.level]
+        begun = self.choices[:CHOICES_SHOWN]
+        return [offer for offer in self.choices if offer in begun or offer.chosen or offer.level]
 
     @property
-    def more(self) -> list[FacetChoice]:
-        first = self.first
-        return [offer for offer in self.offers if offer not in first]
+    def more_choices(self) -> list[FacetChoice]:
+        first = self.first_choices
+        return [offer for offer in self.choices if offer not in first]
 
     @property
     def chosen(self) -> list[FacetChoice]:
-        return [offer for offer in self.offers if offer.chosen]
+        return [offer for offer in self.choices if offer.chosen]
 
 
 class PaperFilter(forms.Form):
@@ -168,10 +168,10 @@ class PaperFilter(forms.Form):
     @property
     def found(self) -> int:
         """The bitmap of the matching papers."""
-        return self.catalog.matching(self.values) & self.worded
+        return self.catalog.matching(self.values) & self.text_matches
 
     @property
-    def worded(self) -> int:
+    def text_matches(self) -> int:
         """The bitmap of the papers in which the words are found."""
         raise NotImplementedError
 
@@ -180,13 +180,13 @@ class PaperFilter(forms.Form):
     @cached_property
     def facets(self) -> list[Facet]:
         """The facets with a choice to make or to take back; choices that leave no paper are left out."""
-        offered = [Facet(name, str(label), self._offers(name)) for name, label in FACETS.items()]
-        return [facet for facet in offered if len(facet.offers) > 1 or facet.chosen]
+        offered = [Facet(name, str(label), self._choices(name)) for name, label in FACETS.items()]
+        return [facet for facet in offered if len(facet.choices) > 1 or facet.chosen]
 
-    def _offers(self, name: str) -> list[FacetChoice]:
+    def _choices(self, name: str) -> list[FacetChoice]:
         picked = self.values.get(name, [])
         # Of materials a paper can have several: the others narrow each other.
-        others = self.catalog.matching(self.values, but="" if name == "has" else name) & self.worded
+        others = self.catalog.matching(self.values, but="" if name == "has" else name) & self.text_matches
         counted = [
             (choice, number)
             for choice in self.catalog.facets[name].values()

@@ -37,7 +37,7 @@ from papers.querysets import (
     PaperQuerySet,
     TopicQuerySet,
 )
-from papers.rows import Thumbnail, thumbnail
+from papers.rows import Thumbnail, thumbnail_of_name
 from people.models import Institution, Person
 from people.printed_names import NamedAsPrinted
 
@@ -214,10 +214,10 @@ class Paper(Content):
     @property
     def picture(self) -> Thumbnail | None:
         """Its thumbnail."""
-        return thumbnail(str(self.thumbnail))
+        return thumbnail_of_name(str(self.thumbnail))
 
     @property
-    def telling_decision(self) -> str:
+    def informative_decision(self) -> str:
         """The decision, unless it says no more than that the paper is in the program."""
         return "" if PLAIN_DECISION.fullmatch(self.decision) else self.decision
 

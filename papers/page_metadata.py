@@ -1,7 +1,7 @@
 """A paper's byline, and the metadata in the head of its page: tags of Google Scholar and Dublin Core, cards,
 linked data. Pure.
 
-Made of a paper that was fetched `in_full()`: public rows alone, names as they are shown.
+Made of a paper that was fetched `with_details()`: public rows alone, names as they are shown.
 """
 
 import re
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # Papers are in English, as far as the program knows.
 LANGUAGE = "en"
 DASHES = re.compile(r"\s*[-\u2012-\u2015\u2212]+\s*")
-NUMBER = re.compile(r"[A-Za-z]{0,4}[:.]?\d+|[ivxlcdmIVXLCDM]+")
+PAGE_NUMBER = re.compile(r"[A-Za-z]{0,4}[:.]?\d+|[ivxlcdmIVXLCDM]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,26 +72,27 @@ def byline(authorships: Iterable["Authorship"]) -> Byline:
 
 
 def paper_head(paper: "Paper", card: Card) -> Head:
-    tags = [*citation(paper), *dublin_core(paper), *open_graph("article", lead(paper.abstract), card)]
+    cards = open_graph("article", lead(paper.abstract), card)
+    tags = [*citation_tags(paper), *dublin_core_tags(paper), *cards]
     links = [HeadLink("schema.DC", DUBLIN_CORE)]
     if paper.effective_license and paper.effective_license.url:
         links.append(HeadLink("license", paper.effective_license.url))
-    return Head(str(paper), tags, links, [json_ld(article(paper, card))])
+    return Head(str(paper), tags, links, [json_ld(article_data(paper, card))])
 
 
 def card_text(paper: "Paper") -> str:
-    return ". ".join(filter(None, (str(paper), byline_words(paper), paper.edition.name)))
+    return ". ".join(filter(None, (str(paper), byline_text(paper), paper.edition.name)))
 
 
-def byline_words(paper: Any) -> str:
+def byline_text(paper: Any) -> str:
     return ", ".join(author.shown_name for author in paper.shown_authors)
 
 
-def citation(paper: Any) -> list[HeadTag]:
+def citation_tags(paper: Any) -> list[HeadTag]:
     """Return what Google Scholar and Zotero read: each author followed by the author's own affiliations."""
     edition = paper.edition
     book = edition.proceedings_title
-    first, last = pages(paper.pages)
+    first, last = parse_pages(paper.pages)
     pairs = [("citation_title", str(paper))]
     for author in paper.shown_authors:
         pairs.append(("citation_author", author.shown_name))
@@ -121,7 +122,7 @@ def citation(paper: Any) -> list[HeadTag]:
     return meta_name(pairs)
 
 
-def dublin_core(paper: Any) -> list[HeadTag]:
+def dublin_core_tags(paper: Any) -> list[HeadTag]:
     edition = paper.edition
     pairs = [
         ("DC.title", str(paper)),
@@ -141,10 +142,10 @@ def dublin_core(paper: Any) -> list[HeadTag]:
     return meta_name(pairs)
 
 
-def pages(written: str) -> tuple[str, str]:
+def parse_pages(written: str) -> tuple[str, str]:
     """Return first and last page of "12-25"; nothing where it is no span of pages, such as "to appear"."""
     first, _, last = DASHES.sub("-", written.strip()).partition("-")
-    if not NUMBER.fullmatch(first) or (last and not NUMBER.fullmatch(last)):
+    if not PAGE_NUMBER.fullmatch(first) or (last and not PAGE_NUMBER.fullmatch(last)):
         return "", ""
     return first, last or first
 
@@ -161,10 +162,10 @@ def own_pdf(paper: "Paper") -> str:
 # Linked data
 
 
-def article(paper: Any, card: Card) -> Thing:
+def article_data(paper: Any, card: Card) -> Thing:
     """Return the paper as schema.org describes it, with its appearances as events."""
     edition, url = paper.edition, absolute(paper.get_absolute_url())
-    first, last = pages(paper.pages)
+    first, last = parse_pages(paper.pages)
     pdf = own_pdf(paper)
     return {
         "@type": "ScholarlyArticle",
@@ -198,12 +199,12 @@ def article(paper: Any, card: Card) -> Thing:
         "publisher": publisher(edition),
         "license": license_thing(paper.effective_license),
         "encoding": pdf and {"@type": "MediaObject", "encodingFormat": "application/pdf", "contentUrl": pdf},
-        "hasPart": [part(material) for material in paper.shown_materials if material.license],
-        "subjectOf": [appearance(one, paper) for one in paper.appearances if one.begins],
+        "hasPart": [material_data(material) for material in paper.shown_materials if material.license],
+        "subjectOf": [event_data(one, paper) for one in paper.appearances if one.begins],
     }
 
 
-def part(material: "Material") -> Thing:
+def material_data(material: "Material") -> Thing:
     """Return a material that has a license of its own, such as code or a data set."""
     return {
         "@type": "CreativeWork",
@@ -213,7 +214,7 @@ def part(material: "Material") -> Thing:
     }
 
 
-def appearance(one: Any, paper: "Paper") -> Thing:
+def event_data(one: Any, paper: "Paper") -> Thing:
     edition, url = paper.edition, absolute(paper.get_absolute_url())
     mode, places = where(edition, url, one.place)
     return {

@@ -25,7 +25,7 @@ from search.hits import Hits, find_likely, matching
 from search.query import MAX_QUERY_CHARS, Query, parse
 
 # Taken back, they are words like any others; a day or a kind says nothing about what a paper is on.
-NAMES = frozenset(("topic", "room"))
+NAMED_FACETS = frozenset(("topic", "room"))
 PLAIN_SEPARATOR = ","
 
 
@@ -47,17 +47,17 @@ class PaperSearch(PaperFilter):
     # Facets that have another name here.
     CHIP_LABELS: ClassVar[dict[str, Any]] = {}
     # What a form that searches for other words keeps beside the facets.
-    KEPT: ClassVar[tuple[str, ...]] = ("sort", "seed", "by", "view")
+    KEPT_PARAMETERS: ClassVar[tuple[str, ...]] = ("sort", "seed", "by", "view")
 
     def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
         self.edition, self.at = edition, at
         # Forms refuse this character; a search ignores it.
         self.text = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS].strip()
         plain = parameters.get("plain", "").replace("\0", " ")
-        self.plain = [word for word in plain.split(PLAIN_SEPARATOR) if word.strip()]
-        self.given = [name for name in FACETS if parameters.get(self.add_prefix(name))]
+        self.plain_words = [word for word in plain.split(PLAIN_SEPARATOR) if word.strip()]
+        self.given_facets = [name for name in FACETS if parameters.get(self.add_prefix(name))]
         state = parameters.copy()
-        state["plain"] = PLAIN_SEPARATOR.join(self.plain)
+        state["plain"] = PLAIN_SEPARATOR.join(self.plain_words)
         for one in self.reading.filters:
             state[self.add_prefix(one.facet)] = one.value
         super().__init__(state, edition, at)
@@ -77,7 +77,7 @@ class PaperSearch(PaperFilter):
     def reading(self) -> Reading:
         if not self.text:
             return Reading("")
-        return read(self.text, self.words.vocabulary, plain=self.plain, known=self.given)
+        return read(self.text, self.words.vocabulary, plain=self.plain_words, known=self.given_facets)
 
     def read_catalog(self) -> Catalog:
         """Return the catalog; what is understood, but of no paper, can be chosen too."""
@@ -132,14 +132,14 @@ class PaperSearch(PaperFilter):
             self.matching = [*written.filter(person__in=people).order_by().values_list("paper", flat=True)]
 
     @cached_property
-    def worded(self) -> int:
+    def text_matches(self) -> int:
         """The bitmap of the papers in which the words are found. If all are excluded, a query for each."""
         numbers, query = self.catalog.numbers, self.paper_query
         if not self.text:
-            return self.catalog.everything
+            return self.catalog.all_papers
         if query:
             return numbers.bits(self.matching)
-        found = self.catalog.everything if self.values else 0
+        found = self.catalog.all_papers if self.values else 0
         for term in query.excluded if found else ():
             with_it = Query((replace(term, excluded=False),))
             found &= ~numbers.bits(matching(with_it, self.edition.pk, "paper"))
@@ -150,7 +150,7 @@ class PaperSearch(PaperFilter):
         """The primary keys of the matching papers, in order."""
         chosen = self.chosen
         sort = chosen["sort"] or self.default_sort
-        return self.catalog.ordered(
+        return self.catalog.sorted_keys(
             self.found, sort, chosen.get("seed", ""), chosen.get("by", ""), self.ranked
         )
 
@@ -164,14 +164,14 @@ class PaperSearch(PaperFilter):
             Chip(
                 str(self.CHIP_LABELS.get(name, FACETS[name])),
                 self.label(name, value),
-                self.without(read_as[name]) if name in read_as else self._toggled(name, value),
+                self.query_without(read_as[name]) if name in read_as else self._toggled(name, value),
             )
             for name, values in self.values.items()
             for value in values
         ]
 
     @property
-    def removals(self) -> list[Chip]:
+    def removable_chips(self) -> list[Chip]:
         """What narrows the list: the words, then the facets."""
         label, words = str(self.fields["q"].label), self.reading.words
         return [*([Chip(label, words, self.query(but=["q", "plain"]))] if words else []), *self.chips]
@@ -183,27 +183,27 @@ class PaperSearch(PaperFilter):
         facets = (facet for facet in self.facets if facet.name == name)
         return next(offer.label for facet in facets for offer in facet.chosen)
 
-    def without(self, one: Filter) -> str:
+    def query_without(self, one: Filter) -> str:
         """Return the query without a filter; the name of a topic or room is then searched for as words."""
-        if one.is_explicit or one.facet not in NAMES:
+        if one.is_explicit or one.facet not in NAMED_FACETS:
             return self.query(but=[one.facet])
         others = [other for other in self.reading.filters if other != one]
-        plain = [*self.plain, self.reading.written(one)]
+        plain = [*self.plain_words, self.reading.written(one)]
         return self.query(but=[one.facet], q=self.reading.without(others), plain=PLAIN_SEPARATOR.join(plain))
 
     @property
-    def understood(self) -> list[str]:
+    def understood_words(self) -> list[str]:
         """The words that are filters, as they were typed without an operator."""
         return [self.reading.written(one) for one in self.reading.filters if not one.is_explicit]
 
     @property
     def plain_query(self) -> str:
         """Return the query that searches for the understood words as words."""
-        plain = PLAIN_SEPARATOR.join([*self.plain, *self.understood])
-        return urlencode([("q", self.text), ("plain", plain), *self.given_fields])
+        plain = PLAIN_SEPARATOR.join([*self.plain_words, *self.understood_words])
+        return urlencode([("q", self.text), ("plain", plain), *self.hidden_parameters])
 
     @property
-    def given_fields(self) -> list[tuple[str, str]]:
+    def hidden_parameters(self) -> list[tuple[str, str]]:
         """The parameters beside the words, for a form that searches for others."""
-        names = [self.add_prefix(name) for name in [*self.given, *self.KEPT]]
+        names = [self.add_prefix(name) for name in [*self.given_facets, *self.KEPT_PARAMETERS]]
         return [(name, value) for name in names for value in self.parameters.getlist(name) if value]

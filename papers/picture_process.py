@@ -10,11 +10,11 @@ import sys
 import pypdfium2
 from PIL import Image, ImageOps
 
-MAX_SIZE = 320, 240
+MAX_SIZE_PIXELS = 320, 240
 # A dozen of them are in the first view of a list.
 MAX_BYTES = 7_000
 QUALITIES = 80, 60, 40, 20, 10
-MAX_MEMORY = 1_000_000_000
+MAX_MEMORY_BYTES = 1_000_000_000
 MAX_SECONDS = 20
 
 
@@ -22,7 +22,7 @@ def first_page(content: bytes) -> Image.Image:
     """Return the upper part of the first page of a PDF, where title and figures are."""
     page = pypdfium2.PdfDocument(content)[0]
     # Twice as large as shown, at most: a page can be as large as a wall.
-    picture: Image.Image = page.render(scale=2 * MAX_SIZE[0] / page.get_width()).to_pil()
+    picture: Image.Image = page.render(scale=2 * MAX_SIZE_PIXELS[0] / page.get_width()).to_pil()
     return picture.crop((0, 0, picture.width, min(picture.height, round(picture.width * 0.75))))
 
 
@@ -37,7 +37,7 @@ def thumbnail(content: bytes) -> bytes:
         image = Image.new("RGB", transparent.size, "white")
         image.paste(transparent, mask=transparent.getchannel("A"))
     image = image.convert("RGB")
-    image.thumbnail(MAX_SIZE, Image.Resampling.LANCZOS)
+    image.thumbnail(MAX_SIZE_PIXELS, Image.Resampling.LANCZOS)
     written = b""
     for quality in QUALITIES:
         file = io.BytesIO()
@@ -49,6 +49,6 @@ def thumbnail(content: bytes) -> bytes:
 
 
 if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, MAX_MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (MAX_SECONDS, MAX_SECONDS))
     sys.stdout.buffer.write(thumbnail(sys.stdin.buffer.read()))

@@ -22,7 +22,7 @@ from django.db.models.fields import IntegerField
 from django.db.models.functions import Coalesce, Lower, Upper
 
 from content.querysets import ContentQuerySet, or_draft, papers_public
-from papers.rows import PaperRow, cards
+from papers.rows import PaperRow, list_rows
 from people.querysets import with_shown_names
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def paper_published(prefix: str, at: datetime | None) -> Q:
 TOPIC_PATHS = ["__".join(["topic", *["parent"] * level]) for level in range(TOPIC_LEVELS)]
 
 
-def called_off() -> Q:
+def is_cancelled() -> Q:
     """Presentations that do not take place: cancelled themselves, with their session, or with its whole."""
     levels = ("status", "session__status", "session__parent__status")
     return reduce(or_, (Q(**{level: "cancelled", f"{level}__isnull": False}) for level in levels))
@@ -67,13 +67,13 @@ class PaperQuerySet(ContentQuerySet[Any]):
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(paper_published("", at))
 
-    def below(self, topic: "Topic") -> Self:
+    def in_topic(self, topic: "Topic") -> Self:
         return self.filter(reduce(or_, (Q(**{path: topic}) for path in TOPIC_PATHS)))
 
     def by_title(self) -> Self:
         return self.order_by("sort_title", "uid")
 
-    def exactly(self, keys: Sequence[int]) -> Self:
+    def in_key_order(self, keys: Sequence[int]) -> Self:
         """The papers with these primary keys, in this order."""
         places = [When(pk=key, then=Value(place)) for place, key in enumerate(keys)]
         rows = self.filter(pk__in=keys)
@@ -92,7 +92,7 @@ class PaperQuerySet(ContentQuerySet[Any]):
         sizes = self._rows_of("authorships", at).values("paper").annotate(size=Count("pk"))
         return sizes.values_list("size", flat=True)
 
-    def by_edition(self, conference: int) -> dict[int, int]:
+    def counts_by_edition(self, conference: int) -> dict[int, int]:
         """Return the numbers of papers of a conference by the key of the edition."""
         rows = self.filter(edition__conference=conference).order_by().values_list("edition")
         return dict(rows.annotate(number=Count("pk")))
@@ -119,40 +119,40 @@ class PaperQuerySet(ContentQuerySet[Any]):
         rows = self.published_related("materials", at).order_by("position", "pk")
         return self.prefetch_related(Prefetch("materials", rows, "shown_materials"))
 
-    def cards(
+    def list_rows(
         self, at: datetime | None = None, *, detailed: bool = False, abstract: str = ""
     ) -> list[PaperRow]:
         """Return what one line of a list shows of each, as plain values; see `papers.rows`."""
-        return cards(self, at, detailed=detailed, abstract=abstract)
+        return list_rows(self, at, detailed=detailed, abstract=abstract)
 
-    def in_full(self, at: datetime | None = None) -> Self:
+    def with_details(self, at: datetime | None = None) -> Self:
         rows = self.select_related("edition", "topic__parent__parent", "topic__edition")
         return rows.with_authors(at).with_awards(at).with_appearances(at).with_materials(at)
 
     # What chairs have to see to, public or not; papers that were withdrawn need nothing any more
 
-    def kept(self) -> Self:
+    def not_withdrawn(self) -> Self:
         return self.exclude(status="withdrawn")
 
     def without_abstract(self) -> Self:
-        return self.kept().filter(abstract="")
+        return self.not_withdrawn().filter(abstract="")
 
     def without_authors(self) -> Self:
-        return self.kept().filter(~self._has("authorships"))
+        return self.not_withdrawn().filter(~self._has("authorships"))
 
     def without_pdf(self) -> Self:
         """Papers of which readers could see no PDF."""
-        return self.kept().filter(~self._has("materials", kind="pdf", visible=True))
+        return self.not_withdrawn().filter(~self._has("materials", kind="pdf", visible=True))
 
     def without_session(self) -> Self:
         """Papers that are presented in no session: not at all, or not scheduled yet."""
-        return self.kept().filter(~self._has("presentations", session__isnull=False))
+        return self.not_withdrawn().filter(~self._has("presentations", session__isnull=False))
 
     def same_title(self) -> Self:
         """Papers that share their title with another one of the edition, whatever its case and accents."""
         kept = self.model._base_manager.filter(status__in=("draft", "published"))
         others = kept.filter(edition=OuterRef("edition"), sort_title=OuterRef("sort_title"))
-        return self.kept().exclude(sort_title="").filter(Exists(others.exclude(pk=OuterRef("pk"))))
+        return self.not_withdrawn().exclude(sort_title="").filter(Exists(others.exclude(pk=OuterRef("pk"))))
 
     def worth_a_look(self) -> Self:
         """Papers with a formula that cannot be rendered, lost letters, or a title all in capitals.
@@ -163,7 +163,7 @@ class PaperQuerySet(ContentQuerySet[Any]):
         marks = ('<code class="tex">', "\ufffd")
         unread = reduce(or_, (Q(**{f"{text}__contains": mark}) for text in texts for mark in marks))
         shouted = Q(title=Upper("title"), title__contains=" ") & ~Q(title=Lower("title"))
-        return self.kept().filter(unread | shouted)
+        return self.not_withdrawn().filter(unread | shouted)
 
     def _has(self, relation: str, **fields: object) -> Exists:
         far: Any = self.model._meta.get_field(relation).related_model
@@ -178,7 +178,7 @@ class PaperPartQuerySet(ContentQuerySet[Any]):
 
 
 class AuthorshipQuerySet(PaperPartQuerySet):
-    def by_edition(self, conference: int) -> dict[int, tuple[int, int]]:
+    def counts_by_edition(self, conference: int) -> dict[int, tuple[int, int]]:
         """Return how many people wrote how many papers of a conference, by the key of the edition."""
         rows = self.filter(paper__edition__conference=conference).order_by().values_list("paper__edition")
         counted = rows.annotate(Count("person", distinct=True), Count("paper", distinct=True))

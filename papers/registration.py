@@ -36,14 +36,14 @@ def chosen_papers(access: Access) -> Any:
     return Paper._base_manager.filter(found).order_by().values("pk")
 
 
-def those_there(access: Access, model: type[Person | Institution], name: str) -> Q:
+def named_or_public(access: Access, model: type[Person | Institution], name: str) -> Q:
     """Whom the chosen papers name, and everybody who is public: authors are chosen among them."""
     rows = Authorship._base_manager.filter(paper__in=chosen_papers(access), **{f"{name}__isnull": False})
     public = model.objects.published().order_by().values("pk")
     return Q(pk__in=rows.order_by().values(name)) | Q(pk__in=public)
 
 
-def parts_of(edition: Edition) -> list[tuple[str, str]]:
+def topics_and_tracks(edition: Edition) -> list[tuple[str, str]]:
     """Return the topics and tracks that a track chair may be limited to."""
     topics = [(f"topic:{topic.pk}", str(topic)) for topic in Topic.objects.filter(edition=edition)]
     rows = Paper.objects.filter(edition=edition).exclude(track="").order_by("track")
@@ -59,10 +59,10 @@ OWN[Role.TRACK_CHAIR] |= {
     Paper: lambda access: Q(pk__in=chosen_papers(access)),
     Authorship: lambda access: Q(paper__in=chosen_papers(access)),
     Material: lambda access: Q(paper__in=chosen_papers(access)),
-    Person: lambda access: those_there(access, Person, "person"),
-    Institution: lambda access: those_there(access, Institution, "institutions"),
+    Person: lambda access: named_or_public(access, Person, "person"),
+    Institution: lambda access: named_or_public(access, Institution, "institutions"),
 }
-PARTS[Role.TRACK_CHAIR] = parts_of
+PARTS[Role.TRACK_CHAIR] = topics_and_tracks
 
 grant([Paper], ALL, ALL, ALL, SEE, SEE, track_chair=KEEP, awards=SEE)
 grant([Authorship, Material], ALL, ALL, ALL, SEE, SEE, track_chair=ALL, awards=SEE)

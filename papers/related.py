@@ -15,7 +15,16 @@ from content.querysets import published_rows
 from pagecache.per_revision import cached_per_revision
 from papers.models import Paper
 from papers.querysets import PaperQuerySet
-from papers.rows import PaperRow, RoomRow, TalkRow, authors, grouped, labels_of, paper_rows, running_order
+from papers.rows import (
+    PaperRow,
+    RoomRow,
+    TalkRow,
+    authors_by_paper,
+    group_values,
+    kind_labels,
+    paper_rows,
+    running_order,
+)
 from search import hits
 
 # So many papers and so many posters are shown.
@@ -25,11 +34,11 @@ CACHED_DAYS = 16
 # Of posters, the same topic says as much as two keywords.
 TOPIC_WEIGHT = 2
 # Of papers, what each author and each keyword in common says, where a word of the title says 1.
-SAME_AUTHOR, SAME_KEYWORD = 4, 3
+SAME_AUTHOR_WEIGHT, SAME_KEYWORD_WEIGHT = 4, 3
 # Shorter words of a title say little of what a paper is about.
 MIN_WORD_CHARS = 6
 # The keys of the papers before and after; `None` at the ends.
-type Way = tuple[int | None, int | None]
+type NeighborKeys = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,21 +57,21 @@ class Related:
     related: list[PaperRow]
 
 
-def related(paper: Paper, at: datetime | None = None) -> Related:
-    """Return what stands beside a paper that was fetched `in_full()`.
+def find_related(paper: Paper, at: datetime | None = None) -> Related:
+    """Return what stands beside a paper that was fetched `with_details()`.
 
     Two queries, those of `similar_papers()`, and one for each day that is not cached.
     """
     papers = Paper.objects.published(at)
-    sessions = {one.session_id: one.session for one in _taking_place(paper)}
+    sessions = {one.session_id: one.session for one in _scheduled_appearances(paper)}
     ways = {
-        key: _way(paper, _day(paper, session.start, at).orders.get(key, ()))
+        key: _neighbor_keys(paper, _day_talks(paper, session.start, at).orders.get(key, ()))
         for key, session in sessions.items()
     }
     alike, like = similar_posters(paper, at)[:MAX_POSTERS], similar_papers(papers, paper, at)
     shown = {poster.paper for poster in alike if poster.paper} | {*like}
     found = paper_rows(papers, shown | {key for way in ways.values() for key in way if key}, at)
-    people = authors(papers, shown, at)
+    people = authors_by_paper(papers, shown, at)
     named = {key: line._replace(shown_authors=people[key]) for key, line in found.items()}
     neighbors = [
         Neighbors(sessions[key], found.get(before or 0), found.get(after or 0))
@@ -75,16 +84,16 @@ def related(paper: Paper, at: datetime | None = None) -> Related:
     )
 
 
-def _taking_place(paper: Any) -> list[Any]:
+def _scheduled_appearances(paper: Any) -> list[Any]:
     return [one for one in paper.appearances if one.session and not one.called_off]
 
 
-def _day(paper: Paper, moment: datetime, at: datetime | None) -> "DayTalks":
+def _day_talks(paper: Paper, moment: datetime, at: datetime | None) -> "DayTalks":
     edition = paper.edition
-    return day_talks_around(edition, at, *edition.day_bounds(edition.day_of(moment)))
+    return day_talks(edition, at, *edition.day_bounds(edition.day_of(moment)))
 
 
-def _way(paper: Paper, order: Sequence[int | None]) -> Way:
+def _neighbor_keys(paper: Paper, order: Sequence[int | None]) -> NeighborKeys:
     """Return the keys of the papers before and after this one in a session."""
     if paper.pk not in order:
         return None, None
@@ -116,21 +125,22 @@ def most_similar(
 
     `authored` has the key of another paper once for each author in common.
     """
-    points = Counter({key: SAME_AUTHOR * times for key, times in Counter(authored).items()})
-    keywords, words = folded(paper.keywords), distinctive(paper.sort_title)
+    points = Counter({key: SAME_AUTHOR_WEIGHT * times for key, times in Counter(authored).items()})
+    keywords, words = fold_keywords(paper.keywords), distinctive_words(paper.sort_title)
     for key, others, title in candidates:
-        points[key] += SAME_KEYWORD * len(keywords & folded(others)) + len(words & distinctive(title))
+        points[key] += SAME_KEYWORD_WEIGHT * len(keywords & fold_keywords(others))
+        points[key] += len(words & distinctive_words(title))
     del points[paper.pk]
     ranked = sorted((key for key in points if points[key]), key=lambda key: (-points[key], key))
     return ranked[:MAX_PAPERS]
 
 
-def distinctive(title: str) -> set[str]:
+def distinctive_words(title: str) -> set[str]:
     """Return the words of a folded title that say what a paper is about."""
     return {word for word in title.split() if len(word) >= MIN_WORD_CHARS}
 
 
-def folded(keywords: Collection[str] | None) -> frozenset[str]:
+def fold_keywords(keywords: Collection[str] | None) -> frozenset[str]:
     return frozenset(keyword.casefold() for keyword in keywords or ())
 
 
@@ -142,15 +152,15 @@ def similar_posters(paper: Any, at: datetime | None = None) -> "list[DayTalk]":
 
     Of each paper only the first one.
     """
-    keywords = folded(paper.keywords)
+    keywords = fold_keywords(paper.keywords)
     if not (paper.topic_id or keywords):
         return []
-    own = [one for one in _taking_place(paper) if "poster" in (one.counts_as, one.session.counts_as)]
+    own = [one for one in _scheduled_appearances(paper) if "poster" in (one.counts_as, one.session.counts_as)]
     day_of = paper.edition.day_of
     days = {day_of(one.begins) for one in own}
     # A session may go on from one day to the next.
     moments = {moment for one in own for moment in (one.begins, one.session.start)}
-    posters = {poster.key: poster for moment in moments for poster in _day(paper, moment, at).posters}
+    posters = {poster.key: poster for moment in moments for poster in _day_talks(paper, moment, at).posters}
     ranked = []
     for poster in posters.values():
         points = len(keywords & poster.keywords)
@@ -199,10 +209,10 @@ class DayTalks:
 
 
 @cached_per_revision(CACHED_DAYS, by_language=True)
-def day_talks_around(edition: Edition, at: datetime, start: datetime, end: datetime) -> DayTalks:
+def day_talks(edition: Edition, at: datetime, start: datetime, end: datetime) -> DayTalks:
     """Return what takes place in the sessions that begin between two moments. One query after a change."""
     rows = published_rows(Paper, "presentations", at).filter(edition=edition).on_day(start, end)
-    labels = labels_of(Paper, "presentations")
+    labels = kind_labels(Paper, "presentations")
     own = ("pk", "paper_id", "session_id", "poster", "paper__topic_id", "paper__keywords", "room_key")
     line = ("uid", "kind", "kind_name", "counts_as", "title", "title_html", "starts", "ends", "board")
     talks, posters = [], []
@@ -221,12 +231,12 @@ def day_talks_around(edition: Edition, at: datetime, start: datetime, end: datet
             room_id=row.room_key,
             room=RoomRow(row.room_slug, row.place) if row.room_key else None,
         )
-        keywords = folded(row.paper__keywords)
+        keywords = fold_keywords(row.paper__keywords)
         talk = DayTalk(row.pk, row.paper_id, row.session_id, row.paper__topic_id, keywords, shown)
         talks.append(talk)
         if row.poster and row.paper_id:
             posters.append(talk)
-    sessions = grouped((talk.session, talk) for talk in talks)
+    sessions = group_values((talk.session, talk) for talk in talks)
     orders = {
         session: [*dict.fromkeys(talk.paper for talk in running_order(some))]
         for session, some in sessions.items()

@@ -25,7 +25,7 @@ from people.rows import PersonLink
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
-NO_TIME = datetime.max.replace(tzinfo=UTC)
+UNSCHEDULED = datetime.max.replace(tzinfo=UTC)
 # The number of cached label keys; halls use the same ones every day.
 CACHE_ENTRIES = 4_000
 THUMBNAIL_SIZE = re.compile(r"-(\d+)x(\d+)\.webp$")
@@ -65,7 +65,7 @@ class Thumbnail(NamedTuple):
     height: int
 
 
-def thumbnail(name: str) -> Thumbnail | None:
+def thumbnail_of_name(name: str) -> Thumbnail | None:
     """Return the thumbnail of this name, which says its size; `None` without one. Nothing is read."""
     found = THUMBNAIL_SIZE.search(name)
     return Thumbnail(default_storage.url(name), int(found[1]), int(found[2])) if found else None
@@ -182,7 +182,7 @@ class TalkRow(Appearing, _Talk):
 type RowsByKey[T] = Mapping[int, tuple[T, ...]]
 
 
-def grouped[K, T](pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
+def group_values[K, T](pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
     """Return the values of each key, in the order given; nothing for any other key."""
     found: dict[K, list[T]] = defaultdict(list)
     for key, value in pairs:
@@ -190,19 +190,19 @@ def grouped[K, T](pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
     return defaultdict(tuple, {key: tuple(values) for key, values in found.items()})
 
 
-def authors(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
+def authors_by_paper(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
     """Return the authors of the papers with these keys in order, as printed. One query, none without keys."""
-    rows = _parts(papers, "authorships", keys, at)
+    rows = _published_parts(papers, "authorships", keys, at)
     columns = ("paper_id", "person__uid", "person__name", "shown_name")
     ordered = with_shown_names(rows).order_by("paper_id", "position").values_list(*columns)
-    return grouped((paper, PersonLink(*who)) for paper, *who in ordered)
+    return group_values((paper, PersonLink(*who)) for paper, *who in ordered)
 
 
-def awards(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[AwardRow]:
+def awards_by_paper(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[AwardRow]:
     """Return the awards of these papers in the chairs' order. One query, none without keys."""
-    rows = _parts(papers, "grants", keys, at).order_by("award__position", "award__pk", "position")
+    rows = _published_parts(papers, "grants", keys, at).order_by("award__position", "award__pk", "position")
     columns = ("paper_id", "award__edition__slug", "award__uid", "award__name")
-    return grouped((paper, AwardRow(*award)) for paper, *award in rows.values_list(*columns))
+    return group_values((paper, AwardRow(*award)) for paper, *award in rows.values_list(*columns))
 
 
 def paper_rows(papers: Any, keys: Collection[int], at: datetime | None = None) -> dict[int, PaperRow]:
@@ -210,25 +210,29 @@ def paper_rows(papers: Any, keys: Collection[int], at: datetime | None = None) -
     rows = papers.model.objects.published(moment(at)).filter(AnyOf("pk", Keys(keys)))
     columns = ("pk", "uid", "title", "title_html", "thumbnail", *EDITION_COLUMNS)
     return {
-        key: PaperRow(uid, title, html, EditionSummary(*edition), picture=thumbnail(picture))
+        key: PaperRow(uid, title, html, EditionSummary(*edition), picture=thumbnail_of_name(picture))
         for key, uid, title, html, picture, *edition in rows.values_list(*columns)
     }
 
 
-def material_links(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[MaterialLink]:
+def materials_by_paper(
+    papers: Any, keys: Collection[int], at: datetime | None = None
+) -> RowsByKey[MaterialLink]:
     """Return the visible files and links of these papers. One query, none without keys."""
-    labels = labels_of(papers.model, "materials")
-    rows = _parts(papers, "materials", keys, at).order_by("position", "pk")
-    return grouped(
+    labels = kind_labels(papers.model, "materials")
+    rows = _published_parts(papers, "materials", keys, at).order_by("position", "pk")
+    return group_values(
         (paper, MaterialLink(kind, label or labels[kind], url or (default_storage.url(file) if file else "")))
         for paper, kind, label, url, file in rows.values_list("paper_id", "kind", "label", "url", "file")
     )
 
 
-def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[TalkRow]:
+def appearances_by_paper(
+    papers: Any, keys: Collection[int], at: datetime | None = None
+) -> RowsByKey[TalkRow]:
     """Return where these papers appear, by time. One query, none without keys."""
-    labels = labels_of(papers.model, "presentations")
-    rows = _parts(papers, "presentations", keys, at).with_beginning()
+    labels = kind_labels(papers.model, "presentations")
+    rows = _published_parts(papers, "presentations", keys, at).with_beginning()
     placed = rows.annotate(
         where=Coalesce("room_id", "session__room_id"),
         room_slug=Coalesce("room__slug", "session__room__slug"),
@@ -236,7 +240,7 @@ def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) 
     )
     kind = ("kind", "kind_name", "counts_as")
     columns = ("paper_id", "uid", *kind, "begins", "where", "room_slug", "place", "board", "called_off")
-    return grouped(
+    return group_values(
         (
             paper,
             TalkRow(
@@ -257,20 +261,20 @@ def appearances(papers: Any, keys: Collection[int], at: datetime | None = None) 
     )
 
 
-def _parts(papers: Any, relation: str, keys: Collection[int], at: datetime | None) -> Any:
+def _published_parts(papers: Any, relation: str, keys: Collection[int], at: datetime | None) -> Any:
     return published_rows(papers.model, relation, moment(at)).filter(AnyOf("paper_id", Keys(keys)))
 
 
-def labels_of(papers: Any, relation: str) -> dict[str, str]:
+def kind_labels(papers: Any, relation: str) -> dict[str, str]:
     """Return the words for the kinds of what belongs to papers, in the current language."""
-    return {kind: str(label) for kind, label in lazy_labels(papers, relation).items()}
+    return {kind: str(label) for kind, label in lazy_kind_labels(papers, relation).items()}
 
 
-def lazy_labels(papers: Any, relation: str) -> "dict[str, str | StrPromise]":
+def lazy_kind_labels(papers: Any, relation: str) -> "dict[str, str | StrPromise]":
     return dict(papers._meta.get_field(relation).related_model._meta.get_field("kind").flatchoices)
 
 
-def cards(
+def list_rows(
     papers: Any, at: datetime | None = None, *, detailed: bool = False, abstract: str = ""
 ) -> list[PaperRow]:
     """Return what one line of a list shows of each of these papers. Four queries, five where `detailed`.
@@ -282,8 +286,9 @@ def cards(
     columns = [*own, *([abstract] if abstract else []), *EDITION_COLUMNS]
     rows = list(papers.values_list(*columns, named=True))
     keys = [row.pk for row in rows]
-    people, won = authors(papers, keys, at), awards(papers, keys, at)
-    shown, opened = appearances(papers, keys, at), material_links(papers, keys if detailed else (), at)
+    authors, awards = authors_by_paper(papers, keys, at), awards_by_paper(papers, keys, at)
+    appearances = appearances_by_paper(papers, keys, at)
+    materials = materials_by_paper(papers, keys if detailed else (), at)
     return [
         PaperRow(
             row.uid,
@@ -291,13 +296,13 @@ def cards(
             row.title_html,
             EditionSummary(*row[-len(EDITION_COLUMNS) :]),
             getattr(row, abstract) if abstract else "",
-            people[row.pk],
-            won[row.pk],
-            opened[row.pk],
+            authors[row.pk],
+            awards[row.pk],
+            materials[row.pk],
             row.track,
             TopicRow(row.topic__slug, row.topic__name) if row.topic__slug else None,
-            shown[row.pk],
-            thumbnail(row.thumbnail),
+            appearances[row.pk],
+            thumbnail_of_name(row.thumbnail),
         )
         for row in rows
     ]
@@ -318,7 +323,7 @@ class OrderedTalk(Protocol):
 
 
 @lru_cache(maxsize=CACHE_ENTRIES)
-def natural(label: str) -> Board:
+def natural_sort_key(label: str) -> Board:
     """Return a key that sorts "Position 9" before "Position 10"."""
     parts = re.split(r"([0-9]+)", label.casefold())
     return tuple((int(part), "") if part.isdecimal() else (-1, part.strip()) for part in parts if part)
@@ -332,6 +337,6 @@ def running_order[T: OrderedTalk](talks: Iterable[T]) -> list[T]:
     ranked, board = [], ""
     for talk in sorted(talks, key=lambda talk: talk.position):
         board = talk.board or board
-        start = talk.starts.astimezone(UTC) if talk.starts else NO_TIME
-        ranked.append(((start, natural(board), talk.position), talk))
+        start = talk.starts.astimezone(UTC) if talk.starts else UNSCHEDULED
+        ranked.append(((start, natural_sort_key(board), talk.position), talk))
     return [talk for _, talk in sorted(ranked, key=lambda pair: pair[0])]

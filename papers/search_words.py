@@ -27,7 +27,7 @@ class ProgramWords:
 
 
 # The app of the sessions registers what they add to the words of papers.
-PROGRAM: list[Callable[[Edition, datetime], ProgramWords]] = []
+PROGRAM_WORDS: list[Callable[[Edition, datetime], ProgramWords]] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +62,15 @@ def search_words(edition: Edition, at: datetime | None = None) -> SearchWords:
 @cached_per_revision(CACHED_EDITIONS, by_language=True)
 def _search_words(edition: Edition, at: datetime, today: date | None) -> SearchWords:
     papers = catalog(edition, at)
-    programs = [read(edition, at) for read in PROGRAM]
+    programs = [read(edition, at) for read in PROGRAM_WORDS]
     days = sorted({day for program in programs for day in program.days})
     rooms = [room for program in programs for room in program.rooms]
     kinds = [kind for program in programs for kind in program.kinds]
     facets = {
         **papers.facets,
         "day": in_order(papers.facets["day"], [(day.isoformat(), times.short_day(day)) for day in days]),
-        "room": with_others(papers.facets["room"], rooms),
-        "kind": with_others(papers.facets["kind"], kinds),
+        "room": add_choices(papers.facets["room"], rooms),
+        "kind": add_choices(papers.facets["kind"], kinds),
     }
     labels: dict[str, list[str]] = {slug: [choice.label] for slug, choice in facets["kind"].items()}
     for slug, label in kinds:
@@ -90,10 +90,10 @@ def _search_words(edition: Edition, at: datetime, today: date | None) -> SearchW
     return SearchWords(known, replace(papers, facets=facets), days)
 
 
-def with_others(choices: Choices, others: list[tuple[str, str]]) -> Choices:
+def add_choices(choices: Choices, others: list[tuple[str, str]]) -> Choices:
     """Return the choices, then those that no paper has."""
     return {**choices, **{value: FacetValue(value, label) for value, label in others if value not in choices}}
 
 
 def in_order(choices: Choices, others: list[tuple[str, str]]) -> Choices:
-    return dict(sorted(with_others(choices, others).items()))
+    return dict(sorted(add_choices(choices, others).items()))

@@ -19,20 +19,20 @@ from django.utils.translation import gettext, ngettext
 from conference.models import Edition
 from papers.catalog import FacetValue, catalog
 from papers.models import Authorship, Paper
-from papers.querysets import called_off
-from papers.rows import labels_of
+from papers.querysets import is_cancelled
+from papers.rows import kind_labels
 from papers.world_map import TILES, tile_of
 from people.models import Institution
 
 MAX_BARS = 20
 # Papers with at least this many authors share a column.
 LARGE_TEAM = 10
-ROW, TEXT, BAR = 42, 14, 22
-COLUMNS, HEAD, FOOT = 150, 22, 24
+ROW_HEIGHT, TEXT_Y, BAR_Y = 42, 14, 22
+COLUMN_HEIGHT, HEAD_HEIGHT, FOOT_HEIGHT = 150, 22, 24
 MAX_LABEL_CHARS = 38
 MAP_LEVELS = 5
 # The side of a country's square, with the gap, in the map's own units.
-SQUARE = 10
+SQUARE_SIZE = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,24 +92,25 @@ class Chart:
 def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
     """Return the charts that have something to show. Eight queries, and those of the catalog."""
     charts = [
-        topics(edition, at),
-        countries(edition, at),
-        institutions(edition, at),
-        team_sizes(edition, at),
-        kinds(edition, at),
-        *years(edition, at),
+        topic_chart(edition, at),
+        country_chart(edition, at),
+        institution_chart(edition, at),
+        team_size_chart(edition, at),
+        kind_chart(edition, at),
+        *year_charts(edition, at),
     ]
     return [chart for chart in charts if len(chart.values) > 1]
 
 
-def topics(edition: Edition, at: datetime | None) -> Chart:
+def topic_chart(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the highest topics, each with those below it."""
     highest = [choice for choice in catalog(edition, at).facets["topic"].values() if not choice.above]
-    chart = bars("topics", gettext("Papers by topic"), gettext("Topic"), _most(edition, "topic", highest))
+    values = _ranked_values(edition, "topic", highest)
+    chart = bar_chart("topics", gettext("Papers by topic"), gettext("Topic"), values)
     return replace(chart, basis=_basis(edition, "topic", at))
 
 
-def countries(edition: Edition, at: datetime | None) -> Chart:
+def country_chart(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the countries of their authors' institutions, on a map: a paper counts in each of them."""
     found: defaultdict[str, int] = defaultdict(int)
     choices = catalog(edition, at).facets["institution"]
@@ -124,8 +125,8 @@ def countries(edition: Edition, at: datetime | None) -> Chart:
         Value(country, numbers[country]) for country in sorted(found, key=lambda one: (-numbers[one], one))
     ]
     title = gettext("Papers by country of institution")
-    chart = bars("countries", title, gettext("Country"), values[:MAX_BARS])
-    based = based_on(reduce(or_, found.values(), 0).bit_count(), len(catalog(edition, at).papers))
+    chart = bar_chart("countries", title, gettext("Country"), values[:MAX_BARS])
+    based = basis_sentence(reduce(or_, found.values(), 0).bit_count(), len(catalog(edition, at).papers))
     return replace(chart, values=values, basis=based, squares=map_squares(numbers))
 
 
@@ -136,57 +137,57 @@ def map_squares(numbers: dict[str, int]) -> list[MapSquare]:
     for tile in TILES:
         number = numbers.get(tile.name, 0)
         level = ceil(MAP_LEVELS * log(number + 1) / log(maximum + 1)) if number else 0
-        x, y = tile.column * SQUARE, tile.row * SQUARE
+        x, y = tile.column * SQUARE_SIZE, tile.row * SQUARE_SIZE
         squares.append(MapSquare(tile.code, tile.name, number, level, x, y))
     return squares
 
 
-def institutions(edition: Edition, at: datetime | None) -> Chart:
+def institution_chart(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the institutions of their authors: a paper counts at each of them."""
     choices = sorted(catalog(edition, at).facets["institution"].values(), key=_rank)[:MAX_BARS]
     rows = Institution.objects.filter(slug__in=[choice.value for choice in choices])
     names = dict(rows.values_list("slug", "name"))
     named = [replace(choice, name=names.get(choice.value, choice.value)) for choice in choices]
-    chart = bars(
+    chart = bar_chart(
         "institutions",
         gettext("Papers by institution, top %(number)d") % {"number": MAX_BARS},
         gettext("Institution"),
-        _most(edition, "institution", named),
+        _ranked_values(edition, "institution", named),
     )
     return replace(chart, basis=_basis(edition, "institution", at))
 
 
-def team_sizes(edition: Edition, at: datetime | None) -> Chart:
+def team_size_chart(edition: Edition, at: datetime | None) -> Chart:
     sizes = Counter(min(size, LARGE_TEAM) for size in edition.papers.published(at).team_sizes(at))
     span = range(1, max(sizes, default=0) + 1)
     values = [Value(f"{size}+" if size == LARGE_TEAM else str(size), sizes[size]) for size in span]
-    chart = columns("authors", gettext("Authors per paper"), gettext("Authors"), values)
-    return replace(chart, basis=based_on(sizes.total(), len(catalog(edition, at).papers)))
+    chart = column_chart("authors", gettext("Authors per paper"), gettext("Authors"), values)
+    return replace(chart, basis=basis_sentence(sizes.total(), len(catalog(edition, at).papers)))
 
 
-def kinds(edition: Edition, at: datetime | None) -> Chart:
-    rows = edition.presentations.published(at).filter(~called_off()).order_by()
+def kind_chart(edition: Edition, at: datetime | None) -> Chart:
+    rows = edition.presentations.published(at).filter(~is_cancelled()).order_by()
     talks = list(rows.values_list("kind", "kind_name", "paper"))
     found = Counter((kind, name) for kind, name, _ in talks)
     papers = {paper for _, _, paper in talks if paper is not None}
-    labels = {**labels_of(Paper, "presentations"), **{kind: name for kind, name in sorted(found) if name}}
+    labels = {**kind_labels(Paper, "presentations"), **{kind: name for kind, name in sorted(found) if name}}
     numbers = {kind: number for (kind, _), number in found.items()}
     values = [
         Value(label, numbers[kind], hue=f"kind-{kind}") for kind, label in labels.items() if kind in numbers
     ]
-    chart = bars("kinds", gettext("Presentations by kind"), gettext("Kind"), values)
-    return replace(chart, basis=based_on(len(papers), len(catalog(edition, at).papers)))
+    chart = bar_chart("kinds", gettext("Presentations by kind"), gettext("Kind"), values)
+    return replace(chart, basis=basis_sentence(len(papers), len(catalog(edition, at).papers)))
 
 
-def years(edition: Edition, at: datetime | None) -> list[Chart]:
+def year_charts(edition: Edition, at: datetime | None) -> list[Chart]:
     """Papers, their authors, and how many of these had written for an earlier year."""
     editions = Edition.objects.published(at).filter(conference=edition.conference_id).order_by("start_date")
-    papers = Paper.objects.published(at).by_edition(edition.conference_id)
+    papers = Paper.objects.published(at).counts_by_edition(edition.conference_id)
     wrote = Authorship.objects.published(at)
-    found = wrote.by_edition(edition.conference_id)
+    found = wrote.counts_by_edition(edition.conference_id)
     authors = {key: people for key, (people, _) in found.items()}
     signed = {key: number for key, (_, number) in found.items()}
-    again = wrote.returning(at).by_edition(edition.conference_id)
+    again = wrote.returning(at).counts_by_edition(edition.conference_id)
     back = {key: people for key, (people, _) in again.items()}
     shown = [one for one in editions if papers.get(one.pk)]
     shares = [
@@ -195,13 +196,13 @@ def years(edition: Edition, at: datetime | None) -> list[Chart]:
         if authors.get(one.pk)
     ]
     charts = [
-        columns("years", gettext("Papers by year"), gettext("Year"), _by_year(shown, papers)),
-        columns("people", gettext("Authors by year"), gettext("Year"), _by_year(shown, authors)),
-        columns("returning", gettext("Returning authors"), gettext("Year"), shares),
+        column_chart("years", gettext("Papers by year"), gettext("Year"), _by_year(shown, papers)),
+        column_chart("people", gettext("Authors by year"), gettext("Year"), _by_year(shown, authors)),
+        column_chart("returning", gettext("Returning authors"), gettext("Year"), shares),
     ]
     bases = [(shown, papers), (shown, signed), (shown[1:], signed)]
     return [
-        replace(chart, basis=based_on(_total(some, numbers), _total(some, papers)))
+        replace(chart, basis=basis_sentence(_total(some, numbers), _total(some, papers)))
         for chart, (some, numbers) in zip(charts, bases, strict=True)
     ]
 
@@ -221,10 +222,10 @@ def _basis(edition: Edition, facet: str, at: datetime | None) -> str:
     """Say how many papers have any value of a facet."""
     found = catalog(edition, at)
     bits = reduce(or_, (choice.bits for choice in found.facets[facet].values()), 0)
-    return based_on(bits.bit_count(), len(found.papers))
+    return basis_sentence(bits.bit_count(), len(found.papers))
 
 
-def based_on(number: int, total: int) -> str:
+def basis_sentence(number: int, total: int) -> str:
     """Say of how many papers a chart speaks: "Based on 823 of 6,628 papers."."""
     if number == total:
         said = ngettext("Based on %(total)s paper.", "Based on all %(total)s papers.", total)
@@ -240,7 +241,7 @@ def _rank(choice: FacetValue) -> tuple[int, str]:
     return -choice.bits.bit_count(), choice.value
 
 
-def _most(edition: Edition, facet: str, choices: Iterable[FacetValue]) -> list[Value]:
+def _ranked_values(edition: Edition, facet: str, choices: Iterable[FacetValue]) -> list[Value]:
     papers = reverse("papers:list", args=[edition.slug])
     return [
         Value(
@@ -256,30 +257,30 @@ def _most(edition: Edition, facet: str, choices: Iterable[FacetValue]) -> list[V
 # Pictures
 
 
-def bars(key: str, title: str, heading: str, values: Sequence[Value]) -> Chart:
+def bar_chart(key: str, title: str, heading: str, values: Sequence[Value]) -> Chart:
     """Return a chart of lying bars, one below the other, for labels of any length."""
     most = max((value.number for value in values), default=0) or 1
     marks = [
         Mark(
             value=value,
-            label=shortened(value.label),
-            y=str(row * ROW + BAR),
+            label=shorten_label(value.label),
+            y=str(row * ROW_HEIGHT + BAR_Y),
             width=f"{100 * value.number / most:.2f}%",
-            text_y=str(row * ROW + TEXT),
+            text_y=str(row * ROW_HEIGHT + TEXT_Y),
         )
         for row, value in enumerate(values)
     ]
-    return Chart(key, title, described(values), heading, values, marks, len(values) * ROW)
+    return Chart(key, title, describe_values(values), heading, values, marks, len(values) * ROW_HEIGHT)
 
 
-def columns(key: str, title: str, heading: str, values: Sequence[Value]) -> Chart:
+def column_chart(key: str, title: str, heading: str, values: Sequence[Value]) -> Chart:
     """Return a chart of standing bars side by side, for a dozen short labels in an order of their own."""
     most = max((value.number for value in values), default=0) or 1
     step = 100 / max(len(values), 1)
     marks = []
     for place, value in enumerate(values):
-        height = COLUMNS * value.number / most
-        top = HEAD + COLUMNS - height
+        height = COLUMN_HEIGHT * value.number / most
+        top = HEAD_HEIGHT + COLUMN_HEIGHT - height
         marks.append(
             Mark(
                 value=value,
@@ -292,10 +293,11 @@ def columns(key: str, title: str, heading: str, values: Sequence[Value]) -> Char
                 text_y=f"{top - 6:.1f}",
             )
         )
-    return Chart(key, title, described(values), heading, values, marks, HEAD + COLUMNS + FOOT, upright=True)
+    height = HEAD_HEIGHT + COLUMN_HEIGHT + FOOT_HEIGHT
+    return Chart(key, title, describe_values(values), heading, values, marks, height, upright=True)
 
 
-def described(values: Sequence[Value]) -> str:
+def describe_values(values: Sequence[Value]) -> str:
     """Return what a glance at the picture tells."""
     if not values:
         return gettext("No data yet.")
@@ -315,7 +317,7 @@ def described(values: Sequence[Value]) -> str:
     }
 
 
-def shortened(label: str) -> str:
+def shorten_label(label: str) -> str:
     """Return a label that fits a phone, in whole words; the table has it in full."""
     if len(label) <= MAX_LABEL_CHARS:
         return label

@@ -25,7 +25,7 @@ MAX_SOURCE_BYTES = 50_000_000
 TIMEOUT_SECONDS = 30
 
 
-def source_of(paper: Paper) -> str:
+def thumbnail_source(paper: Paper) -> str:
     """Return the stored file that a thumbnail is made of; empty if there is none."""
     if paper.teaser:
         return str(paper.teaser.name)
@@ -39,9 +39,9 @@ def make_thumbnail(key: int) -> None:
     paper = Paper.objects.filter(pk=key).first()
     if paper is None:
         return
-    source = source_of(paper)
+    source = thumbnail_source(paper)
     try:
-        name = _made(source, str(paper.thumbnail)) if source else ""
+        name = _render(source, str(paper.thumbnail)) if source else ""
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         logger.warning("No thumbnail of %s: %s", source, type(error).__name__)
         name = ""
@@ -49,7 +49,7 @@ def make_thumbnail(key: int) -> None:
         Paper.objects.filter(pk=key).update(thumbnail=name)
 
 
-def _made(source: str, present: str) -> str:
+def _render(source: str, present: str) -> str:
     """Return the name of the thumbnail of a stored file, made if need be."""
     if default_storage.size(source) > MAX_SOURCE_BYTES:
         raise ValueError("The file is too large.")
@@ -66,7 +66,7 @@ def _made(source: str, present: str) -> str:
         timeout=TIMEOUT_SECONDS,
         cwd=settings.BASE_DIR,
     ).stdout
-    return store(source, made)
+    return store_thumbnail(source, made)
 
 
 def _prefix(source: str) -> str:
@@ -75,7 +75,7 @@ def _prefix(source: str) -> str:
     return f"thumbnails/{of}-"
 
 
-def store(source: str, made: bytes) -> str:
+def store_thumbnail(source: str, made: bytes) -> str:
     """Store what was made of a stored file, and return its name."""
     with Image.open(io.BytesIO(made)) as image:
         width, height = image.size
@@ -88,18 +88,18 @@ def _enqueue(key: int) -> None:
     transaction.on_commit(lambda: make_thumbnail.enqueue(key))
 
 
-def follow_paper(instance: Paper, **_kwargs: Any) -> None:
+def update_for_paper(instance: Paper, **_kwargs: Any) -> None:
     if instance.teaser or instance.thumbnail:
         _enqueue(instance.pk)
 
 
-def follow_material(instance: Material, **_kwargs: Any) -> None:
+def update_for_material(instance: Material, **_kwargs: Any) -> None:
     if instance.kind == Material.Kind.PDF and instance.file:
         _enqueue(instance.paper_id)
 
 
-def follow() -> None:
+def connect_signals() -> None:
     """Make thumbnails of what is saved from now on."""
-    post_save.connect(follow_paper, Paper, dispatch_uid="thumbnail of a paper")
+    post_save.connect(update_for_paper, Paper, dispatch_uid="thumbnail of a paper")
     for signal in (post_save, post_delete):
-        signal.connect(follow_material, Material, dispatch_uid="thumbnail of a material")
+        signal.connect(update_for_material, Material, dispatch_uid="thumbnail of a material")

@@ -24,9 +24,9 @@ from content.history import RowChange
 from content.history.public_past import former, keys_of
 from content.pagination import page_of
 from papers.models import Authorship, Award, Paper, Topic
-from papers.page_metadata import byline, byline_words, card_text, paper_head
+from papers.page_metadata import byline, byline_text, card_text, paper_head
 from papers.paper_search import PaperSearch
-from papers.related import related
+from papers.related import find_related
 from papers.statistics import statistics
 from papers.templatetags.video import player_hosts
 from people.querysets import with_shown_names
@@ -50,7 +50,7 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
     chooser.look_up()
     detailed = chosen["view"] == "detailed"
     page = page_of(request, chooser.keys, DETAILED_SIZE if detailed else PAGE_SIZE)
-    papers = edition.papers.published().exactly(list(page)).cards(detailed=detailed)
+    papers = edition.papers.published().in_key_order(list(page)).list_rows(detailed=detailed)
     query, narrowed = chooser.query(), chooser.query(but=["sort", "seed", "by", "view"])
     parameters = "&".join(filter(None, (query, f"page={page.number}" if page.number > 1 else "")))
     address = f"{settings.SITE_URL}{request.path}"
@@ -74,9 +74,9 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
 def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpResponse:
     topics = edition.topics.published().select_related("parent__parent", "edition")
     topic = get_object_or_404(topics, slug=slug)
-    page = page_of(request, edition.papers.published().below(topic).by_title(), PAGE_SIZE)
+    page = page_of(request, edition.papers.published().in_topic(topic).by_title(), PAGE_SIZE)
     shown: Any = page.object_list
-    page.object_list = shown.cards()
+    page.object_list = shown.list_rows()
     context = {
         "topic": topic,
         "files_query": f"?topic={topic.slug}",
@@ -92,7 +92,7 @@ def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpRespo
 
 @edition_page
 def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
-    paper: Paper | None = edition.papers.published().in_full().filter(uid=uid).first()
+    paper: Paper | None = edition.papers.published().with_details().filter(uid=uid).first()
     if paper is None:
         return former_paper_page(request, edition, uid)
     paper.edition = edition
@@ -104,7 +104,7 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
         "paper": paper,
         "head": paper_head(paper, picture),
         "byline": byline(paper.shown_authors),
-        "beside": related(paper),
+        "beside": find_related(paper),
         "player_hosts": hosts,
         "crumbs": [papers_crumb(edition)],
     }
@@ -146,7 +146,7 @@ def paper_card(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse
     return card(
         request,
         edition,
-        Picture(paper.track, str(paper), byline_words(paper), edition_line(edition), edition.accent),
+        Picture(paper.track, str(paper), byline_text(paper), edition_line(edition), edition.accent),
     )
 
 

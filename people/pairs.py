@@ -190,6 +190,6 @@ class Comparison(models.Model):
         return f"{self.model}, {self.at:%Y-%m-%d %H:%M} UTC"
 
     @classmethod
-    def of(cls, model: type[models.Model]) -> Self | None:
+    def for_model(cls, model: type[models.Model]) -> Self | None:
         """Return the last one of these rows, if there was any."""
         return cls.objects.filter(model=model._meta.label_lower).first()

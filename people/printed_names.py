@@ -31,9 +31,9 @@ class HiddenNames:
     def __init__(self, names: Iterable[tuple[Hashable, str]]) -> None:
         self._names = {(person, name.casefold()) for person, name in names}
 
-    def hold(self, person: Hashable, name: str) -> bool:
+    def contains(self, person: Hashable, name: str) -> bool:
         return bool(self._names) and (person, name.casefold()) in self._names
 
-    def shown(self, person: Hashable, printed: str, known_as: str) -> str:
+    def shown_name(self, person: Hashable, printed: str, known_as: str) -> str:
         """Return the printed name, or the display name where none is printed or that one is hidden."""
-        return printed if printed and not self.hold(person, printed) else known_as
+        return printed if printed and not self.contains(person, printed) else known_as

@@ -92,7 +92,7 @@ def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
         year_of(talk.presentation.edition).talks.append(talk.presentation)
     wrote = published_rows(Person, "authorships", at).filter(person=person.pk).order_by()
     papers = published_rows(wrote.model, "paper", at)
-    for paper in papers.filter(pk__in=wrote.values("paper")).by_title().cards(at):
+    for paper in papers.filter(pk__in=wrote.values("paper")).by_title().list_rows(at):
         year_of(paper.edition).papers.append(paper)
     return sorted(years.values(), key=attrgetter("edition.start_date", "edition.slug"), reverse=True)
 
@@ -100,9 +100,8 @@ def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
 def next_meetings(years: Iterable[ProfileYear], at: datetime | None = None) -> list[Meeting]:
     """Return the next appearances of somebody, those that run included, the first first. No query."""
     now = moment(at)
-    ahead = [
-        one for year in years for one in year_meetings(year) if max(one.end, one.start + MIN_DURATION) > now
-    ]
+    meetings = (one for year in years for one in year_meetings(year))
+    ahead = [one for one in meetings if max(one.end, one.start + MIN_DURATION) > now]
     return sorted(ahead, key=attrgetter("start", "title_html"))[:MAX_MEETINGS]
 
 

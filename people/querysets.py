@@ -67,7 +67,7 @@ def appearance_relations(model: type[Model]) -> Iterator[tuple[type[Any], str]]:
 
 
 def shown_by(model: type[Model], rows_of: Callable[[type[Any], str], QuerySet[Model]]) -> Q:
-    """Match those whom one of these rows shows. `rows_of`: model and field of `appearance_relations` -> rows."""
+    """Match those whom a row shows. `rows_of` returns the rows of each of the `appearance_relations`."""
     found = Q(pk__in=())
     for rows, name in appearance_relations(model):
         shown = rows_of(rows, name).filter(**{f"{name}__isnull": False})
@@ -88,8 +88,8 @@ class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
     """Rows that are listed from A to Z, and public when something published shows them."""
 
     # The field of the address, and the one with the folded words by which they are sorted.
-    KEY = "uid"
-    LETTERED = "sort_key"
+    KEY_FIELD = "uid"
+    SORT_FIELD = "sort_key"
 
     def published(self, at: datetime | None = None) -> Self:
         shown = Q()
@@ -103,19 +103,19 @@ class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
 
     def survivor(self, key: str, at: datetime | None = None) -> M | None:
         """Return the published row that the one with this uid or slug was merged into, if any."""
-        row = follow_merges(self.filter(**{self.KEY: key}).first())
+        row = follow_merges(self.filter(**{self.KEY_FIELD: key}).first())
         return self.published(at).filter(pk=row.pk).first() if row is not None else None
 
     def beginning_with(self, letter: str) -> Self:
         """Those that begin with the letter, or with none for `NO_LETTER`."""
-        rows = self.annotate(initial=Substr(self.LETTERED, 1, 1))
+        rows = self.annotate(initial=Substr(self.SORT_FIELD, 1, 1))
         if letter == NO_LETTER:
             return rows.exclude(initial__in=ascii_lowercase)
         return rows.filter(initial=letter.lower())
 
     def initials(self) -> dict[str, int]:
         """Return how many rows each letter has, also those that have none."""
-        found = self.order_by().annotate(initial=Substr(self.LETTERED, 1, 1)).values_list("initial")
+        found = self.order_by().annotate(initial=Substr(self.SORT_FIELD, 1, 1)).values_list("initial")
         counts = dict.fromkeys([*ascii_lowercase.upper(), NO_LETTER], 0)
         for letter, count in found.annotate(number=Count("pk")):
             # An empty key is in every string, and no letter.
@@ -178,10 +178,10 @@ class PersonNameQuerySet(PersonPartQuerySet["PersonName"]):
 class InstitutionQuerySet(LetteredQuerySet["Institution"]):
     """Institutions, by name."""
 
-    KEY = "slug"
-    LETTERED = "folded"
+    KEY_FIELD = "slug"
+    SORT_FIELD = "folded"
 
-    def in_order(self) -> Self:
+    def by_name(self) -> Self:
         """By name, accents folded."""
         return self.order_by("folded", "slug")
 
@@ -226,7 +226,7 @@ class SuggestionQuerySet[M: Model](QuerySet[M]):
         keys = model._base_manager.filter(appearing_in_editions(model, [edition])).order_by().values("pk")
         return self.filter(self._about(keys))
 
-    def of_row(self, key: int) -> Self:
+    def about_row(self, key: int) -> Self:
         """Those about the row with this key, the likeliest first."""
         return self.filter(self._about([key])).order_by("-score", "pk")
 

@@ -78,7 +78,7 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
 def institution_list(request: HttpRequest) -> HttpResponse:
     """Show the institutions of all years by name, or those of one letter."""
     institutions, letters = filter_by_letter(request, Institution.objects.published())
-    page = page_of(request, institutions.in_order().with_counts(), PAGE_SIZE)
+    page = page_of(request, institutions.by_name().with_counts(), PAGE_SIZE)
     return render(request, "people/institutions.html", {**letters, "page": page})
 
 
@@ -99,7 +99,7 @@ def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
     )
     if not show:
         papers: Any = page.object_list
-        page.object_list = papers.cards()
+        page.object_list = papers.list_rows()
     context = {
         "institution": institution,
         "show": show,

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from papers.related import SAME_KEYWORD, distinctive
+from papers.related import SAME_KEYWORD_WEIGHT, distinctive_words
 
 # What it says if all papers of a session have the paper's topic, and if its title names the topic.
 TOPIC_SHARE, TOPIC_NAMED = 10.0, 8.0
@@ -183,13 +183,13 @@ def compare(
 ) -> Iterator[tuple[float, Suggestion]]:
     """Yield what a paper has in common with sessions and their papers, where it is enough, with a score."""
     words = paper.words - common
-    own = words | {word for keyword in paper.keywords for word in distinctive(keyword)} - common
+    own = words | {word for keyword in paper.keywords for word in distinctive_words(keyword)} - common
     for session in sessions:
         number = max(1, session.papers)
         same = session.topics[paper.topic] if paper.topic else 0
         named = paper.topic_words & session.words
         shared_with_title = (own & session.words) - named
-        alike = _shared(paper.keywords, session.keywords, SAME_KEYWORD) + _shared(
+        alike = _shared(paper.keywords, session.keywords, SAME_KEYWORD_WEIGHT) + _shared(
             words, session.title_words, 1
         )
         scores = {

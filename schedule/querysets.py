@@ -20,7 +20,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from content.querysets import ContentQuerySet, moment, or_draft, or_upcoming, schedule_public
-from papers.querysets import called_off, paper_published
+from papers.querysets import is_cancelled, paper_published
 from people.querysets import with_shown_names
 from schedule.entries import EntryQuerySet
 
@@ -220,7 +220,7 @@ class PresentationQuerySet(EntryQuerySet):
     def taking_place(self) -> Self:
         """Presentations not called off, drafts too, of papers not withdrawn; public or not."""
         withdrawn = Q(paper__isnull=False, paper__status="withdrawn")
-        return self.filter(~called_off(), ~withdrawn)
+        return self.filter(~is_cancelled(), ~withdrawn)
 
     def outside_session(self) -> Self:
         """Those that neither lie in their session nor begin in it, as `clashes.rules.talks_outside` finds."""
@@ -240,7 +240,7 @@ class PresentationQuerySet(EntryQuerySet):
         """Those of papers on this topic or one below it; all where there is no topic."""
         if topic is None:
             return self
-        return self.filter(paper__in=self.published_related("paper", at).below(topic))
+        return self.filter(paper__in=self.published_related("paper", at).in_topic(topic))
 
     def by_title(self) -> Self:
         return self.order_by(Coalesce("paper__sort_title", "title"), "pk")
@@ -261,7 +261,7 @@ class PresentationQuerySet(EntryQuerySet):
         """By time, with it as `begins`, their own or their session's; and whether they are `called_off`."""
         rows = self.annotate(
             begins=Coalesce("start", "session__start"),
-            called_off=ExpressionWrapper(called_off(), BooleanField()),
+            called_off=ExpressionWrapper(is_cancelled(), BooleanField()),
         )
         return rows.order_by(F("begins").asc(nulls_last=True), "position", "pk")
 

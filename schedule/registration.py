@@ -27,7 +27,7 @@ from conference.models import Edition
 from conference.request_edition import PREVIEW_STATES
 from papers.models import Authorship, Material, Paper
 from papers.registration import chosen_papers
-from papers.search_words import PROGRAM, ProgramWords
+from papers.search_words import PROGRAM_WORDS, ProgramWords
 from people.models import Person, PersonAccount
 from people.querysets import Appearance, register_appearance
 from schedule.models import (
@@ -150,7 +150,7 @@ def program_words(edition: Edition, at: datetime) -> ProgramWords:
     return ProgramWords(sorted(used_days(edition, at)), [*rooms], used_kinds(edition, at))
 
 
-PROGRAM.append(program_words)
+PROGRAM_WORDS.append(program_words)
 
 
 def recordings(edition: int, at: datetime) -> Iterable[QuerySet[Model]]:

@@ -23,7 +23,7 @@ from conference.feeds import MAX_ENTRIES, EditionFeed, writable
 from conference.models import Edition
 from conference.page_metadata import absolute
 from content import revision
-from papers.rows import NO_TIME
+from papers.rows import UNSCHEDULED
 from schedule.entries import Status
 from schedule.models import Release, Session
 from schedule.timetable import instant
@@ -172,7 +172,7 @@ def changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
 
     def place_in_list(change: ProgramChange) -> tuple[int, datetime, str, str]:
         place = change.after or change.before
-        start = instant(place.start) if place and place.start else NO_TIME
+        start = instant(place.start) if place and place.start else UNSCHEDULED
         return ORDER.index(change.kind), start, change.title.casefold(), change.key
 
     found = [*_gone(before, after)]

@@ -17,13 +17,13 @@ from papers.rows import (
     RowsByKey,
     SessionRow,
     TalkRow,
-    authors,
-    awards,
-    grouped,
-    labels_of,
-    material_links,
+    authors_by_paper,
+    awards_by_paper,
+    group_values,
+    kind_labels,
+    materials_by_paper,
     running_order,
-    thumbnail,
+    thumbnail_of_name,
 )
 from people.querysets import with_shown_names
 from people.rows import PersonLink
@@ -60,16 +60,16 @@ def fill(
     columns = (*OWN, *STATE, *OTHERS, *PRINTED, *(ABSTRACTS if abstracts else ()))
     rows = talks.filter(session__in=wholes).annotate(starts=Coalesce("start", "session__start"))
     rows = rows.order_by("position", "pk").values_list(*columns, named=True)
-    found = {**grouped((row.session_id, row) for row in rows)}
+    found = {**group_values((row.session_id, row) for row in rows)}
     for key, some in found.items():
         if len(some) > most and wholes[key] != entire:
             found[key] = tuple(running_order(some[:most])[:TALKS_SHOWN])
     shown = [row for some in found.values() for row in some]
     papers, keys = Paper.objects.all(), [row.paper_id for row in shown if row.paper_id]
-    people, won = authors(papers, keys, at), awards(papers, keys, at)
-    opened = material_links(papers, keys if materials else (), at)
+    people, won = authors_by_paper(papers, keys, at), awards_by_paper(papers, keys, at)
+    opened = materials_by_paper(papers, keys if materials else (), at)
     spoken = speakers([row.pk for row in shown], at)
-    labels = labels_of(Paper, "presentations")
+    labels = kind_labels(Paper, "presentations")
 
     def paper(row: Any, edition: EditionSummary) -> PaperRow:
         return PaperRow(
@@ -81,7 +81,7 @@ def fill(
             people[row.paper_id],
             won[row.paper_id],
             opened[row.paper_id],
-            picture=thumbnail(row.paper__thumbnail) if materials else None,
+            picture=thumbnail_of_name(row.paper__thumbnail) if materials else None,
         )
 
     def talk(row: Any, edition: EditionSummary, session: SessionRow) -> TalkRow:
@@ -119,4 +119,4 @@ def speakers(talks: Collection[int], at: datetime | None = None) -> RowsByKey[Pe
     named = with_shown_names(Speaker.objects.published(moment(at)))
     rows: Any = named.filter(AnyOf("presentation_id", Keys(talks))).order_by("position", "pk")
     columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")
-    return grouped((talk, PersonLink(*who)) for talk, *who in rows.values_list(*columns))
+    return group_values((talk, PersonLink(*who)) for talk, *who in rows.values_list(*columns))

@@ -11,7 +11,7 @@ from heapq import heappop, heappush
 from itertools import groupby, islice, pairwise
 from typing import Any, Protocol
 
-from papers.rows import natural
+from papers.rows import natural_sort_key
 
 # An edition with more days than this (a slip in its dates) shows only the days that have sessions.
 MAX_STRIP_DAYS = 31
@@ -67,7 +67,7 @@ def in_series[T](sessions: Iterable[T]) -> list[T]:
         if match := NUMBERED.match(str(session)):
             series.setdefault(match[1].casefold(), []).append(place)
     for places in series.values():
-        rows = sorted((found[place] for place in places), key=lambda session: natural(str(session)))
+        rows = sorted((found[place] for place in places), key=lambda session: natural_sort_key(str(session)))
         for place, session in zip(places, rows, strict=True):
             found[place] = session
     return found

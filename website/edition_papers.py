@@ -32,7 +32,7 @@ class EditionPapers(PaperSearch):
     PARAMETERS: ClassVar[Mapping[str, str]] = PARAMETERS
     # Sessions are of a kind, too.
     CHIP_LABELS: ClassVar[dict[str, object]] = {"kind": _("Kind")}
-    KEPT: ClassVar[tuple[str, ...]] = ("tab",)
+    KEPT_PARAMETERS: ClassVar[tuple[str, ...]] = ("tab",)
 
     def __init__(
         self, parameters: QueryDict, edition: Edition, tabs: Iterable[str], at: datetime | None = None

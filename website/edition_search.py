@@ -107,8 +107,8 @@ class EditionSearch(ResultSections):
 
     def parameters(self) -> dict[str, object]:
         papers = self.papers
-        given = {papers.add_prefix(name): papers.values[name] for name in papers.given}
-        plain = ",".join(papers.plain)
+        given = {papers.add_prefix(name): papers.values[name] for name in papers.given_facets}
+        plain = ",".join(papers.plain_words)
         return {"q": papers.text, "plain": plain, "kind": self.tab, **given, "sort": self.chosen["sort"]}
 
 

@@ -222,9 +222,9 @@ def marked_papers(keys: Sequence[int], query: Query) -> list[PaperRow]:
 
     Four queries. A title without a mark keeps its formulas.
     """
-    papers = Paper.objects.published().exactly(keys)
+    papers = Paper.objects.published().in_key_order(keys)
     if not query:
-        return papers.cards()
+        return papers.list_rows()
 
     def marked(row: PaperRow) -> PaperRow:
         title = highlight(str(row), query, Field.TITLE)
@@ -238,4 +238,4 @@ def marked_papers(keys: Sequence[int], query: Query) -> list[PaperRow]:
             abstract_html=excerpt(markup.plain(row.abstract_html), query),
         )
 
-    return [marked(row) for row in papers.cards(abstract="abstract")]
+    return [marked(row) for row in papers.list_rows(abstract="abstract")]

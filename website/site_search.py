@@ -128,18 +128,18 @@ class SiteSearch(ResultSections):
         years = {slug: (one.name, edition_word(one.pk)) for slug, one in self.editions.items()}
         areas = {key: (name, area_word(key)) for key, name in self.areas.items()}
         offered = {"edition": years, "area": areas}
-        found = [Facet(name, str(LABELS[name]), self._offers(name, some)) for name, some in offered.items()]
-        return [facet for facet in found if len(facet.offers) > 1 or facet.chosen]
+        found = [Facet(name, str(LABELS[name]), self._choices(name, some)) for name, some in offered.items()]
+        return [facet for facet in found if len(facet.choices) > 1 or facet.chosen]
 
-    def _offers(self, name: str, choices: dict[str, tuple[str, str]]) -> list[FacetChoice]:
+    def _choices(self, name: str, values: dict[str, tuple[str, str]]) -> list[FacetChoice]:
         everywhere = self._number([edition_word(None)], but=name) if name == "edition" else 0
-        offers = []
-        for value, (label, marker) in choices.items():
+        choices = []
+        for value, (label, marker) in values.items():
             number, chosen = self._number([marker], but=name), self.values.get(name) == value
             if number or chosen:
                 query = self.query_with(**{name: "" if chosen else value})
-                offers.append(FacetChoice(label, number + everywhere, query, chosen, 0, value))
-        return sorted(offers, key=lambda offer: -offer.count) if name == "area" else offers
+                choices.append(FacetChoice(label, number + everywhere, query, chosen, 0, value))
+        return sorted(choices, key=lambda offer: -offer.count) if name == "area" else choices
 
     def query_with(self, **changes: str) -> str:
         """Return the query of what was understood, in which these facets differ, on its first page."""
@@ -162,7 +162,7 @@ class SiteSearch(ResultSections):
         ]
 
     @property
-    def understood(self) -> list[str]:
+    def understood_words(self) -> list[str]:
         """The words that name an edition, as they were typed without an operator."""
         return [self.reading.written(one) for one in self._named]
 
@@ -173,11 +173,11 @@ class SiteSearch(ResultSections):
     @property
     def plain_query(self) -> str:
         """Return the query that searches for the understood words as words."""
-        plain = PLAIN_SEPARATOR.join([*self.plain, *self.understood])
-        return urlencode([("q", self.text), ("plain", plain), *self.given_fields])
+        plain = PLAIN_SEPARATOR.join([*self.plain, *self.understood_words])
+        return urlencode([("q", self.text), ("plain", plain), *self.hidden_parameters])
 
     @property
-    def given_fields(self) -> list[tuple[str, str]]:
+    def hidden_parameters(self) -> list[tuple[str, str]]:
         """The parameters beside the words, for a form that searches for others."""
         given = [(PARAMETERS[name], value) for name, value in self.given.items()]
         return [*([("kind", self.tab)] if self.tab else []), *given]

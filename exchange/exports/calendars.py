@@ -65,7 +65,7 @@ def _chosen(edition: Edition, choice: ScheduleFilter | None) -> tuple[Q, Q]:
     sessions = edition.sessions.published().chosen(choice).order_by().values("pk")
     talks = Q(session__in=sessions)
     if choice.topic:
-        talks &= Q(paper__in=edition.papers.published().below(choice.topic).order_by().values("pk"))
+        talks &= Q(paper__in=edition.papers.published().in_topic(choice.topic).order_by().values("pk"))
     return Q(pk__in=sessions), talks
 
 

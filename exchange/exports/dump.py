@@ -269,7 +269,7 @@ class Dump:
         for part in parts:
             if uid := part.get("person"):
                 # The printed name, unless that is hidden by now.
-                name = self._hidden.shown(uid, part.get("name", ""), part["known_as"])
+                name = self._hidden.shown_name(uid, part.get("name", ""), part["known_as"])
                 part["person"] = PersonRef(name=name, uid=uid)
             elif "person" in part:
                 part["person"] = None

@@ -79,7 +79,7 @@ class People:
         return person.name if self.is_hidden(person, name) else name
 
     def is_hidden(self, person: Person, name: str) -> bool:
-        return self._hidden.hold(person.pk, name)
+        return self._hidden.contains(person.pk, name)
 
     def is_free(self, pair: tuple[str, str], person: Person) -> bool:
         return self._owners.get(pair) in (None, person.pk)

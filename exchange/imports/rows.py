@@ -195,9 +195,8 @@ class EditionRows:
             if key in index.concealed:
                 report_concealed(record.where, kind.key, key, findings)
                 continue
-            row = index.rows.get(key) or namesakes.get(
-                names.normalize(stated(getattr(record, "name", ""), ""))
-            )
+            name = names.normalize(stated(getattr(record, "name", ""), ""))
+            row = index.rows.get(key) or namesakes.get(name)
             if row is None:
                 own = {"edition": self.edition} if kind.is_in_edition else {}
                 row = kind.model(**{kind.key: key}, **own)

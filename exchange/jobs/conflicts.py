@@ -193,7 +193,7 @@ def _without_hidden(value: list[Values], finder: Finder) -> list[Values]:
     hidden = HiddenNames(rows.values_list("person__uid", "name"))
     return [
         {**part, "name": str(finder.row("person", part["person"]))}
-        if hidden.hold(part["person"], part.get("name", ""))
+        if hidden.contains(part["person"], part.get("name", ""))
         else part
         for part in value
     ]

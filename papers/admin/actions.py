@@ -87,7 +87,7 @@ class GrantAward(BulkAction):
         return plan
 
 
-def matched(source: str, uids: Sequence[str]) -> tuple[list[tuple[int, str]], list[str]]:
+def match_urls(source: str, uids: Sequence[str]) -> tuple[list[tuple[int, str]], list[str]]:
     """Match a pasted list of addresses to papers: `identifier address` a line, or addresses alone in order.
 
     Return pairs of the index of a paper and an address, and what is wrong, with line numbers. `uids` are the
@@ -96,13 +96,14 @@ def matched(source: str, uids: Sequence[str]) -> tuple[list[tuple[int, str]], li
     numbered = enumerate(source.splitlines(), start=1)
     lines = [(number, cells) for number, line in numbered if (cells := SEPARATORS.sub(" ", line).split())]
     sizes = {len(cells) for _number, cells in lines}
-    problems = [problem for number, cells in lines if (problem := _problem(number, cells))]
+    problems = [*filter(None, (_check_line(number, cells) for number, cells in lines))]
     if not lines:
         problems = [gettext("Paste at least one address.")]
     elif problems:
         pass
     elif sizes == {2}:
-        problems = [problem for number, cells in lines if (problem := _unknown(number, cells[0], uids))]
+        checked = (_check_identifier(number, cells[0], uids) for number, cells in lines)
+        problems = [*filter(None, checked)]
     elif sizes == {1, 2}:
         problems = [gettext("Start every line with a paper's identifier, or none of them.")]
     elif len(lines) != len(uids):
@@ -117,7 +118,7 @@ def matched(source: str, uids: Sequence[str]) -> tuple[list[tuple[int, str]], li
     return [(uids.index(uid), address) for _number, (uid, address) in lines], []
 
 
-def _problem(number: int, cells: list[str]) -> str:
+def _check_line(number: int, cells: list[str]) -> str:
     if len(cells) > 2:
         return gettext("Line %(line)d: enter an address, or an identifier and an address.") % {"line": number}
     address = cells[-1]
@@ -137,7 +138,7 @@ def _problem(number: int, cells: list[str]) -> str:
     return ""
 
 
-def _unknown(number: int, uid: str, uids: Sequence[str]) -> str:
+def _check_identifier(number: int, uid: str, uids: Sequence[str]) -> str:
     if uids.count(uid) == 1:
         return ""
     sentence = gettext("Line %(line)d: no chosen paper has the identifier “%(uid)s”.")
@@ -174,7 +175,7 @@ class AddMaterial(BulkAction):
     def plan(
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
     ) -> BulkPlan:
-        pairs, problems = matched(values["addresses"], [row.uid for row in rows])
+        pairs, problems = match_urls(values["addresses"], [row.uid for row in rows])
         known = Material.objects.filter(paper__in=[row.pk for row in rows])
         here = {*known.filter(kind=values["kind"]).values_list("paper", "url")}
         last = dict(known.values_list("paper").annotate(last=Max("position")).order_by())
@@ -204,13 +205,13 @@ class AddMaterial(BulkAction):
         return plan
 
 
-GRANTING = Words(
+GRANT_WORDS = Words(
     _("Grant an award to selected %(verbose_name_plural)s"),
     _("Award granted to %(amount)s."),
     ngettext_lazy("%(count)d has the award already.", "%(count)d have the award already.", "count"),
     _("Grant the award to %(amount)s"),
 )
-grant_to_people = GrantAward("grant_award", GRANTING, "person")
+grant_to_people = GrantAward("grant_award", GRANT_WORDS, "person")
 ACTIONS = [
     set_field(
         "set_topic",
@@ -242,7 +243,7 @@ ACTIONS = [
             _("Set decision of %(amount)s"),
         ),
     ),
-    GrantAward("grant_award", GRANTING),
+    GrantAward("grant_award", GRANT_WORDS),
     AddMaterial(
         "add_material",
         Words(

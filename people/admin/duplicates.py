@@ -168,7 +168,7 @@ class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
     def decision_address(self, suggestion: S) -> str:
         raise NotImplementedError
 
-    def chosen(self, request: HttpRequest, suggestions: QuerySet[S]) -> list[S]:
+    def decidable_rows(self, request: HttpRequest, suggestions: QuerySet[S]) -> list[S]:
         """Return those of which the user may decide."""
         rows = suggestions.select_related(*self.model.subjects)
         return [row for row in rows if self.has_change_permission(request, row)]
@@ -206,7 +206,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}")
 
     def list_context(self) -> dict[str, object]:
-        last = Comparison.of(self.rows_model)
+        last = Comparison.for_model(self.rows_model)
         new_rows = self.rows_model._default_manager.filter(pk__gt=last.last_key if last else 0)
         name = self.rows_model._meta.model_name
         return {
@@ -266,7 +266,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
 
     @admin.action(permissions=["change"], description=_("Not the same"))
     def not_the_same(self, request: HttpRequest, queryset: QuerySet[Pair]) -> None:
-        pairs = self.chosen(request, queryset)
+        pairs = self.decidable_rows(request, queryset)
         for pair in pairs:
             merge.mark_distinct([pair.first, pair.second])
         words = ngettext(
@@ -278,7 +278,10 @@ class PairAdmin(SuggestionAdmin[Pair]):
     def merge_pairs(self, request: HttpRequest, queryset: QuerySet[Pair]) -> HttpResponse | None:
         """Ask first, saying what will be merged into what; then merge, each pair an act of its own."""
         visible = self.rows_admin.visible_to(request)
-        plans = [side_by_side([pair.first, pair.second], visible) for pair in self.chosen(request, queryset)]
+        plans = [
+            side_by_side([pair.first, pair.second], visible)
+            for pair in self.decidable_rows(request, queryset)
+        ]
         foreign = [plan for plan in plans if self.rows_admin.used_elsewhere(request, plan)]
         if foreign:
             names = ", ".join(str(row) for plan in foreign for row in plan.rows)

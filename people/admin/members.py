@@ -56,12 +56,12 @@ class MembershipAdmin(ScopedAdmin):
     # A program chair may not touch owners.
 
     def has_change_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
-        return super().has_change_permission(request, obj) and self.is_below(request, obj)
+        return super().has_change_permission(request, obj) and self.can_grant_role(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
-        return super().has_delete_permission(request, obj) and self.is_below(request, obj)
+        return super().has_delete_permission(request, obj) and self.can_grant_role(request, obj)
 
-    def is_below(self, request: HttpRequest, obj: Membership | None) -> bool:
+    def can_grant_role(self, request: HttpRequest, obj: Membership | None) -> bool:
         return obj is None or obj.role in membership.grantable_roles(request.user, obj.place)
 
     @admin.display(description=gettext_lazy("edition or series"))

@@ -122,7 +122,7 @@ class MergeAdmin(ContentAdmin):
             listed = ", ".join(f"“{row}”" for row in rows)
             self.message_user(request, words % {"names": listed}, messages.SUCCESS)
             return redirect(self.next_address(request) or self.named("changelist"))
-        if request.POST.get("seen") != shown.seen:
+        if request.POST.get("seen") != shown.fingerprint:
             problems.append(gettext("Something changed after you opened the page. Review it again."))
             return None
         keys = {str(row.pk): row for row in rows}
@@ -276,7 +276,7 @@ class MergeAdmin(ContentAdmin):
 
     def suggested(self, row: Mergeable) -> str:
         """Return the address that compares a row with its likely duplicates; empty without any."""
-        pairs = storage.PAIR_MODELS[self.model].objects.undecided().of_row(row.pk)
+        pairs = storage.PAIR_MODELS[self.model].objects.undecided().about_row(row.pk)
         found = pairs.values_list("first_id", "second_id")[: MAX_COMPARED - 1]
         keys = dict.fromkeys(key for pair in found for key in pair if key != row.pk)
         return self.compare_address([row.pk, *keys], self.named("change", row.pk)) if keys else ""

@@ -68,7 +68,7 @@ class LikelyNamesakeAdmin(SuggestionAdmin[LikelyNamesake]):
 
     @admin.action(permissions=["change"], description=_("Each of these is one person"))
     def are_one(self, request: HttpRequest, queryset: QuerySet[LikelyNamesake]) -> None:
-        rows = self.chosen(request, queryset)
+        rows = self.decidable_rows(request, queryset)
         for row in rows:
             row.is_one = True
         LikelyNamesake.objects.bulk_update(rows, ["is_one"])

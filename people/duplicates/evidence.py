@@ -42,12 +42,8 @@ CONTACT_WEIGHT, FIRST_COAUTHOR_WEIGHT, MORE_COAUTHORS_WEIGHT = log(10_000), log(
 NO_COAUTHOR_WEIGHT, OTHER_AFFILIATION_WEIGHT, OTHER_IDS_WEIGHT = log(0.5), log(0.4), log(0.2)
 SAME_TOPIC_WEIGHT, OTHER_TOPICS_WEIGHT, LONG_AGO_WEIGHT = log(2), log(0.6), log(0.3)
 MIN_YEARS_APART = 15
-LISTED_TWICE_WEIGHT, SAME_PAPER_WEIGHT, SAME_PAPERS_WEIGHT, OTHER_PLACE_THERE_WEIGHT = (
-    log(12),
-    log(0.05),
-    log(0.001),
-    log(0.1),
-)
+LISTED_TWICE_WEIGHT, OTHER_PLACE_THERE_WEIGHT = log(12), log(0.1)
+SAME_PAPER_WEIGHT, SAME_PAPERS_WEIGHT = log(0.05), log(0.001)
 # Lower bound of expected namesakes: smaller estimates are unreliable.
 MIN_NAMESAKES = 1e-3
 MAX_AFFILIATION_RATIO, MIN_AFFILIATION_RATIO, SAME_PLACE_SHARE = 60.0, 3.0, 0.5
@@ -117,9 +113,9 @@ def weigh_evidence(
     one: PersonCandidate, other: PersonCandidate, match: SpellingMatch, shares: dict[str, float]
 ) -> list[tuple[float, Reason]]:
     """Return what speaks for and against them, with weights. `shares`: affiliation -> of all people."""
-    found: list[tuple[float, Reason]] = (
-        [(CONTACT_WEIGHT, ("contact", {}))] if one.contacts & other.contacts else []
-    )
+    found: list[tuple[float, Reason]] = []
+    if one.contacts & other.contacts:
+        found.append((CONTACT_WEIGHT, ("contact", {})))
     found += [*_papers(one, other, match), *_coauthors(one, other), *_affiliations(one, other, shares)]
     found += [*_topics(one, other), *_years(one, other)]
     schemes = {scheme for scheme, _ in one.ids} & {scheme for scheme, _ in other.ids}

@@ -31,7 +31,12 @@ MAX_AUTHORS = 40
 ASSUMED_OTHERS = 2_000
 # Longer names are cut for their blocks.
 MAX_NAME_WORDS = 6
+# Blocks also share the first or last letters of a word.
 PART_CHARS = 3
+# The rarest parts of a name decide how many namesakes are expected.
+MAX_SHARES = 3
+# A word that more people here have in their names is usual.
+MAX_RARE_COUNT = 3
 DIFFERENCE_RANKS = {kind: place for place, kind in enumerate(SpellingDifference)}
 
 type Pair = tuple[int, int]
@@ -124,24 +129,22 @@ class Frequencies:
 
     def namesakes(self, match: SpellingMatch) -> float:
         """Return how many others are to be expected whose names are as much alike by chance."""
-        shares = sorted(map(self.share, match.shared))[:PART_CHARS]
+        shares = sorted(map(self.share, match.shared))[:MAX_SHARES]
         shares += [self.initial(letter) for letter in match.initials]
         if match.unlike[0]:
             # A slip is rare; of the names that begin like another there are many.
             which = min if match.kind == SpellingDifference.TYPO else max
             shares.append(3 * which(map(self.share, match.unlike)))
         expected = float(self.here)
-        for share in shares[:PART_CHARS]:
+        for share in shares[:MAX_SHARES]:
             expected *= share
         # A name of one word, or three of which the third adds little.
-        return expected * SAME_LANGUAGE ** (len(shares[:PART_CHARS]) - 1)
+        return expected * SAME_LANGUAGE ** (len(shares[:MAX_SHARES]) - 1)
 
     def are_both_usual(self, match: SpellingMatch) -> bool:
         """Return whether words that differ by a letter are both common names, such as Zhang and Zheng."""
-        return (
-            match.kind == SpellingDifference.TYPO
-            and min(self.words[word] for word in match.unlike) > PART_CHARS
-        )
+        is_typo = match.kind == SpellingDifference.TYPO
+        return is_typo and min(self.words[word] for word in match.unlike) > MAX_RARE_COUNT
 
 
 # Who is compared with whom

@@ -193,9 +193,8 @@ def store_kept_apart(found: Iterable[LikelyDuplicate]) -> None:
 
 def _find(model: type[Model]) -> tuple[list[LikelyDuplicate], list[MixedPerson]]:
     if model is Institution:
-        return find_duplicate_institutions(
-            institution_candidates(), InstitutionDistinction.objects.pairs()
-        ), []
+        distinct = InstitutionDistinction.objects.pairs()
+        return find_duplicate_institutions(institution_candidates(), distinct), []
     people, written = person_candidates()
     asked = PersonPair.objects.filter(signs__contains=f",{KEPT_APART},")
     kept_apart = set(asked.values_list("first_id", "second_id"))
@@ -209,7 +208,7 @@ def _find(model: type[Model]) -> tuple[list[LikelyDuplicate], list[MixedPerson]]
 
 def search_if_quick(model: type[Model]) -> None:
     """Search again if rows have changed and few exist; skip if the database is busy."""
-    if is_fresh(Comparison.of(model)) or model._default_manager.count() > MAX_AUTOMATIC_ROWS:
+    if is_fresh(Comparison.for_model(model)) or model._default_manager.count() > MAX_AUTOMATIC_ROWS:
         return
     try:
         search(model)
@@ -226,7 +225,7 @@ def search_all() -> None:
 @contextmanager
 def deciding(model: type[Model], keys: Iterable[int]) -> Iterator[None]:
     """Delete the pairs among these rows, which the block decides; all others are as fresh as before."""
-    decided, was_fresh = list(keys), is_fresh(Comparison.of(model))
+    decided, was_fresh = list(keys), is_fresh(Comparison.for_model(model))
     yield
     PAIR_MODELS[model]._default_manager.filter(first__in=decided, second__in=decided).delete()
     if was_fresh:

@@ -119,7 +119,7 @@ class SideBySide:
         return {line.name: one.key for line in self.lines for one in line.choices if one.is_preset}
 
     @property
-    def seen(self) -> str:
+    def fingerprint(self) -> str:
         """What changes when anything does that is shown here."""
         shown = [
             [(line.name, [(c.key, str(c.value)) for c in line.choices]) for line in self.lines],

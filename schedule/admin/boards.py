@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from content.versions import Seen, mark
 from editorial.model_admin import ContentAdmin
 from papers.models import Authorship, Topic
-from papers.rows import natural
+from papers.rows import natural_sort_key
 from schedule import clashes
 from schedule.admin.editor import SessionPage, clash_context, difference, get_session, rows_of
 from schedule.board_plan import (
@@ -216,7 +216,7 @@ def labels_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Ht
     shown = talks.select_related("paper", "edition").prefetch_related(
         Prefetch("paper__authorships", Authorship.objects.order_by("position")), "speakers"
     )
-    posters = sorted(shown, key=lambda talk: (natural(talk.board), talk.position))
+    posters = sorted(shown, key=lambda talk: (natural_sort_key(talk.board), talk.position))
     context = {
         "edition": session.edition,
         "session": session,

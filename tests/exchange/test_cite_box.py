@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 def box() -> Page:
     edition = Edition.objects.select_related("conference").get()
-    paper = edition.papers.published().in_full().get()
+    paper = edition.papers.published().with_details().get()
     with CaptureQueriesContext(connection) as queries:
         markup = Template("{% load cite %}{% cite_box paper %}").render(
             Context({"paper": paper, "edition": edition})

@@ -8,7 +8,7 @@ from django.test import Client
 
 from pagecache import per_revision
 from papers.models import Paper
-from papers.related import related
+from papers.related import find_related
 from tests import factories as make
 from tests.reading import read
 
@@ -37,12 +37,12 @@ def hall() -> dict[str, Any]:
 
 
 def fetched(paper: Any) -> Paper:
-    full: Paper = Paper.objects.in_full().get(pk=paper.pk)
+    full: Paper = Paper.objects.with_details().get(pk=paper.pk)
     return full
 
 
 def titles(paper: Any) -> list[str]:
-    return [poster.paper.title for poster in related(fetched(paper)).posters]
+    return [poster.paper.title for poster in find_related(fetched(paper)).posters]
 
 
 def test_likest_come_first_and_other_days_not_at_all() -> None:
@@ -74,7 +74,7 @@ def test_paper_without_poster_or_words_has_none() -> None:
     make.make_presentation(make.make_session(edition, kind="poster"), plain, kind="poster")
     papers = [fetched(talk), fetched(plain)]
 
-    assert [related(paper).posters for paper in papers] == [[], []]
+    assert [find_related(paper).posters for paper in papers] == [[], []]
 
 
 def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
@@ -84,7 +84,7 @@ def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
         paper = fetched(posters["own"])
         per_revision.clear()
         with django_assert_num_queries(6):
-            related(paper)
+            find_related(paper)
 
 
 def test_paper_page_leads_on_to_them(client: Client) -> None:

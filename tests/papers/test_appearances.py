@@ -3,7 +3,7 @@
 import pytest
 
 from papers.models import Paper
-from papers.querysets import called_off
+from papers.querysets import is_cancelled
 from schedule.models import Presentation
 from tests import factories as make
 
@@ -29,4 +29,4 @@ def test_appearance_is_off_with_the_whole_that_its_session_is_part_of() -> None:
         False,
     ]
     assert [row.called_off for row in found] == [row.cancelled for row in found]
-    assert {*Presentation.objects.filter(~called_off())} == {row for row in found if not row.called_off}
+    assert {*Presentation.objects.filter(~is_cancelled())} == {row for row in found if not row.called_off}

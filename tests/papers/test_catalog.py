@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from conference.models import Edition
 from papers.catalog import (
-    UNSCHEDULED,
     catalog,
     listed_papers,
     paper_talks,
@@ -15,7 +14,7 @@ from papers.catalog import (
     papers_by_material,
 )
 from papers.models import Paper
-from papers.rows import natural
+from papers.rows import UNSCHEDULED, natural_sort_key
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -91,7 +90,10 @@ def test_talks_take_place_and_sessions_stand_by_their_first(edition: Edition, pa
         "day": ["2021-04-06"],
         "has": ["video"],
     }
-    assert (found.starts, found.boards) == ({paper.pk: make.MORNING - HOUR}, {paper.pk: natural("9")})
+    assert (found.starts, found.boards) == (
+        {paper.pk: make.MORNING - HOUR},
+        {paper.pk: natural_sort_key("9")},
+    )
 
 
 def test_what_is_not_public_is_in_no_choice(edition: Edition, paper: Paper) -> None:

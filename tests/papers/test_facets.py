@@ -63,7 +63,7 @@ def test_bitmap_gives_its_papers_back(places: list[int]) -> None:
     papers = [ListedPaper(key, "", "", "") for key in range(10_000, 16_628)]
     numbers = PaperNumbers(papers)
     bits = numbers.bits(10_000 + place for place in places)
-    assert Catalog(papers, numbers, {}, {}, {}).ordered(bits) == [10_000 + place for place in places]
+    assert Catalog(papers, numbers, {}, {}, {}).sorted_keys(bits) == [10_000 + place for place in places]
     assert numbers.bits([5, 99_999]) == 0
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 
 from conference.models import Edition
 from papers.models import Paper
-from papers.page_metadata import pages
+from papers.page_metadata import parse_pages
 from people.models import PersonName
 from tests import factories as make
 from tests.exchange.programs import PROCEEDINGS
@@ -143,7 +143,7 @@ def test_pdf_of_another_host_is_none_for_scholar(client: Client, paper: Paper) -
     ],
 )
 def test_pages_are_read(written: str, read: tuple[str, str]) -> None:
-    assert pages(written) == read
+    assert parse_pages(written) == read
 
 
 def test_dublin_core(client: Client, paper: Paper) -> None:

@@ -11,7 +11,7 @@ from conference.models import Edition
 from content.ordering import reorder
 from content.preview_context import Lifted, preview_as
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
-from papers.querysets import called_off
+from papers.querysets import is_cancelled
 from papers.related import similar_papers
 from schedule.models import Presentation
 from search.index import DocumentRecord, index
@@ -47,13 +47,13 @@ def authors(papers: Any) -> list[str]:
     return [author.name for paper in papers for author in paper.shown_authors]
 
 
-def cards(at: datetime | None) -> list[Any]:
-    lines = Paper.objects.all().cards(at)
+def list_rows(at: datetime | None) -> list[Any]:
+    lines = Paper.objects.all().list_rows(at)
     return [len(part) for row in lines for part in (row.shown_authors, row.shown_grants, row.appearances)]
 
 
 def on_its_page(at: datetime | None) -> list[int]:
-    paper = Paper.objects.in_full(at).get()
+    paper = Paper.objects.with_details(at).get()
     parts = (paper.shown_authors, paper.shown_grants, paper.appearances, paper.shown_materials)
     return [*map(len, parts)]
 
@@ -72,7 +72,7 @@ def winners(at: datetime | None) -> list[Any]:
         (lambda at: [row[2] for row in Paper.objects.all().award_rows(at)], [], ["A"]),
         (lambda at: [*Paper.objects.all().team_sizes(at)], [], [1]),
         (lambda at: authors(Paper.objects.with_authors(at)), [], ["Ada"]),
-        (cards, [0] * 3, [1] * 3),
+        (list_rows, [0] * 3, [1] * 3),
         (on_its_page, [0] * 4, [1] * 4),
         (winners, [], [(1, 1)]),
         (lambda at: names(Authorship.objects.published(at)), [], ["Ada"]),
@@ -160,7 +160,7 @@ def test_papers_of_a_topic_are_those_in_it_and_below(edition: Edition) -> None:
         make.make_paper(edition, title=topic.name, topic=topic)
     make.make_paper(edition, title="draft", topic=topics[3], status="draft")
     make.make_paper(edition, title="other", topic=make.make_topic(edition, "Compilers"))
-    below = {topic.name: names(Paper.objects.published().below(topic).by_title()) for topic in topics}
+    below = {topic.name: names(Paper.objects.published().in_topic(topic).by_title()) for topic in topics}
     counts = {
         topic.name: topic.paper_count for topic in Topic.objects.with_counts().exclude(name="Compilers")
     }
@@ -182,9 +182,9 @@ def test_order_by_title_is_that_of_the_folded_title_then_of_the_uid(edition: Edi
 def test_papers_are_fetched_in_the_order_of_their_keys(edition: Edition) -> None:
     one, two, three = (make.make_paper(edition) for _ in range(3))
 
-    assert [*Paper.objects.exactly([three.pk, one.pk])] == [three, one]
-    assert [*Paper.objects.exactly([one.pk, three.pk, two.pk])] == [one, three, two]
-    assert [*Paper.objects.exactly([])] == []
+    assert [*Paper.objects.in_key_order([three.pk, one.pk])] == [three, one]
+    assert [*Paper.objects.in_key_order([one.pk, three.pk, two.pk])] == [one, three, two]
+    assert [*Paper.objects.in_key_order([])] == []
 
 
 def test_awards_of_a_paper_at_one_place_stand_as_they_were_made(edition: Edition) -> None:
@@ -221,10 +221,10 @@ def test_called_off_is_what_is_cancelled_or_in_something_that_is(edition: Editio
         ("unscheduled", None, "published"),
     ):
         make.make_presentation(session, title=title, status=status, edition=edition)
-    found = Presentation.objects.filter(called_off()).order_by("pk")
+    found = Presentation.objects.filter(is_cancelled()).order_by("pk")
 
     assert [row.title for row in found] == ["itself", "alone", "session", "whole"]
-    rest = Presentation.objects.filter(~called_off()).order_by("pk")
+    rest = Presentation.objects.filter(~is_cancelled()).order_by("pk")
     assert [row.title for row in rest] == ["on", "unscheduled"]
 
 
@@ -288,8 +288,8 @@ def test_papers_and_people_are_counted_by_edition_of_one_conference(edition: Edi
         make.make_paper(one, people)
     conference = edition.conference_id
 
-    assert Paper.objects.by_edition(conference) == {edition.pk: 2, second.pk: 1}
-    assert Authorship.objects.by_edition(conference) == {edition.pk: (2, 2), second.pk: (1, 1)}
+    assert Paper.objects.counts_by_edition(conference) == {edition.pk: 2, second.pk: 1}
+    assert Authorship.objects.counts_by_edition(conference) == {edition.pk: (2, 2), second.pk: (1, 1)}
 
 
 def test_returning_authors_wrote_for_an_earlier_edition_of_the_same_conference(edition: Edition) -> None:
@@ -364,7 +364,7 @@ def test_lists_fetch_their_lines_with_three_queries_more(
     wanted = expected(full)
 
     with django_assert_num_queries(4):
-        (paper,) = Paper.objects.cards()
+        (paper,) = Paper.objects.list_rows()
     assert (paper.get_absolute_url(), paper.topic and paper.topic.name) == (full.get_absolute_url(), "c")
     assert names_and_awards(paper) == wanted[:2]
     assert [row.board for row in paper.appearances] == ["board 1", "board 2"]
@@ -376,7 +376,7 @@ def test_page_fetches_all_it_shows_with_four_queries_more(
     wanted = expected(full)
 
     with django_assert_num_queries(5):
-        paper = Paper.objects.in_full().get()
+        paper = Paper.objects.with_details().get()
         assert (paper.edition, paper.topic.edition) == (full.edition,) * 2
         assert names(paper.topic.ancestors) == ["a", "b"]
         assert parts(paper) == wanted
@@ -392,7 +392,7 @@ def test_detailed_cards_have_abstracts_and_materials(
 ) -> None:
     wanted = expected(full)
     with django_assert_num_queries(4 + 5):
-        (brief,), (detailed,) = Paper.objects.all().cards(), Paper.objects.all().cards(detailed=True)
+        (brief,), (detailed,) = Paper.objects.all().list_rows(), Paper.objects.all().list_rows(detailed=True)
 
     assert (brief.abstract_html, brief.shown_materials) == ("", ())
     assert detailed == brief._replace(

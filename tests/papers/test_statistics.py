@@ -9,7 +9,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from conference.models import Edition
 from content.revision import lock
 from pagecache import per_revision
-from papers.statistics import Value, bars, based_on, columns, shortened
+from papers.statistics import Value, bar_chart, basis_sentence, column_chart, shorten_label
 from papers.world_map import TILES, tile_of
 from people.models import Institution
 from tests import factories as make
@@ -123,8 +123,8 @@ def test_charts_say_of_how_many_papers_they_speak(client: Client, editions: tupl
         "Based on 3 of 4 papers.",
         "Based on 3 of 4 papers.",
     ]
-    assert based_on(823, 6628) == "Based on 823 of 6,628 papers."
-    assert based_on(6628, 6628) == "Based on all 6,628 papers."
+    assert basis_sentence(823, 6628) == "Based on 823 of 6,628 papers."
+    assert basis_sentence(6628, 6628) == "Based on all 6,628 papers."
 
 
 @db
@@ -187,7 +187,7 @@ def test_queries_are_the_same_for_one_and_three_papers(
 
 
 def test_lying_bars_have_widths_by_their_numbers() -> None:
-    chart = bars("k", "Title", "Kind", [Value("A", 4), Value("B", 1), Value("C", 0)])
+    chart = bar_chart("k", "Title", "Kind", [Value("A", 4), Value("B", 1), Value("C", 0)])
 
     assert [(mark.y, mark.width) for mark in chart.marks] == [
         ("22", "100.00%"),
@@ -198,7 +198,7 @@ def test_lying_bars_have_widths_by_their_numbers() -> None:
 
 
 def test_standing_bars_have_heights_by_their_numbers() -> None:
-    chart = columns("k", "Title", "Year", [Value("2021", 50), Value("2022", 100)])
+    chart = column_chart("k", "Title", "Year", [Value("2021", 50), Value("2022", 100)])
 
     assert [(mark.x, mark.y, mark.height) for mark in chart.marks] == [
         ("7.00%", "97.0", "75.0"),
@@ -208,11 +208,11 @@ def test_standing_bars_have_heights_by_their_numbers() -> None:
 
 @pytest.mark.parametrize("values", [[], [Value("A", 0)]])
 def test_chart_of_nothing_is_drawn_without_error(values: list[Value]) -> None:
-    assert bars("k", "T", "H", values).description == columns("k", "T", "H", values).description
+    assert bar_chart("k", "T", "H", values).description == column_chart("k", "T", "H", values).description
 
 
 def test_long_label_is_shortened_between_words() -> None:
     label = "King Abdullah University of Science and Technology"
 
-    assert shortened(label) == "King Abdullah University of Science …"
-    assert shortened("MIT") == "MIT"
+    assert shorten_label(label) == "King Abdullah University of Science …"
+    assert shorten_label("MIT") == "MIT"

@@ -159,7 +159,7 @@ def add_teasers(slug: str) -> None:
             if paper := papers.get(path.stem):
                 content = path.read_bytes()
                 paper.teaser.save(path.name, ContentFile(content), save=False)
-                paper.thumbnail = thumbnails.store(paper.teaser.name, thumbnail(content))
+                paper.thumbnail = thumbnails.store_thumbnail(paper.teaser.name, thumbnail(content))
                 paper.full_clean()
                 paper.save()
 

@@ -6,7 +6,7 @@ from django.utils.translation import gettext, ngettext
 
 import markup
 from papers.models import Paper
-from papers.related import distinctive, folded
+from papers.related import distinctive_words, fold_keywords
 from schedule.admin.assignment.cards import SessionCard
 from schedule.assignment import PaperFeatures, Reason, SessionProfile, Suggestion, Unit
 from schedule.models import Presentation
@@ -29,8 +29,8 @@ def profiles(cards: Iterable[SessionCard]) -> list[SessionProfile]:
     rows = Presentation.objects.filter(session__in=list(found), paper__isnull=False).taking_place()
     columns = ("session", "paper", "paper__topic", "paper__keywords", "paper__sort_title")
     for session, paper, topic, keywords, title in rows.order_by().values_list(*columns):
-        words = frozenset(distinctive(title))
-        found[session].add(PaperFeatures(paper, topic, frozenset(), folded(keywords), words))
+        words = frozenset(distinctive_words(title))
+        found[session].add(PaperFeatures(paper, topic, frozenset(), fold_keywords(keywords), words))
     for card in cards:
         for row in card.planned:
             found[card.session.pk].add(features(row.paper))
@@ -40,9 +40,8 @@ def profiles(cards: Iterable[SessionCard]) -> list[SessionProfile]:
 def features(paper: Paper) -> PaperFeatures:
     topic = paper.topic if paper.topic_id else None
     words = words_of(topic.name) if topic else frozenset()
-    return PaperFeatures(
-        paper.pk, paper.topic_id, words, folded(paper.keywords), frozenset(distinctive(paper.sort_title))
-    )
+    title_words = frozenset(distinctive_words(paper.sort_title))
+    return PaperFeatures(paper.pk, paper.topic_id, words, fold_keywords(paper.keywords), title_words)
 
 
 def words_of(name: str) -> frozenset[str]:

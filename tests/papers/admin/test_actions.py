@@ -7,7 +7,7 @@ from django.contrib.auth.models import Permission
 from django.test import Client
 
 from conference.models import Edition
-from papers.admin.actions import matched
+from papers.admin.actions import match_urls
 from papers.models import Award, AwardGrant, Material, Paper
 from people.merging import merge
 from schedule.models import Presentation
@@ -87,12 +87,12 @@ def test_people_get_awards_of_the_own_edition_alone(client: Client, edition: Edi
     ],
 )
 def test_lines_are_matched_or_named(source: str, pairs: list[tuple[int, str]], problems: list[str]) -> None:
-    assert matched(source, ["p1", "p2"]) == (pairs, problems)
+    assert match_urls(source, ["p1", "p2"]) == (pairs, problems)
 
 
 @pytest.mark.parametrize("bad", ["javascript:alert(1)", "ftp://example.org/a", "example", "https://"])
 def test_bad_address_is_named_with_its_line(bad: str) -> None:
-    pairs, problems = matched(f"p1 {PDF}\np2 {bad}", ["p1", "p2"])
+    pairs, problems = match_urls(f"p1 {PDF}\np2 {bad}", ["p1", "p2"])
 
     assert pairs == []
     assert [problem[: len(f"Line 2: “{bad}” is not a valid address.")] for problem in problems] == [

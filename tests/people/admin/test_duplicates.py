@@ -50,7 +50,7 @@ def compared(client: Client, *rows: Any, path: str = COMPARE, **values: Any) -> 
     """Open the page of two, and send its form with these values."""
     asked = "&".join(f"id={row.pk}" for row in rows)
     page = client.get(f"{path}?{asked}")
-    sent = {"seen": page.context["shown"].seen, "keep": rows[0].pk, **values}
+    sent = {"seen": page.context["shown"].fingerprint, "keep": rows[0].pk, **values}
     return client.post(f"{path}?{asked}", sent, follow=True)
 
 
