@@ -13,7 +13,6 @@ from django.conf import settings
 from django.contrib.auth.signals import user_logged_in, user_login_failed
 from django.core.cache import cache
 from django.dispatch import receiver
-from redis.exceptions import RedisError
 
 from accounts.client_address import client_address
 
@@ -51,7 +50,7 @@ def is_blocked(request: "HttpRequest", name: str) -> bool:
     """Return whether sign-in to this account from this address is blocked for now."""
     try:
         return any((cache.get(key) or 0) >= maximum for key, maximum in counters(request, name))
-    except RedisError:
+    except settings.CACHE_ERRORS:
         # People sign in while the cache is away; `/readyz` says that it is.
         return False
 
@@ -66,7 +65,7 @@ def record_failure(
     """Count a failure."""
     if request is None:
         return
-    with suppress(RedisError):
+    with suppress(*settings.CACHE_ERRORS):
         for key, _maximum in counters(request, folded(credentials.get("username"))):
             if not cache.add(key, 1, WINDOW):
                 try:
@@ -80,6 +79,6 @@ def record_success(sender: "type[Model]", request: "HttpRequest", user: "User", 
     """Know this address again, and forget what was mistyped at it."""
     account = folded(user.get_username())
     pair = key_of("pair", account, client_address(request))
-    with suppress(RedisError):
+    with suppress(*settings.CACHE_ERRORS):
         cache.delete_many([pair, key_of("account", account)])
         cache.set(key_of("known", pair), 1, KNOWN_BROWSER_SECONDS)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.cache import cache
-from redis.exceptions import RedisError
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
@@ -38,8 +37,9 @@ class PerMinute(BaseThrottle):
             if cache.add(key, 1, timeout=2 * MINUTE):
                 return limit > 0
             return cache.incr(key) <= limit
-        except (ValueError, RedisError):
-            # It expired meanwhile, or the cache is away.
+        except ValueError:  # It expired meanwhile.
+            return True
+        except settings.CACHE_ERRORS:
             return True
 
     def wait(self) -> float:

@@ -107,7 +107,12 @@ CACHE_URL: str = env.str("CACHE_URL", "")
 CACHES: dict[str, dict[str, object]] = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
+# What the cache raises while it is unavailable. Redis's client takes 8 MB: loaded only if used.
+CACHE_ERRORS: tuple[type[Exception], ...] = ()
 if CACHE_URL:
+    from redis.exceptions import RedisError
+
+    CACHE_ERRORS = (RedisError,)
     # Wait half a second at most: callers continue without it.
     CACHES["default"] = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",

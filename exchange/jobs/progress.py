@@ -11,8 +11,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from django.conf import settings
 from django.core.cache import caches
-from redis.exceptions import RedisError
 
 HEARTBEAT_SECONDS = 5.0
 MIN_INTERVAL_SECONDS = 0.3
@@ -39,7 +39,7 @@ def token_key_of(job: int) -> str:
 
 def progress(job: int) -> Progress | None:
     """Return how far the worker of a job is; `None` before it begins, or if the cache is unavailable."""
-    with suppress(RedisError):
+    with suppress(*settings.CACHE_ERRORS):
         found: Progress | None = caches["imports"].get(key_of(job))
         return found
     return None
@@ -47,24 +47,24 @@ def progress(job: int) -> Progress | None:
 
 def reset(job: int) -> None:
     """Delete the progress of a worker that has ended."""
-    with suppress(RedisError):
+    with suppress(*settings.CACHE_ERRORS):
         caches["imports"].delete(key_of(job))
 
 
 def forget(job: int) -> None:
-    with suppress(RedisError):
+    with suppress(*settings.CACHE_ERRORS):
         caches["imports"].delete_many([key_of(job), token_key_of(job)])
 
 
 def store_token(job: int, token: str) -> None:
     """Store the token of another site until it is used, for a day at most."""
-    with suppress(RedisError):
+    with suppress(*settings.CACHE_ERRORS):
         caches["imports"].set(token_key_of(job), token, ENTRY_SECONDS)
 
 
 def take_token(job: int) -> str:
     token = ""
-    with suppress(RedisError):
+    with suppress(*settings.CACHE_ERRORS):
         token = caches["imports"].get(token_key_of(job), "")
         caches["imports"].delete(token_key_of(job))
     return token
@@ -91,7 +91,7 @@ class ProgressWriter:
     def _write(self, said: Progress) -> None:
         self.last = said
         # An import continues while the cache is unavailable.
-        with suppress(RedisError):
+        with suppress(*settings.CACHE_ERRORS):
             caches["imports"].set(key_of(self.job), said, ENTRY_SECONDS)
 
 

@@ -16,7 +16,6 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client import CONTENT_TYPE_LATEST
-from redis.exceptions import RedisError
 
 from operations.monitoring import metrics
 from operations.monitoring.metrics import queue_state
@@ -60,7 +59,7 @@ def shared_cache() -> str:
         cache.set(f"ready-{word}", word, 10)
         found = cache.get(f"ready-{word}")
         cache.delete(f"ready-{word}")
-    except RedisError as error:
+    except settings.CACHE_ERRORS as error:
         raise NotReadyError("does not answer") from error
     if found != word:
         raise NotReadyError("stores nothing")

@@ -12,6 +12,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
+from redis.exceptions import RedisError
 
 from exchange.jobs.tasks import preview
 from operations.monitoring import readiness
@@ -94,6 +95,7 @@ def _no_redis(settings: Settings) -> None:
             "LOCATION": "redis://127.0.0.1:1/0",
         }
     }
+    settings.CACHE_ERRORS = (RedisError,)
 
 
 @pytest.mark.usefixtures("_no_redis")
