@@ -14,7 +14,7 @@ from django.contrib.auth.backends import ModelBackend
 from django.db.models import Model, Q, QuerySet
 
 from accounts.models import Membership
-from accounts.roles import FIELDS, Role, allows, permissions
+from accounts.roles import CHANGEABLE_FIELDS, Role, allows, permission_names
 from content.actor import actor
 from content.editions import get_edition_model
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from conference.models import Edition
     from content.actor import User as AnyUser
 
-NOTHING = Q(pk__in=())
+NO_ROWS = Q(pk__in=())
 
 # For models without an edition: the rows that an account may see, or change, by its roles.
 SCOPES: dict[type[Model], Callable[[Access, str], Q]] = {}
 # Of these models, an account with such a role has no more than its own rows.
-OWN: dict[str, dict[type[Model], Callable[[Access], Q]]] = {Role.SESSION_CHAIR: {}, Role.TRACK_CHAIR: {}}
+OWN_ROWS: dict[str, dict[type[Model], Callable[[Access], Q]]] = {Role.SESSION_CHAIR: {}, Role.TRACK_CHAIR: {}}
 NO_ROLES: frozenset[str] = frozenset()
 # Actions that no permission of Django's names, and those that include them.
-NAMED = {"view": ("view", "change"), "private": ("change",), "preview": ("view", "change")}
+GRANTING_ACTIONS = {"view": ("view", "change"), "private": ("change",), "preview": ("view", "change")}
 
 
 def lookup_of(model: type[Model]) -> str:
@@ -80,27 +80,27 @@ class Access:
         return found
 
     @cached_property
-    def permissions(self) -> set[str]:
+    def role_permissions(self) -> set[str]:
         """What the roles grant somewhere, by Django's names."""
         held = NO_ROLES.union(*self.roles.values())
-        return {name for role in held for name in permissions(role)}
+        return {name for role in held for name in permission_names(role)}
 
     @cached_property
-    def plain(self) -> set[str]:
+    def django_permissions(self) -> set[str]:
         """What Django's permissions allow, by its names."""
         return set(ModelBackend().get_all_permissions(self.user))
 
     # Everywhere
 
-    def everywhere(self, action: str, model: type[Model]) -> bool:
+    def may_everywhere(self, action: str, model: type[Model]) -> bool:
         """Return whether Django's permissions alone allow this, whatever the edition."""
         if not self.is_active:
             return False
         if self.user.is_superuser:
             return True
-        names = NAMED.get(action, (action,))
+        names = GRANTING_ACTIONS.get(action, (action,))
         meta = model._meta
-        return any(f"{meta.app_label}.{name}_{meta.model_name}" in self.plain for name in names)
+        return any(f"{meta.app_label}.{name}_{meta.model_name}" in self.django_permissions for name in names)
 
     # By role
 
@@ -110,10 +110,12 @@ class Access:
         return {
             edition
             for edition, roles in self.roles.items()
-            if any(allows(role, action, label) and model not in OWN.get(role, ()) for role in roles)
+            if any(allows(role, action, label) and model not in OWN_ROWS.get(role, ()) for role in roles)
         }
 
-    def limited(self, action: str, model: type[Model], *, whole: bool = False) -> dict[str, set[int]]:
+    def limited_editions(
+        self, action: str, model: type[Model], *, whole: bool = False
+    ) -> dict[str, set[int]]:
         """Return the editions in whose own rows alone a role allows this, by role.
 
         `whole`: only roles that may do it with all fields of a row.
@@ -121,36 +123,38 @@ class Access:
         label = model._meta.label_lower
         found = {
             role: {edition for edition, roles in self.roles.items() if role in roles}
-            for role, own in OWN.items()
-            if model in own and allows(role, action, label) and not (whole and label in FIELDS[role])
+            for role, own in OWN_ROWS.items()
+            if model in own
+            and allows(role, action, label)
+            and not (whole and label in CHANGEABLE_FIELDS[role])
         }
         return {role: editions for role, editions in found.items() if editions}
 
-    def somewhere(self, action: str, model: type[Model], *, whole: bool = False) -> set[int]:
+    def editions_with_any(self, action: str, model: type[Model], *, whole: bool = False) -> set[int]:
         """Return the editions in which a role allows this, with all rows or with its own."""
-        return self.editions(action, model).union(*self.limited(action, model, whole=whole).values())
+        return self.editions(action, model).union(*self.limited_editions(action, model, whole=whole).values())
 
     def may(self, action: str, model: type[Model], row: Model | None = None) -> bool:
         """Return whether they may "view", "add", "change" or "delete" this row; without one, some row."""
-        if self.everywhere(action, model):
+        if self.may_everywhere(action, model):
             return True
         if row is None:
-            return bool(self.somewhere(action, model))
+            return bool(self.editions_with_any(action, model))
         return self.reaches(row, action)
 
-    def may_whole(self, action: str, model: type[Model], row: Model | None = None) -> bool:
+    def may_all_fields(self, action: str, model: type[Model], row: Model | None = None) -> bool:
         """Return whether the account may do this with all fields of a row."""
         return self.may(action, model, row) and (action != "change" or self.fields(model, row) is None)
 
-    def may_all(self, action: str, model: type[Model], edition: Edition | None) -> bool:
+    def may_all_rows(self, action: str, model: type[Model], edition: Edition | None) -> bool:
         """Return whether the account may do this with all rows of an edition, not only its own."""
-        return self.everywhere(action, model) or (
+        return self.may_everywhere(action, model) or (
             edition is not None and edition.pk in self.editions(action, model)
         )
 
-    def may_part(self, action: str, part: type[Model], owner: Model | None) -> bool:
+    def may_inline(self, action: str, part: type[Model], owner: Model | None) -> bool:
         """Return whether the account may do this with inlines of their owner's form."""
-        if self.everywhere(action, part):
+        if self.may_everywhere(action, part):
             return True
         if owner is None or owner.pk is None:
             return self.may(action, part)
@@ -165,13 +169,13 @@ class Access:
 
     def fields(self, model: type[Model], row: Model | None) -> frozenset[str] | None:
         """Return the only fields of a row that they may change; `None` where they may change all."""
-        if row is None or self.everywhere("change", model):
+        if row is None or self.may_everywhere("change", model):
             return None
         label, names = model._meta.label_lower, frozenset[str]()
         roles = self.roles.get(self.edition_key(row) or 0, NO_ROLES)
         changing = [role for role in roles if allows(role, "change", label) and self.is_own(role, row)]
         for role in changing:
-            only = FIELDS[role].get(label)
+            only = CHANGEABLE_FIELDS[role].get(label)
             if only is None:
                 return None
             names |= only
@@ -181,7 +185,7 @@ class Access:
 
     def rows[R: QuerySet[Model]](self, rows: R, action: str = "view") -> R:
         """Return those of the rows with which they may do this."""
-        if self.everywhere(action, rows.model):
+        if self.may_everywhere(action, rows.model):
             return rows
         return rows.filter(self.scope(rows.model, action))
 
@@ -191,24 +195,24 @@ class Access:
             return SCOPES[model](self, action)
         lookup = lookup_of(model)
         if not lookup:
-            return NOTHING
+            return NO_ROWS
         found = Q(**{f"{lookup}__in": self.editions(action, model)})
-        for role, editions in self.limited(action, model, whole=whole).items():
-            found |= Q(**{f"{lookup}__in": editions}) & OWN[role][model](self)
+        for role, editions in self.limited_editions(action, model, whole=whole).items():
+            found |= Q(**{f"{lookup}__in": editions}) & OWN_ROWS[role][model](self)
         if self.reaches_site(action, model):
             found |= Q(**{f"{lookup}__isnull": True})
         return found
 
-    def own(self, role: str, model: type[Model]) -> set[int]:
+    def own_keys(self, role: str, model: type[Model]) -> set[int]:
         """Return the keys of the rows of a model that are the own ones of a role. One query."""
         if (role, model) not in self._own:
-            rows = model._base_manager.filter(OWN[role][model](self)).order_by()
+            rows = model._base_manager.filter(OWN_ROWS[role][model](self)).order_by()
             self._own[role, model] = set(rows.values_list("pk", flat=True))
         return self._own[role, model]
 
     def is_own(self, role: str, row: Model) -> bool:
         """Return whether a role is not limited to other rows; a row that is added follows its owner."""
-        model, own = type(row), OWN.get(role, {})
+        model, own = type(row), OWN_ROWS.get(role, {})
         if model not in own:
             return True
         first, _, rest = lookup_of(model).partition("__")
@@ -216,11 +220,11 @@ class Access:
         if field is not None and field.related_model in own:
             owner = cast("ForeignKey[Model, Model]", field)
             key = getattr(row, owner.attname)
-            if key is None or key not in self.own(role, owner.related_model):
+            if key is None or key not in self.own_keys(role, owner.related_model):
                 return False
             if row._state.adding:
                 return True
-        return row.pk in self.own(role, model)
+        return row.pk in self.own_keys(role, model)
 
     def reaches(self, row: Model, action: str) -> bool:
         """Return whether a role reaches this row. No query for rows of an edition."""
@@ -245,9 +249,9 @@ class Access:
             self._asked[key] = rows.filter(self.scope(model, action)).exists()
         return self._asked[key]
 
-    def ask_all(self, action: str, model: type[Model], keys: Iterable[int]) -> None:
+    def prefetch_scope(self, action: str, model: type[Model], keys: Iterable[int]) -> None:
         """Prefetch what `may` needs for rows that belong to no edition."""
-        if model in SCOPES and not self.everywhere(action, model):
+        if model in SCOPES and not self.may_everywhere(action, model):
             rows = model._base_manager.filter(pk__in=keys).filter(self.scope(model, action))
             reached = set(rows.values_list("pk", flat=True))
             self._asked |= {(model, key, action): key in reached for key in keys}
@@ -320,7 +324,7 @@ class RoleBackend(ModelBackend):
             # Django knows permissions without rows only: `has_perm` judges.
             return set()
         plain: set[str] = super().get_all_permissions(user_obj)
-        return plain | access_of(user_obj).permissions if user_obj.is_active else plain
+        return plain | access_of(user_obj).role_permissions if user_obj.is_active else plain
 
     def has_perm(self, user_obj: User | AnonymousUser, perm: str, obj: Model | None = None) -> bool:
         if obj is None or not user_obj.is_active:

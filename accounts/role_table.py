@@ -10,8 +10,18 @@ from django.apps import apps
 from django.db.models import Model
 from django.utils.translation import gettext as _
 
-from accounts.access_scope import OWN
-from accounts.roles import DESCRIPTIONS, FIELDS, GRANTS, INVITES, OF_EDITION, PARTS, Role, allows, granted
+from accounts.access_scope import OWN_ROWS
+from accounts.roles import (
+    CHANGEABLE_FIELDS,
+    DESCRIPTIONS,
+    GRANTS,
+    INVITABLE_ROLES,
+    ROLE_PARTS,
+    SINGLE_EDITION_ROLES,
+    Role,
+    allows,
+    granted_actions,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +53,37 @@ class RoleLine:
         return [*self._rows(), *self._fields(), *self._others()]
 
     def _rows(self) -> Iterable[str]:
-        own = [label for model in OWN.get(self.role, ()) if (label := model._meta.label_lower) in self.labels]
+        own = [
+            label
+            for model in OWN_ROWS.get(self.role, ())
+            if (label := model._meta.label_lower) in self.labels
+        ]
         said = {"rows": plurals(own)}
-        if self.role in PARTS:
+        if self.role in ROLE_PARTS:
             yield _("Only those of the chosen topics and tracks: %(rows)s.") % said
         elif own:
             yield _("Only those of the sessions that they lead: %(rows)s.") % said
-        if self.role in OF_EDITION:
+        if self.role in SINGLE_EDITION_ROLES:
             yield _("In one edition, not in a series.")
 
     def _fields(self) -> Iterable[str]:
-        for label, names in FIELDS[self.role].items():
+        for label, names in CHANGEABLE_FIELDS[self.role].items():
             model = apps.get_model(label)
             fields = [str(field.verbose_name) for field in model._meta.fields if field.name in names]
             said = {"rows": plurals([label]), "fields": ", ".join(fields)}
             yield _("%(rows)s: changes only %(fields)s.") % said
 
     def _others(self) -> Iterable[str]:
-        private = {label for label in self.labels if any("private" in granted(one, label) for one in Role)}
+        private = {
+            label for label in self.labels if any("private" in granted_actions(one, label) for one in Role)
+        }
         if any(allows(self.role, "private", label) for label in private):
             yield _("Reads e-mail addresses and former names.")
         elif private:
             yield _("Sees no e-mail addresses or former names.")
         if any(allows(self.role, "preview", label) for label in self.labels):
             yield _("Previews drafts on the site’s pages.")
-        if given := INVITES.get(self.role):
+        if given := INVITABLE_ROLES.get(self.role):
             names = ", ".join(str(role.label) for role in Role if role in given)
             yield _("Invites, changes, and removes: %(roles)s.") % {"roles": names}
 
@@ -79,7 +95,7 @@ class RoleLine:
 def role_line(role: Role) -> RoleLine:
     edits, changes, sees = [], [], []
     for label in GRANTS:
-        given = granted(role, label)
+        given = granted_actions(role, label)
         if {"add", "delete"} <= given:
             edits.append(label)
         elif "change" in given:

@@ -54,17 +54,17 @@ DESCRIPTIONS = {
 }
 
 # Roles in one edition alone: what they are limited to belongs to it.
-OF_EDITION = frozenset({Role.SESSION_CHAIR, Role.TRACK_CHAIR})
+SINGLE_EDITION_ROLES = frozenset({Role.SESSION_CHAIR, Role.TRACK_CHAIR})
 # The parts of an edition to which a role may be limited, registered by upper packages: values and labels.
-PARTS: dict[str, Callable[[Edition], list[tuple[str, str]]]] = {}
+ROLE_PARTS: dict[str, Callable[[Edition], list[tuple[str, str]]]] = {}
 
 # Whom each role may invite, and whose membership it may change or end.
-INVITES: dict[str, frozenset[str]] = {
+INVITABLE_ROLES: dict[str, frozenset[str]] = {
     Role.OWNER: frozenset(Role),
     Role.CHAIR: frozenset(Role) - {Role.OWNER},
 }
 
-SEE, KEEP = frozenset({"view"}), frozenset({"view", "change"})
+VIEW, CHANGE = frozenset({"view"}), frozenset({"view", "change"})
 ALL = frozenset({"view", "add", "change", "delete"})
 # To read the private fields of people, and to see the drafts of an edition on its pages.
 PRIVATE, PREVIEW = frozenset({"private"}), frozenset({"preview"})
@@ -72,9 +72,9 @@ NONE: frozenset[str] = frozenset()
 
 # Label of a model -> role -> what it may do there, and the only fields that it may change.
 GRANTS: dict[str, dict[str, frozenset[str]]] = {}
-FIELDS: dict[str, dict[str, frozenset[str]]] = {role: {} for role in Role}
+CHANGEABLE_FIELDS: dict[str, dict[str, frozenset[str]]] = {role: {} for role in Role}
 
-GENERAL = ("owner", "chair", "editor", "session_chair", "viewer")
+GENERAL_ROLES = ("owner", "chair", "editor", "session_chair", "viewer")
 
 
 def grant(models: Iterable[type[Model]], *columns: frozenset[str], **tasks: frozenset[str]) -> None:
@@ -83,7 +83,7 @@ def grant(models: Iterable[type[Model]], *columns: frozenset[str], **tasks: froz
     `tasks`: what a role by task may do, by its name; nothing where it is not named. A viewer with private
     fields sees what a viewer does.
     """
-    general = dict(zip(GENERAL, columns, strict=True))
+    general = dict(zip(GENERAL_ROLES, columns, strict=True))
     given = {"private_viewer": general["viewer"], **tasks}
     for model in models:
         GRANTS[model._meta.label_lower] = dict.fromkeys(Role.values, NONE) | general | given
@@ -91,37 +91,37 @@ def grant(models: Iterable[type[Model]], *columns: frozenset[str], **tasks: froz
 
 def restrict(role: Role, model: type[Model], fields: Iterable[str]) -> None:
     """Name the only fields of a row that a role may change."""
-    FIELDS[role][model._meta.label_lower] = frozenset(fields)
+    CHANGEABLE_FIELDS[role][model._meta.label_lower] = frozenset(fields)
 
 
-def granted(role: str | None, label: str) -> frozenset[str]:
+def granted_actions(role: str | None, label: str) -> frozenset[str]:
     """Return what a role may do with the rows of a model; changing a row implies seeing it."""
     return GRANTS.get(label, {}).get(role, NONE) if role else NONE
 
 
 def allows(role: str, action: str, label: str) -> bool:
     """Return whether a role may do this with rows of a model; who changes people reads what is private."""
-    given = granted(role, label)
+    given = granted_actions(role, label)
     return action in given or (action == "private" and "change" in given)
 
 
 def includes(role: str, other: str) -> bool:
     """Return whether a role may do all that another may, so that both are no more than one of them."""
     return (
-        not PARTS.keys() & {role}
+        not ROLE_PARTS.keys() & {role}
         and role != Role.SESSION_CHAIR
         and all(
-            granted(other, label) - PRIVATE <= granted(role, label)
-            and (not granted(other, label) & PRIVATE or allows(role, "private", label))
+            granted_actions(other, label) - PRIVATE <= granted_actions(role, label)
+            and (not granted_actions(other, label) & PRIVATE or allows(role, "private", label))
             for label in GRANTS
         )
     )
 
 
-def permissions(role: str) -> set[str]:
+def permission_names(role: str) -> set[str]:
     """Return what a role grants somewhere, as Django names permissions: "papers.change_paper"."""
     return {
         f"{label.partition('.')[0]}.{action}_{label.partition('.')[2]}"
         for label in GRANTS
-        for action in granted(role, label) & ALL
+        for action in granted_actions(role, label) & ALL
     }

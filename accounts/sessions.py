@@ -22,7 +22,7 @@ from accounts.client_address import client_address
 # What a session remembers of the sign-in.
 SIGNED_IN = "_signed_in"
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")
-CALLED = {"Edg": "Edge", "OPR": "Opera"}
+BROWSER_NAMES = {"Edg": "Edge", "OPR": "Opera"}
 SYSTEMS = ("Android", "iPhone", "iPad", "Windows", "Mac OS X", "Linux")
 
 
@@ -70,11 +70,11 @@ class AccountSession(AbstractBaseSession):
 def browser_of(agent: str) -> str:
     """Return "Firefox, Linux" from a User-Agent header; nothing else of it is stored."""
     names = [next((name for name in known if name in agent), "") for known in (BROWSERS, SYSTEMS)]
-    return ", ".join(CALLED.get(name, name) for name in names if name)
+    return ", ".join(BROWSER_NAMES.get(name, name) for name in names if name)
 
 
 @receiver(user_logged_in)
-def note(sender: type[models.Model], request: HttpRequest, **kwargs: object) -> None:
+def record_sign_in(sender: type[models.Model], request: HttpRequest, **kwargs: object) -> None:
     """Store in the session when and from where its account signed in."""
     request.session[SIGNED_IN] = {
         "at": timezone.now().isoformat(),

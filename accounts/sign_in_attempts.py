@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from django.db.models import Model
     from django.http import HttpRequest
 
-WINDOW = 15 * 60
+WINDOW_SECONDS = 15 * 60
 KNOWN_BROWSER_SECONDS = 60 * 24 * 3600
 
 
-def key_of(*parts: str) -> str:
+def cache_key(*parts: str) -> str:
     """Return a key that any cache takes, and that keeps neither name nor address."""
     text = "\n".join(parts).encode("utf-8", "replace")
     return f"sign-in:{blake2b(text, digest_size=16).hexdigest()}"
 
 
-def folded(name: object) -> str:
+def fold_username(name: object) -> str:
     return str(name or "").strip().casefold()[:254]
 
 
 def counters(request: "HttpRequest", name: str) -> Iterator[tuple[str, int]]:
     """Walk what is counted for an attempt, with the number of failures that are allowed."""
-    address, account = client_address(request), folded(name)
-    pair = key_of("pair", account, address)
-    yield key_of("address", address), settings.SIGN_IN_FAILURES_PER_ADDRESS
+    address, account = client_address(request), fold_username(name)
+    pair = cache_key("pair", account, address)
+    yield cache_key("address", address), settings.SIGN_IN_FAILURES_PER_ADDRESS
     yield (
-        pair if cache.get(key_of("known", pair)) else key_of("account", account),
+        pair if cache.get(cache_key("known", pair)) else cache_key("account", account),
         settings.SIGN_IN_FAILURES_PER_ACCOUNT,
     )
 
@@ -66,19 +66,19 @@ def record_failure(
     if request is None:
         return
     with suppress(*settings.CACHE_ERRORS):
-        for key, _maximum in counters(request, folded(credentials.get("username"))):
-            if not cache.add(key, 1, WINDOW):
+        for key, _maximum in counters(request, fold_username(credentials.get("username"))):
+            if not cache.add(key, 1, WINDOW_SECONDS):
                 try:
                     cache.incr(key)
                 except ValueError:
-                    cache.set(key, 1, WINDOW)
+                    cache.set(key, 1, WINDOW_SECONDS)
 
 
 @receiver(user_logged_in)
 def record_success(sender: "type[Model]", request: "HttpRequest", user: "User", **kwargs: object) -> None:
     """Know this address again, and forget what was mistyped at it."""
-    account = folded(user.get_username())
-    pair = key_of("pair", account, client_address(request))
+    account = fold_username(user.get_username())
+    pair = cache_key("pair", account, client_address(request))
     with suppress(*settings.CACHE_ERRORS):
-        cache.delete_many([pair, key_of("account", account)])
-        cache.set(key_of("known", pair), 1, KNOWN_BROWSER_SECONDS)
+        cache.delete_many([pair, cache_key("account", account)])
+        cache.set(cache_key("known", pair), 1, KNOWN_BROWSER_SECONDS)

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.models import Membership
 from accounts.sessions import AccountSession
-from accounts.sign_in_attempts import WINDOW, is_blocked
+from accounts.sign_in_attempts import WINDOW_SECONDS, is_blocked
 
 TOO_OFTEN = gettext_lazy("Too many attempts to sign in. Wait %(minutes)d minutes, then try again.")
 
@@ -34,7 +34,7 @@ class SignInForm(AdminAuthenticationForm):
         name = self.cleaned_data.get("username", "")
         if self.request and is_blocked(self.request, name):
             # Also for unknown names; the password is not checked.
-            raise ValidationError(TOO_OFTEN, code="throttled", params={"minutes": WINDOW // 60})
+            raise ValidationError(TOO_OFTEN, code="throttled", params={"minutes": WINDOW_SECONDS // 60})
         return super().clean()
 
 
@@ -52,7 +52,7 @@ class AccountPages(admin.AdminSite):
         form = (getattr(response, "context_data", None) or {}).get("form")
         if form is not None and form.has_error("__all__", "throttled"):
             response.status_code = 429
-            response["Retry-After"] = str(WINDOW)
+            response["Retry-After"] = str(WINDOW_SECONDS)
         return response
 
     def account_view(self, request: HttpRequest) -> HttpResponse:
@@ -60,7 +60,7 @@ class AccountPages(admin.AdminSite):
         here = request.session.session_key
         rows = AccountSession.objects.filter(user_id=request.user.pk, expire_date__gt=timezone.now())
         if request.method == "POST":
-            return self.ended(request, rows.exclude(session_key=here))
+            return self.end_sessions(request, rows.exclude(session_key=here))
         context = {
             **self.each_context(request),
             "title": _("Your account"),
@@ -72,7 +72,7 @@ class AccountPages(admin.AdminSite):
         }
         return TemplateResponse(request, "admin/account.html", context)
 
-    def ended(self, request: HttpRequest, others: QuerySet[AccountSession]) -> HttpResponse:
+    def end_sessions(self, request: HttpRequest, others: QuerySet[AccountSession]) -> HttpResponse:
         """End sessions of the account, except the current one: that is signing out."""
         wanted = request.POST.get("session", "")
         keys = [one.session_key for one in others if wanted in ("all", one.handle)]

@@ -75,9 +75,9 @@ class Caller:
             return False
         return access_of(self.user).may(action, model)
 
-    def may_part(self, action: str, part: type[Model], owner: Model) -> bool:
+    def may_inline(self, action: str, part: type[Model], owner: Model) -> bool:
         """Tell whether they may do this with rows that are written with their owner."""
-        return self.may(action, part) and access_of(self.user).may_part(action, part, owner)
+        return self.may(action, part) and access_of(self.user).may_inline(action, part, owner)
 
     def may_with(self, row: Content, action: str) -> bool:
         """Tell whether a role reaches this row, and the token."""
@@ -93,14 +93,14 @@ class Caller:
         if self.edition is not None:
             lookup = lookup_of(model)
             allowed = allowed.filter(**{lookup: self.edition}) if lookup else allowed.none()
-        elif access.everywhere(action, model):
+        elif access.may_everywhere(action, model):
             return True
         return not rows.exclude(pk__in=allowed.values("pk")).exists()
 
     def reads_all(self, row: Model) -> bool:
         """Tell whether they may read all that can be written of a row, former names and addresses too."""
         access, model = access_of(self.user), type(row)
-        if not self.may("view", model) or access.everywhere("view", model):
+        if not self.may("view", model) or access.may_everywhere("view", model):
             return self.may("view", model)
         return access.may("private" if model is Person else "view", model, row)
 
@@ -134,7 +134,7 @@ def visible[R: QuerySet[Any]](caller: Caller, rows: R, at: datetime) -> R:
     if not caller.may("view", model):
         return published
     access, lookup = access_of(caller.user), lookup_of(model)
-    limits = [] if access.everywhere("view", model) else [access.scope(model)]
+    limits = [] if access.may_everywhere("view", model) else [access.scope(model)]
     if caller.edition is not None and lookup:
         limits.append(Q(**{lookup: caller.edition}))
     if limits:

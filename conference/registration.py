@@ -4,9 +4,9 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.access_scope import NOTHING, SCOPES, Access
+from accounts.access_scope import NO_ROWS, SCOPES, Access
 from accounts.models import Membership
-from accounts.roles import ALL, KEEP, NONE, PREVIEW, SEE, Role, grant
+from accounts.roles import ALL, CHANGE, NONE, PREVIEW, VIEW, Role, grant
 from conference import front_matter_copy  # noqa: F401 # registers the parts of a new edition
 from conference.menu_sections import MenuSection, register
 from conference.models import Announcement, Conference, Edition, KeyDate, MenuItem, Page, Sponsor
@@ -16,7 +16,7 @@ def conference_scope(access: Access, action: str) -> Q:
     """Conferences are seen with any of their editions, and changed by those who own all of them."""
     editions = access.editions(action, Conference)
     if action not in ("view", "change") or not editions:
-        return NOTHING
+        return NO_ROWS
     here = Q(pk__in=Edition.objects.filter(pk__in=editions).values("conference"))
     if action == "view":
         return here
@@ -39,13 +39,13 @@ def membership_scope(access: Access, action: str) -> Q:
 SCOPES[Conference] = conference_scope
 SCOPES[Membership] = membership_scope
 
-CHANGE, LOOK = KEEP | PREVIEW, SEE | PREVIEW
-TASKS = {"track_chair": SEE, "awards": SEE, "sponsors": SEE, "importer": SEE}
+CHANGE, LOOK = CHANGE | PREVIEW, VIEW | PREVIEW
+TASKS = {"track_chair": VIEW, "awards": VIEW, "sponsors": VIEW, "importer": VIEW}
 grant([Edition], CHANGE, CHANGE, LOOK, NONE, LOOK, **TASKS)
 # Needs all its editions: owners of some may only view it.
-grant([Conference], KEEP, SEE, SEE, NONE, SEE)
-grant([Announcement, KeyDate, MenuItem, Page], ALL, ALL, ALL, NONE, SEE)
-grant([Sponsor], ALL, ALL, ALL, NONE, SEE, sponsors=ALL)
+grant([Conference], CHANGE, VIEW, VIEW, NONE, VIEW)
+grant([Announcement, KeyDate, MenuItem, Page], ALL, ALL, ALL, NONE, VIEW)
+grant([Sponsor], ALL, ALL, ALL, NONE, VIEW, sponsors=ALL)
 grant([Membership], ALL, ALL, NONE, NONE, NONE)
 
 register(

@@ -53,10 +53,10 @@ class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
             return super().get_field_queryset(db, db_field, request)
         access, asked = access_for(request), self.admin_site.get_model_admin(target)
         rows: QuerySet[Model] = asked.get_queryset(request)
-        if access.everywhere("add", self.model):
+        if access.may_everywhere("add", self.model):
             return rows
         if db_field.name == lookup_of(self.model).partition("__")[0]:
-            return rows.filter(**{f"{lookup_of(target)}__in": access.somewhere("add", self.model)})
+            return rows.filter(**{f"{lookup_of(target)}__in": access.editions_with_any("add", self.model)})
         if not lookup_of(self.model) and db_field.name in getattr(self.model, "part_of", ()):
             return access.rows(rows, "change")
         if db_field.name in self.any_edition:
@@ -81,7 +81,7 @@ class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
         access = access_for(request)
         is_owner = db_field.name == lookup_of(self.model)
         is_edition = is_owner and db_field.remote_field.model is get_edition_model()
-        if field and is_edition and db_field.null and not access.everywhere("add", self.model):
+        if field and is_edition and db_field.null and not access.may_everywhere("add", self.model):
             # Without an edition it would be the whole site's.
             field.required = not access.reaches_site("add", self.model)
         return field
@@ -100,7 +100,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         """Return whether rows may be added somewhere; with an edition or a new row, whether there."""
         access = access_for(request)
         if isinstance(obj, get_edition_model()) and self.model is not get_edition_model():
-            return access.may_part("add", self.model, obj)
+            return access.may_inline("add", self.model, obj)
         return access.may("add", self.model, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
@@ -113,11 +113,11 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         """Return the context of a page of its own."""
         return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
 
-    def may_whole(self, request: HttpRequest, action: str, row: Model) -> bool:
+    def may_all_fields(self, request: HttpRequest, action: str, row: Model) -> bool:
         """Return whether the user may do this with all fields of a row; session chairs change only some."""
         if not getattr(self, f"has_{action}_permission")(request, row):
             return False
-        return action != "change" or access_for(request).may_whole(action, self.model, row)
+        return action != "change" or access_for(request).may_all_fields(action, self.model, row)
 
     # The final check: a forged request may send what the form did not offer.
 
@@ -131,10 +131,10 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     ) -> None:
         access, part = access_for(request), formset.model
         for row_form in [*formset.extra_forms, *formset.initial_forms]:
-            if row_form.has_changed() and not access.everywhere("change", part):
+            if row_form.has_changed() and not access.may_everywhere("change", part):
                 action = "change" if row_form in formset.initial_forms else "add"
                 row = row_form.instance
-                allowed = access.may_part(action, part, form.instance)
+                allowed = access.may_inline(action, part, form.instance)
                 if not allowed or (lookup_of(part) and not access.reaches(row, action)):
                     raise PermissionDenied
         super().save_formset(request, form, formset, change)
@@ -148,7 +148,9 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         actions = super().get_actions(request, action_location)
         access, model = access_for(request), self.model
         allowed = {
-            one for one in ALL if access.everywhere(one, model) or access.somewhere(one, model, whole=True)
+            one
+            for one in ALL
+            if access.may_everywhere(one, model) or access.editions_with_any(one, model, whole=True)
         }
         offered = ((name, action) for name, action in actions.items() if action)
         return {name: narrowed(action) for name, action in offered if allowed.issuperset(needed_by(action))}
@@ -170,7 +172,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     ) -> HttpResponseBase | None:
         """Run an action on the rows for which the user has permission, and report the others."""
         access = access_for(request)
-        needed = [one for one in needed_by(action) if not access.everywhere(one, self.model)]
+        needed = [one for one in needed_by(action) if not access.may_everywhere(one, self.model)]
         rows = chosen
         for one in needed:
             allowed = self.model._base_manager.filter(access.scope(self.model, one, whole=True))
@@ -217,16 +219,16 @@ class ScopedInline[M: Model = Model, Owner: Model = Model](
         return access_for(request).rows(rows) if is_judged else rows
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return access_for(request).may_part("view", self.model, obj)
+        return access_for(request).may_inline("view", self.model, obj)
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return access_for(request).may_part("add", self.model, obj)
+        return access_for(request).may_inline("add", self.model, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return access_for(request).may_part("change", self.model, obj)
+        return access_for(request).may_inline("change", self.model, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return access_for(request).may_part("delete", self.model, obj)
+        return access_for(request).may_inline("delete", self.model, obj)
 
 
 class ScopedFilter(RelatedFieldListFilter):
@@ -236,7 +238,7 @@ class ScopedFilter(RelatedFieldListFilter):
         self, field: RelatedField[object, object], request: HttpRequest, model_admin: admin.ModelAdmin[Model]
     ) -> list[tuple[str, StrPromise | str]]:
         site, target = model_admin.admin_site, field.remote_field.model
-        if not site.is_registered(target) or access_for(request).everywhere("view", target):
+        if not site.is_registered(target) or access_for(request).may_everywhere("view", target):
             return super().field_choices(field, request, model_admin)
         order = self.field_admin_ordering(field, request, model_admin)
         rows = site.get_model_admin(target).get_queryset(request).order_by(*order)

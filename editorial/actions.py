@@ -105,7 +105,7 @@ class BulkAction(ABC):
         mine: list[Model] = []
         others: list[Model] = []
         for row in sorted(found.order_by(), key=lambda row: places.get(row.pk, 0)):
-            (mine if model_admin.may_whole(request, "change", row) else others).append(row)
+            (mine if model_admin.may_all_fields(request, "change", row) else others).append(row)
         return mine, others
 
     def needed(self, model: object) -> Iterable[str]:

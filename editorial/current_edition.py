@@ -67,7 +67,7 @@ def editions_for(request: HttpRequest) -> QuerySet[Edition]:
     """Return the editions in which the user has something to do, the newest first."""
     access = access_of(request.user)
     rows = get_edition_model().objects.all()
-    limited = access.roles and not access.everywhere("view", get_edition_model())
+    limited = access.roles and not access.may_everywhere("view", get_edition_model())
     return rows.filter(pk__in=access.roles) if limited else rows
 
 

@@ -112,7 +112,7 @@ class AddLink:
     may: Callable[[Access, Edition], bool] | None = None
 
     def is_open_to(self, access: Access, edition: Edition) -> bool:
-        return self.may(access, edition) if self.may else access.may_all("add", self.model, edition)
+        return self.may(access, edition) if self.may else access.may_all_rows("add", self.model, edition)
 
     def address(self, edition: Edition) -> str:
         return f"{reverse(self.page)}?{urlencode({'edition': edition.pk})}"

@@ -73,7 +73,7 @@ def page_of(name: str, model: type[Model]) -> Callable[[Access, Edition], str]:
     """Return how a page that adds rows to an edition is reached, by those who may."""
 
     def address(access: Access, edition: Edition) -> str:
-        may = access.may_all("add", model, edition)
+        may = access.may_all_rows("add", model, edition)
         return f"{reverse(name)}?{urlencode({'edition': edition.pk})}" if may else ""
 
     return address

@@ -97,7 +97,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             acts=change_set_rows(page, found, edition),
             page_obj=page,
             edition=edition,
-            can_restore=self.may_whole(request, "change", row),
+            can_restore=self.may_all_fields(request, "change", row),
             pending=next(filter(None, (find(request, row) for find in PENDING)), ""),
             **(extra_context or {}),
         )
@@ -121,7 +121,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
     def visible_changes(self, request: HttpRequest, changes: QuerySet[RowChange]) -> QuerySet[RowChange]:
         """Return the changes that the user may read: those in other editions are not theirs."""
         access = access_for(request)
-        if access.everywhere("view", self.model):
+        if access.may_everywhere("view", self.model):
             return changes
         return changes.filter(Q(edition_key__in=access.roles) | Q(edition_key__isnull=True))
 
@@ -135,7 +135,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
     def restore_view(self, request: HttpRequest, object_id: str, version: int) -> HttpResponse:
         """Show what going back to a version would change; with POST, do it."""
         row = self.history_row(request, object_id)
-        if not self.may_whole(request, "change", row):
+        if not self.may_all_fields(request, "change", row):
             raise PermissionDenied
         change_set = get_object_or_404(ChangeSet, pk=version)
         plan = version_plan(row, change_set.pk)
@@ -176,7 +176,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         """Return the deletions of this model that the user may see and take back."""
         gone = RowChange.objects.gone().filter(model=self.opts.label_lower).select_related("change_set")
         access = access_for(request)
-        if access.everywhere("view", self.model):
+        if access.may_everywhere("view", self.model):
             return gone
         # What belonged to no edition is shown to those who deleted it.
         own = Q(edition_key__isnull=True, change_set__user=request.user.pk)
@@ -220,10 +220,10 @@ def refuse(access: Access, plan: list[RevertStep]) -> list[str]:
 def may_take(access: Access, step: RevertStep) -> bool:
     """Judge a step by the row as it is and as it would be: it may leave an edition, or come into one."""
     action = ACTIONS[step.kind]
-    if access.everywhere(action, step.model):
+    if access.may_everywhere(action, step.model):
         return True
     rows = [step.row, restored_version(step) if step.kind != "remove" else None]
-    return all(access.may_whole(action, step.model, row) for row in rows if row is not None)
+    return all(access.may_all_fields(action, step.model, row) for row in rows if row is not None)
 
 
 def restored_version(step: RevertStep) -> Content:
@@ -353,7 +353,7 @@ class Permitted:
         found: set[int] = set()
         for batch in batched(keys, BATCH_ROWS, strict=False):
             found.update(rows.filter(pk__in=batch).values_list("pk", flat=True))
-            access_for(self.request).ask_all(action, model, batch)
+            access_for(self.request).prefetch_scope(action, model, batch)
         return found
 
     def may(self, step: RevertStep) -> bool:
@@ -362,7 +362,7 @@ class Permitted:
         model_admin = self.site.get_model_admin(step.model)
         if not getattr(model_admin, f"has_{action}_permission")(self.request, step.row):
             return False
-        if step.row is None and step.model in SCOPES and not access.everywhere(action, step.model):
+        if step.row is None and step.model in SCOPES and not access.may_everywhere(action, step.model):
             return bool(self.act.user_id == self.request.user.pk)
         return may_take(access, step)
 

@@ -125,7 +125,7 @@ class EditionPartFilter(admin.SimpleListFilter):
             return []
         model = model_admin.model
         # Only users who see all of an edition see its parts.
-        seen = access.everywhere("view", model) or edition in access.editions("view", model)
+        seen = access.may_everywhere("view", model) or edition in access.editions("view", model)
         return self.choices_in(edition, model_admin) if seen else []
 
     def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:

@@ -103,7 +103,7 @@ class DeskSite(AccountPages):
         return response
 
     def may_see(self, request: HttpRequest, model: type[Model], edition: Edition) -> bool:
-        return access_of(request.user).may_all("view", model, edition)
+        return access_of(request.user).may_all_rows("view", model, edition)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         # Replaces Django's view, which reveals the URL of any object to all staff.
@@ -152,7 +152,7 @@ class DeskSite(AccountPages):
         for group in super().get_app_list(request, app_label):
             for line in group["models"]:
                 section = self.section(line)
-                if section == DeskSection.TECHNICAL and not access.everywhere("view", line["model"]):
+                if section == DeskSection.TECHNICAL and not access.may_everywhere("view", line["model"]):
                     continue
                 line["path"] = line.get("admin_url")
                 if chosen:

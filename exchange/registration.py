@@ -5,7 +5,7 @@ from functools import partial
 from django.db.models import Model, Q
 from django.utils.translation import gettext_lazy as _
 
-from accounts.access_scope import NOTHING, SCOPES, Access
+from accounts.access_scope import NO_ROWS, SCOPES, Access
 from accounts.roles import ALL, NONE, grant
 from conference import menu_sections
 from conference.menu_sections import MenuSection
@@ -21,7 +21,7 @@ def provenance_scope(access: Access, action: str) -> Q:
     """Reach what an edition's rows came in with, and what came into the whole site with its imports."""
     editions = access.editions(action, Provenance)
     here = Q(edition__isnull=True, run__edition__in=editions)
-    return of_editions(Provenance, access, action) | here if editions else NOTHING
+    return of_editions(Provenance, access, action) | here if editions else NO_ROWS
 
 
 def mapping_scope(access: Access, action: str) -> Q:

@@ -11,8 +11,8 @@ from django.db.models import Q
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from accounts.access_scope import NOTHING, OWN, Access
-from accounts.roles import ALL, KEEP, NONE, PARTS, SEE, Role, grant
+from accounts.access_scope import NO_ROWS, OWN_ROWS, Access
+from accounts.roles import ALL, CHANGE, NONE, ROLE_PARTS, VIEW, Role, grant
 from conference import menu_sections
 from conference.edition_copy import EDITION_PARTS, EditionCopy, EditionPart
 from conference.menu_sections import MenuSection
@@ -25,7 +25,7 @@ from people.querysets import Appearance, register_appearance
 
 def chosen_papers(access: Access) -> Any:
     """Return the keys of the papers in the topics and tracks that a track chair's memberships name."""
-    found = NOTHING
+    found = NO_ROWS
     for role, edition, _series, parts in access.memberships:
         if role == Role.TRACK_CHAIR:
             named = [part.partition(":") for part in parts]
@@ -55,19 +55,19 @@ def topics_and_tracks(edition: Edition) -> list[tuple[str, str]]:
     ]
 
 
-OWN[Role.TRACK_CHAIR] |= {
+OWN_ROWS[Role.TRACK_CHAIR] |= {
     Paper: lambda access: Q(pk__in=chosen_papers(access)),
     Authorship: lambda access: Q(paper__in=chosen_papers(access)),
     Material: lambda access: Q(paper__in=chosen_papers(access)),
     Person: lambda access: named_or_public(access, Person, "person"),
     Institution: lambda access: named_or_public(access, Institution, "institutions"),
 }
-PARTS[Role.TRACK_CHAIR] = topics_and_tracks
+ROLE_PARTS[Role.TRACK_CHAIR] = topics_and_tracks
 
-grant([Paper], ALL, ALL, ALL, SEE, SEE, track_chair=KEEP, awards=SEE)
-grant([Authorship, Material], ALL, ALL, ALL, SEE, SEE, track_chair=ALL, awards=SEE)
-grant([Topic], ALL, ALL, ALL, SEE, SEE, track_chair=SEE, awards=SEE)
-grant([Award, AwardGrant], ALL, ALL, ALL, NONE, SEE, awards=ALL)
+grant([Paper], ALL, ALL, ALL, VIEW, VIEW, track_chair=CHANGE, awards=VIEW)
+grant([Authorship, Material], ALL, ALL, ALL, VIEW, VIEW, track_chair=ALL, awards=VIEW)
+grant([Topic], ALL, ALL, ALL, VIEW, VIEW, track_chair=VIEW, awards=VIEW)
+grant([Award, AwardGrant], ALL, ALL, ALL, NONE, VIEW, awards=ALL)
 
 register_appearance(Person, Appearance(10, "authorships", ("paper__edition",)))
 register_appearance(Person, Appearance(50, "grants", ("award__edition", "paper__edition")))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from django.apps import apps
 from django.db.models import Exists, Model, OuterRef, Q, QuerySet
 
-from accounts.access_scope import NOTHING, OWN, SCOPES, Access
+from accounts.access_scope import NO_ROWS, OWN_ROWS, SCOPES, Access
 from accounts.models import Membership
 from content.editions import get_edition_model
 from content.history import RowChange
@@ -44,7 +44,7 @@ def published_by_others(model: type[Model], access: Access, editions: set[int]) 
             shown = shown.exclude(mine)
         return shown
 
-    return shown_by(model, added_by_others) if editions else NOTHING
+    return shown_by(model, added_by_others) if editions else NO_ROWS
 
 
 def added_by(user: "User", model: type[Model], name: str) -> Iterator[Q]:
@@ -109,7 +109,7 @@ def scope(model: type[Model], access: Access, action: str) -> Q:
     editions = access.editions(action, model)
     if action != "view":
         if not editions:
-            return NOTHING
+            return NO_ROWS
         return published_by_others(model, access, editions) | entered_by_team(model, access, editions)
     here = appearing_in_editions(model, editions)
     if not access.editions("change", model):
@@ -133,7 +133,7 @@ def institution_scope(access: Access, action: str) -> Q:
 def own_rows_of_roles(model: type[Model], access: Access, action: str) -> Q:
     """Return the own rows of roles that see nothing else."""
     roles = access.limited(action, model)
-    return reduce(or_, (OWN[role][model](access) for role in roles), NOTHING)
+    return reduce(or_, (OWN_ROWS[role][model](access) for role in roles), NO_ROWS)
 
 
 def with_merged(model: type[Model], found: Q) -> Q:
@@ -150,13 +150,13 @@ def accessible_keys(model: type[Model], access: Access, action: str) -> QuerySet
 def name_scope(access: Access, action: str) -> Q:
     """Other spellings, including former names, of people whom the account may change."""
     if not access.editions(action, PersonName):
-        return NOTHING
+        return NO_ROWS
     return Q(person__in=accessible_keys(Person, access, "change" if action in WRITE_ACTIONS else "private"))
 
 
 def identifier_scope(access: Access, action: str) -> Q:
     if not access.editions(action, PersonIdentifier):
-        return NOTHING
+        return NO_ROWS
     needed = "change" if action in WRITE_ACTIONS else action
     return Q(person__in=accessible_keys(Person, access, needed))
 
@@ -178,7 +178,7 @@ def change_sets_beyond_scope(access: Access, acts: Iterable[int]) -> set[int]:
     found = set()
     for act, label, edition in changes.values_list("change_set", "model", "edition_key").distinct():
         model = apps.get_model(label)
-        if not access.everywhere("change", model) and edition not in access.editions("change", model):
+        if not access.may_everywhere("change", model) and edition not in access.editions("change", model):
             found.add(act)
     return found
 

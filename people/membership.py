@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.access_scope import access_of
 from accounts.models import Membership
-from accounts.roles import INVITES, OF_EDITION, Role, includes
+from accounts.roles import INVITABLE_ROLES, SINGLE_EDITION_ROLES, Role, includes
 from conference.environment import is_email
 from conference.models import Conference, Edition
 from people.models import Invitation, PersonAccount
@@ -34,15 +34,17 @@ def grantable_roles(user: "AnyUser", place: Model | None) -> list[str]:
     Those in a series are given by the owners of all its editions.
     """
     access = access_of(user)
-    possible: list[str] = [role for role in Role if isinstance(place, Edition) or role not in OF_EDITION]
-    if access.everywhere("add", Membership):
+    possible: list[str] = [
+        role for role in Role if isinstance(place, Edition) or role not in SINGLE_EDITION_ROLES
+    ]
+    if access.may_everywhere("add", Membership):
         return possible
     held: frozenset[str] = frozenset()
     if isinstance(place, Edition):
         held = access.roles.get(place.pk, held)
     elif isinstance(place, Conference) and access.owns_all(place.editions.all()):
         held = frozenset({Role.OWNER})
-    given = frozenset[str]().union(*(INVITES.get(role, frozenset()) for role in held))
+    given = frozenset[str]().union(*(INVITABLE_ROLES.get(role, frozenset()) for role in held))
     return [role for role in possible if role in given]
 
 

@@ -2,7 +2,7 @@
 
 from django.utils.translation import gettext_lazy as _
 
-from accounts.roles import ALL, NONE, PRIVATE, SEE, grant
+from accounts.roles import ALL, NONE, PRIVATE, VIEW, grant
 from conference import menu_sections
 from conference.edition_copy import EDITION_PARTS, EditionPart
 from conference.menu_sections import MenuSection
@@ -21,11 +21,11 @@ from people.querysets import Appearance, register_appearance
 
 access_scope.register()
 
-READ = SEE | PRIVATE
-grant([Person], ALL, ALL, ALL, SEE, SEE, private_viewer=READ, track_chair=SEE, awards=SEE)
-grant([CommitteeRole], ALL, ALL, ALL, NONE, SEE)
-grant([Institution], ALL, ALL, ALL, NONE, SEE, track_chair=SEE, awards=SEE)
-grant([PersonIdentifier], ALL, ALL, ALL, NONE, SEE, private_viewer=READ)
+READ = VIEW | PRIVATE
+grant([Person], ALL, ALL, ALL, VIEW, VIEW, private_viewer=READ, track_chair=VIEW, awards=VIEW)
+grant([CommitteeRole], ALL, ALL, ALL, NONE, VIEW)
+grant([Institution], ALL, ALL, ALL, NONE, VIEW, track_chair=VIEW, awards=VIEW)
+grant([PersonIdentifier], ALL, ALL, ALL, NONE, VIEW, private_viewer=READ)
 # Former names included.
 grant([PersonName], ALL, ALL, ALL, NONE, NONE, private_viewer=READ)
 grant([PersonDistinction, InstitutionDistinction], ALL, ALL, ALL, NONE, NONE)

@@ -17,8 +17,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
-from accounts.access_scope import OWN, SCOPES, Access
-from accounts.roles import ALL, KEEP, NONE, SEE, Role, grant, restrict
+from accounts.access_scope import OWN_ROWS, SCOPES, Access
+from accounts.roles import ALL, CHANGE, NONE, VIEW, Role, grant, restrict
 from conference import menu_sections
 from conference.cache_lifetimes import DATED_MODELS
 from conference.edition_copy import EDITION_PARTS, EditionCopy, EditionPart
@@ -91,7 +91,7 @@ def chosen_sessions(access: Access) -> Any:
     return shown.order_by().values("session")
 
 
-OWN[Role.SESSION_CHAIR] |= {
+OWN_ROWS[Role.SESSION_CHAIR] |= {
     Session: lambda access: Q(pk__in=led_sessions(access.user)),
     Presentation: lambda access: Q(session__in=led_sessions(access.user)),
     SessionRole: lambda access: Q(session__in=led_sessions(access.user)),
@@ -101,20 +101,20 @@ OWN[Role.SESSION_CHAIR] |= {
     Material: lambda access: Q(paper__in=their_papers(access.user)),
     Person: lambda access: people_there(access.user),
 }
-OWN[Role.TRACK_CHAIR] |= {
+OWN_ROWS[Role.TRACK_CHAIR] |= {
     Session: lambda access: Q(pk__in=chosen_sessions(access)),
     Presentation: lambda access: Q(paper__in=chosen_papers(access)),
     SessionRole: lambda access: Q(session__in=chosen_sessions(access)),
 }
 SCOPES[SessionKind] = kinds
 
-grant([Room, SessionKind, SessionRole], ALL, ALL, ALL, SEE, SEE, track_chair=SEE)
-grant([Speaker], ALL, ALL, ALL, SEE, SEE)
-grant([Session], ALL, ALL, ALL, KEEP, SEE, track_chair=SEE)
-grant([Presentation], ALL, ALL, ALL, KEEP, SEE, track_chair=KEEP)
-grant([Release], ALL, ALL, SEE, NONE, SEE)
+grant([Room, SessionKind, SessionRole], ALL, ALL, ALL, VIEW, VIEW, track_chair=VIEW)
+grant([Speaker], ALL, ALL, ALL, VIEW, VIEW)
+grant([Session], ALL, ALL, ALL, CHANGE, VIEW, track_chair=VIEW)
+grant([Presentation], ALL, ALL, ALL, CHANGE, VIEW, track_chair=CHANGE)
+grant([Release], ALL, ALL, VIEW, NONE, VIEW)
 # They hold e-mail addresses and private notes.
-grant([ProgramInvitation, Unavailability], ALL, ALL, ALL, NONE, NONE, private_viewer=SEE)
+grant([ProgramInvitation, Unavailability], ALL, ALL, ALL, NONE, NONE, private_viewer=VIEW)
 restrict(Role.SESSION_CHAIR, Session, ["abstract", "stream_url", "chat_url", "recording_url"])
 for role in (Role.SESSION_CHAIR, Role.TRACK_CHAIR):
     restrict(role, Presentation, ["position", "start", "end", "recording_url"])

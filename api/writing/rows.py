@@ -182,7 +182,7 @@ def write_part(part: Many, name: str, owner: Content, body: list[Body], caller: 
     relinked = [row for row, _column, _rows in links if row.pk is not None]
     done = {"add": new, "change": [*changed, *relinked], "delete": removed}
     for action, affected in done.items():
-        if affected and not caller.may_part(action, shape.model, owner):
+        if affected and not caller.may_inline(action, shape.model, owner):
             raise PermissionDenied(permission_text(action, shape.model))
     save_part(part, owner, stored, rows, changed, removed)
     for row, column, far_rows in links:

@@ -27,7 +27,7 @@ from editorial.zones import ZoneNameField, offered_zones
 
 def may_add_after(access: Access, edition: Edition) -> bool:
     """Whoever may add editions; and who owns all of a conference, which then includes the new one."""
-    return access.everywhere("add", Edition) or access.may("change", Conference, edition.conference)
+    return access.may_everywhere("add", Edition) or access.may("change", Conference, edition.conference)
 
 
 class NewEditionForm(forms.ModelForm[Edition]):
@@ -78,14 +78,14 @@ def new_edition_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRes
         raise Http404("No edition to begin from.")
     if not may_add_after(access, source):
         raise PermissionDenied
-    offered = [part for part in parts() if access.may_all("view", part.model, source)]
+    offered = [part for part in parts() if access.may_all_rows("view", part.model, source)]
     form = NewEditionForm(source, offered, request.POST if request.method == "POST" else None)
     title = gettext("New edition from %(edition)s") % {"edition": source}
     if request.method == "POST" and form.is_valid():
         chosen = [part for part in offered if part.name in form.cleaned_data["parts"]]
         change_set = new_edition(source, form.instance, chosen, request.user, title)
         target = form.instance
-        if not access.everywhere("change", Edition):
+        if not access.may_everywhere("change", Edition):
             Membership.objects.create(
                 user=access.user, edition=target, role=Role.OWNER, granted_by=access.user
             )

@@ -131,7 +131,7 @@ class PublishPage:
         return [
             (one, one.drafts(site.get_model_admin(one.model).get_queryset(self.request), self.edition))
             for one in rows_of_scope(self.part)
-            if one.has_drafts and access.may_all("change", one.model, self.edition)
+            if one.has_drafts and access.may_all_rows("change", one.model, self.edition)
         ]
 
     def render(self, form: PublishForm) -> HttpResponse:
@@ -171,7 +171,7 @@ class PublishPage:
         at_most = published_counts(edition, shown, self.now, GATES)
         drafts = [(one, rows.count()) for one, rows in self.drafts()]
         apps = {one.model._meta.app_label for one in shown}
-        lines = waiting_of(edition, lambda model: access.may_all("view", model, edition))
+        lines = waiting_of(edition, lambda model: access.may_all_rows("view", model, edition))
         return {
             "seen": [one.in_words(count) for one, count in seen if count],
             "held": sum(count for _, count in at_most) - sum(count for _, count in seen),

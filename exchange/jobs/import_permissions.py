@@ -33,7 +33,7 @@ def as_importer(access: Access) -> Access:
 
 def may_import_all(access: Access) -> bool:
     """Return whether Django permissions let the account import into every edition."""
-    return access.everywhere("add", ImportJob) and access.everywhere("change", Edition)
+    return access.may_everywhere("add", ImportJob) and access.may_everywhere("change", Edition)
 
 
 def concealed(user: object) -> Concealed:

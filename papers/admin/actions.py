@@ -69,7 +69,7 @@ class GrantAward(BulkAction):
     ) -> BulkPlan:
         award = values["award"]
         access = access_for(request)
-        if not (access.may("change", Award, award) and access.may_part("add", AwardGrant, award)):
+        if not (access.may("change", Award, award) and access.may_inline("add", AwardGrant, award)):
             raise PermissionDenied
         grants = AwardGrant.objects.filter(award=award)
         last = grants.aggregate(last=Max("position"))["last"] or 0

@@ -136,7 +136,7 @@ class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[S]:
         access, rows = access_for(request), cast(SuggestionQuerySet[S], super().get_queryset(request))
         found = rows.undecided()
-        if not access.everywhere("change", self.rows_model):
+        if not access.may_everywhere("change", self.rows_model):
             keys = access.rows(self.rows_model._base_manager.order_by(), "change").values("pk")
             found = found.filter(**{f"{name}__in": keys for name in self.model.subjects})
         return found

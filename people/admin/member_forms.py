@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from accounts.models import Membership
-from accounts.roles import DESCRIPTIONS, PARTS, Role
+from accounts.roles import DESCRIPTIONS, ROLE_PARTS, Role
 from conference.models import Edition
 from content.row_values import related_model
 from people import membership
@@ -36,7 +36,7 @@ class PartsField(forms.MultipleChoiceField):
 
     def offer(self, edition: Edition | None, kept: Iterable[str] = ()) -> None:
         """Offer the parts of an edition, and those that were chosen before and are gone."""
-        offered = [choice for parts in PARTS.values() for choice in parts(edition)] if edition else []
+        offered = [choice for parts in ROLE_PARTS.values() for choice in parts(edition)] if edition else []
         known = {value for value, _label in offered}
         gone = [(one, _("Deleted: %(part)s") % {"part": one}) for one in kept if one not in known]
         self.choices = [*offered, *gone]
@@ -44,7 +44,7 @@ class PartsField(forms.MultipleChoiceField):
 
 def check_parts(cleaned: dict[str, object], form: forms.Form | forms.ModelForm[Any]) -> None:
     """Take the parts of a role that is limited to some, which needs one at least; no other has any."""
-    if cleaned.get("role") not in PARTS:
+    if cleaned.get("role") not in ROLE_PARTS:
         cleaned["parts"] = []
     elif not cleaned.get("parts") and "parts" not in form.errors:
         form.add_error("parts", _("Choose at least one topic or track."))
@@ -110,7 +110,7 @@ class InviteForm(forms.ModelForm[Invitation]):
             where.choices = [*where.choices, (SERIES, words)]
         else:
             del self.fields["where"]
-        if any(role in PARTS for role in roles):
+        if any(role in ROLE_PARTS for role in roles):
             cast(PartsField, self.fields["parts"]).offer(edition)
         else:
             del self.fields["parts"]

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 
 from accounts.models import Membership
 from accounts.role_table import role_table
-from accounts.roles import PARTS, Role
+from accounts.roles import ROLE_PARTS, Role
 from conference.models import Edition
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import asked_edition, editions_for
@@ -79,9 +79,9 @@ class MembershipAdmin(ScopedAdmin):
         if found is None:
             raise Http404("No edition yet.")
         access = access_for(request)
-        if access.may_all("view", Membership, found):
+        if access.may_all_rows("view", Membership, found):
             return found
-        mine = [one for one in editions_for(request) if access.may_all("view", Membership, one)]
+        mine = [one for one in editions_for(request) if access.may_all_rows("view", Membership, one)]
         if not mine or "edition" in request.GET or "edition" in request.POST:
             raise PermissionDenied
         return mine[0]
@@ -175,7 +175,9 @@ class MembershipAdmin(ScopedAdmin):
         invitation = get_object_or_404(rows, pk=key)
         given = membership.grantable_roles(request.user, invitation.place)
         if invitation.role not in given:
-            if invitation.edition and access_for(request).may_all("view", Membership, invitation.edition):
+            if invitation.edition and access_for(request).may_all_rows(
+                "view", Membership, invitation.edition
+            ):
                 raise PermissionDenied
             raise Http404("No such invitation.")
         return invitation
@@ -212,7 +214,7 @@ class MembershipAdmin(ScopedAdmin):
     ) -> type[forms.ModelForm[Membership]]:
         form = super().get_form(request, obj, change=change, **kwargs)
         access = access_for(request)
-        return type(form.__name__, (form,), {"is_free": access.everywhere("change", Membership)})
+        return type(form.__name__, (form,), {"is_free": access.may_everywhere("change", Membership)})
 
     def formfield_for_choice_field(
         self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: object
@@ -228,7 +230,7 @@ class MembershipAdmin(ScopedAdmin):
         self, objs: Sequence[Membership] | QuerySet[Membership], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
-        is_free = access_for(request).everywhere("delete", Membership)
+        is_free = access_for(request).may_everywhere("delete", Membership)
         held = [] if is_free else [one for one in objs if membership.is_last_owner(one)]
         last = [LAST_OWNER % {"edition": one.place} for one in held]
         return deleted, counts, lacking, [*protected, *last]
@@ -261,7 +263,7 @@ def part_labels(edition: Edition, rows: Iterable[Membership | Invitation]) -> di
     """Return the names of the topics and tracks of an edition, if one of the rows is limited to some."""
     if not any(one.parts for one in rows):
         return {}
-    return dict(choice for parts in PARTS.values() for choice in parts(edition))
+    return dict(choice for parts in ROLE_PARTS.values() for choice in parts(edition))
 
 
 def part_names(one: Membership | Invitation, labels: dict[str, str]) -> list[str]:

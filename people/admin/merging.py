@@ -178,7 +178,7 @@ class MergeAdmin(ContentAdmin):
         found = []
         for row in shown.rows:
             for model, relation in merge.relations(self.model) if row.pk != keep else ():
-                if lookup_of(model) and not access.everywhere("change", model):
+                if lookup_of(model) and not access.may_everywhere("change", model):
                     rows = model._default_manager.filter(**{relation.field.name: row})
                     if rows.exclude(pk__in=access.rows(rows, "change").values("pk")).exists():
                         found.append(row)

@@ -38,7 +38,7 @@ class LikelyNamesakeAdmin(SuggestionAdmin[LikelyNamesake]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LikelyNamesake]:
         access, found = access_for(request), super().get_queryset(request)
-        if not access.everywhere("change", Person):
+        if not access.may_everywhere("change", Person):
             # Who may not see all papers of a person cannot part them, and must not learn of the others.
             wrote = related_model(Person, "authorships")._base_manager.order_by()
             unseen = wrote.exclude(pk__in=access.rows(wrote, "view").values("pk"))

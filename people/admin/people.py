@@ -162,7 +162,7 @@ class PersonAdmin(SplitAdmin):
         """Find by former names and e-mail addresses only people whose private fields the user may read."""
         found, twice = super().get_search_results(request, queryset, search_term)
         access = access_of(request.user)
-        if access.everywhere("private", Person) or not search_term.strip():
+        if access.may_everywhere("private", Person) or not search_term.strip():
             return found, twice
         readable = Person._base_manager.filter(access.scope(Person, "private")).values("pk")
         public = [one for one in self.search_fields if one not in PRIVATE_SEARCH_FIELDS]
@@ -274,7 +274,7 @@ class InstitutionAdmin(MergeAdmin):
     def for_list(self, rows: QuerySet[Institution]) -> QuerySet[Institution]:
         authorships = related_model(Institution, "authorships")
         access, theirs = current_access(), models.Q(authorships__isnull=False)
-        if access and not access.everywhere("view", authorships):
+        if access and not access.may_everywhere("view", authorships):
             theirs = models.Q(authorships__in=access.rows(authorships._base_manager.all()).values("pk"))
         return rows.annotate(author_rows=models.Count("authorships", filter=theirs))
 

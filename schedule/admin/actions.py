@@ -142,7 +142,7 @@ def kind_in(session: Session) -> str:
 def scheduled(paper: Any, session: Session, kind: str, waits: Any, access: Access) -> BulkChange | str:
     """Return what puts a paper into a session, or why its rules or the account's role refuse it."""
     if waits is not None:
-        if not access.may_whole("change", Presentation, waits):
+        if not access.may_all_fields("change", Presentation, waits):
             return gettext("You don’t have permission to change its presentation.")
         waits.paper = paper
         paper.waits = waits

@@ -39,7 +39,7 @@ class AskingAdmin[M: Session | Presentation](ScopedAdmin[M]):
         self, request: HttpRequest, context: dict[str, object], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         obj: M | None = kwargs["obj"]
-        if obj is not None and access_for(request).may_all("view", ProgramInvitation, obj.edition):
+        if obj is not None and access_for(request).may_all_rows("view", ProgramInvitation, obj.edition):
             rows = ProgramInvitation.objects.filter(**{str(obj._meta.model_name): obj}).with_place()
             asked = {str(obj._meta.model_name): obj.pk, "edition": obj.edition_id}
             listed = [*rows.with_presence()]
@@ -47,7 +47,7 @@ class AskingAdmin[M: Session | Presentation](ScopedAdmin[M]):
                 "rows": [(row, state_label(row)) for row in listed],
                 "unasked": len(not_among(in_program([obj]), listed)),
                 "row": obj,
-                "may": access_for(request).may_all("change", ProgramInvitation, obj.edition),
+                "may": access_for(request).may_all_rows("change", ProgramInvitation, obj.edition),
                 "list_url": reverse("admin:schedule_programinvitation_changelist"),
                 "prepare_url": prepare_address(type(obj), [obj.pk]),
                 "add_url": f"{reverse('admin:schedule_programinvitation_add')}?{urlencode(asked)}",

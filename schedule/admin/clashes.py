@@ -67,7 +67,7 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
 
     def sees_clashes(self, request: HttpRequest, row: M) -> bool:
         """Return whether the user may see all that a row may clash with."""
-        return access_for(request).may_all("view", self.model, row.edition)
+        return access_for(request).may_all_rows("view", self.model, row.edition)
 
     def save_related(self, request: HttpRequest, form: ModelForm[M], formsets: object, change: bool) -> None:
         super().save_related(request, form, formsets, change)
@@ -81,7 +81,7 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     edition = asked_edition(request)
-    if edition and not access_for(request).may_all("view", Session, edition):
+    if edition and not access_for(request).may_all_rows("view", Session, edition):
         raise PermissionDenied
     found = clashes.found(edition).all if edition else []
     kinds = Counter(clash.kind for clash in found)

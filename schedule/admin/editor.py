@@ -63,12 +63,12 @@ def may(
     """Tell whether the user may change or add a whole row, as the admin of its model says."""
     # Who may change some fields of a row, as a session chair, moves nothing.
     asked: Any = model_admin.admin_site.get_model_admin(model)
-    return bool(asked.may_whole(request, action, row))
+    return bool(asked.may_all_fields(request, action, row))
 
 
 def require_full_view(request: HttpRequest, edition: Edition | None) -> None:
     """Refuse who sees some sessions of an edition: clashes and plans show all of them."""
-    if not access_for(request).may_all("view", Session, edition):
+    if not access_for(request).may_all_rows("view", Session, edition):
         raise PermissionDenied
 
 

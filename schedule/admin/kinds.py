@@ -60,7 +60,7 @@ class SessionKindAdmin(OrderedAdmin[SessionKind]):
     def get_field_queryset(self, db: str | None, db_field: Any, request: HttpRequest) -> QuerySet[Any] | None:
         """Offer the conferences to whose editions one may add."""
         rows, access = super().get_field_queryset(db, db_field, request), access_for(request)
-        if rows is None or access.everywhere("add", SessionKind):
+        if rows is None or access.may_everywhere("add", SessionKind):
             return rows
         return rows.filter(editions__in=access.editions("add", SessionKind)).distinct()
 

@@ -118,8 +118,8 @@ class NoticeForm(forms.Form):
 def may_announce(request: HttpRequest, edition: Edition) -> bool:
     """Return whether the user may change sessions, publish news, and announce releases of an edition."""
     access = access_for(request)
-    return access.may_all("change", Session, edition) and all(
-        access.may_all("add", model, edition) for model in (Announcement, Release)
+    return access.may_all_rows("change", Session, edition) and all(
+        access.may_all_rows("add", model, edition) for model in (Announcement, Release)
     )
 
 

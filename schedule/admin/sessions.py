@@ -230,7 +230,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         access = access_for(request)
-        may_plan = access.everywhere("view", Session) or bool(access.editions("view", Session))
+        may_plan = access.may_everywhere("view", Session) or bool(access.editions("view", Session))
         return super().changelist_view(request, {"may_plan": may_plan, **(extra_context or {})})
 
     def for_list(self, rows: QuerySet[Session]) -> QuerySet[Session]:
@@ -254,7 +254,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         self, request: HttpRequest, context: dict[str, object], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         obj: Session | None = kwargs["obj"]
-        if obj is not None and access_for(request).may_all("view", Session, obj.edition):
+        if obj is not None and access_for(request).may_all_rows("view", Session, obj.edition):
             context["tools"] = session_tools(obj)
             if may_announce(request, obj.edition):
                 context["tools"] = [*session_tools(obj), announce_tool(obj)]

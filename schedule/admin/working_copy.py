@@ -59,7 +59,7 @@ def working_copy_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRe
     if edition is None:
         messages.warning(request, gettext("There are no editions yet."))
         return redirect("admin:schedule_release_changelist")
-    if not access_for(request).may_all("view", Session, edition):
+    if not access_for(request).may_all_rows("view", Session, edition):
         raise PermissionDenied
     with working_on(edition):
         return WorkingCopyPage(model_admin, request, edition).response()

@@ -69,7 +69,9 @@ def in_working_state(request: HttpRequest, view: Callable[[], Any]) -> Any:
 def is_reached(request: HttpRequest, copy: WorkingCopy) -> bool:
     """Tell whether somebody may see sessions of its edition, all or their own."""
     access = access_for(request)
-    return access.everywhere("view", Session) or copy.edition_id in access.somewhere("view", Session)
+    return access.may_everywhere("view", Session) or copy.edition_id in access.editions_with_any(
+        "view", Session
+    )
 
 
 def _is_working(request: HttpRequest, name: str) -> bool:
@@ -97,7 +99,7 @@ PAGE_STATES.append(in_working_state)
 
 def may_release(request: HttpRequest, edition: Edition) -> bool:
     """Tell whether somebody may release, discard, and switch the working copy on and off."""
-    return access_for(request).may_part("add", Release, edition)
+    return access_for(request).may_inline("add", Release, edition)
 
 
 # Taking one set of changes back
@@ -160,7 +162,7 @@ def pending_address(request: HttpRequest, row: Model) -> str:
     """Return the page of the working copy that holds changes of a row, for those who may open it."""
     name = row._meta.label_lower, row.pk
     for copy in vars(request).get("shown_working_copies", ()):
-        if access_for(request).may_all("view", Session, copy.edition) and name in pending_rows([copy]):
+        if access_for(request).may_all_rows("view", Session, copy.edition) and name in pending_rows([copy]):
             return working_copy_address(copy)
     return ""
 
