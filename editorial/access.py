@@ -109,7 +109,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     def has_delete_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
         return access_for(request).may("delete", self.model, obj)
 
-    def frame(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
+    def page_context(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
         """Return the context of a page of its own."""
         return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
 
@@ -153,7 +153,11 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
             if access.may_everywhere(one, model) or access.editions_with_any(one, model, whole=True)
         }
         offered = ((name, action) for name, action in actions.items() if action)
-        return {name: narrowed(action) for name, action in offered if allowed.issuperset(needed_by(action))}
+        return {
+            name: scope_action(action)
+            for name, action in offered
+            if allowed.issuperset(required_permissions(action))
+        }
 
     def response_action(
         self,
@@ -172,7 +176,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     ) -> HttpResponseBase | None:
         """Run an action on the rows for which the user has permission, and report the others."""
         access = access_for(request)
-        needed = [one for one in needed_by(action) if not access.may_everywhere(one, self.model)]
+        needed = [one for one in required_permissions(action) if not access.may_everywhere(one, self.model)]
         rows = chosen
         for one in needed:
             allowed = self.model._base_manager.filter(access.scope(self.model, one, whole=True))
@@ -192,7 +196,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         return access_for(request).rows(rows, "change")
 
 
-def narrowed(action: Action) -> Action:
+def scope_action(action: Action) -> Action:
     """Return the action as Django runs it, whichever of the names that were sent it went by."""
 
     def run(
@@ -203,7 +207,7 @@ def narrowed(action: Action) -> Action:
     return replace(action, func=run)
 
 
-def needed_by(action: Action) -> list[str]:
+def required_permissions(action: Action) -> list[str]:
     """Return the permissions that an action asks for, among those that roles grant row by row."""
     return [one for one in getattr(action.func, "allowed_permissions", ()) if one in ALL]
 

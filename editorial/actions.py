@@ -38,7 +38,7 @@ type Text = "StrPromise | str"
 
 CONFIRMED, ASKED = "_confirmed", "_asked"
 # Rows of one kind that are named; the number counts all.
-NAMED = 200
+MAX_NAMED_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +82,14 @@ class BulkAction(ABC):
         rows, refused = self.rows(model_admin, request, queryset)
         form = self.form(model_admin, request, rows)
         if form is not None and not (form.is_bound and form.is_valid()):
-            return self.page(model_admin, request, rows, form, None)
+            return self.render_page(model_admin, request, rows, form, None)
         plan = self.plan(model_admin, request, rows, form.cleaned_data if form else {})
         plan.skipped += [(row, _("You don’t have permission to change it.")) for row in refused]
         confirmed = request.POST.get(CONFIRMED)
         if confirmed == plan.digest and plan.lines and not plan.problems:
             self.carry_out(model_admin, request, plan)
             return None
-        return self.page(model_admin, request, rows, form, plan, again=bool(confirmed))
+        return self.render_page(model_admin, request, rows, form, plan, again=bool(confirmed))
 
     def rows(
         self, model_admin: ScopedAdmin, request: HttpRequest, queryset: QuerySet[Model]
@@ -98,7 +98,7 @@ class BulkAction(ABC):
         places = {key: place for place, key in enumerate(queryset.values_list("pk", flat=True))}
         chosen = queryset.order_by().values("pk")
         found = without_long_texts(
-            model_admin.get_queryset(request).filter(pk__in=chosen), *self.needed(model_admin.model)
+            model_admin.get_queryset(request).filter(pk__in=chosen), *self.long_texts(model_admin.model)
         )
         if CONFIRMED in request.POST:
             found = found.select_for_update(of=("self",))
@@ -108,7 +108,7 @@ class BulkAction(ABC):
             (mine if model_admin.may_all_fields(request, "change", row) else others).append(row)
         return mine, others
 
-    def needed(self, model: object) -> Iterable[str]:
+    def long_texts(self, model: object) -> Iterable[str]:
         """Return the long texts that the plan looks at."""
         return ()
 
@@ -128,7 +128,7 @@ class BulkAction(ABC):
             self.write(plan.lines)
             log.write()
             change_set = log.change_set
-        sentences = [str(self.words.done % {"amount": amount(model_admin, len(plan.lines))})]
+        sentences = [str(self.words.done % {"amount": count_label(model_admin, len(plan.lines))})]
         if plan.same:
             sentences.append(str(self.words.same % {"count": len(plan.same)}))
         if count := len(plan.skipped):
@@ -136,7 +136,7 @@ class BulkAction(ABC):
             sentences.append(words % {"count": count})
         model_admin.message_user(request, with_undo_link(" ".join(sentences), change_set), messages.SUCCESS)
 
-    def page(
+    def render_page(
         self,
         model_admin: ScopedAdmin,
         request: HttpRequest,
@@ -152,13 +152,15 @@ class BulkAction(ABC):
             "opts": model_admin.opts,
             "form": form,
             "plan": plan,
-            "shown": shown(model_admin, plan) if plan else {},
+            "shown": plan_context(model_admin, plan) if plan else {},
             "again": again,
             "help": self.help,
-            "chosen": amount(model_admin, len(rows)),
-            "button": self.words.button % {"amount": amount(model_admin, len(plan.lines))} if plan else "",
+            "chosen": count_label(model_admin, len(rows)),
+            "button": self.words.button % {"amount": count_label(model_admin, len(plan.lines))}
+            if plan
+            else "",
             "same": self.words.same % {"count": len(plan.same)} if plan else "",
-            "carried": carried(request, self.__name__),
+            "carried": hidden_fields(request, self.__name__),
             "back": request.get_full_path(),
             "media": model_admin.media + (form.media if form else forms.Media()),
         }
@@ -186,7 +188,7 @@ class ActionForm(forms.Form):
         return self.model_admin.admin_site.get_model_admin(model)
 
 
-def amount(model_admin: ScopedAdmin, count: int) -> str:
+def count_label(model_admin: ScopedAdmin, count: int) -> str:
     """Return "1 paper", "3 papers", "No paper"."""
     opts = model_admin.opts
     if not count:
@@ -194,7 +196,7 @@ def amount(model_admin: ScopedAdmin, count: int) -> str:
     return f"{count:,} {opts.verbose_name_plural if count > 1 else opts.verbose_name}"
 
 
-def carried(request: HttpRequest, action: str) -> list[tuple[str, str]]:
+def hidden_fields(request: HttpRequest, action: str) -> list[tuple[str, str]]:
     """Return what the page of an action has to send again so that the same rows are meant."""
     chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
     across = request.POST.get("select_across") == "1"
@@ -202,19 +204,21 @@ def carried(request: HttpRequest, action: str) -> list[tuple[str, str]]:
     return fields + [(ACTION_CHECKBOX_NAME, key) for key in (chosen[:1] if across else chosen)]
 
 
-def shown(model_admin: ScopedAdmin, plan: BulkPlan) -> dict[str, object]:
+def plan_context(model_admin: ScopedAdmin, plan: BulkPlan) -> dict[str, object]:
     """Return the plan as the page shows it: rows of which the same is said together, the most first."""
-    lines = grouped(model_admin, [(line.row, line.says) for line in plan.lines])
-    skipped = grouped(model_admin, plan.skipped)
+    lines = group_by_sentence(model_admin, [(line.row, line.says) for line in plan.lines])
+    skipped = group_by_sentence(model_admin, plan.skipped)
     return {
-        "lines": lines[:NAMED],
-        "more_lines": sum(group["count"] for group in lines[NAMED:]),
-        "skipped": skipped[:NAMED],
-        "more_skipped": sum(group["count"] for group in skipped[NAMED:]),
+        "lines": lines[:MAX_NAMED_ROWS],
+        "more_lines": sum(group["count"] for group in lines[MAX_NAMED_ROWS:]),
+        "skipped": skipped[:MAX_NAMED_ROWS],
+        "more_skipped": sum(group["count"] for group in skipped[MAX_NAMED_ROWS:]),
     }
 
 
-def grouped(model_admin: ScopedAdmin, sentences: "Iterable[tuple[Content, str]]") -> list[dict[str, Any]]:
+def group_by_sentence(
+    model_admin: ScopedAdmin, sentences: "Iterable[tuple[Content, str]]"
+) -> list[dict[str, Any]]:
     """Group rows by the sentence about them: how many, some with their addresses, and how many more."""
     groups: dict[str, list[Content]] = {}
     for row, sentence in sentences:
@@ -224,8 +228,8 @@ def grouped(model_admin: ScopedAdmin, sentences: "Iterable[tuple[Content, str]]"
         {
             "says": sentence,
             "count": len(rows),
-            "rows": [(str(row), reverse(address, args=[row.pk])) for row in rows[:NAMED]],
-            "more": max(0, len(rows) - NAMED),
+            "rows": [(str(row), reverse(address, args=[row.pk])) for row in rows[:MAX_NAMED_ROWS]],
+            "more": max(0, len(rows) - MAX_NAMED_ROWS),
         }
         for sentence, rows in sorted(groups.items(), key=lambda group: -len(group[1]))
     ]
@@ -239,7 +243,7 @@ def with_undo_link(sentence: str, change_set: ChangeSet | None) -> str:
     return format_html('{} <a href="{}">{}</a>', sentence, address, _("Revert"))
 
 
-def field_words(row: "Content", name: str, value: object) -> str:
+def describe_value(row: "Content", name: str, value: object) -> str:
     field = row._meta.get_field(name)
     if value in (None, ""):
         return "–"
@@ -247,10 +251,10 @@ def field_words(row: "Content", name: str, value: object) -> str:
     return str(choices.get(value, value))
 
 
-def change_words(row: "Content", news: Mapping[str, object]) -> str:
+def describe_change(row: "Content", news: Mapping[str, object]) -> str:
     """Return "Draft → Published" of the fields that change."""
-    old = {name: field_words(row, name, getattr(row, name)) for name in news}
-    return ", ".join(f"{old[name]} → {field_words(row, name, value)}" for name, value in news.items())
+    old = {name: describe_value(row, name, getattr(row, name)) for name in news}
+    return ", ".join(f"{old[name]} → {describe_value(row, name, value)}" for name, value in news.items())
 
 
 class SetField(BulkAction):
@@ -262,7 +266,7 @@ class SetField(BulkAction):
     def plan(
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: "list[Content]", values: Values
     ) -> BulkPlan:
-        return validated(rows, lambda row: self.values(row, values), change_words)
+        return validated(rows, lambda row: self.values(row, values), describe_change)
 
 
 class SetStatus(SetField):
@@ -300,20 +304,20 @@ class Cancel(SetStatus):
 class ChosenField(forms.ModelChoiceField[Any]):
     """A choice among rows of the editions in hand, called as the admin calls them."""
 
-    def offer(self, form: ActionForm, model: "type[Content]", **narrow: object) -> None:
+    def offer_rows(self, form: ActionForm, model: "type[Content]", **narrow: object) -> None:
         """Offer the rows that the user may see, of the chosen rows' editions unless `narrow` is given."""
         model_admin = form.admin_of(model)
         narrow = narrow or {"edition__in": form.editions()}
         self.queryset = model_admin.get_queryset(form.request).filter(**narrow).select_related("edition")
         self.has_editions = len(form.editions()) > 1 or "edition__in" not in narrow
-        self.called = getattr(model_admin, "choice_label", str)
+        self.make_label = getattr(model_admin, "choice_label", str)
 
     def label_from_instance(self, obj: Any) -> str:
-        label = str(self.called(obj))
+        label = str(self.make_label(obj))
         return f"{label}, {obj.edition}" if self.has_editions and obj.edition.slug not in label else label
 
 
-SAME = ngettext_lazy("%(count)d has it already.", "%(count)d have it already.", "count")
+HAS_IT_ALREADY = ngettext_lazy("%(count)d has it already.", "%(count)d have it already.", "count")
 
 publish = SetStatus(
     "published",

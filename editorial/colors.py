@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 # --paper in static/css/plenary/tokens.css: the ground of the site's pages in the light and the dark scheme.
-LIGHT, DARK = "#ffffff", "#111317"
+LIGHT_PAGE, DARK_PAGE = "#ffffff", "#111317"
 # WCAG 2.2, success criterion 1.4.3.
 MIN_CONTRAST = 4.5
 
@@ -30,7 +30,7 @@ def contrast(one: str, other: str) -> float:
     return (high + 0.05) / (low + 0.05)
 
 
-def spelled(text: str) -> str:
+def normalize_color(text: str) -> str:
     """Return a color as it is stored; what is no color stays as it is."""
     digits = text.strip().lower().removeprefix("#")
     if re.fullmatch(r"[0-9a-f]{3}", digits):
@@ -38,7 +38,7 @@ def spelled(text: str) -> str:
     return f"#{digits}" if re.fullmatch(r"[0-9a-f]{6}", digits) else text.strip()
 
 
-def words() -> dict[str, str]:
+def contrast_messages() -> dict[str, str]:
     return {
         "ratios": gettext("Contrast: {light} : 1 on white, {dark} : 1 on dark pages."),
         "warning": gettext(
@@ -47,13 +47,13 @@ def words() -> dict[str, str]:
     }
 
 
-def note(color: str) -> str:
+def contrast_note(color: str) -> str:
     """Return the contrasts in words, with a warning where one is too low for text; nothing for no color."""
     if not re.fullmatch(r"#[0-9a-f]{6}", color):
         return ""
-    light, dark = (round(contrast(color, page), 1) for page in (LIGHT, DARK))
-    said = words()["ratios"].format(light=light, dark=dark)
-    return f"{said} {words()['warning']}" if min(light, dark) < MIN_CONTRAST else said
+    light, dark = (round(contrast(color, page), 1) for page in (LIGHT_PAGE, DARK_PAGE))
+    said = contrast_messages()["ratios"].format(light=light, dark=dark)
+    return f"{said} {contrast_messages()['warning']}" if min(light, dark) < MIN_CONTRAST else said
 
 
 class ColorInput(forms.TextInput):
@@ -65,18 +65,18 @@ class ColorInput(forms.TextInput):
     def render(
         self, name: str, value: object, attrs: Any = None, renderer: BaseRenderer | None = None
     ) -> SafeString:
-        color = spelled(str(value or ""))
-        is_known = bool(note(color))
+        color = normalize_color(str(value or ""))
+        is_known = bool(contrast_note(color))
         return format_html(
             '<span class="color-field" data-color data-pages="{}" data-ratios="{}" data-warning="{}">{}'
             '<input type="color" value="{}" aria-label="{}" hidden>'
             '<span class="color-note" role="status">{}</span></span>',
-            f"{LIGHT} {DARK}",
-            *words().values(),
+            f"{LIGHT_PAGE} {DARK_PAGE}",
+            *contrast_messages().values(),
             super().render(name, value, attrs, renderer),
             color if is_known else "#808080",
             gettext("Choose a color"),
-            note(color),
+            contrast_note(color),
         )
 
 
@@ -84,4 +84,4 @@ class ColorField(forms.CharField):
     widget = ColorInput
 
     def to_python(self, value: object) -> str:
-        return spelled(super().to_python(value) or "")
+        return normalize_color(super().to_python(value) or "")

@@ -25,22 +25,22 @@ if TYPE_CHECKING:
 
 UTC_ZONE = ZoneInfo("UTC")
 
-_in_hand: ContextVar[Edition | None] = ContextVar("edition_in_hand", default=None)
+_working_edition: ContextVar[Edition | None] = ContextVar("working_edition", default=None)
 
 
 @contextmanager
 def working_on(edition: Edition | None) -> Iterator[None]:
     """Show and read times in the edition's zone while the block runs, and offer its rows alone."""
-    token = _in_hand.set(edition)
+    token = _working_edition.set(edition)
     try:
         with timezone.override(edition.zone if edition else timezone.get_default_timezone()):
             yield
     finally:
-        _in_hand.reset(token)
+        _working_edition.reset(token)
 
 
-def edition_in_hand() -> Edition | None:
-    return _in_hand.get()
+def get_working_edition() -> Edition | None:
+    return _working_edition.get()
 
 
 def edition_of(row: Model) -> Edition | None:
@@ -53,7 +53,7 @@ def edition_of(row: Model) -> Edition | None:
     return owner if isinstance(owner, get_edition_model()) else None
 
 
-def moment(at: datetime | None, edition: Edition | None) -> str:
+def format_moment(at: datetime | None, edition: Edition | None) -> str:
     """Return "Tue 6 Apr 2021, 08:00 PDT", in the edition's zone; without an edition in UTC."""
     if at is None:
         return "-"
@@ -71,18 +71,18 @@ def editions_for(request: HttpRequest) -> QuerySet[Edition]:
     return rows.filter(pk__in=access.roles) if limited else rows
 
 
-def choose(request: HttpRequest, edition: Edition) -> None:
+def choose_edition(request: HttpRequest, edition: Edition) -> None:
     """Keep the edition that somebody chose on the desk, for lists and forms that name none."""
-    request.session[CHOSEN] = str(edition.pk)
+    request.session[CHOSEN_EDITION_KEY] = str(edition.pk)
 
 
 def chosen_edition(request: HttpRequest) -> Edition | None:
     """Return the edition chosen on the desk, unless it was deleted or is out of reach by now."""
-    key = request.session.get(CHOSEN)
+    key = request.session.get(CHOSEN_EDITION_KEY)
     return editions_for(request).filter(pk=key).first() if key else None
 
 
-def asked_edition(request: HttpRequest) -> Edition | None:
+def requested_edition(request: HttpRequest) -> Edition | None:
     """Return the edition submitted, else that of the URL, the one chosen on the desk, the newest."""
     editions = editions_for(request)
     list_filters = parse_qs(request.GET.get("_changelist_filters", ""))
@@ -96,4 +96,4 @@ def asked_edition(request: HttpRequest) -> Edition | None:
 # How a list's filter names the edition in the address.
 LIST_FILTER = "edition__id__exact"
 # Where a session keeps the edition chosen on the desk.
-CHOSEN = "desk_edition"
+CHOSEN_EDITION_KEY = "desk_edition"

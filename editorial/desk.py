@@ -22,8 +22,7 @@ from django.utils.translation import gettext_lazy as _
 
 from content import preview_context, revision
 from content.models import Content
-from editorial.current_edition import LIST_FILTER
-from editorial.current_edition import moment as written
+from editorial.current_edition import LIST_FILTER, format_moment
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 type Text = StrPromise | str
 
-PARAMETER = "todo"
+CHECK_PARAMETER = "todo"
 # Editions whose counts are cached.
 CACHED_EDITIONS = 12
 
@@ -90,7 +89,7 @@ class Check(RowCount):
     title: Text = ""
 
     def address(self, edition: Edition) -> str:
-        asked = self.asked or ((PARAMETER, self.name),)
+        asked = self.asked or ((CHECK_PARAMETER, self.name),)
         return RowCount(self.model, self.words, asked=asked, named=self.named).address(edition)
 
 
@@ -125,7 +124,7 @@ class CheckFilter(admin.SimpleListFilter):
     """A list narrowed to the rows behind a line of the desk."""
 
     title = _("to do")
-    parameter_name = PARAMETER
+    parameter_name = CHECK_PARAMETER
 
     def checks_of(self, model: type[Model]) -> dict[str, Check]:
         return {one.name: one for one in CHECKS if isinstance(one, Check) and one.model is model}
@@ -185,19 +184,19 @@ def switches(edition: Edition, at: datetime) -> list[Switch]:
     found = []
     for name, label, moment in parts:
         is_behind = moment is not None and (site is None or (site > moment and site > at))
-        state, shown = (BEHIND, site) if is_behind else (state_of(moment, at), moment)
-        found.append(Switch(name, label, state, written(shown, edition) if shown else ""))
+        state, shown = (BEHIND, site) if is_behind else (switch_state(moment, at), moment)
+        found.append(Switch(name, label, state, format_moment(shown, edition) if shown else ""))
     return found
 
 
-def state_of(moment: datetime | None, at: datetime) -> str:
+def switch_state(moment: datetime | None, at: datetime) -> str:
     """Return whether something is public at a moment, will be, or was never meant to."""
     if moment is None:
         return CLOSED
     return OPEN if moment <= at else WAITING
 
 
-def lines_of(
+def visible_counts(
     lines: Iterable[DeskLine],
     edition: Edition,
     known: dict[DeskLine, int],
@@ -216,13 +215,13 @@ def lines_of(
     return found
 
 
-def waiting_of(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list[DeskCount]:
+def open_checks(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list[DeskCount]:
     """Return what a chair still has to see to."""
     known = content_counts(edition, revision.current(edition.pk))
-    return [line for line in lines_of(CHECKS, edition, known, may_see) if line.count]
+    return [line for line in visible_counts(CHECKS, edition, known, may_see) if line.count]
 
 
-def made(known: dict[DeskLine, int]) -> dict[str, int]:
+def rows_by_model(known: dict[DeskLine, int]) -> dict[str, int]:
     """Return how many rows an edition has by the name of their model, for the first steps."""
     found: dict[str, int] = {}
     for line in ROW_COUNTS:
@@ -231,15 +230,15 @@ def made(known: dict[DeskLine, int]) -> dict[str, int]:
     return found
 
 
-def desk(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> dict[str, Any]:
+def desk_context(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> dict[str, Any]:
     """Return what the desk shows of the lists that somebody may see. Counts of content are cached."""
     known = content_counts(edition, revision.current(edition.pk))
-    counts, checks = (lines_of(lines, edition, known, may_see) for lines in (ROW_COUNTS, CHECKS))
+    counts, checks = (visible_counts(lines, edition, known, may_see) for lines in (ROW_COUNTS, CHECKS))
     return {
         "edition": edition,
         "switches": switches(edition, at),
         "counts": counts,
         "waiting": [one for one in checks if one.count],
         "in_order": [one for one in checks if not one.count],
-        "made": made(known),
+        "made": rows_by_model(known),
     }

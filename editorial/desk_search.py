@@ -21,7 +21,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext
 
 from accounts.access_scope import lookup_of
-from editorial.current_edition import asked_edition, edition_of
+from editorial.current_edition import edition_of, requested_edition
 from editorial.lists import search_words
 from search.hits import MAX_HITS, find
 from search.query import MAX_QUERY_CHARS, parse
@@ -74,7 +74,7 @@ class FoundRows:
 def desk_search(request: HttpRequest, site: AdminSite) -> HttpResponse:
     """Show what the words find in the rows that the account may see, those of the edition of work first."""
     text = request.GET.get("q", "").replace("\x00", "").strip()[:MAX_QUERY_CHARS]
-    edition = asked_edition(request)
+    edition = requested_edition(request)
     context = site.each_context(request) | {
         "title": gettext("Search"),
         # The bar on every page of the admin shows it: no other page may use the name.
@@ -102,7 +102,7 @@ def found_rows(
         matching = rows.filter(Q(pk__in=ranked) | Q(pk__in=listed.values("pk")))
         if searched.related:
             matching = matching.select_related(*searched.related)
-        best = matching.order_by(*order(searched.model, ranked, edition))
+        best = matching.order_by(*result_order(searched.model, ranked, edition))
         shown = list(best[: MAX_ROWS + 1])
         if shown:
             lines = [found_row(row) for row in shown[:MAX_ROWS]]
@@ -110,7 +110,7 @@ def found_rows(
             yield FoundRows(searched.kind, searched.title, lines, more)
 
 
-def order(model: type[Model], ranked: list[int], edition: Edition | None) -> list[Any]:
+def result_order(model: type[Model], ranked: list[int], edition: Edition | None) -> list[Any]:
     """Put the edition of work first, then what the index found in its order, then new rows."""
     terms: list[Any] = []
     if edition and lookup_of(model):

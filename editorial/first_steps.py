@@ -69,7 +69,7 @@ def first_steps(edition: Edition, made: dict[str, int], access: Access) -> list[
     ]
 
 
-def page_of(name: str, model: type[Model]) -> Callable[[Access, Edition], str]:
+def add_page_address(name: str, model: type[Model]) -> Callable[[Access, Edition], str]:
     """Return how a page that adds rows to an edition is reached, by those who may."""
 
     def address(access: Access, edition: Edition) -> str:

@@ -13,10 +13,10 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from content.request_keys import key_of
-from editorial.current_edition import edition_in_hand
+from editorial.current_edition import get_working_edition
 
-SKIPPED = _("Clocks in %(zone)s go forward on %(day)s and skip %(time)s. Enter another time.")
-TWICE = _("Clocks in %(zone)s go back on %(day)s, so %(time)s occurs twice. Enter another time.")
+SKIPPED_TIME = _("Clocks in %(zone)s go forward on %(day)s and skip %(time)s. Enter another time.")
+REPEATED_TIME = _("Clocks in %(zone)s go back on %(day)s, so %(time)s occurs twice. Enter another time.")
 
 
 class ZonedWidget(AdminSplitDateTime):
@@ -24,7 +24,7 @@ class ZonedWidget(AdminSplitDateTime):
 
     def get_context(self, name: str, value: object, attrs: dict[str, object] | None) -> dict[str, object]:
         context = super().get_context(name, value, attrs)
-        edition, zone = edition_in_hand(), timezone.get_current_timezone_name()
+        edition, zone = get_working_edition(), timezone.get_current_timezone_name()
         is_unsaved = edition is not None and edition.pk is None
         context["time_label"] = gettext("Time (%(zone)s):") % {"zone": zone}
         if is_unsaved:
@@ -40,7 +40,7 @@ def to_the_minute(moment: datetime) -> datetime:
     return moment.replace(second=0, microsecond=0)
 
 
-def moment_of(naive: datetime, zone: tzinfo, stored: datetime | None = None) -> datetime:
+def resolve_wall_time(naive: datetime, zone: tzinfo, stored: datetime | None = None) -> datetime:
     """Return the moment of a wall time; an error where the zone skips it or has it twice.
 
     `stored` is what the row holds: of two equal wall times an unchanged field keeps the moment it had.
@@ -50,9 +50,9 @@ def moment_of(naive: datetime, zone: tzinfo, stored: datetime | None = None) -> 
         return stored
     words = {"time": f"{wall:%H:%M}", "day": dateformat.format(wall, "d F Y"), "zone": str(zone)}
     if wall.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive:
-        raise ValidationError(SKIPPED, code="skipped", params=words)
+        raise ValidationError(SKIPPED_TIME, code="skipped", params=words)
     if wall.utcoffset() != wall.replace(fold=1).utcoffset():
-        raise ValidationError(TWICE, code="twice", params=words)
+        raise ValidationError(REPEATED_TIME, code="twice", params=words)
     return wall
 
 
@@ -69,7 +69,7 @@ class ZonedField(forms.SplitDateTimeField):
     def compress(self, data_list: Any) -> datetime | None:
         if data_list and not {None, ""} & {*data_list[:2]}:
             naive = datetime.combine(*data_list)
-            return moment_of(naive, timezone.get_current_timezone(), self.stored)
+            return resolve_wall_time(naive, timezone.get_current_timezone(), self.stored)
         moment: datetime | None = super().compress(data_list)
         return moment
 
@@ -84,7 +84,7 @@ class KnownChoiceField(forms.ModelChoiceField[Any]):
         self.choice_label = choice_label
         super().__init__(*args, **kwargs)
 
-    def learn(self, rows: Mapping[str, Model]) -> None:
+    def set_known_rows(self, rows: Mapping[str, Model]) -> None:
         """Take over the rows that a whole formset looked up at once."""
         self.known = rows
         vars(getattr(self.widget, "widget", self.widget))["known"] = rows
@@ -106,7 +106,7 @@ class EditionSelect(AutocompleteSelect):
 
     def get_url(self) -> str:
         address = super().get_url()
-        edition = edition_in_hand()
+        edition = get_working_edition()
         return f"{address}?edition={edition.pk}" if self.limited and edition and edition.pk else address
 
     def build_attrs(
@@ -134,7 +134,7 @@ class EditionWrapper(RelatedFieldWidgetWrapper):
     """A choice with links to change and to add a row; a new one is of the edition in hand."""
 
     @classmethod
-    def around(cls, wrapper: RelatedFieldWidgetWrapper) -> "EditionWrapper":
+    def from_wrapper(cls, wrapper: RelatedFieldWidgetWrapper) -> "EditionWrapper":
         """Return a copy of the wrapper of this class, without the link that deletes."""
         return cls(
             wrapper.widget,
@@ -146,7 +146,7 @@ class EditionWrapper(RelatedFieldWidgetWrapper):
 
     def get_context(self, name: str, value: object, attrs: dict[str, object] | None) -> dict[str, object]:
         context: dict[str, Any] = super().get_context(name, value, attrs)
-        edition = edition_in_hand()
+        edition = get_working_edition()
         if edition and edition.pk and getattr(self.widget, "limited", False):
             context["url_params"] += f"&edition={edition.pk}"
         return context

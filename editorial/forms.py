@@ -16,7 +16,7 @@ from content.ordering import PARKED, reorder, reordered
 from content.request_keys import key_of
 from editorial.form_fields import KnownChoiceField, ZonedField
 
-EXCHANGED = _(
+NAMES_EXCHANGED = _(
     "Someone in this form is already in another row. To reorder, change the order numbers "
     "instead of the names."
 )
@@ -92,7 +92,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         said = gettext("%(label)s, new row") if index is None else gettext("%(label)s, row %(number)d")
         for name, field in form.fields.items():
             if isinstance(field, KnownChoiceField) and name != key:
-                field.learn(self._rows(name, field))
+                field.set_known_rows(self._rows(name, field))
             widget: forms.Widget = getattr(field.widget, "widget", None) or field.widget
             if not widget.is_hidden:
                 # The head of the column is not a label: each input says what and where it is.
@@ -105,7 +105,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         key = self.model._meta.pk.name
         if key not in self._known:
             self._known[key] = {str(row.pk): row for row in self.get_queryset()}
-        known.learn(self._known[key])
+        known.set_known_rows(self._known[key])
         return known
 
     def _rows(self, name: str, field: KnownChoiceField) -> Mapping[str, models.Model]:
@@ -135,9 +135,11 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         remaining = [form for form in self.initial_forms if form not in gone and form.is_valid()]
         for constraint in self.model._meta.constraints:
             if isinstance(constraint, models.UniqueConstraint) and self.fk.name in constraint.fields:
-                self._refuse_exchange(remaining, [name for name in constraint.fields if name != self.fk.name])
+                self._refuse_swapped_names(
+                    remaining, [name for name in constraint.fields if name != self.fk.name]
+                )
 
-    def _refuse_exchange(self, remaining: list[PartForm], names: list[str]) -> None:
+    def _refuse_swapped_names(self, remaining: list[PartForm], names: list[str]) -> None:
         """Rows are saved one by one: one cannot take the name that another still has."""
         if any(name not in self.form.base_fields or name == "position" for name in names):
             return
@@ -145,7 +147,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         for form in remaining:
             wanted = self._key(form.cleaned_data, names)
             if "" not in wanted and held.get(wanted, form) is not form:
-                raise ValidationError(EXCHANGED, code="exchanged")
+                raise ValidationError(NAMES_EXCHANGED, code="exchanged")
 
     def _key(self, values: Mapping[str, object], names: list[str]) -> tuple[str, ...]:
         return tuple(str(getattr(values[name], "pk", values[name]) or "") for name in names)

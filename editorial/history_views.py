@@ -38,8 +38,8 @@ from content.history.timeline import RowLabels, change_set_rows, field_changes, 
 from content.request_keys import key_of
 from content.row_values import BATCH_ROWS, recorded_fields
 from editorial.access import ScopedAdmin, access_for
-from editorial.actions import NAMED, with_undo_link
-from editorial.current_edition import edition_of, moment, working_on
+from editorial.actions import MAX_NAMED_ROWS, with_undo_link
+from editorial.current_edition import edition_of, format_moment, working_on
 
 if TYPE_CHECKING:
     from django.db.models import Model
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from content.models import Content
 
 
-PAGE = 25
+CHANGE_SETS_PER_PAGE = 25
 
 
 class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
@@ -68,7 +68,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         ]
         return [*own, *super().get_urls()]
 
-    def named(self, page: str, *args: object) -> str:
+    def page_address(self, page: str, *args: object) -> str:
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=args)
 
     # The timeline
@@ -77,20 +77,20 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         if key_of(object_id) and self.get_object(request, object_id) is None:
-            gone = self.deleted_rows(request).filter(object_id=object_id).first()
+            gone = self.visible_deletions(request).filter(object_id=object_id).first()
             if gone is not None:
-                return redirect(self.named("bring_back", gone.pk))
+                return redirect(self.page_address("bring_back", gone.pk))
         row = self.history_row(request, object_id)
         changes = self.visible_changes(request, RowChange.objects.about(self.model, row.pk))
         about = changes.filter(change_set=OuterRef("pk"))
         sets = ChangeSet.objects.filter(Exists(about)).select_related("user")
-        page = Paginator(sets, PAGE).get_page(request.GET.get("p"))
+        page = Paginator(sets, CHANGE_SETS_PER_PAGE).get_page(request.GET.get("p"))
         edition = edition_of(row)
         for one in page:
             vars(one)["link"] = self.reference_link(one)
             vars(one)["is_action"] = one.origin == Origin.ACTION
         found = list(changes.filter(change_set__in=[one.pk for one in page]))
-        context = self.frame(
+        context = self.page_context(
             request,
             _("Change history: %(row)s") % {"row": row},
             object=row,
@@ -98,7 +98,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             page_obj=page,
             edition=edition,
             can_restore=self.may_all_fields(request, "change", row),
-            pending=next(filter(None, (find(request, row) for find in PENDING)), ""),
+            pending=next(filter(None, (find(request, row) for find in PENDING_CHANGES)), ""),
             **(extra_context or {}),
         )
         with working_on(edition):
@@ -140,11 +140,11 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         change_set = get_object_or_404(ChangeSet, pk=version)
         plan = version_plan(row, change_set.pk)
         title = _("Revert to a version: %(row)s") % {"row": row}
-        return self.confirmed(
-            request, title, plan, edition_of(row), change_set, self.named("history", row.pk)
+        return self.confirm_or_revert(
+            request, title, plan, edition_of(row), change_set, self.page_address("history", row.pk)
         )
 
-    def confirmed(
+    def confirm_or_revert(
         self,
         request: HttpRequest,
         title: str,
@@ -154,7 +154,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         back: str,
     ) -> HttpResponse:
         """Ask before anything is restored, and report what came of it."""
-        reasons = refuse(access_for(request), plan)
+        reasons = refused_steps(access_for(request), plan)
         if request.method == "POST" and plan and not reasons:
             try:
                 revert(plan, Origin.RESTORE, request.user, f"{change_set.at:%Y-%m-%d %H:%M} UTC")
@@ -164,15 +164,20 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
                 rows = ngettext("%(n)d row reverted.", "%(n)d rows reverted.", len(plan)) % {"n": len(plan)}
                 messages.success(request, rows)
                 returned = [s.key for s in plan if s.kind == "bring back" and s.model is self.model]
-                return redirect(self.named("change", returned[0]) if returned else back)
-        shown = {"plan": previewed(plan, edition), "change_set": change_set, "back": back, "reasons": reasons}
-        context = self.frame(request, title, edition=edition, **shown)
+                return redirect(self.page_address("change", returned[0]) if returned else back)
+        shown = {
+            "plan": preview_steps(plan, edition),
+            "change_set": change_set,
+            "back": back,
+            "reasons": reasons,
+        }
+        context = self.page_context(request, title, edition=edition, **shown)
         with working_on(edition):
             return TemplateResponse(request, "admin/restore.html", context).render()
 
     # What was deleted
 
-    def deleted_rows(self, request: HttpRequest) -> QuerySet[RowChange]:
+    def visible_deletions(self, request: HttpRequest) -> QuerySet[RowChange]:
         """Return the deletions of this model that the user may see and take back."""
         gone = RowChange.objects.gone().filter(model=self.opts.label_lower).select_related("change_set")
         access = access_for(request)
@@ -185,41 +190,43 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
-        page = Paginator(self.deleted_rows(request), PAGE).get_page(request.GET.get("p"))
+        page = Paginator(self.visible_deletions(request), CHANGE_SETS_PER_PAGE).get_page(request.GET.get("p"))
         editions = get_edition_model().objects.in_bulk({one.edition_key for one in page if one.edition_key})
         for one in page:
-            vars(one)["when"] = moment(one.change_set.at, editions.get(one.edition_key))
+            vars(one)["when"] = format_moment(one.change_set.at, editions.get(one.edition_key))
         here = self.model._default_manager.filter(pk__in=[one.object_id for one in page])
         title = _("Deleted: %(rows)s") % {"rows": self.opts.verbose_name_plural}
         shown = {"page_obj": page, "here": set(here.values_list("pk", flat=True))}
         may_add = self.has_add_permission(request)
-        context = self.frame(request, title, can_restore=may_add, **shown)
+        context = self.page_context(request, title, can_restore=may_add, **shown)
         return TemplateResponse(request, "admin/deleted.html", context)
 
     def bring_back_view(self, request: HttpRequest, change: int) -> HttpResponse:
         """Show what came along with a deleted row; with POST, bring all of it back."""
         if not self.has_add_permission(request):
             raise PermissionDenied
-        gone = get_object_or_404(self.deleted_rows(request), pk=change)
+        gone = get_object_or_404(self.visible_deletions(request), pk=change)
         plan = return_plan(gone)
         edition = get_edition_model().objects.filter(pk=gone.edition_key or 0).first()
         title = _("Revert a deletion: %(row)s") % {"row": gone.label}
-        return self.confirmed(request, title, plan, edition, gone.change_set, self.named("deleted"))
+        return self.confirm_or_revert(
+            request, title, plan, edition, gone.change_set, self.page_address("deleted")
+        )
 
 
-ACTIONS = {"remove": "delete", "bring back": "add", "change": "change"}
+STEP_ACTIONS = {"remove": "delete", "bring back": "add", "change": "change"}
 
 
-def refuse(access: Access, plan: list[RevertStep]) -> list[str]:
+def refused_steps(access: Access, plan: list[RevertStep]) -> list[str]:
     """Say which steps the user may not do: an old version can reach rows that are not theirs."""
-    refused = [step for step in plan if not may_take(access, step)]
+    refused = [step for step in plan if not is_step_allowed(access, step)]
     message = _("You don’t have permission to change this: %(kind)s “%(name)s”.")
     return [message % {"kind": step.model._meta.verbose_name, "name": step.label} for step in refused]
 
 
-def may_take(access: Access, step: RevertStep) -> bool:
+def is_step_allowed(access: Access, step: RevertStep) -> bool:
     """Judge a step by the row as it is and as it would be: it may leave an edition, or come into one."""
-    action = ACTIONS[step.kind]
+    action = STEP_ACTIONS[step.kind]
     if access.may_everywhere(action, step.model):
         return True
     rows = [step.row, restored_version(step) if step.kind != "remove" else None]
@@ -235,7 +242,7 @@ def restored_version(step: RevertStep) -> Content:
     return row
 
 
-def previewed(plan: list[RevertStep], edition: Edition | None) -> list[dict[str, object]]:
+def preview_steps(plan: list[RevertStep], edition: Edition | None) -> list[dict[str, object]]:
     wanted = [
         (target, key)
         for step in plan
@@ -264,19 +271,19 @@ def previewed(plan: list[RevertStep], edition: Edition | None) -> list[dict[str,
 # Acts of people over many rows; an import has a page of its own.
 UNDOABLE = (Origin.ACTION, Origin.UNDO)
 # Upper packages say here where to look after an act of theirs; an empty address for all others.
-AFTERWARDS: list[Callable[[ChangeSet], str]] = []
+UNDO_REDIRECTS: list[Callable[[ChangeSet], str]] = []
 
 
 # And where changes of a row wait that are in no history yet; an empty address for none.
-PENDING: list[Callable[[HttpRequest, Model], str]] = []
+PENDING_CHANGES: list[Callable[[HttpRequest, Model], str]] = []
 
 # And how to take back acts that are in no history; nothing for all others.
-TAKING_BACK: list[Callable[[HttpRequest, int, AdminSite], HttpResponse | None]] = []
+UNDO_HANDLERS: list[Callable[[HttpRequest, int, AdminSite], HttpResponse | None]] = []
 
 
-def take_back(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
+def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
     """Say what taking back would do; with POST, do it."""
-    for way in TAKING_BACK:
+    for way in UNDO_HANDLERS:
         if (response := way(request, act, site)) is not None:
             return response
     acts = ChangeSet.objects.filter(origin__in=UNDOABLE, reference="")
@@ -295,7 +302,7 @@ def take_back(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
                 messages.success(request, with_undo_link(done_words(found), done))
             else:
                 messages.warning(request, _("Nothing was reverted."))
-            return redirect(list_of(change_set))
+            return redirect(address_after_undo(change_set))
     found = undo_plan(change_set, permitted, by_row=True)
     if not found.is_permitted:
         raise PermissionDenied
@@ -304,11 +311,11 @@ def take_back(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
         **site.each_context(request),
         "title": _("Revert: %(act)s") % {"act": change_set.detail or change_set},
         "act": change_set,
-        "done_at": moment(change_set.at, edition_changed(change_set)),
+        "done_at": format_moment(change_set.at, edition_changed(change_set)),
         "count": len(found.steps),
         "back": reverted_groups(found),
         "kept": kept_groups(found),
-        "list": list_of(change_set),
+        "list": address_after_undo(change_set),
     }
     return TemplateResponse(request, "admin/take_back.html", context)
 
@@ -319,9 +326,9 @@ def edition_changed(change_set: ChangeSet) -> Edition | None:
     return get_edition_model().objects.filter(pk=row.edition_key or 0).first() if row else None
 
 
-def list_of(change_set: ChangeSet) -> str:
+def address_after_undo(change_set: ChangeSet) -> str:
     """Return the page on which to look at what an act changed: the list of its first row, if no other."""
-    if address := next(filter(None, (page_of(change_set) for page_of in AFTERWARDS)), ""):
+    if address := next(filter(None, (page_of(change_set) for page_of in UNDO_REDIRECTS)), ""):
         return address
     row = change_set.rows.order_by("pk").first()
     return reverse(f"admin:{row.model.replace('.', '_')}_changelist") if row else reverse("admin:index")
@@ -339,15 +346,18 @@ class Permitted:
         """Return the steps that the user may take. A query or two for 500 rows of one model."""
         keys: dict[tuple[type[Content], str], list[int]] = {}
         for step in steps:
-            keys.setdefault((step.model, ACTIONS[step.kind]), []).append(step.key)
-        seen = {(model, action): self.seen(model, action, wanted) for (model, action), wanted in keys.items()}
+            keys.setdefault((step.model, STEP_ACTIONS[step.kind]), []).append(step.key)
+        seen = {
+            (model, action): self.visible_keys(model, action, wanted)
+            for (model, action), wanted in keys.items()
+        }
         return [
             step
             for step in steps
-            if (step.row is None or step.key in seen[step.model, ACTIONS[step.kind]]) and self.may(step)
+            if (step.row is None or step.key in seen[step.model, STEP_ACTIONS[step.kind]]) and self.may(step)
         ]
 
-    def seen(self, model: type[Content], action: str, keys: list[int]) -> set[int]:
+    def visible_keys(self, model: type[Content], action: str, keys: list[int]) -> set[int]:
         """Return those of the rows that the user sees in lists."""
         rows = self.site.get_model_admin(model).get_queryset(self.request).order_by()
         found: set[int] = set()
@@ -358,13 +368,13 @@ class Permitted:
 
     def may(self, step: RevertStep) -> bool:
         """Return whether a step is allowed. Users may restore rows without an edition that they deleted."""
-        access, action = access_for(self.request), ACTIONS[step.kind]
+        access, action = access_for(self.request), STEP_ACTIONS[step.kind]
         model_admin = self.site.get_model_admin(step.model)
         if not getattr(model_admin, f"has_{action}_permission")(self.request, step.row):
             return False
         if step.row is None and step.model in SCOPES and not access.may_everywhere(action, step.model):
             return bool(self.act.user_id == self.request.user.pk)
-        return may_take(access, step)
+        return is_step_allowed(access, step)
 
 
 def done_words(found: RevertPlan) -> str:
@@ -387,7 +397,7 @@ def reverted_groups(found: RevertPlan) -> list[dict[str, object]]:
     for step in found.steps:
         labels.setdefault((step.model, step.kind), []).append(step.label)
     return [
-        group(words[kind] % {"count": len(names), "rows": model._meta.verbose_name_plural}, names)
+        name_group(words[kind] % {"count": len(names), "rows": model._meta.verbose_name_plural}, names)
         for (model, kind), names in labels.items()
     ]
 
@@ -397,10 +407,10 @@ def kept_groups(found: RevertPlan) -> list[dict[str, object]]:
     groups: dict[str, list[str]] = {}
     for row in found.kept:
         groups.setdefault(row.reason, []).append(row.words)
-    return [group(reason, names) for reason, names in groups.items()]
+    return [name_group(reason, names) for reason, names in groups.items()]
 
 
-def group(words: str, names: list[str]) -> dict[str, object]:
+def name_group(words: str, names: list[str]) -> dict[str, object]:
     """Return rows of which the same is said, as a page shows them."""
-    shown = [name for name in names[:NAMED] if name]
-    return {"says": words, "count": len(names), "names": shown, "more": max(0, len(names) - NAMED)}
+    shown = [name for name in names[:MAX_NAMED_ROWS] if name]
+    return {"says": words, "count": len(names), "names": shown, "more": max(0, len(names) - MAX_NAMED_ROWS)}

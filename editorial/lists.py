@@ -50,7 +50,7 @@ class ContentList(ChangeList):
 # Search
 
 # Columns that hold folded text: capitals need not be compared, which takes PostgreSQL half the time.
-FOLDED = frozenset(("folded", "sort_title"))
+FOLDED_COLUMNS = frozenset(("folded", "sort_title"))
 
 
 def search_words(term: str) -> list[str]:
@@ -61,22 +61,22 @@ def search_words(term: str) -> list[str]:
     ]
 
 
-def matching[M: Model](rows: QuerySet[M], fields: Iterable[str], term: str) -> QuerySet[M]:
+def search_rows[M: Model](rows: QuerySet[M], fields: Iterable[str], term: str) -> QuerySet[M]:
     """Return the rows that contain each word, as written or folded."""
     for word in search_words(term):
         folded = markup.fold(word)
         match = Q()
         for field in fields:
-            if field.rpartition("__")[2] in FOLDED:
-                match |= _holds(rows.model, f"{field}__contains", folded)
+            if field.rpartition("__")[2] in FOLDED_COLUMNS:
+                match |= _contains(rows.model, f"{field}__contains", folded)
                 continue
             for spelling in dict.fromkeys([word, folded]):
-                match |= _holds(rows.model, f"{field}__icontains", spelling)
+                match |= _contains(rows.model, f"{field}__icontains", spelling)
         rows = rows.filter(match)
     return rows
 
 
-def _holds(model: type[Model], lookup: str, word: str) -> Q:
+def _contains(model: type[Model], lookup: str, word: str) -> Q:
     if not lookup_spawns_duplicates(model._meta, lookup):
         return Q(**{lookup: word})
     # A subquery avoids duplicates, and two words may match two related rows.
@@ -136,9 +136,9 @@ class EditionPartFilter(admin.SimpleListFilter):
         value = self.value()
         # A choice of another edition, left over in the address, narrows nothing.
         offered = {str(key) for key, _ in self.lookup_choices}
-        return self.narrowed(queryset, value) if value is not None and value in offered else queryset
+        return self.filter_rows(queryset, value) if value is not None and value in offered else queryset
 
-    def narrowed(self, rows: QuerySet[Model], value: str) -> QuerySet[Model]:
+    def filter_rows(self, rows: QuerySet[Model], value: str) -> QuerySet[Model]:
         return rows.filter(**{str(self.parameter_name): value})
 
 
@@ -176,11 +176,11 @@ class ListFile:
 
 
 # In the order in which they are offered.
-FILES: list[ListFile] = []
+LIST_FILES: list[ListFile] = []
 
 
 def files_of(model: type[Model]) -> list[ListFile]:
-    return [one for one in FILES if model in one.models]
+    return [one for one in LIST_FILES if model in one.models]
 
 
 class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
@@ -223,11 +223,11 @@ class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
         found = super().get_actions(request, action_location)
         is_list = action_location == ActionLocation.CHANGE_LIST and IS_POPUP_VAR not in request.GET
         if is_list and self.has_view_or_change_permission(request):
-            found |= {f"export_{one.name}": action_for(one) for one in files_of(self.model)}
+            found |= {f"export_{one.name}": export_action(one) for one in files_of(self.model)}
         return found
 
 
-def action_for(file: ListFile) -> Action:
+def export_action(file: ListFile) -> Action:
 
     def export(
         model_admin: admin.ModelAdmin[Model], request: HttpRequest, queryset: QuerySet[Model]

@@ -33,15 +33,15 @@ from content.ordering import put_at, reorder, reordered
 from content.request_keys import key_of
 from editorial.access import ScopedAdmin, ScopedChoices, ScopedInline, access_for
 from editorial.colors import ColorField
-from editorial.current_edition import asked_edition, edition_in_hand, edition_of, working_on
+from editorial.current_edition import edition_of, get_working_edition, requested_edition, working_on
 from editorial.folded_parts import prepare_folded
 from editorial.form_fields import EditionSelect, EditionWrapper, KnownChoiceField, ZonedField, ZonedWidget
 from editorial.forms import ContentForm, OrderedFormSet, PartForm, PartFormSet, mark_lost_files
 from editorial.history_views import HistoryAdmin
-from editorial.lists import ContentList, ExportAdmin, matching
+from editorial.lists import ContentList, ExportAdmin, search_rows
 from editorial.sections import DeskSection
 from editorial.stale_forms import StaleAdmin
-from editorial.text_help import TextHelpAdmin, with_help
+from editorial.text_help import TextHelpAdmin, add_text_help
 from editorial.zones import ZoneNameField, offered_zones
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 PRIVATE_SEARCH_FIELDS = ("names__folded", "email")
 # Fields with these rules have inputs of their own.
 CHECKED_FIELDS = ((validate_timezone, ZoneNameField), (validate_accent, ColorField))
-CHOSEN_ZONE = _("All times on this form are in the time zone of the edition chosen here.")
+ZONE_HELP = _("All times on this form are in the time zone of the edition chosen here.")
 
 
 def has_field(model: type[models.Model], name: str) -> bool:
@@ -103,9 +103,9 @@ class Fields[M: Model = Model](ScopedChoices[M]):
         elif field and db_field.name in self.short_texts:
             field.widget.attrs = {**field.widget.attrs, "rows": 2}
         elif field and isinstance(field.widget, RelatedFieldWidgetWrapper):
-            field.widget = EditionWrapper.around(field.widget)
+            field.widget = EditionWrapper.from_wrapper(field.widget)
         if field:
-            with_help(field, db_field)
+            add_text_help(field, db_field)
         return field
 
 
@@ -126,8 +126,8 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         self, request: HttpRequest, queryset: QuerySet[M], search_term: str
     ) -> tuple[QuerySet[M], bool]:
         if request.resolver_match and request.resolver_match.url_name == "autocomplete":
-            queryset = self.offered(queryset, key_of(request.GET.get("edition")))
-        return matching(queryset, self.get_search_fields(request), search_term), False
+            queryset = self.choices_for_edition(queryset, key_of(request.GET.get("edition")))
+        return search_rows(queryset, self.get_search_fields(request), search_term), False
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
         """Search former names and e-mail addresses only for those who read what is private of people."""
@@ -136,7 +136,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
             return fields
         return [one for one in fields if not one.endswith(PRIVATE_SEARCH_FIELDS)]
 
-    def offered(self, rows: QuerySet[M], edition: int) -> QuerySet[M]:
+    def choices_for_edition(self, rows: QuerySet[M], edition: int) -> QuerySet[M]:
         """Return the rows that a choice offers; `edition` is the key of the form's edition, or 0."""
         if not edition or not has_field(self.model, "edition"):
             return rows
@@ -149,7 +149,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
-        edition = edition_in_hand()
+        edition = get_working_edition()
         if edition and has_field(self.model, "edition") and not self.model._meta.get_field("edition").null:
             initial.setdefault("edition", edition.pk)
         return initial
@@ -159,7 +159,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
     ) -> ModelChoiceField[Model] | None:
         field = super().formfield_for_foreignkey(db_field, request, **kwargs)
         if field and db_field.name == "edition" and self.has_times():
-            field.help_text = field.help_text or CHOSEN_ZONE
+            field.help_text = field.help_text or ZONE_HELP
         return field
 
     def has_times(self) -> bool:
@@ -169,7 +169,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
     def edition_for_form(self, request: HttpRequest, object_id: str | None) -> Edition | None:
         """Return the edition in whose zone the form's times are shown and read."""
         if object_id is None:
-            return asked_edition(request)
+            return requested_edition(request)
         row = self.get_object(request, unquote(object_id))
         return edition_of(row) if row else None
 
@@ -191,7 +191,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
         with working_on(self.edition_for_form(request, object_id)):
-            return change_list(self.form_page(request, object_id, form_url, extra_context))
+            return render_response(self.form_page(request, object_id, form_url, extra_context))
 
     def form_page(
         self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
@@ -243,7 +243,7 @@ class ContentAdmin[M: Model = Any](
         self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
     ) -> HttpResponse:
         with as_one_change_set(request):
-            stale = self.refused(request, object_id) if object_id else None
+            stale = self.refuse_stale_form(request, object_id) if object_id else None
             return stale or super().form_page(request, object_id, form_url, extra)
 
     def render_change_form(
@@ -260,7 +260,7 @@ class ContentAdmin[M: Model = Any](
             mark_lost_files([context["adminform"].form, *rows], request.FILES)
         if any(isinstance(field, ZoneNameField) for field in context["adminform"].form.fields.values()):
             context["zones"] = offered_zones()
-        if self.offered_texts and (edition := edition_in_hand()) and edition.pk:
+        if self.offered_texts and (edition := get_working_edition()) and edition.pk:
             context["offered"] = {name: texts(edition) for name, texts in self.offered_texts.items()}
         prepare_folded(context["adminform"])
         if self.has_texts():
@@ -280,11 +280,11 @@ class ContentAdmin[M: Model = Any](
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        more = {"deleted_address": self.named("deleted"), **(extra_context or {})}
+        more = {"deleted_address": self.page_address("deleted"), **(extra_context or {})}
         with as_one_change_set(request):
-            refused = self.refused_list(request)
+            refused = self.refuse_stale_list(request)
             response = refused or super().changelist_view(request, more)
-            self.list_saved(request)
+            self.finish_list_save(request)
             return response
 
     def run_action(
@@ -296,7 +296,7 @@ class ContentAdmin[M: Model = Any](
             log.write()
         return answer
 
-    def list_saved(self, request: HttpRequest) -> None:
+    def finish_list_save(self, request: HttpRequest) -> None:
         """Finish what was saved in a list, when all its rows are known."""
 
 
@@ -310,7 +310,7 @@ def as_one_change_set(request: HttpRequest) -> Iterator[None]:
         yield
 
 
-def change_list(response: HttpResponse) -> HttpResponse:
+def render_response(response: HttpResponse) -> HttpResponse:
     """Draw a page now, while the edition's zone is in force."""
     if isinstance(response, TemplateResponse):
         response.render()
@@ -319,7 +319,7 @@ def change_list(response: HttpResponse) -> HttpResponse:
 
 POSITION = "position"
 # Where a request keeps the numbers entered in a list until all of them are known.
-ENTERED = "_entered_positions"
+ENTERED_POSITIONS = "_entered_positions"
 
 
 class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
@@ -332,14 +332,14 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         response = super().changelist_view(request, extra_context)
-        if self.in_order(response):
+        if self.is_in_order(response):
             cast(TemplateResponse, response).context_data["places"] = True  # type: ignore[index]
         return response
 
     def save_model(self, request: HttpRequest, obj: M, form: forms.ModelForm[M], change: bool) -> None:
         wanted = form.cleaned_data.get(POSITION) or 0
         if form.prefix is not None:
-            self._note(request, obj, form, wanted)
+            self._save_without_position(request, obj, form, wanted)
             return
         super().save_model(request, obj, form, change)
         if POSITION in form.changed_data and isinstance(obj, Ordered):
@@ -347,17 +347,19 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
 
     # In lists
 
-    def _note(self, request: HttpRequest, obj: M, form: forms.ModelForm[M], wanted: int) -> None:
+    def _save_without_position(
+        self, request: HttpRequest, obj: M, form: forms.ModelForm[M], wanted: int
+    ) -> None:
         """Save a row of a list but for its number, which means nothing before the others are known."""
         setattr(obj, POSITION, form.initial[POSITION])
         if {*form.changed_data} != {POSITION}:
             super().save_model(request, obj, form, True)
         if POSITION in form.changed_data:
-            vars(request).setdefault(ENTERED, {})[obj] = wanted
+            vars(request).setdefault(ENTERED_POSITIONS, {})[obj] = wanted
 
-    def list_saved(self, request: HttpRequest) -> None:
+    def finish_list_save(self, request: HttpRequest) -> None:
         """Put the rows in order whose numbers were changed in a list: once for each owner."""
-        entered: dict[Ordered, int] = vars(request).pop(ENTERED, {})
+        entered: dict[Ordered, int] = vars(request).pop(ENTERED_POSITIONS, {})
         below = {getattr(row, f"{row.siblings_of}_id"): row for row in entered}
         numbers = {row.pk: number for row, number in entered.items()}
         for row in below.values():
@@ -366,7 +368,7 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
             order = [key for *_, key in keys]
             reorder(self.model._default_manager.filter(pk__in=order), order)
 
-    def in_order(self, response: HttpResponse) -> bool:
+    def is_in_order(self, response: HttpResponse) -> bool:
         """Return whether a list shows rows of one owner in their order, so that they can be moved in it."""
         context = response.context_data if isinstance(response, TemplateResponse) else None
         shown = context.get("cl") if context else None

@@ -24,13 +24,19 @@ from accounts.access_scope import access_of
 from accounts.sign_in_views import AccountPages
 from content.actor import acting
 from content.editions import get_edition_model
-from editorial.current_edition import LIST_FILTER, asked_edition, choose, chosen_edition, editions_for
-from editorial.desk import ADD_LINKS, desk
+from editorial.current_edition import (
+    LIST_FILTER,
+    choose_edition,
+    chosen_edition,
+    editions_for,
+    requested_edition,
+)
+from editorial.desk import ADD_LINKS, desk_context
 from editorial.desk_search import desk_search
 from editorial.first_steps import first_steps, hide_steps, open_steps
-from editorial.history_views import take_back
+from editorial.history_views import take_back_view
 from editorial.sections import DeskSection
-from editorial.text_help import text_help
+from editorial.text_help import text_help_view
 
 if TYPE_CHECKING:
     from conference.models import Edition
@@ -66,19 +72,19 @@ class DeskSite(AccountPages):
 
     def index(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> TemplateResponse:
         """Show the desk of the edition asked for, else of the newest, above the lists."""
-        edition = asked_edition(request)
+        edition = requested_edition(request)
         context: dict[str, object] = {"editions": [], "desk": None}
         if edition and request.GET.get("edition") == str(edition.pk):
-            choose(request, edition)
+            choose_edition(request, edition)
         if edition and self.may_see(request, get_edition_model(), edition):
-            found = desk(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
+            found = desk_context(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
             context = {"editions": editions_for(request), "desk": found, "title": str(edition)}
-            context |= self.links(request, edition)
+            context |= self.link_context(request, edition)
             steps = first_steps(edition, found["made"], access_of(request.user))
             context["steps"] = open_steps(request, edition, steps) if context["add_links"] else []
         return super().index(request, {**context, **(extra_context or {})})
 
-    def links(self, request: HttpRequest, edition: Edition) -> dict[str, object]:
+    def link_context(self, request: HttpRequest, edition: Edition) -> dict[str, object]:
         """Return where an edition goes public, and the pages that make something of it."""
         access = access_of(request.user)
         meta = get_edition_model()._meta
@@ -95,7 +101,7 @@ class DeskSite(AccountPages):
         """Show the first steps of an edition no more in this browser."""
         if request.method != "POST":
             raise Http404
-        edition = asked_edition(request)
+        edition = requested_edition(request)
         if edition is None:
             raise Http404
         response = redirect(f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}")
@@ -113,8 +119,10 @@ class DeskSite(AccountPages):
         pages = [
             path("search/", self.admin_view(desk_search), {"site": self}, name="search"),
             path("first-steps/hide/", self.admin_view(self.hide_steps), name="hide_steps"),
-            path("text/", self.admin_view(text_help), name="text_help"),
-            path("acts/<int:act>/take-back/", self.admin_view(take_back), {"site": self}, name="take_back"),
+            path("text/", self.admin_view(text_help_view), name="text_help"),
+            path(
+                "acts/<int:act>/take-back/", self.admin_view(take_back_view), {"site": self}, name="take_back"
+            ),
         ]
         return [own, *pages, *(one for one in others if getattr(one, "name", "") != own.name)]
 
@@ -151,18 +159,18 @@ class DeskSite(AccountPages):
         sections: dict[str, list[Any]] = {}
         for group in super().get_app_list(request, app_label):
             for line in group["models"]:
-                section = self.section(line)
+                section = self.section_of(line)
                 if section == DeskSection.TECHNICAL and not access.may_everywhere("view", line["model"]):
                     continue
                 line["path"] = line.get("admin_url")
                 if chosen:
-                    self.keep_edition(line, str(chosen.pk))
+                    self.add_edition_to_links(line, str(chosen.pk))
                 sections.setdefault(section, []).append(line)
         return [
             {
                 "name": section.label,
                 "app_label": section.value,
-                "models": sorted(sections[section], key=self.place),
+                "models": sorted(sections[section], key=self.sort_key),
                 "is_folded": section == DeskSection.TECHNICAL,
                 "is_current": any(one["path"] and one["path"] in request.path for one in sections[section]),
             }
@@ -170,12 +178,12 @@ class DeskSite(AccountPages):
             if section in sections
         ]
 
-    def section(self, line: Any) -> str:
+    def section_of(self, line: Any) -> str:
         # Django's own models: accounts and groups.
         usual = DeskSection.MEMBERS if line["model"]._meta.app_label == "auth" else DeskSection.TECHNICAL
         return getattr(self.get_model_admin(line["model"]), "desk_section", usual)
 
-    def keep_edition(self, line: Any, edition: str) -> None:
+    def add_edition_to_links(self, line: Any, edition: str) -> None:
         """Let the links of a model lead to the rows of the edition chosen on the desk, if it has editions."""
         for one in self.get_model_admin(line["model"]).list_filter:
             named = getattr(one, "parameter_name", f"{one}__id__exact")
@@ -183,5 +191,5 @@ class DeskSite(AccountPages):
                 line["admin_url"] = line["admin_url"] and f"{line['admin_url']}?{urlencode({named: edition})}"
                 line["add_url"] = line["add_url"] and f"{line['add_url']}?{urlencode({'edition': edition})}"
 
-    def place(self, line: Any) -> tuple[int, str]:
+    def sort_key(self, line: Any) -> tuple[int, str]:
         return getattr(self.get_model_admin(line["model"]), "desk_order", 50), line["name"]

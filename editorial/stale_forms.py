@@ -35,7 +35,7 @@ from content.versions import (
 )
 from editorial.current_edition import edition_of
 
-SEEN, SHOWN = "_seen", "_shown"
+SEEN_FIELD, SHOWN_FIELD = "_seen", "_shown"
 
 
 class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
@@ -46,17 +46,17 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
     ) -> tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]:
         """Read the marks before the rows: a change in between is shown, and refused once, but never lost."""
         if change and request.method != "POST" and self.has_change_permission(request, obj):
-            vars(request)["marks"] = signed(self.shown(request, obj))
+            vars(request)["marks"] = signed(self.current_marks(request, obj))
         made: tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]
         made = super()._create_formsets(request, obj, change)  # type: ignore[misc] # the stubs leave it out
         return made
 
     def carried_marks(self, request: HttpRequest, row: M) -> str:
         """Return the marks of what the form shows; one with errors still carries what it showed first."""
-        known: str | None = request.POST.get(SEEN) or vars(request).get("marks")
-        return known or signed(self.shown(request, row))
+        known: str | None = request.POST.get(SEEN_FIELD) or vars(request).get("marks")
+        return known or signed(self.current_marks(request, row))
 
-    def shown(self, request: HttpRequest, row: M) -> Seen:
+    def current_marks(self, request: HttpRequest, row: M) -> Seen:
         """Return the marks of what a form of this row shows now. One query for each kind of rows on it."""
         fields = flatten_fieldsets(self.get_fieldsets(request, row))
         form = self.get_form(request, row, change=True, fields=fields)
@@ -79,12 +79,12 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
             name = formset.fk.name
             yield prefix, formset, inline.get_queryset(request).filter(**{name: row})
 
-    def refused(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
+    def refuse_stale_form(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
         """Return both versions side by side if what the form showed is not here any more, else nothing.
 
         What was chosen on that page is written into `request.POST`. The row stays locked to the end.
         """
-        if request.method != "POST" or SEEN not in request.POST:
+        if request.method != "POST" or SEEN_FIELD not in request.POST:
             return None
         key = unquote(object_id)
         if self.get_object(request, key) is None:
@@ -93,34 +93,34 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         row = self.get_object(request, key)
         if row is None or not self.has_change_permission(request, row):
             return None
-        seen, now = read(request.POST[SEEN]), self.shown(request, row)
+        seen, now = read(request.POST[SEEN_FIELD]), self.current_marks(request, row)
         if seen == now:
             return None
         fields = flatten_fieldsets(self.get_fieldsets(request, row))
         form_class = self.get_form(request, row, change=True, fields=fields)
         form = form_class(request.POST, request.FILES, instance=row)
         formsets, _inlines = self._create_formsets(request, row, change=True)
-        return self.settled(request, row, form, formsets, seen or {}, now)
+        return self.resolve_or_ask(request, row, form, formsets, seen or {}, now)
 
     # Lists with columns to edit
 
     def get_changelist_formset(self, request: HttpRequest, **kwargs: object) -> "type[SeenFormSet]":
         return type("SeenFormSet", (SeenFormSet, super().get_changelist_formset(request, **kwargs)), {})
 
-    def refused_list(self, request: HttpRequest) -> HttpResponse | None:
+    def refuse_stale_list(self, request: HttpRequest) -> HttpResponse | None:
         """Do the same for the columns that a list lets edit."""
         if not self.list_editable or "_save" not in request.POST or not self.has_change_permission(request):
             return None
         formset_class = self.get_changelist_formset(request)
         prefix = formset_class.get_default_prefix()
-        token = request.POST.get(f"{prefix}-{SEEN}")
+        token = request.POST.get(f"{prefix}-{SEEN_FIELD}")
         if not token:
             return None
         keys = [key for key in map(key_of, self._get_edited_object_pks(request, prefix)) if key]
         # Rows that the user does not see are as good as gone.
         seen_here = self.get_queryset(request).filter(pk__in=keys).values("pk")
         rows = list(self.model._base_manager.select_for_update().filter(pk__in=seen_here).order_by("pk"))
-        now = seen_rows(formset_class, rows, prefix)
+        now = row_marks(formset_class, rows, prefix)
         seen = read(token) or {}
         is_as_seen = all(seen.get(prefix, {}).get(key) == mark for key, mark in now[prefix].items())
         if is_as_seen and len(rows) == len(keys):
@@ -128,11 +128,11 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         here = self.get_queryset(request).filter(pk__in=keys)
         formset = formset_class(request.POST, request.FILES, queryset=here)
         data = request.POST.copy()
-        data[SEEN] = token
+        data[SEEN_FIELD] = token
         vars(request)["_post"] = data
-        return self.settled(request, None, None, [formset], seen, now)
+        return self.resolve_or_ask(request, None, None, [formset], seen, now)
 
-    def settled(
+    def resolve_or_ask(
         self,
         request: HttpRequest,
         row: M | None,
@@ -146,11 +146,11 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         if form is None:
             # A list cannot bring a row back: the row's own history does.
             found = [replace(one, preset=one.preset if one.field else THEIRS) for one in found]
-        is_current = read(request.POST.get(SHOWN, "")) == now
+        is_current = read(request.POST.get(SHOWN_FIELD, "")) == now
         open_ones = [one for one in found if not (one.preset or request.POST.get(f"{CHOICE}{one.name}"))]
         if not found or (is_current and not open_ones):
             data = merged(request.POST, form, formsets, found)
-            data[SEEN] = signed(now)
+            data[SEEN_FIELD] = signed(now)
             vars(request)["_post"] = data
             return None
         shown = [one for one in found if one.field or row is not None]
@@ -166,7 +166,7 @@ def versions_page[M: Model](
         (name, value)
         for name, values in request.POST.lists()
         for value in values
-        if name not in ("csrfmiddlewaretoken", SHOWN) and not name.startswith(CHOICE)
+        if name not in ("csrfmiddlewaretoken", SHOWN_FIELD) and not name.startswith(CHOICE)
     ]
     context = {
         **model_admin.admin_site.each_context(request),
@@ -175,7 +175,7 @@ def versions_page[M: Model](
         "differences": rows,
         "carried": carried,
         "shown": signed(now),
-        "again": SHOWN in request.POST,
+        "again": SHOWN_FIELD in request.POST,
         **more,
     }
     return TemplateResponse(request, "admin/stale.html", context, status=409)
@@ -194,13 +194,13 @@ class SeenFormSet(BaseModelFormSet[Any, Form]):
     @cached_property
     def management_form(self) -> ManagementForm:
         form = super().management_form
-        form.fields[SEEN] = forms.CharField(required=False, widget=forms.HiddenInput)
+        form.fields[SEEN_FIELD] = forms.CharField(required=False, widget=forms.HiddenInput)
         if not self.is_bound:
-            form.initial[SEEN] = signed(seen_rows(type(self), self.get_queryset(), self.prefix or ""))
+            form.initial[SEEN_FIELD] = signed(row_marks(type(self), self.get_queryset(), self.prefix or ""))
         return form
 
 
-def seen_rows(formset: type[FormSet], rows: Iterable[Model], prefix: str) -> Seen:
+def row_marks(formset: type[FormSet], rows: Iterable[Model], prefix: str) -> Seen:
     names = shown_fields(formset.form)
     return {prefix: {str(row.pk): marks(row, names) for row in rows}}
 

@@ -19,13 +19,13 @@ from markup.advice import advice
 
 BLOCK, LINE = "block", "line"
 # Which fields of a form are texts: "block abstract Abstract".
-TEXTS = "_text"
+TEXTS_FIELD = "_text"
 # A text that is longer is no text of a program.
 MAX_TEXT_CHARS = 200_000
 MAX_LISTED_PROBLEMS = 5
 
 
-def kind_of(field: models.Field[object, object]) -> str:
+def text_kind(field: models.Field[object, object]) -> str:
     """Return how the site sets a field: as paragraphs, as one line; empty where it sets nothing."""
     names = {one.name for one in field.model._meta.concrete_fields} if hasattr(field, "model") else set()
     if f"{field.name}_html" not in names:
@@ -67,9 +67,9 @@ class HelpedLine(Helped, forms.TextInput):
     kind = LINE
 
 
-def with_help(field: forms.Field, db_field: models.Field[object, object]) -> None:
+def add_text_help(field: forms.Field, db_field: models.Field[object, object]) -> None:
     """Give a form's field the help, if the site sets what is entered there."""
-    kind = kind_of(db_field)
+    kind = text_kind(db_field)
     if kind and not field.widget.is_hidden:
         widget = (HelpedText if kind == BLOCK else HelpedLine)(field.widget.attrs)
         widget.label = str(field.label or db_field.name)
@@ -81,7 +81,7 @@ class TextHelpAdmin[M: models.Model = models.Model](admin.ModelAdmin[M]):
 
     def has_texts(self) -> bool:
         parts = [self.model, *(inline.model for inline in self.inlines)]
-        return any(kind_of(field) for model in parts for field in model._meta.concrete_fields)
+        return any(text_kind(field) for model in parts for field in model._meta.concrete_fields)
 
     def save_related(self, request: HttpRequest, form: Form, formsets: list[FormSet], change: bool) -> None:
         super().save_related(request, form, formsets, change)
@@ -106,40 +106,42 @@ def problem_texts(form: Form) -> Iterator[tuple[str, str]]:
                 yield str(field.label), sentence
 
 
-def rendered(source: str, kind: str) -> SafeString:
+def render_text(source: str, kind: str) -> SafeString:
     return markup.inline(source) if kind == LINE else markup.block(source)
 
 
-def text_help(request: HttpRequest) -> HttpResponse:
+def text_help_view(request: HttpRequest) -> HttpResponse:
     """Show one text as the site sets it, for the script; or all texts of a form, on a page of its own."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     # A form may have a field of this name: news and releases do.
-    if "text" in request.POST and TEXTS not in request.POST:
+    if "text" in request.POST and TEXTS_FIELD not in request.POST:
         source, kind = request.POST["text"], request.POST.get("kind", BLOCK)
         if len(source) > MAX_TEXT_CHARS:
-            return JsonResponse({"html": "", "advice": [too_long()]}, status=413)
+            return JsonResponse({"html": "", "advice": [too_long_message()]}, status=413)
         found = advice(source, is_title=kind == LINE)
-        return JsonResponse({"html": rendered(source, kind), "advice": found})
-    texts = [entry for entry in (read(request, sent) for sent in request.POST.getlist(TEXTS)) if entry]
+        return JsonResponse({"html": render_text(source, kind), "advice": found})
+    texts = [
+        entry for entry in (read_text(request, sent) for sent in request.POST.getlist(TEXTS_FIELD)) if entry
+    ]
     context = {**admin.site.each_context(request), "title": _("Texts as readers see them"), "texts": texts}
     return TemplateResponse(request, "admin/text_preview.html", context)
 
 
-def read(request: HttpRequest, sent: str) -> dict[str, object] | None:
+def read_text(request: HttpRequest, sent: str) -> dict[str, object] | None:
     """Return one of the texts of a form: how it is called, how it looks, what is worth a look."""
     kind, name, label = [*sent.split(" ", 2), "", ""][:3]
     source = request.POST.get(name, "").strip()
     if not source:
         return None
     if len(source) > MAX_TEXT_CHARS:
-        return {"label": label or name, "html": "", "advice": [too_long()]}
+        return {"label": label or name, "html": "", "advice": [too_long_message()]}
     return {
         "label": label or name,
-        "html": rendered(source, kind),
+        "html": render_text(source, kind),
         "advice": advice(source, is_title=kind == LINE),
     }
 
 
-def too_long() -> str:
+def too_long_message() -> str:
     return _("Longer than %(maximum)s characters: not shown here.") % {"maximum": f"{MAX_TEXT_CHARS:,}"}

@@ -41,7 +41,7 @@ def zone_names() -> dict[str, str]:
 
 
 @cache
-def cities() -> dict[str, list[str]]:
+def zones_by_city() -> dict[str, list[str]]:
     """Return the zones of places by the folded last part of their names."""
     found: dict[str, list[str]] = {}
     for folded, name in zone_names().items():
@@ -50,16 +50,16 @@ def cities() -> dict[str, list[str]]:
     return found
 
 
-def known_zone(text: str) -> str:
+def parse_zone(text: str) -> str:
     """Return the zone that is meant; raise `ValidationError`, with likely ones, where none or several are."""
     typed = "_".join(text.split()).casefold()
     if typed in zone_names():
         return zone_names()[typed]
-    named = cities().get(typed.rpartition("/")[2], [])
+    named = zones_by_city().get(typed.rpartition("/")[2], [])
     if len(named) == 1:
         return named[0]
-    close = get_close_matches(typed.rpartition("/")[2], cities(), MAX_LIKELY, 0.75)
-    likely = named or [zone for city in close for zone in cities()[city]]
+    close = get_close_matches(typed.rpartition("/")[2], zones_by_city(), MAX_LIKELY, 0.75)
+    likely = named or [zone for city in close for zone in zones_by_city()[city]]
     if likely:
         raise ValidationError(
             _("“%(value)s” is not a time zone. Did you mean %(likely)s?"),
@@ -73,10 +73,10 @@ def offered_zones(at: datetime | None = None) -> list[OfferedZone]:
     """Return the zones of places, and UTC, with their offsets at a moment."""
     at = at or timezone.now()
     names = [name for name in zone_names().values() if name.startswith(AREAS) and "/" in name]
-    return [OfferedZone(name, offset(name, at)) for name in ["UTC", *names]]
+    return [OfferedZone(name, utc_offset(name, at)) for name in ["UTC", *names]]
 
 
-def offset(name: str, at: datetime) -> str:
+def utc_offset(name: str, at: datetime) -> str:
     sign = f"{at.astimezone(ZoneInfo(name)):%z}"
     return f"UTC{sign[:3]}:{sign[3:5]}"
 
@@ -89,4 +89,4 @@ class ZoneNameField(forms.CharField):
 
     def to_python(self, value: object) -> str:
         text = super().to_python(value) or ""
-        return known_zone(text) if text else text
+        return parse_zone(text) if text else text

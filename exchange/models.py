@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from conference.models import Conference, Edition
-from editorial.current_edition import moment
+from editorial.current_edition import format_moment
 from exchange.imports.kinds import KINDS
 from exchange.jobs.progress import Progress, progress
 
@@ -108,7 +108,7 @@ class ImportJob(models.Model):
         verbose_name_plural = _("imports")
 
     def __str__(self) -> str:
-        return ", ".join(self.files) or self.url or moment(self.created_at, self.edition)
+        return ", ".join(self.files) or self.url or format_moment(self.created_at, self.edition)
 
     @property
     def is_working(self) -> bool:
@@ -272,7 +272,7 @@ class ImportRun(models.Model):
         verbose_name_plural = _("import runs")
 
     def __str__(self) -> str:
-        return f"{self.edition}, {moment(self.started_at, self.edition)}"
+        return f"{self.edition}, {format_moment(self.started_at, self.edition)}"
 
 
 class Provenance(models.Model):

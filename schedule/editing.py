@@ -23,7 +23,7 @@ from conference.models import Edition
 from content import times
 from content.row_values import plain
 from content.versions import MARK, Seen, mark
-from editorial.form_fields import moment_of, to_the_minute
+from editorial.form_fields import resolve_wall_time, to_the_minute
 from schedule.clashes import PlannedEdit
 from schedule.entries import Status
 from schedule.models import Presentation, Room, Session
@@ -54,7 +54,7 @@ def moment_on(edition: Edition, day: date, clock: time, stored: datetime | None 
     """
     is_night = clock.hour < edition.day_start_hour
     naive = datetime.combine(day + DAY if is_night else day, clock)
-    return moment_of(naive, edition.zone, stored)
+    return resolve_wall_time(naive, edition.zone, stored)
 
 
 def end_after(edition: Edition, start: datetime, clock: time, before: tuple[datetime, datetime]) -> datetime:
@@ -69,7 +69,7 @@ def end_after(edition: Edition, start: datetime, clock: time, before: tuple[date
         return was_end
     naive = datetime.combine(begin.date(), clock)
     naive += DAY * ((naive < begin) + (was[1] - was[0]) // DAY)
-    end = moment_of(naive, edition.zone, was_end)
+    end = resolve_wall_time(naive, edition.zone, was_end)
     if instant(end) < instant(start):
         raise ValidationError(BACKWARDS)
     if runs_over(edition, start, end) and not runs_over(edition, was_start, was_end):

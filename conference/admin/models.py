@@ -24,7 +24,7 @@ from content import times
 from content.fields import validate_timezone
 from editorial.access import access_for
 from editorial.actions import publish, unpublish
-from editorial.current_edition import asked_edition, moment
+from editorial.current_edition import format_moment, requested_edition
 from editorial.desk import ADD_LINKS, AddLink
 from editorial.desk_search import SEARCHED, SearchedRows
 from editorial.first_steps import FIRST_STEPS, FirstStep
@@ -33,7 +33,7 @@ from editorial.lists import count_column, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline, page_urls
 from editorial.model_admin import Page as AdminPage
 from editorial.sections import DeskSection
-from editorial.zones import known_zone
+from editorial.zones import parse_zone
 
 SWITCHES = [
     (_("Site"), "public_from"),
@@ -198,7 +198,7 @@ class EditionAdmin(ContentAdmin[Edition]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        edition = asked_edition(request)
+        edition = requested_edition(request)
         more = {"tools": new_edition_tools(request, edition) if edition else []}
         return super().changelist_view(request, {**more, **(extra_context or {})})
 
@@ -209,7 +209,7 @@ class EditionAdmin(ContentAdmin[Edition]):
         if request.method == "POST":
             # The form will refuse any other.
             with suppress(ValidationError):
-                zone = known_zone(request.POST.get("timezone", ""))
+                zone = parse_zone(request.POST.get("timezone", ""))
                 validate_timezone(zone)
                 edition.timezone = zone
         return edition
@@ -246,7 +246,7 @@ class EditionAdmin(ContentAdmin[Edition]):
 
     @admin.display(description=_("public"))
     def public(self, edition: Edition) -> SafeString:
-        moments = ((label, moment(getattr(edition, name), edition)) for label, name in SWITCHES)
+        moments = ((label, format_moment(getattr(edition, name), edition)) for label, name in SWITCHES)
         return format_html_join("", '<span class="switch"><b>{}</b> {}</span>', moments)
 
     paper_count = count_column("papers_rows", _("papers"))
@@ -307,7 +307,7 @@ class AnnouncementAdmin(ContentAdmin[Announcement]):
 
     @admin.display(description=_("shown from"), ordering="published_at")
     def shown_from(self, announcement: Announcement) -> str:
-        return moment(announcement.published_at, announcement.edition)
+        return format_moment(announcement.published_at, announcement.edition)
 
 
 @admin.register(Page)
@@ -402,4 +402,10 @@ class KeyDateAdmin(OrderedAdmin[KeyDate]):
 
     @admin.display(description=_("when"))
     def when(self, row: KeyDate) -> str:
-        return moment(row.moment, row.edition) if row.moment else times.full_date(row.day) if row.day else ""
+        return (
+            format_moment(row.moment, row.edition)
+            if row.moment
+            else times.full_date(row.day)
+            if row.day
+            else ""
+        )

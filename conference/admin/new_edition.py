@@ -20,7 +20,7 @@ from conference.edition_copy import EditionPart, new_edition, parts
 from conference.models import Conference, Edition
 from editorial.access import access_for
 from editorial.actions import with_undo_link
-from editorial.current_edition import asked_edition, choose
+from editorial.current_edition import choose_edition, requested_edition
 from editorial.model_admin import ContentAdmin
 from editorial.zones import ZoneNameField, offered_zones
 
@@ -73,7 +73,7 @@ def part_label(part: EditionPart, count: int | None) -> str:
 
 def new_edition_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
     """Ask for name, dates and place; with POST, make the edition."""
-    source, access = asked_edition(request), access_for(request)
+    source, access = requested_edition(request), access_for(request)
     if source is None or model_admin.get_object(request, str(source.pk)) is None:
         raise Http404("No edition to begin from.")
     if not may_add_after(access, source):
@@ -92,10 +92,10 @@ def new_edition_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRes
         model_admin.log_addition(request, target, [{"added": {}}])
         said = gettext("%(edition)s was made. Nothing of it is public yet.") % {"edition": target}
         messages.success(request, with_undo_link(said, change_set))
-        choose(request, target)
+        choose_edition(request, target)
         return redirect(f"{reverse('admin:index')}?{urlencode({'edition': target.pk})}")
     shared = [(part.label, part.count(source)) for part in offered if not part.copy]
-    context = model_admin.frame(request, title) | {
+    context = model_admin.page_context(request, title) | {
         "source": source,
         "form": form,
         "shared": [line for line in shared if line[1]],

@@ -29,8 +29,8 @@ from conference.request_edition import SESSION_KEY, page_asked_for, visible_edit
 from content.preview_context import GATES
 from editorial.access import access_for
 from editorial.current_edition import LIST_FILTER, working_on
-from editorial.current_edition import moment as written
-from editorial.desk import switches, waiting_of
+from editorial.current_edition import format_moment as written
+from editorial.desk import open_checks, switches
 from editorial.form_fields import ZonedField, ZonedWidget
 from editorial.model_admin import ContentAdmin
 
@@ -139,7 +139,7 @@ class PublishPage:
         moments = [getattr(edition, gate) for gate in part.gates]
         site = edition.public_from
         title = gettext("Publish: %(edition)s") % {"edition": edition}
-        context = self.model_admin.frame(self.request, title) | {
+        context = self.model_admin.page_context(self.request, title) | {
             "edition": edition,
             "form": form,
             "media": self.model_admin.media + form.media,
@@ -171,7 +171,7 @@ class PublishPage:
         at_most = published_counts(edition, shown, self.now, GATES)
         drafts = [(one, rows.count()) for one, rows in self.drafts()]
         apps = {one.model._meta.app_label for one in shown}
-        lines = waiting_of(edition, lambda model: access.may_all_rows("view", model, edition))
+        lines = open_checks(edition, lambda model: access.may_all_rows("view", model, edition))
         return {
             "seen": [one.in_words(count) for one, count in seen if count],
             "held": sum(count for _, count in at_most) - sum(count for _, count in seen),

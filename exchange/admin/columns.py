@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 import markup
 from conference.models import Edition
 from editorial.access import ScopedAdmin
-from editorial.current_edition import moment
+from editorial.current_edition import format_moment
 from editorial.sections import DeskSection
 from exchange.formats.spreadsheet.fields import FIELDS, GROUPS
 from exchange.imports.kinds import PAPER, PRESENTATION, SESSION, Kind
@@ -193,7 +193,7 @@ def _in_words(value: object, names: Mapping[str, str], edition: Edition | None) 
         case MaterialRecord():
             return f"{value.kind}: {value.url}"
         case datetime():
-            return moment(value, edition)
+            return format_moment(value, edition)
     return names.get(str(value)) or markup.plain(str(value))
 
 

@@ -23,9 +23,9 @@ from content.models import Content
 from content.ordering import put_at
 from content.versions import mark
 from editorial.access import ScopedAdmin, access_for
-from editorial.current_edition import moment, working_on
+from editorial.current_edition import format_moment, working_on
 from editorial.desk import CHECKS, Check
-from editorial.model_admin import POSITION, change_list
+from editorial.model_admin import POSITION, render_response
 from editorial.sections import DeskSection
 from exchange.admin.imports import ReadOnlyAdmin, row_address
 from exchange.imports.kinds import KINDS
@@ -143,7 +143,7 @@ class ConflictAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("created at"), ordering="created_at")
     def created(self, conflict: Conflict) -> str:
-        return moment(conflict.created_at, conflict.run.edition)
+        return format_moment(conflict.created_at, conflict.run.edition)
 
     # Whose rows
 
@@ -179,7 +179,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         with transaction.atomic():
             conflict = self.conflict(request, object_id)
             with working_on(conflict.run.edition):
-                return change_list(self.decision_page(request, conflict))
+                return render_response(self.decision_page(request, conflict))
 
     def conflict(self, request: HttpRequest, object_id: str) -> Conflict:
         found = self.get_object(request, object_id)
@@ -206,7 +206,7 @@ class ConflictAdmin(ReadOnlyAdmin):
                 reasons = [gettext("It was changed here in the meantime. Review it again, then decide.")]
             elif not (reasons := self.decided(request, conflict, row, form)):
                 return self.next_one(request, conflict)
-        context = self.frame(
+        context = self.page_context(
             request,
             gettext("Conflict: %(label)s") % {"label": conflict.label},
             conflict=conflict,
@@ -290,7 +290,7 @@ class ConflictAdmin(ReadOnlyAdmin):
             self.report(request, outcome)
             return None
         allowed, rows = self.to_decide(request, queryset)
-        context = self.frame(
+        context = self.page_context(
             request,
             gettext("Decide conflicts together"),
             decision=Decision(decision),

@@ -23,9 +23,9 @@ from django_tasks_db.models import DBTaskResult
 from conference.models import Edition
 from content.history.revert import CannotRevertError
 from editorial.access import ScopedAdmin, access_for
-from editorial.current_edition import asked_edition, editions_for, moment, working_on
+from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
 from editorial.desk import ADD_LINKS, AddLink
-from editorial.model_admin import change_list, page_urls
+from editorial.model_admin import page_urls, render_response
 from editorial.sections import DeskSection
 from exchange.admin import columns
 from exchange.formats import formats, readable
@@ -100,7 +100,7 @@ def facts(job: ImportJob) -> dict[str, object]:
     """Return what every page of a job can show of it. No query."""
     fmt, sums = formats().get(job.format), sums_of(job.counts)
     return {
-        "uploaded": moment(job.created_at, job.edition),
+        "uploaded": format_moment(job.created_at, job.edition),
         "format": fmt.label if fmt else job.format,
         **count_table(job.counts),
         "sums": sums,
@@ -136,7 +136,7 @@ class ImportJobAdmin(ScopedAdmin):
 
     @admin.display(description=_("uploaded at"), ordering="created_at")
     def uploaded(self, job: ImportJob) -> str:
-        return moment(job.created_at, job.edition)
+        return format_moment(job.created_at, job.edition)
 
     # Who may import
 
@@ -173,10 +173,10 @@ class ImportJobAdmin(ScopedAdmin):
                 job = self.create_job(request, form.cleaned_data)
                 return redirect("admin:exchange_importjob_change", job.pk)
         else:
-            asked = asked_edition(request)
+            asked = requested_edition(request)
             initial: dict[str, object] = {"edition": asked.pk if asked in editions else None}
             form = UploadForm(initial=initial, editions=editions, may_add=may_add)
-        context = self.frame(
+        context = self.page_context(
             request,
             gettext("Import a program"),
             form=form,
@@ -236,7 +236,7 @@ class ImportJobAdmin(ScopedAdmin):
         page = "progress" if job.is_working else job.state
         more = self.preview(request, job) if job.state == State.READY else {}
         more = columns.page(job) if job.state == State.MAPPING else more
-        context = self.frame(
+        context = self.page_context(
             request,
             gettext("Import: %(job)s") % {"job": job},
             job=job,
@@ -356,7 +356,7 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
             return redirect("admin:exchange_importrun_change", run.pk)
     except CannotRevertError as error:
         reasons = error.reasons
-    context = model_admin.frame(
+    context = model_admin.page_context(
         request,
         gettext("Revert an import: %(run)s") % {"run": run},
         run=run,
@@ -401,7 +401,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
         tools = [{"words": gettext("Imported rows"), "address": rows}]
         more = {"can_undo": can_undo, "tools": tools, **(extra_context or {})}
         with working_on(run.edition if run else None):
-            return change_list(super().change_view(request, object_id, form_url, more))
+            return render_response(super().change_view(request, object_id, form_url, more))
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
@@ -420,7 +420,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("started at"), ordering="started_at")
     def started(self, run: ImportRun) -> str:
-        return moment(run.started_at, run.edition)
+        return format_moment(run.started_at, run.edition)
 
     @admin.display(description=_("files"))
     def source(self, run: ImportRun) -> str:

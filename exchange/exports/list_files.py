@@ -19,7 +19,7 @@ from django.utils.translation import pgettext_lazy
 
 from conference.models import Edition, MenuItem
 from content.models import Content
-from editorial.lists import FILES, ListFile
+from editorial.lists import LIST_FILES, ListFile
 from exchange.exports.dump import Dump, dump, menu_lines, writing_context
 from exchange.formats import bibtex, csv_files, xlsx
 from exchange.formats.program_json import NAME, VERSION, line
@@ -243,7 +243,7 @@ def sender(
 
 
 TABULAR = frozenset([*KINDS_BY_MODEL, *LISTINGS_BY_MODEL])
-FILES += [
+LIST_FILES += [
     ListFile("csv", _("CSV"), TABULAR, sender("csv", csv_files.FORMAT.media_type, csv_pieces)),
     ListFile("xlsx", _("XLSX"), TABULAR, sender("xlsx", xlsx.FORMAT.media_type, workbook_pieces)),
     ListFile("json", _("JSON"), TABULAR, sender("json", "application/json", json_pieces)),

@@ -11,7 +11,7 @@ from content.actor import User
 from content.array_lookup import AnyOf
 from content.history import ChangeSet, Origin, RowChange, recording
 from content.history.revert import CannotRevertError, RevertPlan, revert, undo_plan
-from editorial.current_edition import moment
+from editorial.current_edition import format_moment
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.models import Conflict, ImportRun, Provenance
@@ -28,7 +28,7 @@ def change_set_of(run: ImportRun) -> ChangeSet | None:
 def plan(run: ImportRun) -> RevertPlan:
     """Return what taking the run back would do. Raises `CannotRevertError` where nothing can be."""
     if run.undone_at is not None:
-        at = moment(run.undone_at, run.edition)
+        at = format_moment(run.undone_at, run.edition)
         raise CannotRevertError([gettext("This import was already reverted: %(at)s.") % {"at": at}])
     change_set = change_set_of(run)
     if change_set is not None:

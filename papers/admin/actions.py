@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from content.bulk import BulkChange, BulkPlan, Values
 from content.fields import validate_http_url
 from editorial.access import ScopedAdmin, access_for
-from editorial.actions import SAME, ActionForm, BulkAction, ChosenField, SetField, Words
+from editorial.actions import HAS_IT_ALREADY, ActionForm, BulkAction, ChosenField, SetField, Words
 from papers.models import Award, AwardGrant, Material, Topic
 
 SEPARATORS = re.compile(r"[\s,;]+")
@@ -25,7 +25,7 @@ class TopicForm(ActionForm):
     topic = ChosenField(None, label=_("topic"), required=False, empty_label=_("No topic"))
 
     def prepare(self) -> None:
-        self.fields["topic"].offer(self, Topic)  # type: ignore[attr-defined]
+        self.fields["topic"].offer_rows(self, Topic)  # type: ignore[attr-defined]
 
 
 class TrackForm(ActionForm):
@@ -51,7 +51,7 @@ class AwardForm(ActionForm):
 
     def prepare(self) -> None:
         # An award may go to an old paper.
-        self.fields["award"].offer(self, Award, edition__isnull=False)  # type: ignore[attr-defined]
+        self.fields["award"].offer_rows(self, Award, edition__isnull=False)  # type: ignore[attr-defined]
 
 
 class GrantAward(BulkAction):
@@ -219,7 +219,7 @@ ACTIONS = [
         Words(
             _("Set topic of selected %(verbose_name_plural)s"),
             _("Topic set for %(amount)s."),
-            SAME,
+            HAS_IT_ALREADY,
             _("Set topic of %(amount)s"),
         ),
     ),
@@ -229,7 +229,7 @@ ACTIONS = [
         Words(
             _("Set track of selected %(verbose_name_plural)s"),
             _("Track set for %(amount)s."),
-            SAME,
+            HAS_IT_ALREADY,
             _("Set track of %(amount)s"),
         ),
     ),
@@ -239,7 +239,7 @@ ACTIONS = [
         Words(
             _("Set decision of selected %(verbose_name_plural)s"),
             _("Decision set for %(amount)s."),
-            SAME,
+            HAS_IT_ALREADY,
             _("Set decision of %(amount)s"),
         ),
     ),

@@ -17,7 +17,7 @@ class PaperFilter(EditionPartFilter):
 
     path: ClassVar[str] = ""
 
-    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def filter_rows(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         return rows.filter(**{f"{self.path}__in" if self.path else "pk__in": self.papers(value)})
 
     def papers(self, value: str) -> QuerySet[Any]:

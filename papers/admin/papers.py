@@ -16,7 +16,7 @@ from conference.publishing import PAPERS, PUBLISHED_ROWS, PublishedRows
 from editorial.actions import back_to_draft, publish, unpublish, withdraw
 from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, CheckFilter, RowCount
 from editorial.desk_search import SEARCHED, SearchedRows
-from editorial.first_steps import FIRST_STEPS, FirstStep, has_rows, page_of
+from editorial.first_steps import FIRST_STEPS, FirstStep, add_page_address, has_rows
 from editorial.lists import TrackFilter, count_column, related_part, with_count
 from editorial.model_admin import ContentAdmin, OrderedAdmin, OrderedInline
 from editorial.sections import DeskSection
@@ -76,14 +76,14 @@ FIRST_STEPS += [
     FirstStep(
         _("Papers"),
         _("with their authors in order, and the session in which each is shown."),
-        page_of("admin:papers_paper_add", Paper),
+        add_page_address("admin:papers_paper_add", Paper),
         has_rows("paper", "presentation"),
         place=30,
     ),
     FirstStep(
         _("Awards"),
         _("with their winners."),
-        page_of("admin:papers_award_add", Award),
+        add_page_address("admin:papers_award_add", Award),
         has_rows("award"),
         is_optional=True,
         place=40,

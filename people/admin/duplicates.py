@@ -215,7 +215,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
             "is_stale": not storage.is_fresh(last),
             "new_count": new_rows.count(),
             "look_address": self.address("look"),
-            "merges_address": self.rows_admin.named("merges"),
+            "merges_address": self.rows_admin.page_address("merges"),
             "distinctions_address": reverse(f"admin:people_{name}distinction_changelist"),
         }
 
@@ -289,7 +289,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
             self.message_user(request, words % {"names": names}, messages.WARNING)
         plans = [plan for plan in plans if plan not in foreign]
         if "confirmed" not in request.POST:
-            context = self.rows_admin.frame(
+            context = self.rows_admin.page_context(
                 request,
                 gettext("Merge each of these pairs?"),
                 plans=[merge_summary(plan) for plan in plans],
@@ -310,7 +310,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
             except merge.CannotMergeError as error:
                 left += error.reasons
         words = ngettext("%(count)d pair merged.", "%(count)d pairs merged.", done) % {"count": done}
-        address, back = self.rows_admin.named("merges"), gettext("Revert merges")
+        address, back = self.rows_admin.page_address("merges"), gettext("Revert merges")
         said = format_html('{} <a href="{}">{}</a>', words, address, back)
         self.message_user(request, said, messages.SUCCESS)
         for reason in dict.fromkeys(left):

@@ -34,7 +34,7 @@ class PartsField(forms.MultipleChoiceField):
             help_text=gettext_lazy("Only for a track chair: the papers in them are theirs to edit."),
         )
 
-    def offer(self, edition: Edition | None, kept: Iterable[str] = ()) -> None:
+    def offer_rows(self, edition: Edition | None, kept: Iterable[str] = ()) -> None:
         """Offer the parts of an edition, and those that were chosen before and are gone."""
         offered = [choice for parts in ROLE_PARTS.values() for choice in parts(edition)] if edition else []
         known = {value for value, _label in offered}
@@ -65,7 +65,7 @@ class MemberForm(forms.ModelForm[Membership]):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if parts := cast("PartsField | None", self.fields.get("parts")):
-            parts.offer(self.instance.edition, self.instance.parts)
+            parts.offer_rows(self.instance.edition, self.instance.parts)
 
     def clean(self) -> dict[str, object]:
         cleaned = super().clean() or self.cleaned_data
@@ -111,7 +111,7 @@ class InviteForm(forms.ModelForm[Invitation]):
         else:
             del self.fields["where"]
         if any(role in ROLE_PARTS for role in roles):
-            cast(PartsField, self.fields["parts"]).offer(edition)
+            cast(PartsField, self.fields["parts"]).offer_rows(edition)
         else:
             del self.fields["parts"]
         person.queryset, person.empty_label = session_leaders(edition), _("None: not a session chair")

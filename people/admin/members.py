@@ -22,7 +22,7 @@ from accounts.role_table import role_table
 from accounts.roles import ROLE_PARTS, Role
 from conference.models import Edition
 from editorial.access import ScopedAdmin, access_for
-from editorial.current_edition import asked_edition, editions_for
+from editorial.current_edition import editions_for, requested_edition
 from editorial.sections import DeskSection
 from people import membership
 from people.admin.member_forms import LAST_OWNER, SERIES, InviteForm, MemberForm, role_choices
@@ -75,7 +75,7 @@ class MembershipAdmin(ScopedAdmin):
 
     def edition(self, request: HttpRequest) -> Edition:
         """Return the requested edition if the user may see its members."""
-        found = asked_edition(request)
+        found = requested_edition(request)
         if found is None:
             raise Http404("No edition yet.")
         access = access_for(request)
@@ -128,7 +128,7 @@ class MembershipAdmin(ScopedAdmin):
             name = one.user.get_full_name() or one.user.get_username()
             holders.setdefault(one.role, []).append(f"{name} ({', '.join(more)})" if more else name)
         lines = role_table()
-        context = self.frame(
+        context = self.page_context(
             request,
             _("Who may do what in %(edition)s") % {"edition": edition},
             edition=edition,

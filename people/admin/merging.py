@@ -42,8 +42,8 @@ class MergeAdmin(ContentAdmin):
     actions = ["compare_selected"]
     list_select_related = ["merged_into"]
 
-    def offered(self, rows: QuerySet[Model], edition: int) -> QuerySet[Model]:
-        return super().offered(rows, edition).filter(merged_into__isnull=True)
+    def choices_for_edition(self, rows: QuerySet[Model], edition: int) -> QuerySet[Model]:
+        return super().choices_for_edition(rows, edition).filter(merged_into__isnull=True)
 
     @admin.display(description=_("merged into"))
     def merged(self, row: Mergeable) -> str:
@@ -62,7 +62,7 @@ class MergeAdmin(ContentAdmin):
     def compare_address(self, keys: Iterable[int], back: str = "") -> str:
         """Return the address of the comparison of these."""
         asked = [("id", key) for key in keys] + ([("next", back)] if back else [])
-        return f"{self.named('compare')}?{urlencode(asked)}"
+        return f"{self.page_address('compare')}?{urlencode(asked)}"
 
     @admin.action(permissions=["change"], description=_("Compare and merge selected %(verbose_name_plural)s"))
     def compare_selected(self, request: HttpRequest, queryset: QuerySet[Model]) -> HttpResponse | None:
@@ -92,7 +92,7 @@ class MergeAdmin(ContentAdmin):
         if len(rows) < MIN_COMPARED:
             words = gettext("There are no longer two entries to compare: they were merged or deleted.")
             self.message_user(request, words, messages.WARNING)
-            return redirect(self.next_address(request) or self.named("changelist"))
+            return redirect(self.next_address(request) or self.page_address("changelist"))
         if not all(self.has_change_permission(request, row) for row in rows):
             raise PermissionDenied
         shown = side_by_side(rows, self.visible_to(request))
@@ -101,14 +101,14 @@ class MergeAdmin(ContentAdmin):
             done = self.decide(request, shown, problems)
             if done is not None:
                 return done
-        context = self.frame(
+        context = self.page_context(
             request,
             gettext("Are these the same person or institution?"),
             shown=shown,
             problems=problems,
             reasons=self.reasons(request, rows),
             next=self.next_address(request),
-            back=self.next_address(request) or self.named("changelist"),
+            back=self.next_address(request) or self.page_address("changelist"),
             has_names=self.model is Person,
         )
         return TemplateResponse(request, "admin/people/compare.html", context)
@@ -121,7 +121,7 @@ class MergeAdmin(ContentAdmin):
             words = gettext("Saved: %(names)s are not the same. They won’t be suggested again.")
             listed = ", ".join(f"“{row}”" for row in rows)
             self.message_user(request, words % {"names": listed}, messages.SUCCESS)
-            return redirect(self.next_address(request) or self.named("changelist"))
+            return redirect(self.next_address(request) or self.page_address("changelist"))
         if request.POST.get("seen") != shown.fingerprint:
             problems.append(gettext("Something changed after you opened the page. Review it again."))
             return None
@@ -143,7 +143,7 @@ class MergeAdmin(ContentAdmin):
             problems += error.reasons
             return None
         self.message_user(request, self.merge_message(merged, rows), messages.SUCCESS)
-        return redirect(self.next_address(request) or self.named("change", keep.pk))
+        return redirect(self.next_address(request) or self.page_address("change", keep.pk))
 
     def merge_message(self, merged: merge.Merged[Mergeable], rows: Iterable[Mergeable]) -> SafeString:
         """Return what a merge has done, with a link to revert it."""
@@ -160,7 +160,7 @@ class MergeAdmin(ContentAdmin):
             more = " …" if len(merged.dropped) > MAX_SHOWN_DROPPED else ""
             twice = gettext("Duplicate entries were merged: %(listed)s.")
             said = f"{said} {twice % {'listed': listed + more}}"
-        back = self.named("unmerge", merged.change_set)
+        back = self.page_address("unmerge", merged.change_set)
         return format_html('{} <a href="{}">{}</a>', said, back, gettext("Revert the merge"))
 
     def next_address(self, request: HttpRequest) -> str:
@@ -219,13 +219,13 @@ class MergeAdmin(ContentAdmin):
             {
                 "change_set": one,
                 "row": admin_link(survivors[key]),
-                "undo": "" if one.pk in elsewhere else self.named("unmerge", one.pk),
+                "undo": "" if one.pk in elsewhere else self.page_address("unmerge", one.pk),
             }
             for one, key in zip(page, keys, strict=True)
             if key in survivors
         ]
         title = gettext("Merged %(rows)s") % {"rows": self.opts.verbose_name_plural}
-        context = self.frame(request, title, lines=lines, page_obj=page)
+        context = self.page_context(request, title, lines=lines, page_obj=page)
         return TemplateResponse(request, "admin/people/merges.html", context)
 
     def check_may_revert(self, request: HttpRequest, act: ChangeSet, rows: Iterable[Mergeable]) -> None:
@@ -253,8 +253,8 @@ class MergeAdmin(ContentAdmin):
                 self.message_user(request, format_html("{} {}", words, links), messages.SUCCESS)
                 return redirect(self.compare_address(row.pk for row in rows))
         title = gettext("Revert a merge: %(detail)s") % {"detail": act.detail}
-        context = self.frame(
-            request, title, act=act, found=found, problems=problems, back=self.named("merges")
+        context = self.page_context(
+            request, title, act=act, found=found, problems=problems, back=self.page_address("merges")
         )
         return TemplateResponse(request, "admin/people/unmerge.html", context)
 
@@ -271,7 +271,7 @@ class MergeAdmin(ContentAdmin):
             more["merged_into_link"] = admin_link(row.merged_into)
         elif row is not None and self.has_change_permission(request, row):
             more["suggested"] = self.suggested(row)
-            more["split_address"] = self.named("split", row.pk) if self.model is Person else ""
+            more["split_address"] = self.page_address("split", row.pk) if self.model is Person else ""
         return super().change_view(request, object_id, form_url, {**more, **(extra_context or {})})
 
     def suggested(self, row: Mergeable) -> str:
@@ -279,11 +279,11 @@ class MergeAdmin(ContentAdmin):
         pairs = storage.PAIR_MODELS[self.model].objects.undecided().about_row(row.pk)
         found = pairs.values_list("first_id", "second_id")[: MAX_COMPARED - 1]
         keys = dict.fromkeys(key for pair in found for key in pair if key != row.pk)
-        return self.compare_address([row.pk, *keys], self.named("change", row.pk)) if keys else ""
+        return self.compare_address([row.pk, *keys], self.page_address("change", row.pk)) if keys else ""
 
     def reference_link(self, change_set: ChangeSet) -> str:
         if change_set.origin == Origin.MERGE:
-            return self.named("unmerge", change_set.pk)
+            return self.page_address("unmerge", change_set.pk)
         return super().reference_link(change_set)
 
 
@@ -312,12 +312,12 @@ class SplitAdmin(MergeAdmin):
             if new is not None:
                 words = gettext("%(new)s was split from %(person)s.") % {"new": new, "person": person}
                 act = split.split_change_sets().get(reference=f"{self.opts.label_lower}:{new.pk}")
-                back = self.named("unsplit", act.pk), gettext("Revert the split")
+                back = self.page_address("unsplit", act.pk), gettext("Revert the split")
                 self.message_user(
                     request, format_html('{} <a href="{}">{}</a>', words, *back), messages.SUCCESS
                 )
                 return redirect(self.compare_address([person.pk, new.pk]))
-        context = self.frame(
+        context = self.page_context(
             request,
             gettext("Split: %(person)s") % {"person": person},
             person=person,
@@ -325,7 +325,7 @@ class SplitAdmin(MergeAdmin):
             problems=problems,
             name=request.POST.get("name", person.name),
             picked=(request.POST if request.method == "POST" else request.GET).getlist("row"),
-            back=self.named("change", person.pk),
+            back=self.page_address("change", person.pk),
         )
         return TemplateResponse(request, "admin/people/split.html", context)
 
@@ -369,11 +369,13 @@ class SplitAdmin(MergeAdmin):
             words = gettext("The split was reverted:")
             said = format_html("{} {}", words, admin_link(found.person))
             self.message_user(request, said, messages.SUCCESS)
-            return redirect(self.named("change", found.person.pk))
+            return redirect(self.page_address("change", found.person.pk))
         title = gettext("Revert a split: %(detail)s") % {"detail": act.detail}
-        context = self.frame(request, title, act=act, found=found, back=self.named("changelist"))
+        context = self.page_context(
+            request, title, act=act, found=found, back=self.page_address("changelist")
+        )
         return TemplateResponse(request, "admin/people/unsplit.html", context)
 
     def reference_link(self, change_set: ChangeSet) -> str:
         is_split = change_set.origin == Origin.FORM and change_set.reference
-        return self.named("unsplit", change_set.pk) if is_split else super().reference_link(change_set)
+        return self.page_address("unsplit", change_set.pk) if is_split else super().reference_link(change_set)

@@ -22,7 +22,7 @@ from content.row_values import related_model
 from editorial.current_edition import LIST_FILTER, edition_of, editions_for
 from editorial.desk import CHECKS, ROW_COUNTS, Check, CheckFilter, RowCount
 from editorial.desk_search import SEARCHED, SearchedRows
-from editorial.lists import matching as found_in
+from editorial.lists import search_rows as found_in
 from editorial.lists import with_count
 from editorial.model_admin import PRIVATE_SEARCH_FIELDS, ContentAdmin, OrderedAdmin, PartInline, admin_link
 from editorial.sections import DeskSection

@@ -11,7 +11,15 @@ from django.utils.translation import gettext_lazy as _
 from accounts.access_scope import Access
 from content.bulk import BulkChange, BulkPlan, Values, validated, why_refused
 from editorial.access import ScopedAdmin, access_for
-from editorial.actions import SAME, ActionForm, BulkAction, ChosenField, SetField, Words, change_words
+from editorial.actions import (
+    HAS_IT_ALREADY,
+    ActionForm,
+    BulkAction,
+    ChosenField,
+    SetField,
+    Words,
+    describe_change,
+)
 from schedule.admin.kinds import offer_kinds
 from schedule.editing import refusals
 from schedule.models import Presentation, Room, Session
@@ -25,7 +33,7 @@ class RoomForm(ActionForm):
     room = ChosenField(None, label=_("room"), required=False, empty_label=_("No room"))
 
     def prepare(self) -> None:
-        self.fields["room"].offer(self, Room)  # type: ignore[attr-defined]
+        self.fields["room"].offer_rows(self, Room)  # type: ignore[attr-defined]
 
 
 class SetRoom(SetField):
@@ -42,7 +50,7 @@ class SessionForm(ActionForm):
     )
 
     def prepare(self) -> None:
-        self.fields["session"].offer(self, Session)  # type: ignore[attr-defined]
+        self.fields["session"].offer_rows(self, Session)  # type: ignore[attr-defined]
 
 
 class SetSession(SetField):
@@ -68,7 +76,7 @@ class SetSession(SetField):
 
 
 def moved_words(row: "Content", news: Values) -> str:
-    sentence = change_words(row, {"session": news["session"]})
+    sentence = describe_change(row, {"session": news["session"]})
     if {"start", "end"} & news.keys():
         return gettext("%(move)s, without times of its own") % {"move": sentence}
     return sentence
@@ -88,7 +96,7 @@ class ScheduleForm(ActionForm):
         offer_kinds(self, Presentation)
         field: Any = self.fields["kind"]
         field.choices = [("", _("As the session")), *field.choices]
-        self.fields["session"].offer(self, Session)  # type: ignore[attr-defined]
+        self.fields["session"].offer_rows(self, Session)  # type: ignore[attr-defined]
 
 
 class PutInSession(BulkAction):
@@ -162,7 +170,7 @@ set_room = SetRoom(
     Words(
         _("Set room of selected %(verbose_name_plural)s"),
         _("Room set for %(amount)s."),
-        SAME,
+        HAS_IT_ALREADY,
         _("Set room of %(amount)s"),
     ),
 )

@@ -118,7 +118,7 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
         context = {"ready": ready, "waiting": waiting}
         page = "admin/schedule/programinvitation/prepare.html"
         title = gettext("Prepare invitations")
-        return TemplateResponse(request, page, model_admin.frame(request, title, **context))
+        return TemplateResponse(request, page, model_admin.page_context(request, title, **context))
     with transaction.atomic():
         for one in ready:
             one.save()

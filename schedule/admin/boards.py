@@ -226,5 +226,5 @@ def labels_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Ht
     }
     title = gettext("Labels of poster boards: %(session)s") % {"session": session}
     return TemplateResponse(
-        request, "admin/schedule/board_labels.html", model_admin.frame(request, title, **context)
+        request, "admin/schedule/board_labels.html", model_admin.page_context(request, title, **context)
     )

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from editorial.access import access_for
-from editorial.current_edition import asked_edition, editions_for
+from editorial.current_edition import editions_for, requested_edition
 from editorial.model_admin import ContentAdmin
 from schedule import clashes
 from schedule.clashes import Clash, ClashKind, ClashSubject
@@ -80,7 +80,7 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
     """List the clashes of the edition asked for, else of the newest; of one kind where it is given."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    edition = asked_edition(request)
+    edition = requested_edition(request)
     if edition and not access_for(request).may_all_rows("view", Session, edition):
         raise PermissionDenied
     found = clashes.found(edition).all if edition else []
@@ -88,7 +88,7 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
     kind = request.GET.get("kind", "")
     shown = [clash for clash in found if clash.kind == kind] if kind in kinds else found
     page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
-    context = model_admin.frame(
+    context = model_admin.page_context(
         request,
         _("Clashes of %(edition)s") % {"edition": edition} if edition else _("Clashes"),
         edition=edition,

@@ -13,7 +13,7 @@ from conference.models import Edition
 from conference.publishing import PUBLISHED_ROWS, SCHEDULE, PublishedRows
 from editorial.desk import ADD_LINKS, CHECKS, ROW_COUNTS, AddLink, Check, RowCount
 from editorial.desk_search import SEARCHED, SearchedRows
-from editorial.first_steps import FIRST_STEPS, FirstStep, has_rows, page_of
+from editorial.first_steps import FIRST_STEPS, FirstStep, add_page_address, has_rows
 from schedule import clashes
 from schedule.admin.asking import declined_parts
 from schedule.clashes.findings import ClashEvent, ClashSubject
@@ -144,7 +144,7 @@ FIRST_STEPS += [
     FirstStep(
         _("Sessions"),
         _("with their chairs, and invited talks with their speakers."),
-        page_of("admin:schedule_session_add", Session),
+        add_page_address("admin:schedule_session_add", Session),
         has_rows("session"),
         place=20,
     ),

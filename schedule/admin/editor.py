@@ -26,9 +26,9 @@ from content.request_keys import key_of
 from content.versions import CHOICE, MINE, THEIRS, Seen, read, signed
 from editorial.access import access_for
 from editorial.current_edition import chosen_edition, working_on
-from editorial.history_views import AFTERWARDS
+from editorial.history_views import UNDO_REDIRECTS
 from editorial.model_admin import ContentAdmin
-from editorial.stale_forms import SEEN, SHOWN, versions_page
+from editorial.stale_forms import SEEN_FIELD, SHOWN_FIELD, versions_page
 from schedule import clashes
 from schedule.admin.clashes import linked
 from schedule.clashes import Clash
@@ -139,7 +139,7 @@ def timetable_of(change_set: ChangeSet) -> str:
     return timetable_address(edition) if edition else ""
 
 
-AFTERWARDS.append(timetable_of)
+UNDO_REDIRECTS.append(timetable_of)
 
 
 def session_tools(session: Session) -> list[dict[str, Any]]:
@@ -268,7 +268,7 @@ class PlanPage[S: Edition | Session](ABC):
             page = cls(model_admin, request, subject)
             if not page.may_save():
                 raise PermissionDenied
-            if not page.resolve(read(page.sent.get(SHOWN, "")) or {}):
+            if not page.resolve(read(page.sent.get(SHOWN_FIELD, "")) or {}):
                 found, back = page.differences(), page.address()
                 return versions_page(model_admin, request, found, page.now, discard=back)
             words = page.save()
@@ -295,7 +295,7 @@ class PlanPage[S: Edition | Session](ABC):
         status: int = 200,
     ) -> HttpResponse:
         context = {"edition": edition, "editions": rows_of(model_admin, request, Edition), **context}
-        framed = model_admin.frame(request, title, **context)
+        framed = model_admin.page_context(request, title, **context)
         with working_on(edition):
             template = f"admin/schedule/{cls.name}.html"
             return TemplateResponse(request, template, framed, status=status).render()
@@ -329,7 +329,7 @@ class SessionPage(PlanPage[Session]):
         shown = rows.select_related("edition", "paper", "session", "room").defer(*UNSHOWN)
         self.read_plan(shown.order_by("position", "pk"))
         self.now = self.plan.now()
-        self.seen: Seen = read(self.sent.get(SEEN, "")) or self.now
+        self.seen: Seen = read(self.sent.get(SEEN_FIELD, "")) or self.now
         if self.sent:
             self.plan.read(self.sent, self.seen)
         self.may_change = all(

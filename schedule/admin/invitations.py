@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from content.history import Origin
 from content.history.recording import recording
 from editorial.access import access_for
-from editorial.current_edition import moment
+from editorial.current_edition import format_moment
 from editorial.desk import CheckFilter
 from editorial.model_admin import EditionRowAdmin, Page, page_urls
 from editorial.sections import DeskSection
@@ -67,7 +67,7 @@ def letters_page(
             "confirmed": CONFIRMED,
         }
     page = "admin/schedule/programinvitation/letters.html"
-    response = TemplateResponse(request, page, model_admin.frame(request, title, **context))
+    response = TemplateResponse(request, page, model_admin.page_context(request, title, **context))
     response["Cache-Control"] = "no-store"
     return response
 
@@ -198,7 +198,7 @@ class ProgramInvitationAdmin(EditionRowAdmin[ProgramInvitation]):
 
     @admin.display(description=_("answered at"), ordering="answered_at")
     def answered(self, row: ProgramInvitation) -> str:
-        return moment(row.answered_at, row.edition)
+        return format_moment(row.answered_at, row.edition)
 
     @admin.display(description=_("in the program"), boolean=True)
     def in_program(self, row: ProgramInvitation) -> bool:

@@ -14,8 +14,8 @@ from django.utils.translation import gettext_lazy as _
 
 from content.bulk import BulkPlan, Values, validated
 from editorial.access import access_for
-from editorial.actions import SAME, ActionForm, SetField, Words
-from editorial.current_edition import edition_in_hand
+from editorial.actions import HAS_IT_ALREADY, ActionForm, SetField, Words
+from editorial.current_edition import get_working_edition
 from editorial.lists import EditionPartFilter
 from editorial.model_admin import Fields, OrderedAdmin
 from editorial.sections import DeskSection
@@ -79,7 +79,7 @@ class KindChoices[M: models.Model = Any](Fields[M]):
 
     def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if isinstance(db_field, KindField) and issubclass(db_field.model, HasKind):
-            own = own_kinds(edition_in_hand()).values()
+            own = own_kinds(get_working_edition()).values()
             kwargs["choices"] = kind_choices(db_field.model.applies_to, own)
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
@@ -122,7 +122,7 @@ class KindFilter(EditionPartFilter):
         own = offered([edition], model_admin.model)
         return [(kind.slug, kind.name) for kind in own]
 
-    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def filter_rows(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         return rows.filter(of_kind(value))
 
 
@@ -139,7 +139,7 @@ class PresentedAsFilter(KindFilter):
     def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
         return [(kind.slug, kind.name) for kind in offered([edition], Presentation)]
 
-    def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
+    def filter_rows(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         presented = Presentation.objects.filter(of_kind(value), paper__isnull=False)
         return rows.filter(pk__in=presented.order_by().values("paper"))
 
@@ -191,7 +191,7 @@ set_kind = SetKind(
     Words(
         _("Set kind of selected %(verbose_name_plural)s"),
         _("Kind set for %(amount)s."),
-        SAME,
+        HAS_IT_ALREADY,
         _("Set kind of %(amount)s"),
     ),
 )

@@ -169,7 +169,7 @@ def page(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> H
             elif notice.is_valid() and not (problems := published(model_admin, request, change, notice)):
                 return redirect("admin:schedule_session_change", session.pk)
         notice = notice or suggested(change, at)
-    context = model_admin.frame(
+    context = model_admin.page_context(
         request,
         _("Announce a change: %(session)s") % {"session": session},
         session=session,

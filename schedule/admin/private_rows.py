@@ -6,10 +6,10 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from editorial.access import ScopedAdmin
-from editorial.current_edition import asked_edition, edition_in_hand, edition_of, working_on
+from editorial.current_edition import edition_of, get_working_edition, requested_edition, working_on
 from editorial.forms import ContentForm
-from editorial.lists import matching
-from editorial.model_admin import Fields, change_list
+from editorial.lists import search_rows
+from editorial.model_admin import Fields, render_response
 from editorial.sections import DeskSection
 
 
@@ -34,19 +34,19 @@ class PrivateAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
         row = self.get_object(request, object_id) if object_id else None
-        with working_on(edition_of(row) if row else asked_edition(request)):
-            return change_list(super().changeform_view(request, object_id, form_url, extra_context))
+        with working_on(edition_of(row) if row else requested_edition(request)):
+            return render_response(super().changeform_view(request, object_id, form_url, extra_context))
 
     def get_readonly_fields(self, request: HttpRequest, obj: M | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), *(["edition"] if obj else [])]
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         initial: dict[str, Any] = super().get_changeform_initial_data(request)
-        if edition := edition_in_hand():
+        if edition := get_working_edition():
             initial.setdefault("edition", edition.pk)
         return initial
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[M], search_term: str
     ) -> tuple[QuerySet[M], bool]:
-        return matching(queryset, self.get_search_fields(request), search_term), False
+        return search_rows(queryset, self.get_search_fields(request), search_term), False

@@ -22,7 +22,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import times
-from editorial.current_edition import asked_edition, editions_for, moment
+from editorial.current_edition import editions_for, format_moment, requested_edition
 from editorial.forms import ContentForm
 from editorial.model_admin import ContentAdmin
 from editorial.sections import DeskSection
@@ -222,7 +222,7 @@ class ReleaseAdmin(ContentAdmin[Release]):
 
     @admin.display(description=_("shown from"), ordering="published_at")
     def shown_from(self, release: Release) -> str:
-        return moment(release.published_at, release.edition)
+        return format_moment(release.published_at, release.edition)
 
     @admin.display(description=_("changes"))
     def change_count(self, release: Release) -> int:
@@ -239,7 +239,7 @@ class ReleaseAdmin(ContentAdmin[Release]):
         """Show what changed since the last release of an edition, and announce it."""
         if not self.has_add_permission(request):
             raise PermissionDenied
-        edition = asked_edition(request)
+        edition = requested_edition(request)
         if edition is None:
             messages.warning(request, gettext("There are no editions yet."))
             return redirect("admin:schedule_release_changelist")
@@ -271,6 +271,6 @@ class ReleaseAdmin(ContentAdmin[Release]):
             "ready": ready,
             "has_news": has_news,
             "text_help_url": reverse("admin:text_help"),
-            "now": moment(at, edition),
+            "now": format_moment(at, edition),
         }
         return TemplateResponse(request, "admin/schedule/release/announce.html", context)

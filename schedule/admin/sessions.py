@@ -23,7 +23,7 @@ from conference.models import Edition
 from content import times
 from editorial.access import access_for
 from editorial.actions import back_to_draft, cancel, publish
-from editorial.current_edition import edition_in_hand, moment
+from editorial.current_edition import format_moment, get_working_edition
 from editorial.desk import CheckFilter
 from editorial.folded_parts import OPEN_IF_FILLED
 from editorial.forms import ContentForm, PartForm
@@ -84,7 +84,7 @@ class DayFilter(EditionPartFilter):
         days = sorted({self.edition.day_of(start) for start in starts})
         return [(day.isoformat(), times.short_day(day)) for day in days]
 
-    def narrowed(self, rows: QuerySet[Model], value: str) -> QuerySet[Model]:
+    def filter_rows(self, rows: QuerySet[Model], value: str) -> QuerySet[Model]:
         if self.edition is None:
             return rows
         first, end = self.edition.day_bounds(date.fromisoformat(value))
@@ -237,12 +237,12 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         return rows.annotate(presentation_rows=with_count(Session, "presentations"))
 
     def choice_label(self, row: Session) -> str:
-        return f"{row}, {moment(row.start, row.edition)}"
+        return f"{row}, {format_moment(row.start, row.edition)}"
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """A new session is on the day of the one entered last; at first on the first day."""
         initial = super().get_changeform_initial_data(request)
-        edition = edition_in_hand()
+        edition = get_working_edition()
         if edition and not {"start", "end"} & initial.keys():
             last = edition.sessions.order_by("-pk").first()
             day = edition.day_of(last.start) if last else edition.start_date

@@ -18,7 +18,7 @@ from content import times
 from content.versions import Seen, read, signed
 from editorial.lists import with_count
 from editorial.model_admin import ContentAdmin
-from editorial.stale_forms import SEEN
+from editorial.stale_forms import SEEN_FIELD
 from schedule import clashes, timetable
 from schedule.admin.editor import (
     EditionPage,
@@ -79,7 +79,7 @@ class TimetablePage(EditionPage):
             may_move = may(self.model_admin, self.request, "change", Session, session)
             found.rows.append(SessionRow(session, self.edition, self.rooms, is_fixed=not may_move))
         if self.sent:
-            found.read(self.sent, read(self.sent.get(SEEN, "")) or {})
+            found.read(self.sent, read(self.sent.get(SEEN_FIELD, "")) or {})
         return found
 
     def act(self) -> None:

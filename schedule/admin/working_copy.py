@@ -22,7 +22,7 @@ from content.history.timeline import RowLabels, field_label, shown_value
 from content.request_keys import key_of
 from content.row_values import Key, content_model
 from editorial.access import access_for
-from editorial.current_edition import asked_edition, editions_for, moment, working_on
+from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
 from editorial.model_admin import ContentAdmin
 from schedule import clashes
 from schedule.admin.clashes import linked
@@ -55,7 +55,7 @@ def working_copy_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRe
     """Show the working copy of the edition asked for; with POST, do what the button says."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    edition = asked_edition(request)
+    edition = requested_edition(request)
     if edition is None:
         messages.warning(request, gettext("There are no editions yet."))
         return redirect("admin:schedule_release_changelist")
@@ -178,7 +178,7 @@ class WorkingCopyPage:
         releasing.plan_release(self.opened, self.request.user, at, seen=self.seen, announcement=found)
         tasks.enqueue(at)
         words = gettext("The working copy will be released at %(at)s, with what is changed until then.")
-        return self.done(words % {"at": moment(at, self.edition)})
+        return self.done(words % {"at": format_moment(at, self.edition)})
 
     def unplan(self) -> HttpResponse:
         releasing.plan_release(self.opened, self.request.user, None)
@@ -198,7 +198,7 @@ class WorkingCopyPage:
     def confirmation(self, chosen: list[Key] | None) -> HttpResponse:
         rows = pending_rows([self.opened])
         going = [row for name, row in rows.items() if chosen is None or name in chosen]
-        context = self.model_admin.frame(
+        context = self.model_admin.page_context(
             self.request,
             gettext("Discard changes of the working copy"),
             edition=self.edition,
@@ -230,7 +230,7 @@ class WorkingCopyPage:
         if copy is not None:
             context |= self.open_context(copy)
         title = gettext("Working copy of %(edition)s") % {"edition": self.edition}
-        framed = self.model_admin.frame(self.request, title, **context)
+        framed = self.model_admin.page_context(self.request, title, **context)
         status = 409 if self.errors else 200
         page = TemplateResponse(
             self.request, "admin/schedule/release/working_copy.html", framed, status=status
@@ -265,7 +265,7 @@ class WorkingCopyPage:
                     "verb": VERBS[row.kind],
                     "is_changed": row.kind == "changed",
                     "by": ", ".join(row.by),
-                    "at": moment(row.at, self.edition),
+                    "at": format_moment(row.at, self.edition),
                     "fields": history.lines_of(row, names, self.edition),
                     "address": self.address(row),
                     "is_conflict": row.name in clashing,
@@ -283,7 +283,7 @@ class WorkingCopyPage:
             "sets": [
                 {
                     "one": one,
-                    "at": moment(one.at, self.edition),
+                    "at": format_moment(one.at, self.edition),
                     "count": len(one.rows),
                     "undo": reverse("admin:take_back", args=[one.act])
                     if may_take_back(self.request, one)
@@ -291,7 +291,7 @@ class WorkingCopyPage:
                 }
                 for one in sets
             ],
-            "planned": moment(copy.release_at, self.edition) if copy.release_at else "",
+            "planned": format_moment(copy.release_at, self.edition) if copy.release_at else "",
             "moment_form": self.moment_form,
             "preview_url": self.edition.get_preview_url(reverse("schedule:index", args=[self.edition.slug])),
         }

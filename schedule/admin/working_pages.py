@@ -19,8 +19,8 @@ from django.utils.translation import ngettext
 from conference.models import Edition
 from content.history import ChangeSet
 from editorial.access import access_for
-from editorial.current_edition import moment
-from editorial.history_views import PENDING, TAKING_BACK
+from editorial.current_edition import format_moment
+from editorial.history_views import PENDING_CHANGES, UNDO_HANDLERS
 from editorial.site import PAGE_STATES
 from schedule.models import PendingChanges, Release, Session, WorkingCopy
 from schedule.working_copy.block import changing, open_copies, pending_rows, reading
@@ -136,7 +136,7 @@ def take_back_pending(request: HttpRequest, act: int, site: AdminSite) -> HttpRe
         "errors": errors,
         "title": _("Take back from the working copy: %(act)s") % {"act": sets[0].detail or sets[0]},
         "act": sets[0],
-        "done_at": moment(sets[0].at, edition),
+        "done_at": format_moment(sets[0].at, edition),
         "count": len(names),
         "back": [{"says": _("These rows go back to what they were before"), "names": names, "more": 0}],
         "kept": [],
@@ -155,7 +155,7 @@ def working_copy_address(copy: WorkingCopy) -> str:
     return reverse("admin:schedule_release_working_copy", query={"edition": copy.edition_id})
 
 
-TAKING_BACK.append(take_back_pending)
+UNDO_HANDLERS.append(take_back_pending)
 
 
 def pending_address(request: HttpRequest, row: Model) -> str:
@@ -167,4 +167,4 @@ def pending_address(request: HttpRequest, row: Model) -> str:
     return ""
 
 
-PENDING.append(pending_address)
+PENDING_CHANGES.append(pending_address)

@@ -8,8 +8,8 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.test import Client
 
-from editorial.colors import DARK, LIGHT, contrast, note, spelled
-from editorial.zones import known_zone, offered_zones
+from editorial.colors import DARK_PAGE, LIGHT_PAGE, contrast, contrast_note, normalize_color
+from editorial.zones import offered_zones, parse_zone
 from tests.factories import make_edition
 
 SUMMER = datetime(2026, 7, 1, 12, tzinfo=UTC)
@@ -28,14 +28,14 @@ SUMMER = datetime(2026, 7, 1, 12, tzinfo=UTC)
     ],
 )
 def test_zones_are_known_by_name_or_city(typed: str, zone: str) -> None:
-    assert known_zone(typed) == zone
+    assert parse_zone(typed) == zone
 
 
 @pytest.mark.anywhere
 @pytest.mark.parametrize(("typed", "likely"), [("Europe/Berln", "Europe/Berlin"), ("Tokio", "Asia/Tokyo")])
 def test_misspelled_zones_name_the_likely_one(typed: str, likely: str) -> None:
     with pytest.raises(ValidationError, match=likely):
-        known_zone(typed)
+        parse_zone(typed)
 
 
 @pytest.mark.anywhere
@@ -51,18 +51,18 @@ def test_contrast_is_measured_on_the_grounds_of_the_pages() -> None:
     tokens = (settings.BASE_DIR / "static/css/plenary/tokens.css").read_text()
     light, dark = re.findall(r"--paper: light-dark\((\S+), (\S+)\)", tokens)[0]
 
-    assert (spelled(light), dark) == (LIGHT, DARK)
+    assert (normalize_color(light), dark) == (LIGHT_PAGE, DARK_PAGE)
 
 
 @pytest.mark.anywhere
 def test_contrast_is_that_of_wcag() -> None:
     assert round(contrast("#000000", "#ffffff"), 2) == 21
     assert round(contrast("#777777", "#ffffff"), 2) == 4.48
-    assert note("#ffff00") == (
+    assert contrast_note("#ffff00") == (
         "Contrast: 1.1 : 1 on white, 17.3 : 1 on dark pages. "
         "Below 4.5 : 1 text is hard to read: there the site takes a darker or lighter shade."
     )
-    assert note("") == note("red") == ""
+    assert contrast_note("") == contrast_note("red") == ""
 
 
 @pytest.mark.anywhere
@@ -71,7 +71,7 @@ def test_contrast_is_that_of_wcag() -> None:
     [("#0B6B62", "#0b6b62"), ("0b6b62", "#0b6b62"), ("#abc", "#aabbcc"), ("", ""), ("red", "red")],
 )
 def test_colors_are_spelled_one_way(typed: str, color: str) -> None:
-    assert spelled(typed) == color
+    assert normalize_color(typed) == color
 
 
 @pytest.mark.django_db

@@ -13,7 +13,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from conference.models import Edition
-from editorial.desk import waiting_of
+from editorial.desk import open_checks
 from people.models import Person
 from schedule import clashes
 from schedule.invitations.models import WRITES_A_MINUTE, Part, State
@@ -408,7 +408,7 @@ def test_desk_says_who_is_waited_for_and_what_was_declined(
     edition: Edition, session: Session, invitation: ProgramInvitation, ada: Person
 ) -> None:
     def lines() -> list[str]:
-        found = waiting_of(edition, lambda model: model is ProgramInvitation)
+        found = open_checks(edition, lambda model: model is ProgramInvitation)
         return [f"{line.count} {line.words}" for line in found]
 
     role = add_role(session, ada, "chair")

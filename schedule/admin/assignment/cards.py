@@ -37,7 +37,7 @@ class SessionCard:
         return times.when(self.session.start, self.session.end, self.session.edition.zone)
 
     @property
-    def named(self) -> list[PlannedPaper]:
+    def page_address(self) -> list[PlannedPaper]:
         return self.planned[:MAX_NAMED]
 
     @property

@@ -14,8 +14,8 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from conference.models import Edition
 from content.request_keys import key_of
 from content.versions import CHOICE, MINE, THEIRS, Seen, read, signed
-from editorial.lists import matching
-from editorial.stale_forms import SEEN
+from editorial.lists import search_rows
+from editorial.stale_forms import SEEN_FIELD
 from papers.models import Paper
 from schedule import clashes
 from schedule.admin.assignment.cards import SessionCard, loads
@@ -130,7 +130,7 @@ class AssignmentPage(EditionPage):
         if decision := asked.get("decision"):
             rows = rows.filter(decision=decision)
         if words := asked.get("q"):
-            rows = matching(rows, SEARCHED, words)
+            rows = search_rows(rows, SEARCHED, words)
         found: QuerySet[Paper] = rows.order_by("sort_title", "pk")
         return found
 
@@ -158,7 +158,7 @@ class AssignmentPage(EditionPage):
         rows = self.papers.filter(pk__in=self.page.object_list).order_by("sort_title", "pk")
         papers: list[Paper] = list(rows.select_related("topic").only(*LIST_COLUMNS, "topic__name"))
         talks = talks_of({paper.pk for paper in [*planned, *papers]})
-        seen = (read(self.sent.get(SEEN, "")) or {}).get(PAPERS, {})
+        seen = (read(self.sent.get(SEEN_FIELD, "")) or {}).get(PAPERS, {})
         moves = []
         for paper in planned:
             session, kind = self.moves[paper.pk]
