@@ -2,9 +2,9 @@
 
 from exchange.admin import conflicts, imports
 from exchange.exports import list_files
-from schedule.admin.working_pages import KEEPING_PAGES
+from schedule.admin.working_pages import PAGES_WITH_OTHER_WRITES
 
 # What is decided there is written to the rows, and remembered.
-KEEPING_PAGES.append(r"exchange_conflict_.*")
+PAGES_WITH_OTHER_WRITES.append(r"exchange_conflict_.*")
 
 __all__ = ["conflicts", "imports", "list_files"]

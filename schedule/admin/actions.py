@@ -67,22 +67,22 @@ class SetSession(SetField):
     def plan(
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
     ) -> BulkPlan:
-        plan = validated(rows, lambda row: self.values(row, values), moved_words)
-        last = last_places(values["session"])
+        plan = validated(rows, lambda row: self.values(row, values), describe_move)
+        last = last_positions(values["session"])
         for line in plan.lines:
             edition = line.row.edition_id
             last[edition] = line.values["position"] = last.get(edition, 0) + 1
         return plan
 
 
-def moved_words(row: "Content", news: Values) -> str:
+def describe_move(row: "Content", news: Values) -> str:
     sentence = describe_change(row, {"session": news["session"]})
     if {"start", "end"} & news.keys():
         return gettext("%(move)s, without times of its own") % {"move": sentence}
     return sentence
 
 
-def last_places(session: Session | None) -> dict[int, int]:
+def last_positions(session: Session | None) -> dict[int, int]:
     """Return the last place in a session, or of what is not scheduled, by edition."""
     stood = Presentation.objects.filter(session=session).order_by()
     return dict(stood.values_list("edition").annotate(last=Max("position")))
@@ -108,12 +108,12 @@ class PutInSession(BulkAction):
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
     ) -> BulkPlan:
         session = values["session"]
-        kind = values["kind"] or kind_in(session)
+        kind = values["kind"] or presentation_kind_in(session)
         presented = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
         shown = presented.select_related("edition", "room")
         there = {*shown.filter(session=session).values_list("paper", flat=True)}
         waiting = {one.paper_id: one for one in shown.filter(session=None).order_by("-pk")}
-        place = last_places(session).get(session.edition_id, 0)
+        place = last_positions(session).get(session.edition_id, 0)
         plan = BulkPlan(same=[row for row in rows if row.pk in there])
         own_name = Presentation(edition=session.edition).kind_copies(kind)["kind_name"]
         label = kind_label(AppliesTo.PRESENTATION, kind, own_name)
@@ -124,7 +124,7 @@ class PutInSession(BulkAction):
         for paper in rows:
             if paper.pk in there:
                 continue
-            line = scheduled(paper, session, kind, waiting.get(paper.pk), access)
+            line = plan_presentation(paper, session, kind, waiting.get(paper.pk), access)
             if isinstance(line, str):
                 plan.skipped.append((paper, line))
                 continue
@@ -137,23 +137,27 @@ class PutInSession(BulkAction):
         return plan
 
     def write(self, lines: list[BulkChange]) -> None:
-        moved = [BulkChange(line.row.waits, line.says, line.values) for line in lines if line.values]
+        moved = [
+            BulkChange(line.row.waiting_presentation, line.says, line.values) for line in lines if line.values
+        ]
         super().write([*(line for line in lines if line.made is not None), *moved])
 
 
-def kind_in(session: Session) -> str:
+def presentation_kind_in(session: Session) -> str:
     """Return the kind of presentation that a session is for: posters in a poster session."""
     has_same = session.counts_as in built_in_kinds(AppliesTo.PRESENTATION)
     return session.counts_as if has_same else Presentation.Kind.ORAL
 
 
-def scheduled(paper: Any, session: Session, kind: str, waits: Any, access: Access) -> BulkChange | str:
+def plan_presentation(
+    paper: Any, session: Session, kind: str, waits: Any, access: Access
+) -> BulkChange | str:
     """Return what puts a paper into a session, or why its rules or the account's role refuse it."""
     if waits is not None:
         if not access.may_all_fields("change", Presentation, waits):
             return gettext("You don’t have permission to change its presentation.")
         waits.paper = paper
-        paper.waits = waits
+        paper.waiting_presentation = waits
         news: Values = {"session": session}
         return why_refused(waits, news) or BulkChange(paper, "", news)
     if paper.edition_id == session.edition_id:

@@ -45,11 +45,11 @@ class AskingAdmin[M: Session | Presentation](ScopedAdmin[M]):
             listed = [*rows.with_presence()]
             context["asking"] = {
                 "rows": [(row, state_label(row)) for row in listed],
-                "unasked": len(not_among(in_program([obj]), listed)),
+                "unasked": len(exclude_invited(build_invitations([obj]), listed)),
                 "row": obj,
                 "may": access_for(request).may_all_rows("change", ProgramInvitation, obj.edition),
                 "list_url": reverse("admin:schedule_programinvitation_changelist"),
-                "prepare_url": prepare_address(type(obj), [obj.pk]),
+                "prepare_url": prepare_page_address(type(obj), [obj.pk]),
                 "add_url": f"{reverse('admin:schedule_programinvitation_add')}?{urlencode(asked)}",
             }
             more = [{"words": _("Invitations"), "address": "#invitations"}]
@@ -57,9 +57,9 @@ class AskingAdmin[M: Session | Presentation](ScopedAdmin[M]):
         return super().render_change_form(request, context, *args, **kwargs)
 
 
-def in_program(rows: Iterable[Session | Presentation]) -> list[ProgramInvitation]:
+def build_invitations(rows: Iterable[Session | Presentation]) -> list[ProgramInvitation]:
     """Return an invitation, not stored yet, for each person of these sessions or talks."""
-    sessions, talks = keys_of(rows)
+    sessions, talks = session_and_talk_keys(rows)
     found = [
         ProgramInvitation(
             edition_id=role.session.edition_id, person=role.person, session=role.session, role=role.role
@@ -75,20 +75,22 @@ def in_program(rows: Iterable[Session | Presentation]) -> list[ProgramInvitation
     return found
 
 
-def unasked(rows: Sequence[Session | Presentation]) -> list[ProgramInvitation]:
+def missing_invitations(rows: Sequence[Session | Presentation]) -> list[ProgramInvitation]:
     """Return invitations, not stored yet, for the people of these sessions or talks who have none."""
-    sessions, talks = keys_of(rows)
+    sessions, talks = session_and_talk_keys(rows)
     asked = ProgramInvitation.objects.filter(Q(session__in=sessions) | Q(presentation__in=talks))
-    return not_among(in_program(rows), asked)
+    return exclude_invited(build_invitations(rows), asked)
 
 
-def keys_of(rows: Iterable[Session | Presentation]) -> tuple[list[int], list[int]]:
+def session_and_talk_keys(rows: Iterable[Session | Presentation]) -> tuple[list[int], list[int]]:
     """Return the keys of the sessions, and of the talks."""
     sessions = [row.pk for row in rows if isinstance(row, Session)]
     return sessions, [row.pk for row in rows if isinstance(row, Presentation)]
 
 
-def not_among(found: list[ProgramInvitation], asked: Iterable[ProgramInvitation]) -> list[ProgramInvitation]:
+def exclude_invited(
+    found: list[ProgramInvitation], asked: Iterable[ProgramInvitation]
+) -> list[ProgramInvitation]:
     """Return those whose person is not asked for the same part yet."""
 
     def part(one: ProgramInvitation) -> tuple[object, ...]:
@@ -101,10 +103,10 @@ def not_among(found: list[ProgramInvitation], asked: Iterable[ProgramInvitation]
 @admin.action(permissions=["change"], description=_("Prepare invitations for the people in them"))
 def ask_people(model_admin: ScopedAdmin[Any], request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse:
     """Lead to the page that prepares them: it belongs to no working copy, as what is sent can't wait."""
-    return redirect(prepare_address(model_admin.model, rows.values_list("pk", flat=True)[:MAX_ROWS]))
+    return redirect(prepare_page_address(model_admin.model, rows.values_list("pk", flat=True)[:MAX_ROWS]))
 
 
-def prepare_address(model: type[Any], keys: Iterable[int]) -> str:
+def prepare_page_address(model: type[Any], keys: Iterable[int]) -> str:
     asked = urlencode([(str(model._meta.model_name), key) for key in keys])
     return f"{reverse('admin:schedule_programinvitation_prepare')}?{asked}"
 
@@ -113,7 +115,7 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
     """Show who of these sessions or talks has no invitation; with POST, make one for each, not sent yet."""
     if not model_admin.has_add_permission(request):
         raise PermissionDenied
-    ready, waiting = preparable(request)
+    ready, waiting = preparable_invitations(request)
     if request.method != "POST" or not ready:
         context = {"ready": ready, "waiting": waiting}
         page = "admin/schedule/programinvitation/prepare.html"
@@ -135,7 +137,7 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
     return redirect(f"{reverse('admin:schedule_programinvitation_changelist')}?{urlencode(asked)}")
 
 
-def preparable(request: HttpRequest) -> tuple[list[ProgramInvitation], list[ProgramInvitation]]:
+def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation], list[ProgramInvitation]]:
     """Return what can be prepared of what is asked for, and what waits for a release of the working copy."""
     access = access_for(request)
     found: list[ProgramInvitation] = []
@@ -143,7 +145,9 @@ def preparable(request: HttpRequest) -> tuple[list[ProgramInvitation], list[Prog
         for model in (Session, Presentation):
             keys = request.GET.getlist(str(model._meta.model_name))[:MAX_ROWS]
             rows = model._default_manager.filter(pk__in=map(key_of, keys))
-            found += [one for one in unasked([*rows]) if access.may("add", ProgramInvitation, one)]
+            found += [
+                one for one in missing_invitations([*rows]) if access.may("add", ProgramInvitation, one)
+            ]
             # The labels of what may be gone once the working state is.
             for one in found:
                 vars(one)["label"] = str(one)

@@ -20,7 +20,7 @@ from editorial.model_admin import ContentAdmin
 from papers.models import Authorship, Topic
 from papers.rows import natural_sort_key
 from schedule import clashes
-from schedule.admin.editor import SessionPage, clash_context, difference, get_session, rows_of
+from schedule.admin.editor import SessionPage, difference_row, get_session, plan_clash_context, visible_rows
 from schedule.board_plan import (
     MAX_BOARD_CHARS,
     Poster,
@@ -33,8 +33,8 @@ from schedule.editing import PlannedRows, PlannedTalk
 from schedule.models import Presentation, Speaker
 from schedule.schedule_filters import in_tree
 
-BOARDS = "boards"
-ON_BOARDS = (clashes.ClashKind.BOARD, clashes.ClashKind.BOARDS_FULL)
+BOARD_MARKS = "boards"
+BOARD_CLASHES = (clashes.ClashKind.BOARD, clashes.ClashKind.BOARDS_FULL)
 
 
 class Order(TextChoices):
@@ -92,7 +92,7 @@ class PosterRow(PlannedTalk[str]):
 
 class BoardAssignment(PlannedRows[PosterRow]):
     def read(self, data: QueryDict, seen: Seen) -> None:
-        shown = seen.get(BOARDS, {})
+        shown = seen.get(BOARD_MARKS, {})
         for row in self.rows:
             if f"b{row.pk}-board" in data:
                 row.read(data, shown.get(str(row.pk), ""))
@@ -113,18 +113,18 @@ class BoardAssignment(PlannedRows[PosterRow]):
                 row.presenters,
                 topics.get(row.topic.pk, 0) if row.topic else len(topics),
             )
-            for row in sorted(self.rows, key=ranks(order, topics))
+            for row in sorted(self.rows, key=sort_key_for(order, topics))
         ]
         found = assign(boards, posters, new_rows=new_rows)
         for row in self.rows:
             row.after, row.errors = found[row.pk], []
 
-    def now(self) -> Seen:
+    def current_marks(self) -> Seen:
         """Return the marks of the boards that are here."""
-        return {BOARDS: {str(row.pk): mark(row.before) for row in self.rows}}
+        return {BOARD_MARKS: {str(row.pk): mark(row.before) for row in self.rows}}
 
 
-def ranks(order: str, topics: Mapping[int, int]) -> Callable[[PosterRow], tuple[object, ...]]:
+def sort_key_for(order: str, topics: Mapping[int, int]) -> Callable[[PosterRow], tuple[object, ...]]:
     """Return by what posters are sorted before they are hung; `topics` are places in the tree."""
 
     def by_title(row: PosterRow) -> tuple[str, int]:
@@ -173,7 +173,7 @@ class BoardsPage(SessionPage):
         asked = self.sent if "boards" in self.sent else None
         self.form = BoardsForm(asked, initial={"boards": written})
 
-    def act(self) -> None:
+    def handle_button(self) -> None:
         if "_assign" in self.sent and self.form.is_valid():
             topics = {topic.pk: place for place, topic in enumerate(in_tree(self.edition.topics.all()))}
             asked = self.form.cleaned_data
@@ -187,7 +187,7 @@ class BoardsPage(SessionPage):
     def differences(self) -> list[dict[str, object]]:
         what = gettext("Poster board")
         return [
-            difference(self.sent, f"b{row.pk}", what, row.talk, row.before or "–", row.after or "–")
+            difference_row(self.sent, f"b{row.pk}", what, row.talk, row.before or "–", row.after or "–")
             for row in self.plan.stale
         ]
 
@@ -198,10 +198,10 @@ class BoardsPage(SessionPage):
         here = [
             clash
             for clash in found.all
-            if clash.kind in ON_BOARDS and self.session.pk in found.sessions(clash)
+            if clash.kind in BOARD_CLASHES and self.session.pk in found.sessions(clash)
         ]
-        solved = [clash for clash in found.solved if clash.kind in ON_BOARDS]
-        return {**super().context(), "moved_count": len(moved), **clash_context(found, here, solved)}
+        solved = [clash for clash in found.solved if clash.kind in BOARD_CLASHES]
+        return {**super().context(), "moved_count": len(moved), **plan_clash_context(found, here, solved)}
 
     def save(self) -> str:
         count = len(self.plan.moved)
@@ -212,7 +212,7 @@ class BoardsPage(SessionPage):
 def labels_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
     """Show the labels of a session's poster boards, to be printed."""
     session = get_session(model_admin, request, key)
-    talks = rows_of(model_admin, request, Presentation).filter(session=session).taking_place().posters()
+    talks = visible_rows(model_admin, request, Presentation).filter(session=session).taking_place().posters()
     shown = talks.select_related("paper", "edition").prefetch_related(
         Prefetch("paper__authorships", Authorship.objects.order_by("position")), "speakers"
     )

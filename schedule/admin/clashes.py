@@ -24,29 +24,29 @@ from schedule.clashes.findings import NameList
 from schedule.models import Presentation, Session
 
 # Where the rows of clashes have their forms.
-MODELS = {
+FORM_NAMES = {
     "session": "schedule_session",
     "presentation": "schedule_presentation",
     "room": "schedule_room",
     "person": "people_person",
 }
-PER_PAGE = 100
+CLASHES_PER_PAGE = 100
 # The maximum shown after saving; the form shows all.
 MAX_LISTED_CLASHES = 3
 
 
-def linked(clash: Clash) -> dict[str, object]:
+def clash_context(clash: Clash) -> dict[str, object]:
     """Return a clash as templates show it: its sentence with a link to each row that it names."""
-    facts = {name: shown(fact) for name, fact in clash.facts.items()}
+    facts = {name: render_fact(fact) for name, fact in clash.facts.items()}
     return {"clash": clash, "message": mark_safe(escape(clash.sentence) % facts)}
 
 
-def shown(fact: object) -> str:
+def render_fact(fact: object) -> str:
     if isinstance(fact, NameList):
-        return fact.joined(shown)
+        return fact.joined(render_fact)
     if isinstance(fact, ClashSubject):
         # A presentation that is only planned has no form, but its paper has.
-        place, key = MODELS[fact.model], fact.pk
+        place, key = FORM_NAMES[fact.model], fact.pk
         address = reverse(f"admin:{place if key > 0 else 'papers_paper'}_change", args=[abs(key)])
         return format_html('<a href="{}">{}</a>', address, fact)
     return escape(fact)
@@ -61,19 +61,21 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
         self, request: HttpRequest, context: dict[str, object], *args: Any, **kwargs: Any
     ) -> HttpResponse:
         obj: M | None = kwargs["obj"]
-        if obj is not None and not context["errors"] and self.sees_clashes(request, obj):
-            context["clashes"] = [linked(clash) for clash in clashes.found(obj.edition).touching([obj])]
+        if obj is not None and not context["errors"] and self.can_see_clashes(request, obj):
+            context["clashes"] = [
+                clash_context(clash) for clash in clashes.found(obj.edition).touching([obj])
+            ]
         return super().render_change_form(request, context, *args, **kwargs)
 
-    def sees_clashes(self, request: HttpRequest, row: M) -> bool:
+    def can_see_clashes(self, request: HttpRequest, row: M) -> bool:
         """Return whether the user may see all that a row may clash with."""
         return access_for(request).may_all_rows("view", self.model, row.edition)
 
     def save_related(self, request: HttpRequest, form: ModelForm[M], formsets: object, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         row = form.instance
-        if self.sees_clashes(request, row) and (found := clashes.touching([row])):
-            self.message_user(request, said(found), messages.WARNING)
+        if self.can_see_clashes(request, row) and (found := clashes.touching([row])):
+            self.message_user(request, saved_with_clashes(found), messages.WARNING)
 
 
 def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
@@ -87,7 +89,7 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
     kinds = Counter(clash.kind for clash in found)
     kind = request.GET.get("kind", "")
     shown = [clash for clash in found if clash.kind == kind] if kind in kinds else found
-    page = Paginator(shown, PER_PAGE).get_page(request.GET.get("page"))
+    page = Paginator(shown, CLASHES_PER_PAGE).get_page(request.GET.get("page"))
     context = model_admin.page_context(
         request,
         _("Clashes of %(edition)s") % {"edition": edition} if edition else _("Clashes"),
@@ -97,12 +99,12 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
         kind=kind if kind in kinds else "",
         total=len(found),
         page=page,
-        clashes=[linked(clash) for clash in page],
+        clashes=[clash_context(clash) for clash in page],
     )
     return TemplateResponse(request, "admin/schedule/clashes.html", context)
 
 
-def said(found: list[Clash]) -> SafeString:
+def saved_with_clashes(found: list[Clash]) -> SafeString:
     count = len(found)
     head = ngettext("Saved, with %(count)s clash:", "Saved, with %(count)s clashes:", count)
     lines = [clash.message for clash in found[:MAX_LISTED_CLASHES]]

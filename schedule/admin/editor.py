@@ -30,7 +30,7 @@ from editorial.history_views import UNDO_REDIRECTS
 from editorial.model_admin import ContentAdmin
 from editorial.stale_forms import SEEN_FIELD, SHOWN_FIELD, versions_page
 from schedule import clashes
-from schedule.admin.clashes import linked
+from schedule.admin.clashes import clash_context
 from schedule.clashes import Clash
 from schedule.models import PendingChanges, Presentation, Session
 from schedule.working_copy.history import as_history
@@ -38,26 +38,26 @@ from schedule.working_copy.history import as_history
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
-TIMETABLE = "timetable"
-MODELS = {"schedule.session", "schedule.presentation"}
+TIMETABLE_DETAIL = "timetable"
+TIMETABLE_MODELS = {"schedule.session", "schedule.presentation"}
 # What no page of the editor shows of papers.
-UNSHOWN = ("paper__abstract", "paper__abstract_html", "paper__lay_summary", "paper__lay_summary_html")
+DEFERRED_FIELDS = ("paper__abstract", "paper__abstract_html", "paper__lay_summary", "paper__lay_summary_html")
 MAX_LISTED_CHANGES = 40
 
 
 @contextmanager
 def one_change_set(request: HttpRequest) -> Iterator[Log]:
     """Make what a page of the editor saves one act, one transaction and one new revision."""
-    with acting(Origin.ACTION, request.user, TIMETABLE), together() as log, revision.lock():
+    with acting(Origin.ACTION, request.user, TIMETABLE_DETAIL), together() as log, revision.lock():
         yield log
 
 
-def rows_of(model_admin: ContentAdmin, request: HttpRequest, model: type[Model]) -> Any:
+def visible_rows(model_admin: ContentAdmin, request: HttpRequest, model: type[Model]) -> Any:
     """Return the rows of a model that its own admin lets this user see."""
     return model_admin.admin_site.get_model_admin(model).get_queryset(request)
 
 
-def may(
+def may_all_fields(
     model_admin: ContentAdmin, request: HttpRequest, action: str, model: type[Model], row: Model | None
 ) -> bool:
     """Tell whether the user may change or add a whole row, as the admin of its model says."""
@@ -77,7 +77,7 @@ def edition_or_newest(model_admin: ContentAdmin, request: HttpRequest) -> Editio
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     asked = request.POST.get("edition") or request.GET.get("edition", "")
-    editions = rows_of(model_admin, request, Edition)
+    editions = visible_rows(model_admin, request, Edition)
     found: Edition | None = None
     if asked:
         found = editions.filter(pk=key_of(asked)).first()
@@ -115,7 +115,7 @@ def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, object] |
     elif stored := ChangeSet.objects.filter(pk=key).first():
         change_set, found = stored, stored.rows.order_by("pk")
         where = set(found.order_by().values_list("model", "edition_key").distinct())
-        if not where or not where <= {(model, edition.pk) for model in MODELS}:
+        if not where or not where <= {(model, edition.pk) for model in TIMETABLE_MODELS}:
             return None
         rows, count = found[:MAX_LISTED_CHANGES], found.count()
     else:
@@ -132,14 +132,14 @@ def timetable_address(edition: Edition, **more: object) -> str:
     return reverse("admin:schedule_session_timetable", query={"edition": edition.pk, **more})
 
 
-def timetable_of(change_set: ChangeSet) -> str:
+def timetable_after_undo(change_set: ChangeSet) -> str:
     """Return the timetable that a sitting changed, which is shown after it was taken back."""
-    row = change_set.rows.first() if change_set.detail == TIMETABLE else None
+    row = change_set.rows.first() if change_set.detail == TIMETABLE_DETAIL else None
     edition = Edition.objects.filter(pk=row.edition_key or 0).first() if row else None
     return timetable_address(edition) if edition else ""
 
 
-UNDO_REDIRECTS.append(timetable_of)
+UNDO_REDIRECTS.append(timetable_after_undo)
 
 
 def session_tools(session: Session) -> list[dict[str, Any]]:
@@ -157,7 +157,7 @@ def session_tools(session: Session) -> list[dict[str, Any]]:
     return found
 
 
-def difference(
+def difference_row(
     sent: QueryDict, name: str, what: str, whose: object, theirs: str, mine: str
 ) -> dict[str, object]:
     """Return what both sides changed, as the page of two versions shows it."""
@@ -175,19 +175,19 @@ def apply_choices(sent: QueryDict, prefix: str, rows: Iterable[Any]) -> None:
         row.is_stale = choice not in (MINE, THEIRS)
 
 
-def lock(rows: QuerySet[Model]) -> None:
+def lock_rows(rows: QuerySet[Model]) -> None:
     """Keep others from changing these rows until a plan is stored."""
     list(rows.select_for_update().order_by("pk").values("pk"))
 
 
-def clash_context(
+def plan_clash_context(
     found: clashes.ClashDifference, here: Iterable[Clash], solved: Iterable[Clash]
 ) -> dict[str, Any]:
     """Return the clashes of a plan as its page shows them: which are new, and which it would solve."""
     new = {id(clash) for clash in found.new}
     return {
-        "clashes": [{**linked(clash), "is_new": id(clash) in new} for clash in here],
-        "solved": [linked(clash) for clash in solved],
+        "clashes": [{**clash_context(clash), "is_new": id(clash) in new} for clash in here],
+        "solved": [clash_context(clash) for clash in solved],
     }
 
 
@@ -201,9 +201,9 @@ class PlanPage[S: Edition | Session](ABC):
     unchanged: ClassVar["StrPromise"] = _lazy("There were no changes to save.")
     edition: Edition
     # Finds the edition or session that a request is about.
-    subject: ClassVar[Callable[..., Any]]
+    get_subject: ClassVar[Callable[..., Any]]
     # The marks of what a chair chooses between if somebody else changed it too.
-    now: Seen
+    current_marks: Seen
     status = 200
 
     def __init__(self, model_admin: ContentAdmin, request: HttpRequest, subject: S) -> None:
@@ -218,10 +218,10 @@ class PlanPage[S: Edition | Session](ABC):
 
     @classmethod
     @abstractmethod
-    def locked(cls, request: HttpRequest, subject: S) -> QuerySet[Any]:
+    def rows_to_lock(cls, request: HttpRequest, subject: S) -> QuerySet[Any]:
         """Return the rows that nobody else may change while the plan is stored."""
 
-    def act(self) -> None:  # noqa: B027 # a page may have no other buttons
+    def handle_button(self) -> None:  # noqa: B027 # a page may have no other buttons
         """Do what the button asks for, but for saving."""
 
     @abstractmethod
@@ -251,26 +251,26 @@ class PlanPage[S: Edition | Session](ABC):
     @classmethod
     def view(cls, model_admin: ContentAdmin, request: HttpRequest, **key: int) -> HttpResponse:
         """Show rows as they are, or as they are planned; save the plan."""
-        subject = cls.subject(model_admin, request, **key)
+        subject = cls.get_subject(model_admin, request, **key)
         if subject is None:
-            return cls.framed(model_admin, request, None, str(cls.title), {})
+            return cls.render_page(model_admin, request, None, str(cls.title), {})
         if request.method == "POST" and "_save" in request.POST:
             return cls.save_view(model_admin, request, subject)
         page = cls(model_admin, request, subject)
-        page.act()
+        page.handle_button()
         return page.render(saved_changes(request, page.edition))
 
     @classmethod
     def save_view(cls, model_admin: ContentAdmin, request: HttpRequest, subject: S) -> HttpResponse:
         """Save the whole plan, or nothing and say why."""
         with one_change_set(request) as log:
-            lock(cls.locked(request, subject))
+            lock_rows(cls.rows_to_lock(request, subject))
             page = cls(model_admin, request, subject)
             if not page.may_save():
                 raise PermissionDenied
             if not page.resolve(read(page.sent.get(SHOWN_FIELD, "")) or {}):
                 found, back = page.differences(), page.address()
-                return versions_page(model_admin, request, found, page.now, discard=back)
+                return versions_page(model_admin, request, found, page.current_marks, discard=back)
             words = page.save()
         if not words:
             return page.render()
@@ -282,10 +282,12 @@ class PlanPage[S: Edition | Session](ABC):
 
     def render(self, saved: dict[str, object] | None = None) -> HttpResponse:
         context = {"notes": self.notes, "saved": saved, **self.context()}
-        return self.framed(self.model_admin, self.request, self.edition, self.heading(), context, self.status)
+        return self.render_page(
+            self.model_admin, self.request, self.edition, self.heading(), context, self.status
+        )
 
     @classmethod
-    def framed(
+    def render_page(
         cls,
         model_admin: ContentAdmin,
         request: HttpRequest,
@@ -294,7 +296,7 @@ class PlanPage[S: Edition | Session](ABC):
         context: dict[str, Any],
         status: int = 200,
     ) -> HttpResponse:
-        context = {"edition": edition, "editions": rows_of(model_admin, request, Edition), **context}
+        context = {"edition": edition, "editions": visible_rows(model_admin, request, Edition), **context}
         framed = model_admin.page_context(request, title, **context)
         with working_on(edition):
             template = f"admin/schedule/{cls.name}.html"
@@ -304,10 +306,10 @@ class PlanPage[S: Edition | Session](ABC):
 class EditionPage(PlanPage[Edition]):
     """A page about an edition, with a choice of editions."""
 
-    subject = staticmethod(edition_or_newest)
+    get_subject = staticmethod(edition_or_newest)
 
     @classmethod
-    def locked(cls, request: HttpRequest, subject: Edition) -> QuerySet[Any]:
+    def rows_to_lock(cls, request: HttpRequest, subject: Edition) -> QuerySet[Any]:
         return Session._base_manager.filter(edition=subject)
 
     def address(self, **more: object) -> str:
@@ -317,7 +319,7 @@ class EditionPage(PlanPage[Edition]):
 class SessionPage(PlanPage[Session]):
     """A page on which the presentations of a session are planned."""
 
-    subject = staticmethod(get_session)
+    get_subject = staticmethod(get_session)
     # The prefix of its fields, before the key of a presentation.
     prefix: ClassVar[str]
     plan: Any
@@ -325,15 +327,16 @@ class SessionPage(PlanPage[Session]):
 
     def prepare(self, subject: Session) -> None:
         self.session, self.edition = subject, subject.edition
-        rows = rows_of(self.model_admin, self.request, Presentation).filter(session=subject)
-        shown = rows.select_related("edition", "paper", "session", "room").defer(*UNSHOWN)
+        rows = visible_rows(self.model_admin, self.request, Presentation).filter(session=subject)
+        shown = rows.select_related("edition", "paper", "session", "room").defer(*DEFERRED_FIELDS)
         self.read_plan(shown.order_by("position", "pk"))
-        self.now = self.plan.now()
-        self.seen: Seen = read(self.sent.get(SEEN_FIELD, "")) or self.now
+        self.current_marks = self.plan.current_marks()
+        self.seen: Seen = read(self.sent.get(SEEN_FIELD, "")) or self.current_marks
         if self.sent:
             self.plan.read(self.sent, self.seen)
         self.may_change = all(
-            may(self.model_admin, self.request, "change", Presentation, row.talk) for row in self.plan.rows
+            may_all_fields(self.model_admin, self.request, "change", Presentation, row.talk)
+            for row in self.plan.rows
         )
 
     @abstractmethod
@@ -341,14 +344,14 @@ class SessionPage(PlanPage[Session]):
         """Set `plan` and `form`; `rows` are the presentations that the user may see."""
 
     @classmethod
-    def locked(cls, request: HttpRequest, subject: Session) -> QuerySet[Any]:
+    def rows_to_lock(cls, request: HttpRequest, subject: Session) -> QuerySet[Any]:
         return Presentation._base_manager.filter(session=subject)
 
     def may_save(self) -> bool:
         return self.may_change
 
     def resolve(self, shown: Seen) -> bool:
-        apply_choices(self.sent, self.prefix, self.plan.stale if shown == self.now else [])
+        apply_choices(self.sent, self.prefix, self.plan.stale if shown == self.current_marks else [])
         return not self.plan.stale
 
     def address(self, **more: object) -> str:

@@ -93,7 +93,8 @@ class KindChoices[M: models.Model = Any](Fields[M]):
         if not isinstance(obj, HasKind) or (fields is None and access.may("change", self.model, obj)):
             return sets
         return [
-            (title, {**options, "fields": [*map(without_kind, options["fields"])]}) for title, options in sets
+            (title, {**options, "fields": [*map(show_kind_as_text, options["fields"])]})
+            for title, options in sets
         ]
 
     @admin.display(description=_("kind"), ordering="kind")
@@ -101,10 +102,10 @@ class KindChoices[M: models.Model = Any](Fields[M]):
         return row.kind_words()
 
 
-def without_kind(line: Any) -> Any:
+def show_kind_as_text(line: Any) -> Any:
     """Return a line of a form with the name of the kind in place of a choice."""
     if isinstance(line, tuple):
-        return tuple(map(without_kind, line))
+        return tuple(map(show_kind_as_text, line))
     return "shown_kind" if line == "kind" else line
 
 
@@ -119,7 +120,7 @@ class KindFilter(EditionPartFilter):
         return [*built_in, *super().lookups(request, model_admin)]
 
     def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
-        own = offered([edition], model_admin.model)
+        own = own_kinds_in([edition], model_admin.model)
         return [(kind.slug, kind.name) for kind in own]
 
     def filter_rows(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
@@ -137,14 +138,14 @@ class PresentedAsFilter(KindFilter):
         return [*built_in, *EditionPartFilter.lookups(self, request, model_admin)]
 
     def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
-        return [(kind.slug, kind.name) for kind in offered([edition], Presentation)]
+        return [(kind.slug, kind.name) for kind in own_kinds_in([edition], Presentation)]
 
     def filter_rows(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         presented = Presentation.objects.filter(of_kind(value), paper__isnull=False)
         return rows.filter(pk__in=presented.order_by().values("paper"))
 
 
-def offered(editions: Iterable[int | None], model: type[HasKind]) -> list[SessionKind]:
+def own_kinds_in(editions: Iterable[int | None], model: type[HasKind]) -> list[SessionKind]:
     """Return the own kinds of the conferences of these editions. One query."""
     rows = SessionKind.objects.filter(applies_to=model.applies_to)
     found = rows.filter(conference__editions__in=list(editions)).distinct()
@@ -154,7 +155,7 @@ def offered(editions: Iterable[int | None], model: type[HasKind]) -> list[Sessio
 def offer_kinds(form: ActionForm, model: type[HasKind]) -> None:
     """Let the field `kind` of an action's form offer what the chosen rows can get."""
     field: Any = form.fields["kind"]
-    field.choices = list(dict(kind_choices(model.applies_to, offered(form.editions(), model))).items())
+    field.choices = list(dict(kind_choices(model.applies_to, own_kinds_in(form.editions(), model))).items())
 
 
 class KindForm(ActionForm):
@@ -177,10 +178,10 @@ class SetKind(SetField):
         editions: dict[int, Any] = {}
         for row in rows:
             row.edition = editions.setdefault(row.edition_id, row.edition)
-        return validated(rows, lambda row: self.values(row, values), kind_words)
+        return validated(rows, lambda row: self.values(row, values), describe_kind_change)
 
 
-def kind_words(row: Any, news: Values) -> str:
+def describe_kind_change(row: Any, news: Values) -> str:
     """Return "Oral → Poster"."""
     name = news.get("kind_name", row.kind_name)
     return f"{row.kind_words()} → {kind_label(row.applies_to, news.get('kind', row.kind), name)}"

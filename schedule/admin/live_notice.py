@@ -26,8 +26,8 @@ from editorial.actions import with_undo_link
 from editorial.current_edition import working_on
 from editorial.model_admin import ContentAdmin
 from schedule import clashes
-from schedule.admin.clashes import linked
-from schedule.admin.editor import may, rows_of
+from schedule.admin.clashes import clash_context
+from schedule.admin.editor import may_all_fields, visible_rows
 from schedule.editing import Placement
 from schedule.entries import Status
 from schedule.models import Release, Room, Session
@@ -35,13 +35,13 @@ from schedule.notices.announced_change import MAX_TITLE_CHARS, AnnouncedChange, 
 
 # How long a notice is shown by default where its session is over.
 SHOWN_AFTER_THE_END = timedelta(hours=1)
-CLOCK = "%Y-%m-%dT%H:%M"
+INPUT_FORMAT = "%Y-%m-%dT%H:%M"
 
 
 def moment_field(label: Any, *, required: bool = False) -> forms.DateTimeField:
     """Return a field for a moment in the edition's zone, as a browser's own input sends it."""
-    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=CLOCK)
-    return forms.DateTimeField(label=label, required=required, widget=widget, input_formats=[CLOCK])
+    widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=INPUT_FORMAT)
+    return forms.DateTimeField(label=label, required=required, widget=widget, input_formats=[INPUT_FORMAT])
 
 
 class ChangeForm(forms.Form):
@@ -129,7 +129,7 @@ def announce_tool(session: Session) -> dict[str, object]:
     return {"words": _("Announce a change"), "address": address}
 
 
-def state_of(session: Session) -> str:
+def session_mark(session: Session) -> str:
     """Return the mark of what a notice is about: somebody else may change it while one is written."""
     place = [plain(session.start), plain(session.end), session.room_id, session.status, session.title]
     return mark(place)
@@ -137,22 +137,24 @@ def state_of(session: Session) -> str:
 
 def announce_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
     """Take the change, then the words; publish them with it."""
-    rows = rows_of(model_admin, request, Session).select_related("edition__conference", "room", "parent")
+    rows = visible_rows(model_admin, request, Session).select_related("edition__conference", "room", "parent")
     session = rows.filter(pk=key).first()
     if session is None:
         raise Http404("No such session.")
     edition: Edition = session.edition
-    if not (may_announce(request, edition) and may(model_admin, request, "change", Session, session)):
+    if not (
+        may_announce(request, edition) and may_all_fields(model_admin, request, "change", Session, session)
+    ):
         raise PermissionDenied
     if session.status == Status.DRAFT:
         words = _("The session is a draft, so visitors don’t know it. Publish it instead.")
         messages.warning(request, words)
         return redirect("admin:schedule_session_change", session.pk)
     with working_on(edition):
-        return page(model_admin, request, session)
+        return notice_page(model_admin, request, session)
 
 
-def page(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> HttpResponse:
+def notice_page(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> HttpResponse:
     at, sent = timezone.now(), request.POST if request.method == "POST" else None
     rooms = session.edition.rooms.order_by("position", "name", "pk")
     form = ChangeForm(session, rooms, sent)
@@ -163,12 +165,14 @@ def page(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> H
         change, notice = form.change(), None
         if "_publish" in sent:
             notice = NoticeForm(sent)
-            if notice.is_valid() and notice.cleaned_data["seen"] != state_of(session):
+            if notice.is_valid() and notice.cleaned_data["seen"] != session_mark(session):
                 problems = [_("Somebody else changed the session meanwhile. Look at the notice again.")]
                 notice = None
-            elif notice.is_valid() and not (problems := published(model_admin, request, change, notice)):
+            elif notice.is_valid() and not (
+                problems := apply_and_publish(model_admin, request, change, notice)
+            ):
                 return redirect("admin:schedule_session_change", session.pk)
-        notice = notice or suggested(change, at)
+        notice = notice or suggest_notice(change, at)
     context = model_admin.page_context(
         request,
         _("Announce a change: %(session)s") % {"session": session},
@@ -183,10 +187,10 @@ def page(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> H
     return TemplateResponse(request, "admin/schedule/live_notice.html", context).render()
 
 
-def suggested(change: AnnouncedChange, at: datetime) -> NoticeForm:
+def suggest_notice(change: AnnouncedChange, at: datetime) -> NoticeForm:
     """Return the form of a notice with the words that say what changes."""
     until = change.end if change.end > at else at + SHOWN_AFTER_THE_END
-    seen = state_of(change.session)
+    seen = session_mark(change.session)
     return NoticeForm(initial={"title": change.title(), "text": change.text(), "until": until, "seen": seen})
 
 
@@ -203,10 +207,10 @@ def new_clashes(change: AnnouncedChange) -> list[dict[str, object]]:
     planned = change.planned()
     if not (planned.sessions or planned.talks):
         return []
-    return [linked(clash) for clash in clashes.difference(change.session.edition, planned).new]
+    return [clash_context(clash) for clash in clashes.difference(change.session.edition, planned).new]
 
 
-def published(
+def apply_and_publish(
     model_admin: ContentAdmin, request: HttpRequest, change: AnnouncedChange, notice: NoticeForm
 ) -> list[str]:
     """Apply the change and publish the notice, as one change set. Return what speaks against it."""

@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from conference.models import Edition
-from schedule.admin.editor import UNSHOWN, EditionPage, may, rows_of
+from schedule.admin.editor import DEFERRED_FIELDS, EditionPage, may_all_fields, visible_rows
 from schedule.editing import refusals, store
 from schedule.models import Presentation, Session
 from schedule.timetable import instant
 
-SPOKEN = ("oral", "spotlight")
+TALK_KINDS = ("oral", "spotlight")
 
 
 @dataclass
@@ -73,7 +73,7 @@ def sessions_with_talks(talks: Iterable[Presentation], posters: Iterable[Session
     return sorted(found.values(), key=lambda one: (instant(one.session.start), one.session.pk))
 
 
-def plan(chosen: Iterable[SessionTalks], posters: Mapping[int, Presentation]) -> PosterPlan:
+def plan_posters(chosen: Iterable[SessionTalks], posters: Mapping[int, Presentation]) -> PosterPlan:
     """Return what sending these would do. `posters` are those that papers have: scheduled ones first."""
     found, sent = PosterPlan(), set()
     for one in chosen:
@@ -104,13 +104,13 @@ class PostersPage(EditionPage):
     def prepare(self, subject: Edition) -> None:
         self.edition = edition = subject
         model_admin, request = self.model_admin, self.request
-        self.may_add = may(model_admin, request, "add", Presentation, edition)
-        rows = rows_of(model_admin, request, Presentation).filter(edition=edition).taking_place()
+        self.may_add = may_all_fields(model_admin, request, "add", Presentation, edition)
+        rows = visible_rows(model_admin, request, Presentation).filter(edition=edition).taking_place()
         rows = rows.filter(paper__isnull=False).select_related("edition", "paper", "session")
-        self.rows = rows.defer(*UNSHOWN)
-        sessions = rows_of(model_admin, request, Session).filter(edition=edition, counts_as="poster")
+        self.rows = rows.defer(*DEFERRED_FIELDS)
+        sessions = visible_rows(model_admin, request, Session).filter(edition=edition, counts_as="poster")
         self.targets: list[Session] = list(sessions.taking_place().in_order())
-        spoken = self.rows.filter(counts_as__in=SPOKEN, session__isnull=False)
+        spoken = self.rows.filter(counts_as__in=TALK_KINDS, session__isnull=False)
         self.spoken = spoken.exclude(session__counts_as="poster")
         self.sessions = sessions_with_talks(self.spoken.order_by("session", "position", "pk"), self.targets)
         known = {str(target.pk): target for target in self.targets}
@@ -138,11 +138,11 @@ class PostersPage(EditionPage):
 
     @cached_property
     def plan(self) -> PosterPlan:
-        return plan(self.picked, self.posters)
+        return plan_posters(self.picked, self.posters)
 
     def may_save(self) -> bool:
         return self.may_add and all(
-            may(self.model_admin, self.request, "change", Presentation, poster)
+            may_all_fields(self.model_admin, self.request, "change", Presentation, poster)
             for poster in self.plan.waiting
         )
 

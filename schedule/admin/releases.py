@@ -40,10 +40,10 @@ LINES_HELP = _(
 MAX_NOTE_CHARS = 500
 
 # The kinds of things that change, inside a sentence.
-KINDS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
+THING_LABELS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
 
 
-def place_words(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) -> str:
+def describe_place(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) -> str:
     """Return "Tue 6 Apr, 08:00 to 09:00 PDT, Hall A"."""
     words = gettext("not scheduled")
     if place.start:
@@ -52,12 +52,14 @@ def place_words(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) -> 
     return f"{words}, {room}" if room else words
 
 
-def change_words(change: ProgramChange, edition: Edition, rooms: dict[str, str]) -> str:
+def describe_change(change: ProgramChange, edition: Edition, rooms: dict[str, str]) -> str:
     """Return a change in a line: what happened, to what, from when and where to when and where."""
     kind = change.key.partition(":")[0]
-    before, after = (place and place_words(place, edition, rooms) for place in (change.before, change.after))
+    before, after = (
+        place and describe_place(place, edition, rooms) for place in (change.before, change.after)
+    )
     places = f"{before} → {after}" if before and after else after or before or ""
-    values = {"change": change.words, "kind": KINDS.get(kind, kind), "title": change.title}
+    values = {"change": change.words, "kind": THING_LABELS.get(kind, kind), "title": change.title}
     parts = [
         gettext("%(change)s: %(kind)s “%(title)s”") % values,
         change.was and gettext("before “%(title)s”") % {"title": change.was},
@@ -66,7 +68,7 @@ def change_words(change: ProgramChange, edition: Edition, rooms: dict[str, str])
     return "; ".join(filter(None, parts))
 
 
-def noted(row: dict[str, object], note: str) -> dict[str, Any]:
+def with_note(row: dict[str, object], note: str) -> dict[str, Any]:
     return {
         **{name: value for name, value in row.items() if name != "note"},
         **({"note": note} if note else {}),
@@ -132,7 +134,7 @@ class AnnounceForm(forms.Form):
 
     def __init__(self, ready: PendingRelease, edition: Edition, data: QueryDict | None = None) -> None:
         rooms = dict(edition.rooms.values_list("slug", "name"))
-        choices = [(change.line, change_words(change, edition, rooms)) for change in ready.changes]
+        choices = [(change.line, describe_change(change, edition, rooms)) for change in ready.changes]
         self.state = sha256(repr([ready.number, choices]).encode()).hexdigest()
         initial: dict[str, object] = {"title": ready.title, "text": ready.text}
         entered: QueryDict | dict[str, str] = data or {}
@@ -146,14 +148,14 @@ class AnnounceForm(forms.Form):
         lines.widget.choices = choices
         if not choices:
             del self.fields["lines"]
-        self.known = {line for line, _words in choices}
+        self.known_lines = {line for line, _words in choices}
 
     @property
-    def announced(self) -> dict[str, Any]:
+    def announcement(self) -> dict[str, Any]:
         """Return what is announced: the words, the notes of ticked lines, and the lines that are left out."""
         words = self.cleaned_data
         notes: dict[str, str] = words.get("lines", {})
-        left_out = sorted(self.known - notes.keys())
+        left_out = sorted(self.known_lines - notes.keys())
         return {"title": words["title"], "text": words["text"], "without": left_out, "notes": notes}
 
 
@@ -169,7 +171,7 @@ class ReleaseForm(ContentForm):
             edition = self.instance.edition
             lines: Any = self.fields["lines"]
             self.initial["lines"] = {change.line: change.note for change in rows}
-            self.words = {change.line: change_words(change, edition, {}) for change in rows}
+            self.words = {change.line: describe_change(change, edition, {}) for change in rows}
             lines.widget.choices, lines.widget.stored = [*self.words.items()], self.initial["lines"]
 
     def clean_lines(self) -> dict[str, str]:
@@ -195,7 +197,7 @@ class ReleaseForm(ContentForm):
         if "lines" in self.cleaned_data and "lines" in self.changed_data:
             notes = self.cleaned_data["lines"]
             self.instance.changes = [
-                noted(row, notes[line])
+                with_note(row, notes[line])
                 for row in self.instance.changes
                 if (line := ProgramChange.read(row).line) in notes
             ]
@@ -230,7 +232,7 @@ class ReleaseAdmin(ContentAdmin[Release]):
 
     @admin.display(description=_("changes"))
     def lines(self, release: Release) -> SafeString | str:
-        words = [(change_words(ProgramChange.read(row), release.edition, {}),) for row in release.changes]
+        words = [(describe_change(ProgramChange.read(row), release.edition, {}),) for row in release.changes]
         return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", words)) if words else "-"
 
     def add_view(
@@ -252,7 +254,7 @@ class ReleaseAdmin(ContentAdmin[Release]):
             messages.warning(request, CHANGED_SINCE)
         has_news = bool(ready.changes or (ready.is_first and ready.program.things))
         if form.is_valid() and has_news:
-            release = announce(edition, at, **form.announced)
+            release = announce(edition, at, **form.announcement)
             self.log_addition(request, release, [{"added": {}}])
             messages.success(
                 request,

@@ -52,12 +52,12 @@ from schedule.admin.live_notice import announce_tool, announce_view, may_announc
 from schedule.admin.posters import PostersPage
 from schedule.admin.releases import ReleaseAdmin
 from schedule.admin.talks import TalksPage
-from schedule.admin.timetable import TimetablePage, colors_view, planned_view
+from schedule.admin.timetable import TimetablePage, colors_view, planned_clashes_view
 from schedule.admin.working_copy import working_copy_view
 from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
 
 # When a new session begins, and how long it lasts, until a chair says otherwise.
-MORNING, LASTING = time(9), timedelta(minutes=90)
+DEFAULT_START, DEFAULT_LENGTH = time(9), timedelta(minutes=90)
 
 # A form with more presentations takes longer to open than somebody likes to wait: 750 took three seconds.
 MAX_INLINE_ROWS = 100
@@ -159,7 +159,7 @@ SESSION_PAGES: list[Page] = [
     ("clashes/", "clashes", clashes_view),
     ("posters/", "posters", PostersPage.view),
     ("timetable/", "timetable", TimetablePage.view),
-    ("timetable/clashes/", "planned", planned_view),
+    ("timetable/clashes/", "planned", planned_clashes_view),
     ("timetable/colors/", "colors", colors_view),
 ]
 
@@ -173,17 +173,17 @@ def leaves_out_presentations(request: HttpRequest, session: Session | None) -> b
         return False
     if request.method == "POST":
         return SENT_FIELD not in request.POST
-    return number_in(session) > MAX_INLINE_ROWS
+    return presentation_count_in(session) > MAX_INLINE_ROWS
 
 
-def number_in(session: Any) -> int:
+def presentation_count_in(session: Any) -> int:
     """Return how many presentations a session has. One query for each row that was fetched."""
     if "number_in_form" not in vars(session):
         session.number_in_form = session.presentations.count()
     return int(session.number_in_form)
 
 
-def left_behind(sessions: Iterable[Session]) -> str:
+def describe_unscheduled(sessions: Iterable[Session]) -> str:
     """Return a sentence about presentations that lose their session, with their kinds: "Poster (12)"."""
     keys = [session.pk for session in sessions]
     rows = Presentation.objects.filter(Q(session__in=keys) | Q(session__parent__in=keys))
@@ -246,8 +246,8 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         if edition and not {"start", "end"} & initial.keys():
             last = edition.sessions.order_by("-pk").first()
             day = edition.day_of(last.start) if last else edition.start_date
-            start = datetime.combine(day, MORNING, edition.zone)
-            initial |= {"start": start, "end": start + LASTING}
+            start = datetime.combine(day, DEFAULT_START, edition.zone)
+            initial |= {"start": start, "end": start + DEFAULT_LENGTH}
         return initial
 
     def render_change_form(
@@ -262,7 +262,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Warn of what loses its session; the page lists what is deleted."""
-        if "post" not in request.POST and (sentence := left_behind(objs)):
+        if "post" not in request.POST and (sentence := describe_unscheduled(objs)):
             self.message_user(request, sentence, messages.WARNING)
         return super().get_deleted_objects(objs, request)
 
@@ -284,7 +284,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
     @admin.display(description=_("too many for one form"))
     def presentations_elsewhere(self, session: Session) -> SafeString:
         """Return links to the pages that are made for many presentations."""
-        number = number_in(session)
+        number = presentation_count_in(session)
         listed = f"{reverse('admin:schedule_presentation_changelist')}?session__id__exact={session.pk}"
         return format_html(
             '<a href="{}">{}</a>, <a href="{}">{}</a>, <a href="{}">{}</a>',

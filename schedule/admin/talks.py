@@ -22,7 +22,7 @@ from content.row_values import plain
 from content.versions import CHOICE, MINE, THEIRS, Seen, mark
 from papers.rows import running_order
 from schedule import clashes
-from schedule.admin.editor import SessionPage, clash_context, difference, may
+from schedule.admin.editor import SessionPage, difference_row, may_all_fields, plan_clash_context
 from schedule.editing import (
     BACKWARDS,
     DAY,
@@ -43,7 +43,7 @@ from schedule.timetable import instant
 type Times = tuple[datetime | None, datetime | None]
 
 MAX_TALK_MINUTES = 24 * 60
-TIMES, ORDER = "times", "order"
+TIME_MARKS, ORDER_MARKS = "times", "order"
 
 
 class Moving(models.TextChoices):
@@ -150,20 +150,20 @@ class LineupRow(PlannedTalk[Times]):
             return self.place
         self.pause, self.seen = form.cleaned_data["pause"] or 0, seen
         try:
-            self.plan(self.moments(form.cleaned_data), seen)
+            self.plan(self.read_times(form.cleaned_data), seen)
         except ValidationError as error:
             self.errors = [str(line) for line in error.messages]
         place: int | None = form.cleaned_data["place"]
         return self.place if place is None else place
 
-    def moments(self, sent: dict[str, Any]) -> Times:
-        start = self.moment(sent["start"], self.before[0], self.session.start)
-        end = self.moment(sent["end"], self.before[1], start or self.session.start)
+    def read_times(self, sent: dict[str, Any]) -> Times:
+        start = self.moment_at(sent["start"], self.before[0], self.session.start)
+        end = self.moment_at(sent["end"], self.before[1], start or self.session.start)
         if start and end and instant(end) < instant(start):
             raise ValidationError(BACKWARDS)
         return start, end
 
-    def moment(self, clock: time | None, stored: datetime | None, since: datetime) -> datetime | None:
+    def moment_at(self, clock: time | None, stored: datetime | None, since: datetime) -> datetime | None:
         """Return the first moment with that clock in the session, else the one on its program day.
 
         What was stored, such as on a later day of a session of several, stays while its clock does.
@@ -194,7 +194,7 @@ class Lineup(PlannedRows[LineupRow]):
         self.stored = self.fitted = self.planned = self.order
 
     def read(self, data: QueryDict, seen: Seen) -> None:
-        shown, order = seen.get(TIMES, {}), [int(key) for key in seen.get(ORDER, {})]
+        shown, order = seen.get(TIME_MARKS, {}), [int(key) for key in seen.get(ORDER_MARKS, {})]
         sent = [row for row in self.rows if f"t{row.pk}-place" in data]
         places = {row.pk: row.read(data, shown.get(str(row.pk), "")) for row in sent}
         known = [key for key in order if key in places] or [*places]
@@ -202,15 +202,15 @@ class Lineup(PlannedRows[LineupRow]):
         fitted = [named[key] for key in dict.fromkeys(data.get("fitted", "").split(",")) if key in named]
         self.fitted = fitted if len(fitted) == len(known) else known
         self.moving = data.get("moving", "") if data.get("moving") in Moving.values else Moving.SHIFT
-        self.planned = in_order(self.fitted, places)
+        self.planned = order_by_numbers(self.fitted, places)
         if self.moving == Moving.SWAP:
-            self.planned = swapped(self.fitted, self.planned)
+            self.planned = swap_keys(self.fitted, self.planned)
         now = [key for key in self.stored if key in known]
         if self.planned != known:
             self.is_stale = known != now != self.planned
-            self.put([*self.planned, *(key for key in self.stored if key not in known)])
+            self.set_order([*self.planned, *(key for key in self.stored if key not in known)])
 
-    def put(self, keys: Sequence[int]) -> None:
+    def set_order(self, keys: Sequence[int]) -> None:
         by_key = {row.pk: row for row in self.rows}
         self.rows = [by_key[key] for key in keys]
         for place, row in enumerate(self.rows, start=1):
@@ -223,7 +223,7 @@ class Lineup(PlannedRows[LineupRow]):
         by_key = {row.pk: row for row in self.rows}
         before, after = ([by_key[key] for key in keys] for keys in (self.fitted, self.planned))
         if before != after and self.moving != Moving.ORDER_ONLY:
-            change = swapped_times if self.moving == Moving.SWAP else shifted_times
+            change = swap_times if self.moving == Moving.SWAP else shift_times
             for row, wanted in change(before, after):
                 row.after, row.is_stale = row.before, False
                 row.plan(wanted, row.seen)
@@ -248,10 +248,10 @@ class Lineup(PlannedRows[LineupRow]):
     def is_reordered(self) -> bool:
         return self.order != self.stored
 
-    def now(self) -> Seen:
+    def current_marks(self) -> Seen:
         """Return the marks of what is here, for the page to carry."""
         marks = {str(row.pk): row.mark(row.before) for row in self.rows}
-        return {TIMES: marks, ORDER: {str(key): "" for key in self.stored}}
+        return {TIME_MARKS: marks, ORDER_MARKS: {str(key): "" for key in self.stored}}
 
     def save(self) -> bool:
         """Store the times and the order; errors go to `errors`, and nothing is stored."""
@@ -261,13 +261,13 @@ class Lineup(PlannedRows[LineupRow]):
         return is_saved
 
 
-def in_order(keys: Sequence[int], entered: dict[int, int]) -> list[int]:
+def order_by_numbers(keys: Sequence[int], entered: dict[int, int]) -> list[int]:
     """Return the keys as the numbers beside them say."""
     ranked = sorted((*reordered(entered[key], place), key) for place, key in enumerate(keys, start=1))
     return [key for *_rank, key in ranked]
 
 
-def swapped(before: list[int], after: list[int]) -> list[int]:
+def swap_keys(before: list[int], after: list[int]) -> list[int]:
     """Return the order in which a key that was moved changes places with the one whose place it takes.
 
     What is no move of one key stays as it is.
@@ -285,12 +285,12 @@ def swapped(before: list[int], after: list[int]) -> list[int]:
 type NewTimes = list[tuple[LineupRow, Times]]
 
 
-def swapped_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
+def swap_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
     """Return the times of each place for the row that goes there."""
     return [(new, old.after) for old, new in zip(before, after, strict=True) if old is not new]
 
 
-def shifted_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
+def shift_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
     """Return times for the rows from the first to the last that moved: each keeps its length.
 
     The pauses between them keep their places. Rows without a start stay without one.
@@ -318,7 +318,9 @@ class TalksPage(SessionPage):
 
     def prepare(self, subject: Session) -> None:
         super().prepare(subject)
-        self.may_change = self.may_change and may(self.model_admin, self.request, "change", Session, subject)
+        self.may_change = self.may_change and may_all_fields(
+            self.model_admin, self.request, "change", Session, subject
+        )
 
     def read_plan(self, rows: Any) -> None:
         session, zone = self.session, self.edition.zone
@@ -330,7 +332,7 @@ class TalksPage(SessionPage):
         initial = {name: f"{wall(at, zone):%H:%M}" for name, at in clocks.items()}
         self.form = SpreadForm(self.sent or None, initial=initial)
 
-    def act(self) -> None:
+    def handle_button(self) -> None:
         self.plan.fit_times()
         if "_clear" in self.sent:
             self.plan.clear()
@@ -346,9 +348,9 @@ class TalksPage(SessionPage):
 
     def resolve(self, shown: Seen) -> bool:
         plan = self.plan
-        choice = self.sent.get(f"{CHOICE}order") if shown == self.now else None
+        choice = self.sent.get(f"{CHOICE}order") if shown == self.current_marks else None
         if plan.is_stale and choice == THEIRS:
-            plan.put(plan.stored)
+            plan.set_order(plan.stored)
         else:
             plan.fit_times()
         plan.is_stale = plan.is_stale and choice not in (MINE, THEIRS)
@@ -356,7 +358,9 @@ class TalksPage(SessionPage):
 
     def differences(self) -> list[dict[str, object]]:
         found = [
-            difference(self.sent, f"t{row.pk}", gettext("Times"), row.talk, row.was, row.in_words(row.after))
+            difference_row(
+                self.sent, f"t{row.pk}", gettext("Times"), row.talk, row.was, row.in_words(row.after)
+            )
             for row in self.plan.stale
         ]
         if self.plan.is_stale:
@@ -365,7 +369,7 @@ class TalksPage(SessionPage):
                 "\n".join(f"{place}. {names[key]}" for place, key in enumerate(keys, start=1))
                 for keys in (self.plan.stored, self.plan.order)
             )
-            found.append(difference(self.sent, "order", gettext("Order"), self.session, *sides))
+            found.append(difference_row(self.sent, "order", gettext("Order"), self.session, *sides))
         return found
 
     def context(self) -> dict[str, Any]:
@@ -381,7 +385,7 @@ class TalksPage(SessionPage):
             "moving": self.plan.moving,
             "moving_choices": Moving.choices,
             "fitted": ",".join(str(key) for key in self.plan.fitted),
-            **clash_context(found, here, found.solved),
+            **plan_clash_context(found, here, found.solved),
         }
 
     def save(self) -> str:

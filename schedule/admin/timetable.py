@@ -23,11 +23,11 @@ from schedule import clashes, timetable
 from schedule.admin.editor import (
     EditionPage,
     apply_choices,
-    clash_context,
-    difference,
+    difference_row,
     edition_or_newest,
-    may,
-    rows_of,
+    may_all_fields,
+    plan_clash_context,
+    visible_rows,
 )
 from schedule.admin.live_notice import may_announce
 from schedule.day_grid import day_grid
@@ -35,7 +35,7 @@ from schedule.editing import SessionRow, ShiftForm, Sitting, marked, sent_keys
 from schedule.kind_colors import kind_colors
 from schedule.models import Room, Session
 
-DELETED = _("Nothing was saved: a session you moved has been deleted. Save again without it.")
+SESSION_DELETED = _("Nothing was saved: a session you moved has been deleted. Save again without it.")
 
 
 class TimetablePage(EditionPage):
@@ -48,8 +48,12 @@ class TimetablePage(EditionPage):
     def prepare(self, subject: Edition) -> None:
         self.edition = edition = subject
         model_admin, request = self.model_admin, self.request
-        self.sessions = rows_of(model_admin, request, Session).filter(edition=edition)
-        rooms = rows_of(model_admin, request, Room).filter(edition=edition).order_by("position", "name", "pk")
+        self.sessions = visible_rows(model_admin, request, Session).filter(edition=edition)
+        rooms = (
+            visible_rows(model_admin, request, Room)
+            .filter(edition=edition)
+            .order_by("position", "name", "pk")
+        )
         self.rooms: dict[int, Room] = {room.pk: room for room in rooms}
         used = self.sessions.program_days(edition.day_of)
         self.days = timetable.strip(edition.start_date, edition.end_date, used)
@@ -60,7 +64,7 @@ class TimetablePage(EditionPage):
         self.day = next((day for day in self.days if day.isoformat() == asked), first)
 
     @classmethod
-    def locked(cls, request: HttpRequest, subject: Edition) -> QuerySet[Any]:
+    def rows_to_lock(cls, request: HttpRequest, subject: Edition) -> QuerySet[Any]:
         return Session._base_manager.filter(pk__in=sent_keys(request.POST))
 
     @cached_property
@@ -76,13 +80,13 @@ class TimetablePage(EditionPage):
         )
         found = Sitting([])
         for session in rows:
-            may_move = may(self.model_admin, self.request, "change", Session, session)
+            may_move = may_all_fields(self.model_admin, self.request, "change", Session, session)
             found.rows.append(SessionRow(session, self.edition, self.rooms, is_fixed=not may_move))
         if self.sent:
             found.read(self.sent, read(self.sent.get(SEEN_FIELD, "")) or {})
         return found
 
-    def act(self) -> None:
+    def handle_button(self) -> None:
         if key := self.sent.get("_reset", ""):
             self.sitting.reset(key)
         if "_shift" in self.sent:
@@ -101,20 +105,20 @@ class TimetablePage(EditionPage):
         seen, stale = shown.get("", {}), self.sitting.stale
         now = {row.pk: "".join(marked(row.before)) for row in stale}
         apply_choices(self.sent, "s", [row for row in stale if seen.get(str(row.pk)) == now[row.pk]])
-        self.now = {"": {str(row.pk): now[row.pk] for row in self.sitting.stale}}
+        self.current_marks = {"": {str(row.pk): now[row.pk] for row in self.sitting.stale}}
         return not self.sitting.stale
 
     def differences(self) -> list[dict[str, object]]:
         what = gettext("When and where")
         return [
-            difference(self.sent, f"s{row.pk}", what, row.session, row.was, row.now)
+            difference_row(self.sent, f"s{row.pk}", what, row.session, row.was, row.now)
             for row in self.sitting.stale
         ]
 
     def save(self) -> str:
         sitting = self.sitting
         if sitting.gone:
-            self.notes.append(DELETED)
+            self.notes.append(SESSION_DELETED)
             self.status = 409
         else:
             sitting.save()
@@ -136,20 +140,20 @@ class TimetablePage(EditionPage):
         here = {row.pk for row in rows if row.day == self.day or row.is_moved or row.errors}
         return [row for row in rows if row.pk in here or row.session.parent_id in here]
 
-    def clashes(self) -> dict[str, Any]:
+    def clash_context(self) -> dict[str, Any]:
         """Return what the plan gets in the way of, on the day and wherever something was moved."""
         found = clashes.difference(self.edition, self.sitting.planned())
         keys = {row.pk for row in self.shown}
         here = [clash for clash in found.all if found.sessions(clash) & keys]
         return {
-            **clash_context(found, here, found.solved),
+            **plan_clash_context(found, here, found.solved),
             "new_count": len(found.new),
             "by_session": Counter(key for clash in here for key in found.sessions(clash) & keys),
         }
 
     def context(self) -> dict[str, Any]:
         sitting = self.sitting
-        found = self.clashes()
+        found = self.clash_context()
         shown = self.shown
         here = [row for row in sitting.rows if row.day == self.day]
         here.sort(key=lambda row: timetable.instant(row.start))
@@ -173,13 +177,13 @@ class TimetablePage(EditionPage):
         }
 
 
-def planned_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
+def planned_clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
     """Answer what the moves that were sent would get in the way of; nothing is stored."""
     edition = edition_or_newest(model_admin, request)
     if edition is None or request.method != "POST":
         return redirect("admin:schedule_session_timetable")
     page = TimetablePage(model_admin, request, edition)
-    found = page.clashes()
+    found = page.clash_context()
     return JsonResponse(
         {
             "html": render_to_string("admin/schedule/_timetable_clashes.html", found, request),

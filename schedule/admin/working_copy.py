@@ -25,9 +25,9 @@ from editorial.access import access_for
 from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
 from editorial.model_admin import ContentAdmin
 from schedule import clashes
-from schedule.admin.clashes import linked
+from schedule.admin.clashes import clash_context
 from schedule.admin.releases import AnnounceForm
-from schedule.admin.working_pages import may_release, may_take_back, working_copy_address
+from schedule.admin.working_pages import may_release, may_undo, working_copy_address
 from schedule.models import Session, WorkingCopy
 from schedule.releases import pending_release
 from schedule.working_copy import history, tasks
@@ -62,7 +62,7 @@ def working_copy_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRe
     if not access_for(request).may_all_rows("view", Session, edition):
         raise PermissionDenied
     with working_on(edition):
-        return WorkingCopyPage(model_admin, request, edition).response()
+        return WorkingCopyPage(model_admin, request, edition).handle()
 
 
 def refuse_invalid(form: forms.Form) -> None:
@@ -83,11 +83,11 @@ class WorkingCopyPage:
         self.form: AnnounceForm | None = None
         self.moment_form = MomentForm()
 
-    def response(self) -> HttpResponse:
+    def handle(self) -> HttpResponse:
         if self.request.method == "POST":
             if not self.may_release:
                 raise PermissionDenied
-            act = ACTS.get(self.request.POST.get("act", ""))
+            act = BUTTONS.get(self.request.POST.get("act", ""))
             try:
                 with transaction.atomic():
                     done = act(self) if act else None
@@ -101,23 +101,23 @@ class WorkingCopyPage:
                 )
             if done is not None:
                 return done
-        return self.page()
+        return self.render_page()
 
     # What the buttons do
 
     @property
-    def opened(self) -> WorkingCopy:
+    def open_working_copy(self) -> WorkingCopy:
         if self.copy is None or not self.copy.is_open:
             raise RefusedError(gettext("The working copy is switched off."))
         return self.copy
 
     @property
-    def seen(self) -> int:
+    def seen_version(self) -> int:
         shown = self.request.POST.get("seen_version", "")
         return 0 if shown == "0" else key_of(shown) or -1
 
     @property
-    def chosen(self) -> list[Key]:
+    def chosen_keys(self) -> list[Key]:
         """The rows whose boxes are ticked."""
         found: list[Key] = []
         for line in self.request.POST.getlist("row"):
@@ -134,90 +134,96 @@ class WorkingCopyPage:
 
     def open(self) -> HttpResponse:
         releasing.open_copy(self.edition, self.request.user, self.at)
-        return self.done(
+        return self.redirect_with_message(
             gettext("The working copy is switched on: changes of the schedule wait for a release.")
         )
 
     def close(self) -> HttpResponse:
-        releasing.close_copy(self.opened)
-        return self.done(gettext("The working copy is switched off: changes are public at once."))
+        releasing.close_copy(self.open_working_copy)
+        return self.redirect_with_message(
+            gettext("The working copy is switched off: changes are public at once.")
+        )
 
     def announcement(self) -> Announcement | None:
         """Return what is announced, if that is wanted. Raises if the changes are not those shown."""
-        releasing.current(self.opened, self.seen)
+        releasing.current(self.open_working_copy, self.seen_version)
         if "announce" not in self.request.POST:
             return None
-        with reading([self.opened]):
+        with reading([self.open_working_copy]):
             self.form = AnnounceForm(pending_release(self.edition, self.at), self.edition, self.request.POST)
         if not self.form.is_bound:
             raise RefusedError(gettext("The program changed after you opened this page. Review it again."))
         refuse_invalid(self.form)
-        return Announcement(**self.form.announced)
+        return Announcement(**self.form.announcement)
 
     def release(self) -> HttpResponse:
         return self.released(choices=self.choices, announcement=self.announcement())
 
     def release_chosen(self) -> HttpResponse:
-        if not self.chosen:
+        if not self.chosen_keys:
             raise RefusedError(gettext("Choose the changes that you want to release."))
-        return self.released(choices=self.choices, chosen=self.chosen)
+        return self.released(choices=self.choices, chosen=self.chosen_keys)
 
     def released(self, **values: Any) -> HttpResponse:
-        found = releasing.release(self.opened, self.request.user, timezone.now(), seen=self.seen, **values)
+        found = releasing.release(
+            self.open_working_copy, self.request.user, timezone.now(), seen=self.seen_version, **values
+        )
         said = ngettext("%(count)d change is public.", "%(count)d changes are public.", found.row_count)
         words = said % {"count": found.row_count}
         if found.release:
             words += " " + gettext("%(release)s is announced.") % {"release": found.release}
-        return self.done(words)
+        return self.redirect_with_message(words)
 
     def plan(self) -> HttpResponse:
         self.moment_form = MomentForm(self.request.POST)
         refuse_invalid(self.moment_form)
         at = self.moment_form.cleaned_data["release_at"]
         found = self.announcement()
-        releasing.plan_release(self.opened, self.request.user, at, seen=self.seen, announcement=found)
+        releasing.plan_release(
+            self.open_working_copy, self.request.user, at, seen=self.seen_version, announcement=found
+        )
         tasks.enqueue(at)
         words = gettext("The working copy will be released at %(at)s, with what is changed until then.")
-        return self.done(words % {"at": format_moment(at, self.edition)})
+        return self.redirect_with_message(words % {"at": format_moment(at, self.edition)})
 
     def unplan(self) -> HttpResponse:
-        releasing.plan_release(self.opened, self.request.user, None)
-        return self.done(gettext("No release is planned any more."))
+        releasing.plan_release(self.open_working_copy, self.request.user, None)
+        return self.redirect_with_message(gettext("No release is planned any more."))
 
     def discard(self) -> HttpResponse | None:
         """Ask first; then drop the chosen changes, or all."""
-        chosen = None if "all" in self.request.POST else self.chosen
+        chosen = None if "all" in self.request.POST else self.chosen_keys
         if chosen is not None and not chosen:
             raise RefusedError(gettext("Choose the changes that you want to discard."))
         if "confirmed" not in self.request.POST:
             return self.confirmation(chosen)
-        count = releasing.discard(self.opened, seen=self.seen, chosen=chosen)
+        count = releasing.discard(self.open_working_copy, seen=self.seen_version, chosen=chosen)
         said = ngettext("%(count)d change discarded.", "%(count)d changes discarded.", count)
-        return self.done(said % {"count": count})
+        return self.redirect_with_message(said % {"count": count})
 
     def confirmation(self, chosen: list[Key] | None) -> HttpResponse:
-        rows = pending_rows([self.opened])
+        rows = pending_rows([self.open_working_copy])
         going = [row for name, row in rows.items() if chosen is None or name in chosen]
         context = self.model_admin.page_context(
             self.request,
             gettext("Discard changes of the working copy"),
             edition=self.edition,
-            copy=self.opened,
-            seen_version=self.seen,
+            copy=self.open_working_copy,
+            seen_version=self.seen_version,
             is_all=chosen is None,
             going=going,
-            back=working_copy_address(self.opened),
+            back=working_copy_address(self.open_working_copy),
         )
         return TemplateResponse(self.request, "admin/schedule/release/discard.html", context)
 
-    def done(self, words: str) -> HttpResponse:
+    def redirect_with_message(self, words: str) -> HttpResponse:
         messages.success(self.request, words)
         address = reverse("admin:schedule_release_working_copy", query={"edition": self.edition.pk})
         return redirect(address)
 
     # What it shows
 
-    def page(self) -> HttpResponse:
+    def render_page(self) -> HttpResponse:
         copy = self.copy if self.copy and self.copy.is_open else None
         context: dict[str, Any] = {
             "edition": self.edition,
@@ -277,7 +283,7 @@ class WorkingCopyPage:
             "conflicts": [self.conflict(one, names) for one in conflicts],
             "form": self.form if self.form and self.form.is_bound else form,
             "text_help_url": reverse("admin:text_help"),
-            "new_clashes": [linked(clash) for clash in new[:MAX_LISTED_CLASHES]],
+            "new_clashes": [clash_context(clash) for clash in new[:MAX_LISTED_CLASHES]],
             "new_clash_count": len(new),
             "solved_count": len(solved),
             "sets": [
@@ -285,9 +291,7 @@ class WorkingCopyPage:
                     "one": one,
                     "at": format_moment(one.at, self.edition),
                     "count": len(one.rows),
-                    "undo": reverse("admin:take_back", args=[one.act])
-                    if may_take_back(self.request, one)
-                    else "",
+                    "undo": reverse("admin:take_back", args=[one.act]) if may_undo(self.request, one) else "",
                 }
                 for one in sets
             ],
@@ -323,7 +327,7 @@ class WorkingCopyPage:
         }
 
 
-ACTS: dict[str, Callable[[WorkingCopyPage], HttpResponse | None]] = {
+BUTTONS: dict[str, Callable[[WorkingCopyPage], HttpResponse | None]] = {
     "open": WorkingCopyPage.open,
     "close": WorkingCopyPage.close,
     "release": WorkingCopyPage.release,

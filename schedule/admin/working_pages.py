@@ -37,7 +37,7 @@ WORKING_PAGES: list[str] = [
     r"take_back",
 ]
 # Those that write something of their own besides, which stays.
-KEEPING_PAGES: list[str] = []
+PAGES_WITH_OTHER_WRITES: list[str] = []
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
 # Deleting papers is not part of a working copy: it is public at once, as on their own page.
 DELETES_PAPERS = ("papers_paper_changelist", "delete_selected")
@@ -46,7 +46,7 @@ DELETES_PAPERS = ("papers_paper_changelist", "delete_selected")
 def in_working_state(request: HttpRequest, view: Callable[[], Any]) -> Any:
     """Answer a page of the admin in the working state, if it is one of those and there is a working copy."""
     name = request.resolver_match.url_name if request.resolver_match else ""
-    is_page = any(re.fullmatch(pattern, name or "") for pattern in (*WORKING_PAGES, *KEEPING_PAGES))
+    is_page = any(re.fullmatch(pattern, name or "") for pattern in (*WORKING_PAGES, *PAGES_WITH_OTHER_WRITES))
     # Who is not signed in is sent to the sign-in page: nothing is written or locked for that.
     if not is_page or not admin.site.has_permission(request):
         return view()
@@ -55,18 +55,20 @@ def in_working_state(request: HttpRequest, view: Callable[[], Any]) -> Any:
         release_due(timezone.now())
         copies = open_copies()
     vars(request)["working_copies"] = copies
-    shown = vars(request)["shown_working_copies"] = [copy for copy in copies if is_reached(request, copy)]
-    if not copies or not _is_working(request, name or ""):
+    shown = vars(request)["shown_working_copies"] = [
+        copy for copy in copies if can_view_sessions(request, copy)
+    ]
+    if not copies or not _concerns_working_copy(request, name or ""):
         return view()
     if request.method in SAFE_METHODS:
         with reading(shown):
-            return finished(view())
-    keeps = any(re.fullmatch(pattern, name or "") for pattern in KEEPING_PAGES)
+            return render_response(view())
+    keeps = any(re.fullmatch(pattern, name or "") for pattern in PAGES_WITH_OTHER_WRITES)
     with changing(copies, keeps_others=keeps):
-        return finished(view())
+        return render_response(view())
 
 
-def is_reached(request: HttpRequest, copy: WorkingCopy) -> bool:
+def can_view_sessions(request: HttpRequest, copy: WorkingCopy) -> bool:
     """Tell whether somebody may see sessions of its edition, all or their own."""
     access = access_for(request)
     return access.may_everywhere("view", Session) or copy.edition_id in access.editions_with_any(
@@ -74,7 +76,7 @@ def is_reached(request: HttpRequest, copy: WorkingCopy) -> bool:
     )
 
 
-def _is_working(request: HttpRequest, name: str) -> bool:
+def _concerns_working_copy(request: HttpRequest, name: str) -> bool:
     """Tell whether what is asked for concerns the working copies, not the public alone."""
     if name == "take_back" and request.resolver_match:
         act = request.resolver_match.kwargs["act"]
@@ -85,7 +87,7 @@ def _is_working(request: HttpRequest, name: str) -> bool:
     return request.method in SAFE_METHODS or (name, request.POST.get("action")) != DELETES_PAPERS
 
 
-def finished(response: Any) -> Any:
+def render_response(response: Any) -> Any:
     """Render a response, or read its stream, while the rows are as it shows them."""
     if isinstance(response, StreamingHttpResponse):
         response.streaming_content = [*response]
@@ -105,7 +107,7 @@ def may_release(request: HttpRequest, edition: Edition) -> bool:
 # Taking one set of changes back
 
 
-def take_back_pending(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse | None:
+def undo_pending_view(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse | None:
     """Drop changes that are pending: their authors and those who release may."""
     if not vars(request).get("working_copies"):
         return None
@@ -113,7 +115,7 @@ def take_back_pending(request: HttpRequest, act: int, site: AdminSite) -> HttpRe
     if not sets:
         return None
     copies = [one.working_copy for one in sets]
-    if not all(may_take_back(request, one) for one in sets):
+    if not all(may_undo(request, one) for one in sets):
         raise PermissionDenied
     errors: list[str] = []
     if request.method == "POST":
@@ -145,7 +147,7 @@ def take_back_pending(request: HttpRequest, act: int, site: AdminSite) -> HttpRe
     return TemplateResponse(request, "admin/take_back.html", context)
 
 
-def may_take_back(request: HttpRequest, one: PendingChanges) -> bool:
+def may_undo(request: HttpRequest, one: PendingChanges) -> bool:
     edition = one.working_copy.edition
     is_own = one.user_id is not None and one.user_id == request.user.pk
     return may_release(request, edition) or (is_own and access_for(request).may("change", Session, None))
@@ -155,7 +157,7 @@ def working_copy_address(copy: WorkingCopy) -> str:
     return reverse("admin:schedule_release_working_copy", query={"edition": copy.edition_id})
 
 
-UNDO_HANDLERS.append(take_back_pending)
+UNDO_HANDLERS.append(undo_pending_view)
 
 
 def pending_address(request: HttpRequest, row: Model) -> str:

@@ -66,7 +66,7 @@ class SessionCard:
         return words % {"n": self.load.over}
 
 
-def loads(sessions: Sequence[Session], minutes: int) -> dict[int, Load]:
+def session_loads(sessions: Sequence[Session], minutes: int) -> dict[int, Load]:
     """Return how full these sessions are as stored. Two queries."""
     rows = Presentation.objects.filter(session__in=[one.pk for one in sessions]).taking_place().order_by()
     counts = dict(rows.values_list("session").annotate(Count("pk")))
@@ -79,7 +79,7 @@ def loads(sessions: Sequence[Session], minutes: int) -> dict[int, Load]:
     found = {}
     for one in sessions:
         if one.counts_as == Session.Kind.POSTER:
-            found[one.pk] = Load(Unit.BOARDS, counts.get(one.pk, 0), boards_in(one))
+            found[one.pk] = Load(Unit.BOARDS, counts.get(one.pk, 0), board_count(one))
             continue
         used = lengths.get(one.pk, timedelta()) // timedelta(minutes=1) + minutes * untimed[one.pk]
         length = (one.end - one.start) // timedelta(minutes=1)
@@ -87,7 +87,7 @@ def loads(sessions: Sequence[Session], minutes: int) -> dict[int, Load]:
     return found
 
 
-def boards_in(session: Session) -> int | None:
+def board_count(session: Session) -> int | None:
     """Return how many boards the room of a poster session has; `None` if that is not known."""
     room = session.room
     if room is None:

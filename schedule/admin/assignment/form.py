@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import times
-from schedule.admin.kinds import offered
+from schedule.admin.kinds import own_kinds_in
 from schedule.models import Presentation, Session
 from schedule.schedule_filters import in_tree
 from schedule.session_kinds import AppliesTo, kind_choices, kind_label
@@ -45,7 +45,7 @@ class AssignmentForm(forms.Form):
     def __init__(self, data: QueryDict, edition: Edition, sessions: Iterable[Session]) -> None:
         super().__init__(data)
         fields: Any = self.fields
-        own = offered([edition.pk], Presentation)
+        own = own_kinds_in([edition.pk], Presentation)
         kinds = kind_choices(AppliesTo.PRESENTATION, own)
         fields["kind"].choices = [("", gettext("As the session")), *kinds]
         topics = in_tree(edition.topics.all())
@@ -62,11 +62,11 @@ class AssignmentForm(forms.Form):
         ]
 
     @cached_property
-    def asked(self) -> dict[str, Any]:
+    def filters(self) -> dict[str, Any]:
         """What is asked for; a choice that is none is left out."""
         self.is_valid()
         return self.cleaned_data
 
     @property
     def minutes_each(self) -> int:
-        return self.asked.get("minutes") or DEFAULT_MINUTES
+        return self.filters.get("minutes") or DEFAULT_MINUTES

@@ -18,20 +18,26 @@ from editorial.lists import search_rows
 from editorial.stale_forms import SEEN_FIELD
 from papers.models import Paper
 from schedule import clashes
-from schedule.admin.assignment.cards import SessionCard, loads
+from schedule.admin.assignment.cards import SessionCard, session_loads
 from schedule.admin.assignment.form import AssignmentForm, Show
 from schedule.admin.assignment.plan import (
     MAX_PLANNED,
     AssignmentPlan,
     PlannedPaper,
-    carried,
+    decode_moves,
+    encode_moves,
     sessions_mark,
-    talks_of,
-    too_many,
-    written,
+    talks_by_paper,
+    too_many_message,
 )
-from schedule.admin.assignment.suggestions import features, profiles, reason_words
-from schedule.admin.editor import EditionPage, clash_context, difference, may, rows_of
+from schedule.admin.assignment.suggestions import paper_features, reason_words, session_profiles
+from schedule.admin.editor import (
+    EditionPage,
+    difference_row,
+    may_all_fields,
+    plan_clash_context,
+    visible_rows,
+)
 from schedule.assignment import suggest
 from schedule.models import Presentation, Session
 from schedule.querysets import of_kind
@@ -41,7 +47,7 @@ PER_PAGE = 100
 MAX_SHOWN_CLASHES = 40
 # Sessions that hold no papers; they are offered if their kind is chosen.
 WITHOUT_PAPERS = ("break", "meal", "registration", "social", "opening", "award_ceremony", "town_hall")
-SEARCHED = ("sort_title", "authorships__person__folded", "uid")
+SEARCH_FIELDS = ("sort_title", "authorships__person__folded", "uid")
 LIST_COLUMNS = ("uid", "title", "sort_title", "edition_id", "topic_id", "decision", "keywords", "status")
 
 
@@ -54,15 +60,17 @@ class AssignmentPage(EditionPage):
         model_admin, request = self.model_admin, self.request
         # Filters come in the address.
         self.sent = request.POST if request.method == "POST" else request.GET
-        rows = rows_of(model_admin, request, Session).filter(edition=edition).taking_place()
+        rows = visible_rows(model_admin, request, Session).filter(edition=edition).taking_place()
         self.all_sessions: list[Session] = list(
             rows.select_related("room").defer("abstract", "abstract_html").in_order()
         )
         for session in self.all_sessions:
             session.edition = edition
         self.form = AssignmentForm(self.sent, edition, self.all_sessions)
-        self.may_add = may(model_admin, request, "add", Presentation, edition)
-        self.papers = rows_of(model_admin, request, Paper).filter(edition=edition).exclude(status="withdrawn")
+        self.may_add = may_all_fields(model_admin, request, "add", Presentation, edition)
+        self.papers = (
+            visible_rows(model_admin, request, Paper).filter(edition=edition).exclude(status="withdrawn")
+        )
         self.by_key = {session.pk: session for session in self.all_sessions}
         self.moves = self.read_moves()
         self.change_moves()
@@ -74,7 +82,7 @@ class AssignmentPage(EditionPage):
         """Return the plan that was sent: that of the form, and what its rows choose."""
         if self.request.method != "POST":
             return {}
-        moves = carried(self.sent.get("planned", ""))
+        moves = decode_moves(self.sent.get("planned", ""))
         for name in self.sent:
             paper, target = key_of(name[1:]) if name[:1] == "m" else 0, key_of(self.sent[name])
             if paper and not target:
@@ -85,7 +93,7 @@ class AssignmentPage(EditionPage):
 
     @property
     def kind(self) -> str:
-        return self.form.asked.get("kind") or ""
+        return self.form.filters.get("kind") or ""
 
     def change_moves(self) -> None:
         """Put papers into the plan, or take them out, as the button says."""
@@ -96,17 +104,17 @@ class AssignmentPage(EditionPage):
                 self.notes.append(gettext("Select at least one paper first."))
             self.plan_moves((key, put, self.kind) for key in keys)
         if "_take" in self.sent:
-            taken = carried(" ".join(self.sent.getlist("take")))
+            taken = decode_moves(" ".join(self.sent.getlist("take")))
             self.plan_moves((paper, *move) for paper, move in taken.items() if move[0] in self.by_key)
         self.moves.pop(drop, None)
         if len(self.moves) > MAX_PLANNED:
             self.moves = dict(list(self.moves.items())[:MAX_PLANNED])
-            self.notes.append(too_many())
+            self.notes.append(too_many_message())
 
     def plan_moves(self, moves: Iterable[tuple[int, int, str]]) -> None:
         more = {paper: (session, kind) for paper, session, kind in moves}
         if len(self.moves.keys() | more.keys()) > MAX_PLANNED:
-            self.notes.append(too_many())
+            self.notes.append(too_many_message())
         else:
             self.moves |= more
 
@@ -119,7 +127,7 @@ class AssignmentPage(EditionPage):
     @property
     def listed(self) -> QuerySet[Paper]:
         """The papers that the filters leave, by title."""
-        asked, rows = self.form.asked, self.papers
+        asked, rows = self.form.filters, self.papers
         if asked.get("show") == Show.PLANNED:
             rows = rows.filter(pk__in=list(self.moves))
         else:
@@ -130,7 +138,7 @@ class AssignmentPage(EditionPage):
         if decision := asked.get("decision"):
             rows = rows.filter(decision=decision)
         if words := asked.get("q"):
-            rows = search_rows(rows, SEARCHED, words)
+            rows = search_rows(rows, SEARCH_FIELDS, words)
         found: QuerySet[Paper] = rows.order_by("sort_title", "pk")
         return found
 
@@ -157,7 +165,7 @@ class AssignmentPage(EditionPage):
         self.total = pages.count
         rows = self.papers.filter(pk__in=self.page.object_list).order_by("sort_title", "pk")
         papers: list[Paper] = list(rows.select_related("topic").only(*LIST_COLUMNS, "topic__name"))
-        talks = talks_of({paper.pk for paper in [*planned, *papers]})
+        talks = talks_by_paper({paper.pk for paper in [*planned, *papers]})
         seen = (read(self.sent.get(SEEN_FIELD, "")) or {}).get(PAPERS, {})
         moves = []
         for paper in planned:
@@ -169,7 +177,7 @@ class AssignmentPage(EditionPage):
             if not row.is_there:
                 moves.append(row)
         self.plan = AssignmentPlan(moves)
-        self.now: Seen = {PAPERS: {str(row.pk): sessions_mark(row.talks) for row in moves}}
+        self.current_marks: Seen = {PAPERS: {str(row.pk): sessions_mark(row.talks) for row in moves}}
         marks = {str(paper.pk): sessions_mark(talks.get(paper.pk, [])) for paper in papers}
         marks |= {str(row.pk): row.seen for row in moves}
         self.seen: Seen = {PAPERS: marks}
@@ -183,7 +191,7 @@ class AssignmentPage(EditionPage):
 
     @cached_property
     def shown_sessions(self) -> list[Session]:
-        kinds, day = self.form.asked.get("kinds"), self.form.asked.get("day")
+        kinds, day = self.form.filters.get("kinds"), self.form.filters.get("day")
         shown = [
             one
             for one in self.all_sessions
@@ -197,7 +205,7 @@ class AssignmentPage(EditionPage):
         targets = {row.session.pk for row in self.plan.rows}
         shown = {one.pk for one in self.shown_sessions} | targets
         sessions = [one for one in self.all_sessions if one.pk in shown]
-        found = loads(sessions, self.form.minutes_each)
+        found = session_loads(sessions, self.form.minutes_each)
         confirmed = self.sent.getlist("over")
         cards = []
         for one in sessions:
@@ -219,11 +227,11 @@ class AssignmentPage(EditionPage):
         keys = [] if "all" in self.sent else self.picked()
         papers = list((rows.filter(pk__in=keys) if keys else rows)[: MAX_PLANNED + 1])
         if len(papers) > MAX_PLANNED:
-            self.notes.append(too_many())
+            self.notes.append(too_many_message())
             return []
         shown = {one.pk for one in self.shown_sessions}
         cards = [card for card in self.cards if card.session.pk in shown]
-        found = suggest([features(paper) for paper in papers], profiles(cards))
+        found = suggest([paper_features(paper) for paper in papers], session_profiles(cards))
         if missing := len(papers) - len(found):
             words = ngettext(
                 "No session is suggested for %(n)d paper: none with room has enough in common with it.",
@@ -237,7 +245,7 @@ class AssignmentPage(EditionPage):
                 "paper": by_key[one.paper],
                 "session": self.by_key[one.session],
                 "why": reason_words(one, by_key[one.paper]),
-                "value": written({one.paper: (one.session, self.kind)}),
+                "value": encode_moves({one.paper: (one.session, self.kind)}),
             }
             for one in found
         ]
@@ -247,11 +255,11 @@ class AssignmentPage(EditionPage):
     def may_save(self) -> bool:
         talks = [talk for row in self.plan.rows if (talk := row.moved_talk)]
         return self.may_add and all(
-            may(self.model_admin, self.request, "change", Presentation, talk) for talk in talks
+            may_all_fields(self.model_admin, self.request, "change", Presentation, talk) for talk in talks
         )
 
     def resolve(self, shown: Seen) -> bool:
-        for row in self.plan.stale if shown == self.now else []:
+        for row in self.plan.stale if shown == self.current_marks else []:
             choice = self.sent.get(f"{CHOICE}m{row.pk}")
             if choice == THEIRS:
                 self.plan.rows.remove(row)
@@ -274,7 +282,7 @@ class AssignmentPage(EditionPage):
     def differences(self) -> list[dict[str, object]]:
         what = gettext("Session")
         return [
-            difference(self.sent, f"m{row.pk}", what, row.paper, row.where, str(row.session))
+            difference_row(self.sent, f"m{row.pk}", what, row.paper, row.where, str(row.session))
             for row in self.plan.stale
         ]
 
@@ -284,7 +292,7 @@ class AssignmentPage(EditionPage):
 
     def address(self, **more: object) -> str:
         """Return the address of the page with its filters."""
-        asked = {name: value for name, value in self.form.asked.items() if value}
+        asked = {name: value for name, value in self.form.filters.items() if value}
         if asked.get("show") == Show.PLANNED:
             del asked["show"]
         return super().address(**asked, **more)
@@ -292,8 +300,8 @@ class AssignmentPage(EditionPage):
     def context(self) -> dict[str, Any]:
         found: dict[str, object] = {}
         if self.plan.rows:
-            compared = clashes.difference(self.edition, self.plan.edit(), nearby=True)
-            found = clash_context(compared, compared.new[:MAX_SHOWN_CLASHES], compared.solved)
+            compared = clashes.difference(self.edition, self.plan.planned_edit(), nearby=True)
+            found = plan_clash_context(compared, compared.new[:MAX_SHOWN_CLASHES], compared.solved)
             found["new_count"] = len(compared.new)
         if "_suggest" in self.sent:
             found["suggestions"] = self.suggestions()
@@ -305,7 +313,7 @@ class AssignmentPage(EditionPage):
             "cards": self.cards,
             "options": self.options,
             "plan": self.plan,
-            "planned": written({row.pk: (row.session.pk, row.kind) for row in self.plan.rows}),
+            "planned": encode_moves({row.pk: (row.session.pk, row.kind) for row in self.plan.rows}),
             "seen": signed(self.seen),
             "may_add": self.may_add,
             **found,

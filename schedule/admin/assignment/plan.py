@@ -14,7 +14,7 @@ from content import bulk
 from content.bulk import BulkChange, why_refused
 from content.versions import mark
 from papers.models import Paper
-from schedule.admin.actions import kind_in, last_places
+from schedule.admin.actions import last_positions, presentation_kind_in
 from schedule.clashes import PlannedEdit
 from schedule.clashes.findings import PLANNED, TalkColumns
 from schedule.editing import refusals
@@ -46,29 +46,29 @@ class PlannedPaper:
     @property
     def is_there(self) -> bool:
         """Whether somebody has done the same."""
-        return any(talk.session_id == self.session.pk and self.is_meant(talk) for talk in self.talks)
+        return any(talk.session_id == self.session.pk and self.matches(talk) for talk in self.talks)
 
     @property
     def where(self) -> str:
         """The sessions that it is in, in words."""
         return ", ".join(dict.fromkeys(str(talk.session) for talk in self.talks if talk.session)) or "–"
 
-    def is_meant(self, talk: Presentation) -> bool:
+    def matches(self, talk: Presentation) -> bool:
         """Tell whether this presentation is what the plan moves: of the kind, else as spoken or hung up."""
         if self.kind:
             return str(talk.kind) == self.kind
-        return (talk.counts_as == "poster") == (kind_in(self.session) == "poster")
+        return (talk.counts_as == "poster") == (presentation_kind_in(self.session) == "poster")
 
     @property
     def moved_talk(self) -> Presentation | None:
         """The presentation that goes into the session: one that waits for one, or was put elsewhere since."""
-        meant = [talk for talk in self.talks if self.is_meant(talk)]
+        meant = [talk for talk in self.talks if self.matches(talk)]
         waiting = [talk for talk in meant if talk.session_id is None]
         return next(iter(waiting if waiting or not self.is_stale else meant), None)
 
     @property
-    def made_kind(self) -> str:
-        return self.kind or kind_in(self.session)
+    def new_kind(self) -> str:
+        return self.kind or presentation_kind_in(self.session)
 
 
 def sessions_mark(talks: Iterable[Presentation]) -> str:
@@ -76,7 +76,7 @@ def sessions_mark(talks: Iterable[Presentation]) -> str:
     return mark(sorted({talk.session_id for talk in talks if talk.session_id is not None}))
 
 
-def talks_of(papers: Iterable[int]) -> dict[int, list[Presentation]]:
+def talks_by_paper(papers: Iterable[int]) -> dict[int, list[Presentation]]:
     """Return the presentations of papers that take place, by paper. One query."""
     rows = Presentation.objects.filter(paper__in=list(papers)).taking_place().order_by("pk")
     shown = rows.select_related("session", "room").defer(
@@ -88,12 +88,12 @@ def talks_of(papers: Iterable[int]) -> dict[int, list[Presentation]]:
     return found
 
 
-def written(plan: Mapping[int, tuple[int, str]]) -> str:
+def encode_moves(plan: Mapping[int, tuple[int, str]]) -> str:
     """Return a plan as the form carries it."""
     return " ".join(f"{paper}:{session}:{kind}" for paper, (session, kind) in plan.items())
 
 
-def carried(text: str) -> dict[int, tuple[int, str]]:
+def decode_moves(text: str) -> dict[int, tuple[int, str]]:
     """Return the plan that a form carried: session and kind by paper. What is no move is left out."""
     found = (MOVE.fullmatch(part) for part in text.split())
     return {int(move["paper"]): (int(move["session"]), move["kind"]) for move in found if move}
@@ -114,7 +114,7 @@ class AssignmentPlan:
     def in_session(self, session: int) -> list[PlannedPaper]:
         return [row for row in self.rows if row.session.pk == session]
 
-    def edit(self) -> PlannedEdit:
+    def planned_edit(self) -> PlannedEdit:
         """Return the plan as clashes are found in it."""
         moved: dict[int, dict[str, Any]] = {}
         made: list[TalkColumns] = []
@@ -124,7 +124,7 @@ class AssignmentPlan:
             if talk is not None:
                 moved[talk.pk] = news
                 continue
-            kind = row.made_kind
+            kind = row.new_kind
             copies = Presentation(edition=row.session.edition).kind_copies(kind)
             made.append(
                 TalkColumns(
@@ -145,7 +145,7 @@ class AssignmentPlan:
             )
         return PlannedEdit(talks=moved, new_talks=made)
 
-    def lines(self) -> list[BulkChange]:
+    def bulk_changes(self) -> list[BulkChange]:
         """Return what is stored, each behind what is in its session; what is refused gets `errors`."""
         places: dict[int, int] = {}
         lines = []
@@ -153,11 +153,11 @@ class AssignmentPlan:
             session, talk = row.session, row.moved_talk
             row.paper.edition = session.edition
             if session.pk not in places:
-                places[session.pk] = last_places(session).get(session.edition_id, 0)
+                places[session.pk] = last_positions(session).get(session.edition_id, 0)
             places[session.pk] += 1
             if talk is None:
                 common = {"edition": session.edition, "session": session, "paper": row.paper}
-                made = Presentation(**common, kind=row.made_kind, position=places[session.pk])
+                made = Presentation(**common, kind=row.new_kind, position=places[session.pk])
                 row.errors = refusals(made)
                 lines.append(BulkChange(row.paper, "", made=made))
             else:
@@ -170,13 +170,13 @@ class AssignmentPlan:
 
     def save(self) -> bool:
         """Store the plan, unless one of its rows is refused."""
-        lines = self.lines()
+        lines = self.bulk_changes()
         if not self.wrong:
             bulk.add(lines)
             bulk.write(lines)
         return not self.wrong
 
 
-def too_many() -> str:
+def too_many_message() -> str:
     said = _("At most %(most)d papers can be planned at once. Save these first, or select fewer.")
     return said % {"most": MAX_PLANNED}

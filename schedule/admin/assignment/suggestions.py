@@ -12,15 +12,15 @@ from schedule.assignment import PaperFeatures, Reason, SessionProfile, Suggestio
 from schedule.models import Presentation
 
 # Of a topic or session, shorter words than those of titles say something, such as "NLP"; these do not.
-MIN_NAME_CHARS, SAYING_NOTHING = 3, frozenset(("and", "for", "the", "with"))
+MIN_NAME_CHARS, STOP_WORDS = 3, frozenset(("and", "for", "the", "with"))
 
 
-def profiles(cards: Iterable[SessionCard]) -> list[SessionProfile]:
+def session_profiles(cards: Iterable[SessionCard]) -> list[SessionProfile]:
     """Return what sessions are about, as stored and planned. One query."""
     found = {
         card.session.pk: SessionProfile(
             card.session.pk,
-            words_of(str(card.session)),
+            name_words(str(card.session)),
             card.load.free,
             takes_any_topic=card.load.unit is Unit.BOARDS,
         )
@@ -33,21 +33,21 @@ def profiles(cards: Iterable[SessionCard]) -> list[SessionProfile]:
         found[session].add(PaperFeatures(paper, topic, frozenset(), fold_keywords(keywords), words))
     for card in cards:
         for row in card.planned:
-            found[card.session.pk].add(features(row.paper))
+            found[card.session.pk].add(paper_features(row.paper))
     return list(found.values())
 
 
-def features(paper: Paper) -> PaperFeatures:
+def paper_features(paper: Paper) -> PaperFeatures:
     topic = paper.topic if paper.topic_id else None
-    words = words_of(topic.name) if topic else frozenset()
+    words = name_words(topic.name) if topic else frozenset()
     title_words = frozenset(distinctive_words(paper.sort_title))
     return PaperFeatures(paper.pk, paper.topic_id, words, fold_keywords(paper.keywords), title_words)
 
 
-def words_of(name: str) -> frozenset[str]:
+def name_words(name: str) -> frozenset[str]:
     """Return the words of the name of a topic or session, folded."""
     words = markup.fold(name).split()
-    return frozenset(word for word in words if len(word) >= MIN_NAME_CHARS) - SAYING_NOTHING
+    return frozenset(word for word in words if len(word) >= MIN_NAME_CHARS) - STOP_WORDS
 
 
 def reason_words(one: Suggestion, paper: Paper) -> str:
