@@ -222,8 +222,9 @@ def of(edition: Edition) -> list[Clash]:
 
 @dataclass(frozen=True, slots=True)
 class FoundClashes:
-    """All clashes of an edition as it is stored."""
+    """All clashes of an edition as it is stored, and the rows in which they were found."""
 
+    stored: Stored
     all: list[Clash]
     # The session of each presentation that takes place in one, by key.
     session_of: dict[int, int]
@@ -254,8 +255,9 @@ def _cached(
 
 
 def _found(edition: Edition) -> FoundClashes:
-    plan = Stored(edition).plan()
-    return FoundClashes(find(plan), _session_of(plan))
+    stored = Stored(edition)
+    plan = stored.plan()
+    return FoundClashes(stored, find(plan), _session_of(plan))
 
 
 def _session_of(plan: ClashProgram) -> dict[int, int]:
@@ -286,18 +288,21 @@ class ClashDifference:
 
 
 def difference(edition: Edition, planned: PlannedEdit, *, nearby: bool = False) -> ClashDifference:
-    """Return what plans that are not stored yet would do. Five queries, however many rows, or two for none.
+    """Return what plans that are not stored yet would do, in as many queries as `found`.
 
     With `nearby`, which takes up to 13, `all` has no more than the clashes of presentations that planned
     ones may clash with.
     """
-    if planned == PlannedEdit() and not nearby:
-        now = found(edition)
-        return ClashDifference(now.all, [], [], now.session_of)
-    stored = Stored(edition, planned if nearby else None)
+    if nearby:
+        stored = Stored(edition, planned)
+        before = find(stored.plan())
+    else:
+        known = found(edition)
+        stored, before = known.stored, known.all
+        if planned == PlannedEdit():
+            return ClashDifference(before, [], [], known.session_of)
     plan = stored.plan(planned)
     after = find(plan)
-    before = find(stored.plan())
     return ClashDifference(after, *compared(before, after), _session_of(plan))
 
 
