@@ -1,4 +1,4 @@
-"""Whose account reaches which rows: by Django's own permissions everywhere, by a role in its edition alone.
+"""Which rows an account reaches: Django permissions hold in all editions, roles in their own edition.
 
 What a role may do at all: `roles`. Upper packages register here how rows that belong to no edition
 are reached (`SCOPES`), and which rows are a session chair's or a track chair's own (`OWN`).
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 NO_ROWS = Q(pk__in=())
 
-# For models without an edition: the rows that an account may see, or change, by its roles.
+# Conditions for the rows of models without an edition that an account reaches through its roles.
 SCOPES: dict[type[Model], Callable[[Access, str], Q]] = {}
-# Of these models, an account with such a role has no more than its own rows.
+# Conditions for the rows to which these roles are limited.
 OWN_ROWS: dict[str, dict[type[Model], Callable[[Access], Q]]] = {Role.SESSION_CHAIR: {}, Role.TRACK_CHAIR: {}}
 NO_ROLES: frozenset[str] = frozenset()
-# Actions that no permission of Django's names, and those that include them.
+# The Django permissions that allow an action, where it is not the one of the same name.
 GRANTING_ACTIONS = {"view": ("view", "change"), "private": ("change",), "preview": ("view", "change")}
 
 
 def lookup_of(model: type[Model]) -> str:
-    """Return where the edition of a model's rows is found; empty for rows of the whole site."""
+    """Return the lookup from a model to its edition; empty for models of the whole site."""
     return "pk" if model is get_edition_model() else getattr(model, "edition_lookup", "")
 
 
@@ -45,7 +45,7 @@ class Access:
     """What one account may do. Its memberships are read once, when they are first needed."""
 
     def __init__(self, user: AnyUser) -> None:
-        # Nobody's access ends at `is_active`: beyond it there is an account.
+        # An anonymous user fails `is_active`; all later code has an account.
         self.user = cast("User", user)
         self._owners: dict[tuple[type[Model], int], int | None] = {}
         self._own: dict[tuple[str, type[Model]], set[int]] = {}
@@ -65,7 +65,7 @@ class Access:
 
     @cached_property
     def roles(self) -> dict[int, frozenset[str]]:
-        """The roles in each edition in which there is one. One query, and one for roles in a series."""
+        """The roles by edition. One query, and another for roles in a series."""
         found: dict[int, frozenset[str]] = {}
         in_series: dict[int, frozenset[str]] = {}
         for role, edition, series, _parts in self.memberships:
@@ -81,19 +81,19 @@ class Access:
 
     @cached_property
     def role_permissions(self) -> set[str]:
-        """What the roles grant somewhere, by Django's names."""
+        """Names of the Django permissions that the roles grant in some edition."""
         held = NO_ROLES.union(*self.roles.values())
         return {name for role in held for name in permission_names(role)}
 
     @cached_property
     def django_permissions(self) -> set[str]:
-        """What Django's permissions allow, by its names."""
+        """Names of the permissions that Django itself grants, in all editions."""
         return set(ModelBackend().get_all_permissions(self.user))
 
-    # Everywhere
+    # In all editions
 
     def may_everywhere(self, action: str, model: type[Model]) -> bool:
-        """Return whether Django's permissions alone allow this, whatever the edition."""
+        """Return whether Django's permissions alone allow this in all editions."""
         if not self.is_active:
             return False
         if self.user.is_superuser:
@@ -105,7 +105,7 @@ class Access:
     # By role
 
     def editions(self, action: str, model: type[Model]) -> set[int]:
-        """Return the editions in all of which' rows a role allows this."""
+        """Return the editions in which a role allows this with all rows."""
         label = model._meta.label_lower
         return {
             edition
@@ -116,7 +116,7 @@ class Access:
     def limited_editions(
         self, action: str, model: type[Model], *, whole: bool = False
     ) -> dict[str, set[int]]:
-        """Return the editions in whose own rows alone a role allows this, by role.
+        """Return, by role, the editions in which the role allows this with its own rows only.
 
         `whole`: only roles that may do it with all fields of a row.
         """
@@ -131,11 +131,11 @@ class Access:
         return {role: editions for role, editions in found.items() if editions}
 
     def editions_with_any(self, action: str, model: type[Model], *, whole: bool = False) -> set[int]:
-        """Return the editions in which a role allows this, with all rows or with its own."""
+        """Return the editions in which a role allows this with at least some rows."""
         return self.editions(action, model).union(*self.limited_editions(action, model, whole=whole).values())
 
     def may(self, action: str, model: type[Model], row: Model | None = None) -> bool:
-        """Return whether they may "view", "add", "change" or "delete" this row; without one, some row."""
+        """Return whether the account may do this with a row, or without one with any row."""
         if self.may_everywhere(action, model):
             return True
         if row is None:
@@ -168,7 +168,7 @@ class Access:
         )
 
     def fields(self, model: type[Model], row: Model | None) -> frozenset[str] | None:
-        """Return the only fields of a row that they may change; `None` where they may change all."""
+        """Return the fields of a row that the account may change; `None` if it may change all."""
         if row is None or self.may_everywhere("change", model):
             return None
         label, names = model._meta.label_lower, frozenset[str]()
@@ -184,13 +184,13 @@ class Access:
     # Rows
 
     def rows[R: QuerySet[Model]](self, rows: R, action: str = "view") -> R:
-        """Return those of the rows with which they may do this."""
+        """Return the rows with which the account may do this."""
         if self.may_everywhere(action, rows.model):
             return rows
         return rows.filter(self.scope(rows.model, action))
 
     def scope(self, model: type[Model], action: str = "view", *, whole: bool = False) -> Q:
-        """Return what the rows have in common that roles reach; `whole`: with all their fields."""
+        """Return the condition for rows that roles reach; `whole`: only roles that may change all fields."""
         if model in SCOPES:
             return SCOPES[model](self, action)
         lookup = lookup_of(model)
@@ -204,14 +204,14 @@ class Access:
         return found
 
     def own_keys(self, role: str, model: type[Model]) -> set[int]:
-        """Return the keys of the rows of a model that are the own ones of a role. One query."""
+        """Return the keys of the rows to which a role is limited. One query."""
         if (role, model) not in self._own:
             rows = model._base_manager.filter(OWN_ROWS[role][model](self)).order_by()
             self._own[role, model] = set(rows.values_list("pk", flat=True))
         return self._own[role, model]
 
     def is_own(self, role: str, row: Model) -> bool:
-        """Return whether a role is not limited to other rows; a row that is added follows its owner."""
+        """Return whether a row is among those to which a role is limited. A new row follows its owner."""
         model, own = type(row), OWN_ROWS.get(role, {})
         if model not in own:
             return True
@@ -257,7 +257,7 @@ class Access:
             self._asked |= {(model, key, action): key in reached for key in keys}
 
     def edition_key(self, row: Model) -> int | None:
-        """Return the key of a row's edition. One query for each owner that the row does not bring along."""
+        """Return the key of a row's edition. One query for each owner that is not loaded."""
         lookup = lookup_of(type(row))
         if lookup in ("", "pk"):
             return row.pk if lookup else None
@@ -266,7 +266,7 @@ class Access:
         value: int | None = getattr(row, field.attname)
         if not rest:
             return value
-        # A row that is added with its owner has the owner, and no key of it.
+        # A row that is saved together with its owner has the instance, but no key yet.
         if field.is_cached(row) and getattr(row, first) is not None:
             return self.edition_key(getattr(row, first))
         if value is None:
@@ -301,7 +301,7 @@ class Access:
 
 
 def access_of(user: object) -> Access:
-    """Return what an account may do; read once for each request, as each has a user object of its own."""
+    """Return the access of an account, cached on the user object and thus for one request."""
     found: Access | None = getattr(user, "_access", None)
     if found is None:
         found = Access(cast("AnyUser", user))
@@ -317,11 +317,11 @@ def current_access() -> Access | None:
 
 
 class RoleBackend(ModelBackend):
-    """Django's permissions, and those that roles grant; for a row, in its edition only."""
+    """Django's permissions and those that roles grant; for a row, those in its edition."""
 
     def get_all_permissions(self, user_obj: User | AnonymousUser, obj: Model | None = None) -> set[str]:
         if obj is not None:
-            # Django knows permissions without rows only: `has_perm` judges.
+            # Permissions for single rows are checked by `has_perm`.
             return set()
         plain: set[str] = super().get_all_permissions(user_obj)
         return plain | access_of(user_obj).role_permissions if user_obj.is_active else plain

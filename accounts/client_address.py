@@ -1,7 +1,7 @@
-"""From which address somebody asks, as far as it can be trusted.
+"""The client address of a request.
 
-It is that which the last of our own proxies saw: what a client writes into X-Forwarded-For itself neither
-dodges a limit nor puts it on somebody else.
+It is the address that the outermost trusted proxy saw, so that a client cannot dodge a limit, or put it on
+someone else, by writing its own X-Forwarded-For.
 """
 
 from ipaddress import IPv6Address, ip_address
@@ -12,12 +12,12 @@ from django.conf import settings
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
-# The network of one customer of a provider: counting its addresses one by one would limit nothing.
+# Length of an IPv6 customer network: a limit per single address would limit nothing.
 CUSTOMER_BITS = 64
 
 
 def client_address(request: "HttpRequest") -> str:
-    """Return the address that asks, as far as it can be trusted; IPv6 by the network of the customer."""
+    """Return the client address; for IPv6 its /64 network."""
     proxies: int = settings.TRUSTED_PROXIES
     forwarded: list[str] = [part.strip() for part in request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")]
     address: str = request.META.get("REMOTE_ADDR", "")

@@ -38,7 +38,7 @@ class Membership(models.Model):
         related_name="memberships",
     )
     role = models.CharField(_("role"), max_length=20, choices=Role)
-    # What the role is limited to, as `roles.PARTS` offers it.
+    # What the role is limited to, one of the values in `roles.ROLE_PARTS`.
     parts = models.JSONField(_("topics and tracks"), default=list, blank=True)
     since = models.DateTimeField(_("since"), auto_now_add=True)
     granted_by = models.ForeignKey(

@@ -1,7 +1,4 @@
-"""Who may do what, in words: a line for each role, made from what the apps grant.
-
-Nothing is written here that `roles` and `access_scope` do not hold, so the page cannot be out of date.
-"""
+"""A table of what each role may do, in words, derived from `roles` and `access_scope`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -39,7 +36,7 @@ class RoleLine:
 
     @property
     def columns(self) -> list[tuple[str, str]]:
-        """The name of each column, and what stands in it."""
+        """Name and content of each column."""
         return [
             (_("Adds, changes, and deletes"), plurals(self.edits)),
             (_("Changes"), plurals(self.changes)),
@@ -49,7 +46,7 @@ class RoleLine:
 
     @property
     def limits(self) -> list[str]:
-        """Sentences: whose rows, which fields, what is private, who is invited."""
+        """Sentences about rows, fields, private data and invitations."""
         return [*self._rows(), *self._fields(), *self._others()]
 
     def _rows(self) -> Iterable[str]:

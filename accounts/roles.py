@@ -1,7 +1,7 @@
 """Roles in an edition, and what each may do with the rows of each model.
 
-Each app says that of its models when the site starts (`registration.py`). Which rows a role reaches is
-`access_scope`.
+Each app registers the rights for its models at startup (`registration.py`). Which rows a role reaches is
+decided in `access_scope`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Role(TextChoices):
-    """What somebody is in an edition, or in all of a series: the general roles, then those by task."""
+    """Roles in an edition or a series: the general ones first, then those for a task."""
 
     OWNER = "owner", _("Owner")
     CHAIR = "chair", _("Program chair")
@@ -32,7 +32,6 @@ class Role(TextChoices):
     IMPORTER = "importer", _("Importer")
 
 
-# What a role is for, in a sentence.
 DESCRIPTIONS = {
     Role.OWNER: _("Can do everything in the edition and decides who else can."),
     Role.CHAIR: _(
@@ -53,12 +52,12 @@ DESCRIPTIONS = {
     Role.IMPORTER: _("Uploads files, looks at previews, decides conflicts, and reverts imports."),
 }
 
-# Roles in one edition alone: what they are limited to belongs to it.
+# Roles that cannot be given in a series, as the rows to which they are limited belong to one edition.
 SINGLE_EDITION_ROLES = frozenset({Role.SESSION_CHAIR, Role.TRACK_CHAIR})
 # The parts of an edition to which a role may be limited, registered by upper packages: values and labels.
 ROLE_PARTS: dict[str, Callable[[Edition], list[tuple[str, str]]]] = {}
 
-# Whom each role may invite, and whose membership it may change or end.
+# The roles that each role may give, change and take away.
 INVITABLE_ROLES: dict[str, frozenset[str]] = {
     Role.OWNER: frozenset(Role),
     Role.CHAIR: frozenset(Role) - {Role.OWNER},
@@ -70,7 +69,7 @@ ALL = frozenset({"view", "add", "change", "delete"})
 PRIVATE, PREVIEW = frozenset({"private"}), frozenset({"preview"})
 NONE: frozenset[str] = frozenset()
 
-# Label of a model -> role -> what it may do there, and the only fields that it may change.
+# By label of a model and role: the allowed actions. By role and label: the only fields it may change.
 GRANTS: dict[str, dict[str, frozenset[str]]] = {}
 CHANGEABLE_FIELDS: dict[str, dict[str, frozenset[str]]] = {role: {} for role in Role}
 
@@ -100,13 +99,13 @@ def granted_actions(role: str | None, label: str) -> frozenset[str]:
 
 
 def allows(role: str, action: str, label: str) -> bool:
-    """Return whether a role may do this with rows of a model; who changes people reads what is private."""
+    """Return whether a role may do this with rows of a model; "change" includes "private"."""
     given = granted_actions(role, label)
     return action in given or (action == "private" and "change" in given)
 
 
 def includes(role: str, other: str) -> bool:
-    """Return whether a role may do all that another may, so that both are no more than one of them."""
+    """Return whether a role may do all that another may, so that the other adds nothing."""
     return (
         not ROLE_PARTS.keys() & {role}
         and role != Role.SESSION_CHAIR
@@ -119,7 +118,7 @@ def includes(role: str, other: str) -> bool:
 
 
 def permission_names(role: str) -> set[str]:
-    """Return what a role grants somewhere, as Django names permissions: "papers.change_paper"."""
+    """Return what a role grants, as names of Django permissions such as "papers.change_paper"."""
     return {
         f"{label.partition('.')[0]}.{action}_{label.partition('.')[2]}"
         for label in GRANTS

@@ -1,7 +1,4 @@
-"""Where somebody is signed in: Django's sessions in the database, with the account that each belongs to.
-
-The account is a column, so that its sessions can be listed and ended.
-"""
+"""Database sessions with the account as a column, so that its sessions can be listed and ended."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -19,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.client_address import client_address
 
-# What a session remembers of the sign-in.
+# The session key that holds time, browser and address of the sign-in.
 SIGNED_IN = "_signed_in"
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")
 BROWSER_NAMES = {"Edg": "Edge", "OPR": "Opera"}
@@ -27,7 +24,7 @@ SYSTEMS = ("Android", "iPhone", "iPad", "Windows", "Mac OS X", "Linux")
 
 
 class SessionStore(DBStore):
-    """Sessions that know whose they are."""
+    """Stores account, browser and address of a session in columns."""
 
     @classmethod
     def get_model_class(cls) -> "type[AccountSession]":
@@ -43,7 +40,7 @@ class SessionStore(DBStore):
 
 
 class AccountSession(AbstractBaseSession):
-    """A session, with what its account needs to know it again."""
+    """A session, with what its account needs to recognize it."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("session_key", "session_data", "browser", "address")
 

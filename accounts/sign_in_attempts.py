@@ -1,7 +1,7 @@
-"""How often somebody may try to sign in: per account and per address, counted in Django's cache.
+"""Limits failed sign-ins per account and per address, counted in Django's cache.
 
-An unknown account is counted like an existing one, so that responses reveal nothing. Whoever signed in
-to an account from an address before is counted apart there: others cannot lock them out.
+Unknown accounts are counted like existing ones, so that responses reveal nothing. An address from which
+an account signed in before has its own counter, so that others cannot lock the account out there.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ KNOWN_BROWSER_SECONDS = 60 * 24 * 3600
 
 
 def cache_key(*parts: str) -> str:
-    """Return a key that any cache takes, and that keeps neither name nor address."""
+    """Return a cache key that reveals neither name nor address."""
     text = "\n".join(parts).encode("utf-8", "replace")
     return f"sign-in:{blake2b(text, digest_size=16).hexdigest()}"
 
@@ -36,7 +36,7 @@ def fold_username(name: object) -> str:
 
 
 def counters(request: "HttpRequest", name: str) -> Iterator[tuple[str, int]]:
-    """Walk what is counted for an attempt, with the number of failures that are allowed."""
+    """Yield the cache keys that count an attempt, each with the number of allowed failures."""
     address, account = client_address(request), fold_username(name)
     pair = cache_key("pair", account, address)
     yield cache_key("address", address), settings.SIGN_IN_FAILURES_PER_ADDRESS
@@ -51,7 +51,7 @@ def is_blocked(request: "HttpRequest", name: str) -> bool:
     try:
         return any((cache.get(key) or 0) >= maximum for key, maximum in counters(request, name))
     except settings.CACHE_ERRORS:
-        # People sign in while the cache is away; `/readyz` says that it is.
+        # Without the cache sign-in stays possible; `/readyz` reports the failure.
         return False
 
 
@@ -62,7 +62,6 @@ def record_failure(
     request: "HttpRequest | None" = None,
     **kwargs: object,
 ) -> None:
-    """Count a failure."""
     if request is None:
         return
     with suppress(*settings.CACHE_ERRORS):
@@ -76,7 +75,7 @@ def record_failure(
 
 @receiver(user_logged_in)
 def record_success(sender: "type[Model]", request: "HttpRequest", user: "User", **kwargs: object) -> None:
-    """Know this address again, and forget what was mistyped at it."""
+    """Remember this address for the account, and reset its counters."""
     account = fold_username(user.get_username())
     pair = cache_key("pair", account, client_address(request))
     with suppress(*settings.CACHE_ERRORS):

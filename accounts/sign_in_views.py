@@ -1,4 +1,4 @@
-"""One's own account in the admin: signing in, and where one is signed in."""
+"""Sign-in, and the page of the signed-in account with its roles and sessions."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ TOO_OFTEN = gettext_lazy("Too many attempts to sign in. Wait %(minutes)d minutes
 
 
 class SignInForm(AdminAuthenticationForm):
-    """The form that asks for name and password, as often as is reasonable."""
+    """The sign-in form, which refuses further attempts after too many failures."""
 
     username = UsernameField(
         label=gettext_lazy("Username"), widget=forms.TextInput(attrs={"autofocus": True})
@@ -33,7 +33,7 @@ class SignInForm(AdminAuthenticationForm):
     def clean(self) -> dict[str, Any]:
         name = self.cleaned_data.get("username", "")
         if self.request and is_blocked(self.request, name):
-            # Also for unknown names; the password is not checked.
+            # Unknown names are refused alike, and the password is not checked.
             raise ValidationError(TOO_OFTEN, code="throttled", params={"minutes": WINDOW_SECONDS // 60})
         return super().clean()
 
@@ -73,7 +73,7 @@ class AccountPages(admin.AdminSite):
         return TemplateResponse(request, "admin/account.html", context)
 
     def end_sessions(self, request: HttpRequest, others: QuerySet[AccountSession]) -> HttpResponse:
-        """End sessions of the account, except the current one: that is signing out."""
+        """End other sessions of the account; signing out ends the current one."""
         wanted = request.POST.get("session", "")
         keys = [one.session_key for one in others if wanted in ("all", one.handle)]
         AccountSession.objects.filter(session_key__in=keys).delete()

@@ -1,7 +1,7 @@
 """Limits the admin to the rows in an account's scope: in lists, forms, choices and actions.
 
-All that pages of the admin ask is `get_queryset(request)` and `has_…_permission(request, row)` of a model's
-admin; both are answered by `access`.
+Pages of the admin use only `get_queryset(request)` and `has_…_permission(request, row)` of a model's admin;
+both are based on `access`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def access_for(request: HttpRequest) -> Access:
 
 
 class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
-    """Forms that offer what their user reaches."""
+    """Forms whose choices are the rows that the user reaches."""
 
-    # Foreign keys that may lead to any edition, such as an old paper that gets an award now.
+    # Foreign keys that may point to another edition, such as to an old paper that receives an award.
     any_edition: ClassVar[frozenset[str]] = frozenset()
 
     def get_field_queryset(
@@ -82,13 +82,13 @@ class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
         is_owner = db_field.name == lookup_of(self.model)
         is_edition = is_owner and db_field.remote_field.model is get_edition_model()
         if field and is_edition and db_field.null and not access.may_everywhere("add", self.model):
-            # Without an edition it would be the whole site's.
+            # A row without an edition belongs to the whole site.
             field.required = not access.reaches_site("add", self.model)
         return field
 
 
 class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
-    """A model's admin whose user meets the own rows alone."""
+    """A model's admin that shows only the rows that the user reaches."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         return access_for(request).rows(super().get_queryset(request))
@@ -97,7 +97,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         return access_for(request).may("view", self.model, obj)
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        """Return whether rows may be added somewhere; with an edition or a new row, whether there."""
+        """Return whether rows may be added: in any edition, or in `obj`, an edition or a new row."""
         access = access_for(request)
         if isinstance(obj, get_edition_model()) and self.model is not get_edition_model():
             return access.may_inline("add", self.model, obj)
@@ -110,11 +110,11 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         return access_for(request).may("delete", self.model, obj)
 
     def page_context(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
-        """Return the context of a page of its own."""
+        """Return the template context of an additional page of this admin."""
         return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
 
     def may_all_fields(self, request: HttpRequest, action: str, row: Model) -> bool:
-        """Return whether the user may do this with all fields of a row; session chairs change only some."""
+        """Return whether the user may do this with all fields of a row; session chairs may change some."""
         if not getattr(self, f"has_{action}_permission")(request, row):
             return False
         return action != "change" or access_for(request).may_all_fields(action, self.model, row)
@@ -144,7 +144,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     def get_actions(
         self, request: HttpRequest, action_location: ActionLocation = ActionLocation.CHANGE_LIST
     ) -> dict[str, Action | None]:
-        """Offer what the user may do with whole rows: a session chair changes some fields, on forms."""
+        """Offer the actions that the user may apply to all fields of some rows."""
         actions = super().get_actions(request, action_location)
         access, model = access_for(request), self.model
         allowed = {
@@ -165,7 +165,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         queryset: QuerySet[Any],
         action_location: ActionLocation = ActionLocation.CHANGE_LIST,
     ) -> HttpResponse | None:
-        """Run the action that was sent, without what can be no key of a row."""
+        """Run the action that was sent, ignoring keys that are not numbers."""
         sent = request.POST.copy()
         sent.setlist(CHECKBOX, [one for one in sent.getlist(CHECKBOX) if key_of(one)])
         vars(request)["_post"] = sent
@@ -174,7 +174,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     def run_action(
         self, request: HttpRequest, action: Action, chosen: QuerySet[M]
     ) -> HttpResponseBase | None:
-        """Run an action on the rows for which the user has permission, and report the others."""
+        """Run an action on the rows for which the user has permission, and warn of the others."""
         access = access_for(request)
         needed = [one for one in required_permissions(action) if not access.may_everywhere(one, self.model)]
         rows = chosen
@@ -197,7 +197,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
 
 
 def scope_action(action: Action) -> Action:
-    """Return the action as Django runs it, whichever of the names that were sent it went by."""
+    """Return the action so that it runs through `run_action`."""
 
     def run(
         model_admin: admin.ModelAdmin[Any], request: HttpRequest, rows: QuerySet[Model]
@@ -208,14 +208,14 @@ def scope_action(action: Action) -> Action:
 
 
 def required_permissions(action: Action) -> list[str]:
-    """Return the permissions that an action asks for, among those that roles grant row by row."""
+    """Return the permissions that an action requires, among those that roles grant by row."""
     return [one for one in getattr(action.func, "allowed_permissions", ()) if one in ALL]
 
 
 class ScopedInline[M: Model = Model, Owner: Model = Model](
     ScopedChoices[M], admin.options.InlineModelAdmin[M, Owner]
 ):
-    """Inlines whose permissions follow those for their owner, as far as the role grants them."""
+    """Inlines whose permissions follow those for their owner."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         rows = super().get_queryset(request)
@@ -236,7 +236,7 @@ class ScopedInline[M: Model = Model, Owner: Model = Model](
 
 
 class ScopedFilter(RelatedFieldListFilter):
-    """A filter by a relation that offers what its user reaches: no edition is even named to others."""
+    """A filter by a relation that lists only rows that the user reaches."""
 
     def field_choices(
         self, field: RelatedField[object, object], request: HttpRequest, model_admin: admin.ModelAdmin[Model]

@@ -1,6 +1,6 @@
 """Bulk actions: a page previews the exact changes; they are applied as one change set that can be reverted.
 
-What an action does is said by the apps above (`BulkAction.plan`), in terms of `content.bulk`.
+Subclasses in the apps above define what an action does (`BulkAction.plan`), in terms of `content.bulk`.
 """
 
 from abc import ABC, abstractmethod
@@ -37,24 +37,24 @@ if TYPE_CHECKING:
 type Text = "StrPromise | str"
 
 CONFIRMED, ASKED = "_confirmed", "_asked"
-# Rows of one kind that are named; the number counts all.
+# The maximum of rows listed in a group; the counts include all.
 MAX_NAMED_ROWS = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What an action is called in the list, what it reports, and what its button says."""
+    """The texts of an action."""
 
     name: Text
     # With "3 papers" as `amount`.
     done: Text
-    # With `count` rows, of which nothing changes.
+    # With the number of unchanged rows as `count`.
     same: Text
     button: Text
 
 
 class BulkAction(ABC):
-    """An action of an admin's list. A subclass plans what it would do, and may ask for something first."""
+    """An action of an admin's list. A subclass plans the changes, and may show a form first."""
 
     allowed_permissions: ClassVar[list[str]] = ["change"]
     locations: ClassVar[list[ActionLocation]] = [ActionLocation.CHANGE_LIST]
@@ -70,7 +70,7 @@ class BulkAction(ABC):
     def plan(
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
     ) -> BulkPlan:
-        """Return what would be done to the rows that the user may change."""
+        """Return the changes to the rows that the user may change."""
 
     def write(self, lines: list[BulkChange]) -> None:
         bulk.add(lines)
@@ -94,7 +94,7 @@ class BulkAction(ABC):
     def rows(
         self, model_admin: ScopedAdmin, request: HttpRequest, queryset: QuerySet[Model]
     ) -> tuple[list[Any], list[Any]]:
-        """Return the chosen rows in the order of the list: those that the user may change, and the others."""
+        """Return the chosen rows that the user may change, and the others, in the order of the list."""
         places = {key: place for place, key in enumerate(queryset.values_list("pk", flat=True))}
         chosen = queryset.order_by().values("pk")
         found = without_long_texts(
@@ -109,7 +109,7 @@ class BulkAction(ABC):
         return mine, others
 
     def long_texts(self, model: object) -> Iterable[str]:
-        """Return the long texts that the plan looks at."""
+        """Return the names of long text fields that the plan needs."""
         return ()
 
     def form(
@@ -168,7 +168,7 @@ class BulkAction(ABC):
 
 
 class ActionForm(forms.Form):
-    """What an action asks for. `rows` are the chosen ones that the user may change."""
+    """The input of an action. `rows` are the chosen ones that the user may change."""
 
     def __init__(
         self, data: QueryDict | None, *, model_admin: ScopedAdmin, request: HttpRequest, rows: "list[Content]"
@@ -178,13 +178,13 @@ class ActionForm(forms.Form):
         self.prepare()
 
     def prepare(self) -> None:
-        """Offer what these rows can get."""
+        """Set the choices of the fields."""
 
     def editions(self) -> set[int | None]:
         return {row.stamped_edition() for row in self.rows}
 
     def admin_of(self, model: "type[Content]") -> ModelAdmin[Model]:
-        """Return the admin of another model, which knows what the user may see of it."""
+        """Return the admin of another model, which knows which rows the user may see."""
         return self.model_admin.admin_site.get_model_admin(model)
 
 
@@ -197,7 +197,7 @@ def count_label(model_admin: ScopedAdmin, count: int) -> str:
 
 
 def hidden_fields(request: HttpRequest, action: str) -> list[tuple[str, str]]:
-    """Return what the page of an action has to send again so that the same rows are meant."""
+    """Return the fields that the page of an action posts again to select the same rows."""
     chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
     across = request.POST.get("select_across") == "1"
     fields = [("action", action), ("select_across", "1" if across else "0")]
@@ -205,7 +205,7 @@ def hidden_fields(request: HttpRequest, action: str) -> list[tuple[str, str]]:
 
 
 def plan_context(model_admin: ScopedAdmin, plan: BulkPlan) -> dict[str, object]:
-    """Return the plan as the page shows it: rows of which the same is said together, the most first."""
+    """Return the plan for the template, grouped by sentence, largest group first."""
     lines = group_by_sentence(model_admin, [(line.row, line.says) for line in plan.lines])
     skipped = group_by_sentence(model_admin, plan.skipped)
     return {
@@ -219,7 +219,7 @@ def plan_context(model_admin: ScopedAdmin, plan: BulkPlan) -> dict[str, object]:
 def group_by_sentence(
     model_admin: ScopedAdmin, sentences: "Iterable[tuple[Content, str]]"
 ) -> list[dict[str, Any]]:
-    """Group rows by the sentence about them: how many, some with their addresses, and how many more."""
+    """Group rows by the sentence about them; each group has its count and up to `MAX_NAMED_ROWS` links."""
     groups: dict[str, list[Content]] = {}
     for row, sentence in sentences:
         groups.setdefault(sentence, []).append(row)
@@ -236,7 +236,7 @@ def group_by_sentence(
 
 
 def with_undo_link(sentence: str, change_set: ChangeSet | None) -> str:
-    """Return what was done with a link that takes it back."""
+    """Return the sentence with a link that reverts the change set."""
     if change_set is None:
         return sentence
     address = reverse("admin:take_back", args=[change_set.pk])
@@ -252,13 +252,13 @@ def describe_value(row: "Content", name: str, value: object) -> str:
 
 
 def describe_change(row: "Content", news: Mapping[str, object]) -> str:
-    """Return "Draft → Published" of the fields that change."""
+    """Return the old and new values of the fields, such as "Draft → Published"."""
     old = {name: describe_value(row, name, getattr(row, name)) for name in news}
     return ", ".join(f"{old[name]} → {describe_value(row, name, value)}" for name, value in news.items())
 
 
 class SetField(BulkAction):
-    """Give rows the values of some fields; what their own rules refuse is left alone and named."""
+    """Set fields of rows; rows whose validation fails stay unchanged and are listed."""
 
     def values(self, row: "Content", given: Values) -> Values:
         return given
@@ -279,8 +279,6 @@ class SetStatus(SetField):
 
 
 class ReasonForm(ActionForm):
-    """Why something is cancelled."""
-
     reason = forms.CharField(
         label=gettext_lazy("reason for cancellation"),
         max_length=200,
@@ -292,7 +290,7 @@ class ReasonForm(ActionForm):
 
 
 class Cancel(SetStatus):
-    """Call rows off, with one reason for all."""
+    """Cancel rows, with one reason for all."""
 
     form_class = ReasonForm
 
@@ -302,10 +300,10 @@ class Cancel(SetStatus):
 
 
 class ChosenField(forms.ModelChoiceField[Any]):
-    """A choice among rows of the editions in hand, called as the admin calls them."""
+    """A choice among rows of the editions of the chosen rows, labeled as in the admin."""
 
     def offer_rows(self, form: ActionForm, model: "type[Content]", **narrow: object) -> None:
-        """Offer the rows that the user may see, of the chosen rows' editions unless `narrow` is given."""
+        """Offer rows that the user may see: those matching `narrow`, or of the chosen rows' editions."""
         model_admin = form.admin_of(model)
         narrow = narrow or {"edition__in": form.editions()}
         self.queryset = model_admin.get_queryset(form.request).filter(**narrow).select_related("edition")

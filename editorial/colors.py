@@ -1,4 +1,4 @@
-"""Colors in forms: a text and a color picker, with the contrast of text in that color to the site's pages."""
+"""Color fields: a text and a color picker, with the contrast of the color to the site's pages."""
 
 import re
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-# --paper in static/css/plenary/tokens.css: the ground of the site's pages in the light and the dark scheme.
+# The page background (--paper in static/css/plenary/tokens.css) in the light and the dark scheme.
 LIGHT_PAGE, DARK_PAGE = "#ffffff", "#111317"
 # WCAG 2.2, success criterion 1.4.3.
 MIN_CONTRAST = 4.5
@@ -31,7 +31,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def normalize_color(text: str) -> str:
-    """Return a color as it is stored; what is no color stays as it is."""
+    """Return a color as "#rrggbb"; a text that is no color stays as it is."""
     digits = text.strip().lower().removeprefix("#")
     if re.fullmatch(r"[0-9a-f]{3}", digits):
         digits = "".join(digit * 2 for digit in digits)
@@ -48,7 +48,7 @@ def contrast_messages() -> dict[str, str]:
 
 
 def contrast_note(color: str) -> str:
-    """Return the contrasts in words, with a warning where one is too low for text; nothing for no color."""
+    """Return the contrasts in words, with a warning if one is too low; empty if `color` is no color."""
     if not re.fullmatch(r"#[0-9a-f]{6}", color):
         return ""
     light, dark = (round(contrast(color, page), 1) for page in (LIGHT_PAGE, DARK_PAGE))
@@ -57,7 +57,7 @@ def contrast_note(color: str) -> str:
 
 
 class ColorInput(forms.TextInput):
-    """A text, which may be empty, and with JavaScript a picker that fills it in."""
+    """A text input, and with JavaScript a color picker that fills it in."""
 
     class Media:
         js: ClassVar[list[str]] = ["js/admin-colors.js"]

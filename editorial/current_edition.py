@@ -1,4 +1,4 @@
-"""The edition that a chair's form works on: its zone for every time, its own rows for every choice."""
+"""The edition that a form works on: it sets the time zone and limits the choices."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _working_edition: ContextVar[Edition | None] = ContextVar("working_edition", def
 
 @contextmanager
 def working_on(edition: Edition | None) -> Iterator[None]:
-    """Show and read times in the edition's zone while the block runs, and offer its rows alone."""
+    """Make this the working edition for the block: its time zone is active, choices are its rows."""
     token = _working_edition.set(edition)
     try:
         with timezone.override(edition.zone if edition else timezone.get_default_timezone()):
@@ -54,7 +54,7 @@ def edition_of(row: Model) -> Edition | None:
 
 
 def format_moment(at: datetime | None, edition: Edition | None) -> str:
-    """Return "Tue 6 Apr 2021, 08:00 PDT", in the edition's zone; without an edition in UTC."""
+    """Return text such as "Tue 6 Apr 2021, 08:00 PDT", in the edition's zone or in UTC."""
     if at is None:
         return "-"
     zone = edition.zone if edition else UTC_ZONE
@@ -64,7 +64,7 @@ def format_moment(at: datetime | None, edition: Edition | None) -> str:
 
 
 def editions_for(request: HttpRequest) -> QuerySet[Edition]:
-    """Return the editions in which the user has something to do, the newest first."""
+    """Return the editions in which the user has a role, or all for permissions on all; newest first."""
     access = access_of(request.user)
     rows = get_edition_model().objects.all()
     limited = access.roles and not access.may_everywhere("view", get_edition_model())
@@ -72,18 +72,18 @@ def editions_for(request: HttpRequest) -> QuerySet[Edition]:
 
 
 def choose_edition(request: HttpRequest, edition: Edition) -> None:
-    """Keep the edition that somebody chose on the desk, for lists and forms that name none."""
+    """Remember the edition chosen on the desk, for lists and forms that do not name one."""
     request.session[CHOSEN_EDITION_KEY] = str(edition.pk)
 
 
 def chosen_edition(request: HttpRequest) -> Edition | None:
-    """Return the edition chosen on the desk, unless it was deleted or is out of reach by now."""
+    """Return the edition chosen on the desk, unless it was deleted or the user lost access."""
     key = request.session.get(CHOSEN_EDITION_KEY)
     return editions_for(request).filter(pk=key).first() if key else None
 
 
 def requested_edition(request: HttpRequest) -> Edition | None:
-    """Return the edition submitted, else that of the URL, the one chosen on the desk, the newest."""
+    """Return the edition of the form, the URL or the list filter, else the chosen or the newest one."""
     editions = editions_for(request)
     list_filters = parse_qs(request.GET.get("_changelist_filters", ""))
     named = [request.POST.get("edition"), request.GET.get("edition"), *list_filters.get(LIST_FILTER, [])]
@@ -93,7 +93,7 @@ def requested_edition(request: HttpRequest) -> Edition | None:
     return chosen_edition(request) or editions.first()
 
 
-# How a list's filter names the edition in the address.
+# The query parameter of a list's edition filter.
 LIST_FILTER = "edition__id__exact"
-# Where a session keeps the edition chosen on the desk.
+# The session key of the edition chosen on the desk.
 CHOSEN_EDITION_KEY = "desk_edition"

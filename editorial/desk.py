@@ -38,7 +38,7 @@ CACHED_EDITIONS = 12
 
 
 class DeskLine(Protocol):
-    """What the desk shows as a number that leads somewhere. `words` take `count`, in both numbers."""
+    """A count with a link. `words` is a lazy plural with `count`."""
 
     @property
     def model(self) -> type[Model]: ...
@@ -66,7 +66,7 @@ class RowCount:
     named: str = LIST_FILTER
     # Sort position.
     place: int = 50
-    # What the line adds about the rows that it counts, such as their names.
+    # Returns text about the counted rows, such as their names.
     details: Callable[[Edition], str] | None = None
 
     def rows(self, edition: Edition) -> QuerySet[Model]:
@@ -99,7 +99,7 @@ CHECKS: list[DeskLine] = []
 
 @dataclass(frozen=True, slots=True)
 class AddLink:
-    """A page on which rows are made for the edition of the desk; visitors see those that it `publishes`."""
+    """A link to a page that creates rows in the edition; `publishes`: visitors see them at once."""
 
     model: type[Model]
     words: Text
@@ -107,7 +107,7 @@ class AddLink:
     publishes: bool = False
     # Sort position.
     place: int = 50
-    # Who may, where it is not who adds rows of the model to the edition.
+    # Replaces the check for permission to add rows of the model.
     may: Callable[[Access, Edition], bool] | None = None
 
     def is_open_to(self, access: Access, edition: Edition) -> bool:
@@ -121,7 +121,7 @@ ADD_LINKS: list[AddLink] = []
 
 
 class CheckFilter(admin.SimpleListFilter):
-    """A list narrowed to the rows behind a line of the desk."""
+    """Filters a list to the rows of a check."""
 
     title = _("to do")
     parameter_name = CHECK_PARAMETER
@@ -139,7 +139,7 @@ class CheckFilter(admin.SimpleListFilter):
 
 @dataclass(frozen=True, slots=True)
 class DeskCount:
-    """A number, what it counts, and where it leads."""
+    """A `DeskLine` with its count, as the template shows it."""
 
     count: int
     words: str
@@ -150,7 +150,7 @@ class DeskCount:
 
 
 def content_counts(edition: Edition, current: revision.Revision) -> dict[DeskLine, int]:
-    """Return the counts of content, which change only with the revisions and the working copy."""
+    """Return the counts of content, cached until the revision or the working copy changes."""
     return _counted(edition, current, preview_context.mark())
 
 
@@ -162,7 +162,7 @@ def _counted(edition: Edition, current: revision.Revision, mark: tuple[object, .
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """One of the three switches of an edition: what visitors see of it; `when` names the zone."""
+    """The public state of the site, the papers or the schedule of an edition."""
 
     name: str
     label: Text
@@ -174,7 +174,7 @@ OPEN, WAITING, CLOSED, BEHIND = "open", "waiting", "closed", "behind"
 
 
 def switches(edition: Edition, at: datetime) -> list[Switch]:
-    """Return the switches at a moment. What would be seen if only the site were is `BEHIND` it."""
+    """Return the switches at a moment. A part that is public before its site is `BEHIND`."""
     site = edition.public_from
     parts = [
         ("site", _("Site"), site),
@@ -190,7 +190,7 @@ def switches(edition: Edition, at: datetime) -> list[Switch]:
 
 
 def switch_state(moment: datetime | None, at: datetime) -> str:
-    """Return whether something is public at a moment, will be, or was never meant to."""
+    """Return whether a part is public at a moment, will be, or has no date."""
     if moment is None:
         return CLOSED
     return OPEN if moment <= at else WAITING
@@ -202,7 +202,7 @@ def visible_counts(
     known: dict[DeskLine, int],
     may_see: Callable[[type[Model]], bool],
 ) -> list[DeskCount]:
-    """Return the lines whose lists somebody may see, with their numbers."""
+    """Return the counts of the lines whose lists the user may see."""
     found = []
     for line in sorted(lines, key=attrgetter("place")):
         if may_see(line.model):
@@ -216,13 +216,13 @@ def visible_counts(
 
 
 def open_checks(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list[DeskCount]:
-    """Return what a chair still has to see to."""
+    """Return the checks that found rows."""
     known = content_counts(edition, revision.current(edition.pk))
     return [line for line in visible_counts(CHECKS, edition, known, may_see) if line.count]
 
 
 def rows_by_model(known: dict[DeskLine, int]) -> dict[str, int]:
-    """Return how many rows an edition has by the name of their model, for the first steps."""
+    """Return the number of rows by model name, for the first steps."""
     found: dict[str, int] = {}
     for line in ROW_COUNTS:
         name = str(line.model._meta.model_name)
@@ -231,7 +231,7 @@ def rows_by_model(known: dict[DeskLine, int]) -> dict[str, int]:
 
 
 def desk_context(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> dict[str, Any]:
-    """Return what the desk shows of the lists that somebody may see. Counts of content are cached."""
+    """Return the template context of the desk. Counts of content are cached."""
     known = content_counts(edition, revision.current(edition.pk))
     counts, checks = (visible_counts(lines, edition, known, may_see) for lines in (ROW_COUNTS, CHECKS))
     return {

@@ -72,7 +72,7 @@ class FoundRows:
 
 
 def desk_search(request: HttpRequest, site: AdminSite) -> HttpResponse:
-    """Show what the words find in the rows that the account may see, those of the edition of work first."""
+    """Show what the words find in the rows that the account may see, those of the working edition first."""
     text = request.GET.get("q", "").replace("\x00", "").strip()[:MAX_QUERY_CHARS]
     edition = requested_edition(request)
     context = site.each_context(request) | {
@@ -111,7 +111,7 @@ def found_rows(
 
 
 def result_order(model: type[Model], ranked: list[int], edition: Edition | None) -> list[Any]:
-    """Put the edition of work first, then what the index found in its order, then new rows."""
+    """Sort by working edition first, then by rank in the index, then the newest first."""
     terms: list[Any] = []
     if edition and lookup_of(model):
         terms.append(Case(When(edition=edition.pk, then=Value(0)), default=Value(1)))

@@ -1,7 +1,7 @@
-"""The first steps of an edition on the desk: each app registers its own, with when it is done.
+"""The first steps of an edition on the desk, registered by the apps.
 
-The list ends with the last. It can be hidden for an edition; a cookie remembers that, as it concerns this
-browser alone.
+The list disappears when all required steps are done, or when it is hidden for an edition, which a cookie
+remembers for this browser.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def first_steps(edition: Edition, made: dict[str, int], access: Access) -> list[
 
 
 def add_page_address(name: str, model: type[Model]) -> Callable[[Access, Edition], str]:
-    """Return how a page that adds rows to an edition is reached, by those who may."""
+    """Return a function for the address of a page that adds rows; empty without the permission."""
 
     def address(access: Access, edition: Edition) -> str:
         may = access.may_all_rows("add", model, edition)
@@ -84,18 +84,18 @@ def has_rows(*names: str) -> Callable[[Edition, dict[str, int]], bool]:
 
 
 def open_steps(request: HttpRequest, edition: Edition, steps: list[ShownStep]) -> list[ShownStep]:
-    """Return the steps while one is left and this browser has not hidden them."""
+    """Return the steps, or none if all are done or this browser has hidden them."""
     is_left = any(not step.is_done and not step.is_optional for step in steps)
     return steps if is_left and str(edition.pk) not in hidden_editions(request) else []
 
 
 def hidden_editions(request: HttpRequest) -> list[str]:
-    """Return the keys in the cookie, which can hold anything: they are compared, not read as numbers."""
+    """Return the keys in the cookie as texts: a forged cookie can hold numbers of any length."""
     return [key for key in request.COOKIES.get(COOKIE, "").split(".") if key.isdecimal()][-MAX_EDITIONS:]
 
 
 def hide_steps(request: HttpRequest, response: HttpResponse, edition: Edition) -> None:
-    """Remember in this browser that the steps of an edition are not to be shown."""
+    """Set the cookie that hides the steps of an edition."""
     hidden = str(edition.pk)
     keys = [*(key for key in hidden_editions(request) if key != hidden), hidden]
     response.set_cookie(

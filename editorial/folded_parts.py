@@ -1,4 +1,4 @@
-"""Folded parts of a form: their headings name what is filled in, and some open themselves."""
+"""Collapsed fieldsets: their headings name the filled fields, and some open by themselves."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,12 +8,12 @@ from django.contrib.admin.utils import flatten
 from django.utils.text import capfirst
 
 FOLDED = "collapse"
-# A folded part with this class is open once one of its fields is filled in.
+# A collapsed fieldset with this class is open once one of its fields is filled in.
 OPEN_IF_FILLED = "open-if-filled"
 
 
 def prepare_folded(form: AdminForm) -> None:
-    """Open what has errors or important values; name in the other headings which fields have a value."""
+    """Open fieldsets with errors or important values; name the filled fields in other headings."""
     form.fieldsets = [
         (_heading(form, name, options), _options(form, options)) for name, options in form.fieldsets
     ]
@@ -21,7 +21,7 @@ def prepare_folded(form: AdminForm) -> None:
 
 def _options(form: AdminForm, options: dict[str, Any]) -> dict[str, Any]:
     classes = [*options.get("classes", ())]
-    # Django overlooks errors of fields that share a line.
+    # Django ignores errors of fields that share a line.
     has_errors = any(name in form.form.errors for name in flatten(options["fields"]))
     if has_errors or (OPEN_IF_FILLED in classes and any(_filled(form, options))):
         classes = [one for one in classes if one != FOLDED]

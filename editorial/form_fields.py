@@ -41,7 +41,7 @@ def to_the_minute(moment: datetime) -> datetime:
 
 
 def resolve_wall_time(naive: datetime, zone: tzinfo, stored: datetime | None = None) -> datetime:
-    """Return the moment of a wall time; an error where the zone skips it or has it twice.
+    """Return the moment of a wall time. Raises `ValidationError` if the zone skips or repeats it.
 
     `stored` is what the row holds: of two equal wall times an unchanged field keeps the moment it had.
     """
@@ -57,7 +57,7 @@ def resolve_wall_time(naive: datetime, zone: tzinfo, stored: datetime | None = N
 
 
 class ZonedField(forms.SplitDateTimeField):
-    """Wall time in the zone in force; a time that the zone does not have, or has twice, is an error."""
+    """Wall time in the current zone; a time that the zone skips or repeats is an error."""
 
     # What the row holds: of two equal wall times an unchanged field keeps the moment it had.
     stored: datetime | None = None
@@ -75,17 +75,17 @@ class ZonedField(forms.SplitDateTimeField):
 
 
 class KnownChoiceField(forms.ModelChoiceField[Any]):
-    """A choice that queries only for rows that `learn` did not provide."""
+    """A choice that queries only for rows that `set_known_rows` did not provide."""
 
     known: Mapping[str, Model] = {}
 
     def __init__(self, *args: Any, choice_label: Callable[[Model], str] = str, **kwargs: Any) -> None:
-        # The label of a row in choices: names may be shared.
+        # Returns the label of a row, which tells rows of one name apart.
         self.choice_label = choice_label
         super().__init__(*args, **kwargs)
 
     def set_known_rows(self, rows: Mapping[str, Model]) -> None:
-        """Take over the rows that a whole formset looked up at once."""
+        """Set the rows, by key, that a formset has fetched in one query."""
         self.known = rows
         vars(getattr(self.widget, "widget", self.widget))["known"] = rows
 
@@ -97,11 +97,11 @@ class KnownChoiceField(forms.ModelChoiceField[Any]):
 
 
 class EditionSelect(AutocompleteSelect):
-    """A choice found by typing, among the rows of the edition in hand where rows belong to editions."""
+    """An autocomplete select, limited to rows of the working edition if the rows have editions."""
 
     known: Mapping[str, Model] = {}
     limited = False
-    # Whether what is typed can be the name of a new row.
+    # Whether a new row can be created from the typed name.
     has_names = False
 
     def get_url(self) -> str:
@@ -131,7 +131,7 @@ class EditionSelect(AutocompleteSelect):
 
 
 class EditionWrapper(RelatedFieldWidgetWrapper):
-    """A choice with links to change and to add a row; a new one is of the edition in hand."""
+    """A choice with links to change and add rows; new rows belong to the working edition."""
 
     @classmethod
     def from_wrapper(cls, wrapper: RelatedFieldWidgetWrapper) -> "EditionWrapper":

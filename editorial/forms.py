@@ -24,7 +24,7 @@ LOST_FILE = _("The file wasn’t saved because of another error on this form. Ch
 
 
 class ContentForm(forms.ModelForm[Any]):
-    """A row's form: times keep their moment while unchanged, and an empty slug follows the name."""
+    """A row's form: unchanged times keep their moment, and an empty slug is made from the name."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -36,7 +36,7 @@ class ContentForm(forms.ModelForm[Any]):
 
     def clean(self) -> dict[str, object] | None:
         cleaned = super().clean()
-        # Browsers send other line ends than files have: an untouched text is no change.
+        # Browsers send CRLF: without this, an untouched text would count as changed.
         lines = {k: v.replace("\r\n", "\n") for k, v in (cleaned or {}).items() if isinstance(v, str)}
         return {**cleaned, **lines} if cleaned else cleaned
 
@@ -95,7 +95,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
                 field.set_known_rows(self._rows(name, field))
             widget: forms.Widget = getattr(field.widget, "widget", None) or field.widget
             if not widget.is_hidden:
-                # The head of the column is not a label: each input says what and where it is.
+                # A column heading is not a label, so each input gets one with column and row.
                 field.label = str(field.label or name.replace("_", " ").capitalize())
                 label = said % {"label": field.label, "number": (index or 0) + 1}
                 widget.attrs = {**widget.attrs, "aria-label": label}
@@ -140,7 +140,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
                 )
 
     def _refuse_swapped_names(self, remaining: list[PartForm], names: list[str]) -> None:
-        """Rows are saved one by one: one cannot take the name that another still has."""
+        """Refuse rows that swap unique values: they are saved one by one, so one would be taken still."""
         if any(name not in self.form.base_fields or name == "position" for name in names):
             return
         held = {self._key(form.initial, names): form for form in remaining}
@@ -157,7 +157,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         gone = [row for row in deleted if row.pk]
         with transaction.atomic(), revision.lock():
             if commit and gone:
-                # First of all, so that others can take the names and numbers that become free.
+                # Before the others, which may reuse unique names and positions.
                 self.model._default_manager.filter(pk__in=[row.pk for row in gone]).delete()
             saved = super().save(commit=commit)
         if commit:
@@ -189,7 +189,7 @@ class OrderedFormSet(PartFormSet):
         order = self.wanted_order()
         for place, form in enumerate(order, start=1):
             if form.has_changed() or form.instance._state.adding:
-                # Beyond the rows that still have this position.
+                # A temporary position that no stored row has.
                 form.instance.position = 2 * PARKED + place
         with transaction.atomic(), revision.lock():
             saved = super().save(commit=commit)
@@ -203,7 +203,7 @@ class OrderedFormSet(PartFormSet):
 
 
 def mark_lost_files(shown: Iterable[forms.BaseForm], sent: Collection[str]) -> None:
-    """Say beside each file that was sent that it is lost: browsers do not fill it in again."""
+    """Add an error to each file field that was sent: browsers do not fill in files again."""
     for form in shown:
         for name in form.fields:
             if form.add_prefix(name) in sent and name not in form.errors:

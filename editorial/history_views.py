@@ -55,7 +55,7 @@ CHANGE_SETS_PER_PAGE = 25
 class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
     """The pages of a model's history."""
 
-    # Whether only users who may read what is private of a row see its history: former names, addresses.
+    # Whether the history is only for users who may read private fields: former names, addresses.
     private_history: ClassVar[bool] = False
 
     def get_urls(self) -> list[URLPattern]:
@@ -119,21 +119,21 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         return row
 
     def visible_changes(self, request: HttpRequest, changes: QuerySet[RowChange]) -> QuerySet[RowChange]:
-        """Return the changes that the user may read: those in other editions are not theirs."""
+        """Return the changes in editions that the user reaches, and those without an edition."""
         access = access_for(request)
         if access.may_everywhere("view", self.model):
             return changes
         return changes.filter(Q(edition_key__in=access.roles) | Q(edition_key__isnull=True))
 
     def reference_link(self, change_set: ChangeSet) -> str:
-        """Return the address of what the act left behind, such as the run of an import."""
+        """Return the address of the row behind a change set, such as an import run."""
         label, _sep, key = change_set.reference.partition(":")
         return reverse(f"admin:{label.replace('.', '_')}_change", args=[key]) if key else ""
 
-    # Going back
+    # Reverting
 
     def restore_view(self, request: HttpRequest, object_id: str, version: int) -> HttpResponse:
-        """Show what going back to a version would change; with POST, do it."""
+        """Preview the revert to a version; with POST, do it."""
         row = self.history_row(request, object_id)
         if not self.may_all_fields(request, "change", row):
             raise PermissionDenied
@@ -153,7 +153,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         change_set: ChangeSet,
         back: str,
     ) -> HttpResponse:
-        """Ask before anything is restored, and report what came of it."""
+        """Preview a plan; with POST, carry it out and redirect."""
         reasons = refused_steps(access_for(request), plan)
         if request.method == "POST" and plan and not reasons:
             try:
@@ -175,15 +175,15 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         with working_on(edition):
             return TemplateResponse(request, "admin/restore.html", context).render()
 
-    # What was deleted
+    # Deleted rows
 
     def visible_deletions(self, request: HttpRequest) -> QuerySet[RowChange]:
-        """Return the deletions of this model that the user may see and take back."""
+        """Return the deletions of this model that the user may see and revert."""
         gone = RowChange.objects.gone().filter(model=self.opts.label_lower).select_related("change_set")
         access = access_for(request)
         if access.may_everywhere("view", self.model):
             return gone
-        # What belonged to no edition is shown to those who deleted it.
+        # Users may restore rows without an edition that they deleted.
         own = Q(edition_key__isnull=True, change_set__user=request.user.pk)
         return gone.filter(Q(edition_key__in=access.editions("add", self.model)) | own)
 
@@ -202,7 +202,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         return TemplateResponse(request, "admin/deleted.html", context)
 
     def bring_back_view(self, request: HttpRequest, change: int) -> HttpResponse:
-        """Show what came along with a deleted row; with POST, bring all of it back."""
+        """Preview a deleted row and what was deleted with it; with POST, restore all of it."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         gone = get_object_or_404(self.visible_deletions(request), pk=change)
@@ -218,14 +218,14 @@ STEP_ACTIONS = {"remove": "delete", "bring back": "add", "change": "change"}
 
 
 def refused_steps(access: Access, plan: list[RevertStep]) -> list[str]:
-    """Say which steps the user may not do: an old version can reach rows that are not theirs."""
+    """Return a sentence for each step that the user may not do."""
     refused = [step for step in plan if not is_step_allowed(access, step)]
     message = _("You don’t have permission to change this: %(kind)s “%(name)s”.")
     return [message % {"kind": step.model._meta.verbose_name, "name": step.label} for step in refused]
 
 
 def is_step_allowed(access: Access, step: RevertStep) -> bool:
-    """Judge a step by the row as it is and as it would be: it may leave an edition, or come into one."""
+    """Check the row before and after the step, which may move it to another edition."""
     action = STEP_ACTIONS[step.kind]
     if access.may_everywhere(action, step.model):
         return True
@@ -234,7 +234,7 @@ def is_step_allowed(access: Access, step: RevertStep) -> bool:
 
 
 def restored_version(step: RevertStep) -> Content:
-    """Return the row in memory below those to which a step takes it."""
+    """Return an unsaved copy of the row with the foreign keys that a step would give it."""
     row = copy(step.row) if step.row is not None else step.model()
     for name, field in recorded_fields(step.model).items():
         if field.is_relation and name in step.pairs:
@@ -268,21 +268,21 @@ def preview_steps(plan: list[RevertStep], edition: Edition | None) -> list[dict[
     return found
 
 
-# Acts of people over many rows; an import has a page of its own.
+# Bulk actions and their reverts; an import has its own page.
 UNDOABLE = (Origin.ACTION, Origin.UNDO)
-# Upper packages say here where to look after an act of theirs; an empty address for all others.
+# Return the page to open after a change set was reverted, or an empty string. Registered by apps.
 UNDO_REDIRECTS: list[Callable[[ChangeSet], str]] = []
 
 
-# And where changes of a row wait that are in no history yet; an empty address for none.
+# Return the page with unreleased changes of a row, or an empty string. Registered by apps.
 PENDING_CHANGES: list[Callable[[HttpRequest, Model], str]] = []
 
-# And how to take back acts that are in no history; nothing for all others.
+# Answer the revert of changes that are not in the history, or return `None`. Registered by apps.
 UNDO_HANDLERS: list[Callable[[HttpRequest, int, AdminSite], HttpResponse | None]] = []
 
 
 def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
-    """Say what taking back would do; with POST, do it."""
+    """Preview the revert of a change set; with POST, do it."""
     for way in UNDO_HANDLERS:
         if (response := way(request, act, site)) is not None:
             return response
@@ -321,13 +321,13 @@ def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRespo
 
 
 def edition_changed(change_set: ChangeSet) -> Edition | None:
-    """Return the edition of the rows that were changed; of several the first."""
+    """Return the edition of the first changed row that has one."""
     row = change_set.rows.filter(edition_key__isnull=False).order_by("pk").first()
     return get_edition_model().objects.filter(pk=row.edition_key or 0).first() if row else None
 
 
 def address_after_undo(change_set: ChangeSet) -> str:
-    """Return the page on which to look at what an act changed: the list of its first row, if no other."""
+    """Return the page that a redirect function names, else the list of the first changed row."""
     if address := next(filter(None, (page_of(change_set) for page_of in UNDO_REDIRECTS)), ""):
         return address
     row = change_set.rows.order_by("pk").first()
@@ -336,14 +336,14 @@ def address_after_undo(change_set: ChangeSet) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Permitted:
-    """Which steps the user may take: with each row as a whole."""
+    """Filters the steps of a revert to those that the user may do."""
 
     request: HttpRequest
     site: AdminSite
     act: ChangeSet
 
     def __call__(self, steps: list[RevertStep]) -> list[RevertStep]:
-        """Return the steps that the user may take. A query or two for 500 rows of one model."""
+        """Return the allowed steps. One or two queries for 500 rows of one model."""
         keys: dict[tuple[type[Content], str], list[int]] = {}
         for step in steps:
             keys.setdefault((step.model, STEP_ACTIONS[step.kind]), []).append(step.key)
@@ -358,7 +358,7 @@ class Permitted:
         ]
 
     def visible_keys(self, model: type[Content], action: str, keys: list[int]) -> set[int]:
-        """Return those of the rows that the user sees in lists."""
+        """Return the keys of those rows that the user sees in lists."""
         rows = self.site.get_model_admin(model).get_queryset(self.request).order_by()
         found: set[int] = set()
         for batch in batched(keys, BATCH_ROWS, strict=False):
@@ -387,7 +387,7 @@ def done_words(found: RevertPlan) -> str:
 
 
 def reverted_groups(found: RevertPlan) -> list[dict[str, object]]:
-    """Return what goes back, model by model."""
+    """Return the reverted rows, grouped by model and kind of change."""
     words = {
         "change": _("%(count)d %(rows)s reverted"),
         "bring back": _("%(count)d %(rows)s restored"),
@@ -403,7 +403,7 @@ def reverted_groups(found: RevertPlan) -> list[dict[str, object]]:
 
 
 def kept_groups(found: RevertPlan) -> list[dict[str, object]]:
-    """Return what stays, by reason. What somebody may not touch may not even be theirs to see."""
+    """Return the rows that stay, grouped by reason. Names that the user may not see are empty."""
     groups: dict[str, list[str]] = {}
     for row in found.kept:
         groups.setdefault(row.reason, []).append(row.words)
@@ -411,6 +411,6 @@ def kept_groups(found: RevertPlan) -> list[dict[str, object]]:
 
 
 def name_group(words: str, names: list[str]) -> dict[str, object]:
-    """Return rows of which the same is said, as a page shows them."""
+    """Return a group of rows as the template shows it."""
     shown = [name for name in names[:MAX_NAMED_ROWS] if name]
     return {"says": words, "count": len(names), "names": shown, "more": max(0, len(names) - MAX_NAMED_ROWS)}

@@ -52,9 +52,9 @@ if TYPE_CHECKING:
     from conference.models import Edition
 
 
-# Where a search would tell what only those may know who keep people.
+# A search in these fields would reveal private data.
 PRIVATE_SEARCH_FIELDS = ("names__folded", "email")
-# Fields with these rules have inputs of their own.
+# Validators, and the form field for model fields that have them.
 CHECKED_FIELDS = ((validate_timezone, ZoneNameField), (validate_accent, ColorField))
 ZONE_HELP = _("All times on this form are in the time zone of the edition chosen here.")
 
@@ -73,7 +73,7 @@ def admin_link(row: models.Model) -> SafeString:
 
 
 class Fields[M: Model = Model](ScopedChoices[M]):
-    """How fields become inputs, in forms and in their rows alike."""
+    """Form fields and widgets of model fields, for forms and inlines."""
 
     formfield_overrides = {models.DateTimeField: {"form_class": ZonedField, "widget": ZonedWidget}}
     short_texts: ClassVar[frozenset[str]] = frozenset()
@@ -110,12 +110,12 @@ class Fields[M: Model = Model](ScopedChoices[M]):
 
 
 class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
-    """Rows of an edition: their form works in it, in its zone, and offers what belongs to it."""
+    """Rows of an edition: their forms use its time zone and offer its rows."""
 
     form = ContentForm
     show_full_result_count = False
     list_per_page = 50
-    # Where the admin's first page and sidebar list it, and its place there.
+    # Section and position on the admin's first page and in the sidebar.
     desk_section: ClassVar[str] = DeskSection.TECHNICAL
     desk_order: ClassVar[int] = 50
 
@@ -130,7 +130,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         return search_rows(queryset, self.get_search_fields(request), search_term), False
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
-        """Search former names and e-mail addresses only for those who read what is private of people."""
+        """Search former names and e-mail addresses only for users who may read private fields."""
         fields = [*super().get_search_fields(request)]
         if access_for(request).may("private", apps.get_model("people", "Person")):
             return fields
@@ -174,7 +174,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         return edition_of(row) if row else None
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> M | None:
-        """Fetch the row of a page once. What is posted reads it anew, behind a lock."""
+        """Fetch the row of a page once. A POST reads it again, behind a lock."""
         if request.method == "POST":
             return super().get_object(request, object_id, from_field)
         held: dict[object, M | None] = vars(request).setdefault("rows_of_page", {})
@@ -196,19 +196,19 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
     def form_page(
         self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
     ) -> HttpResponse:
-        """Show or save the form, while its edition is in hand."""
+        """Show or save the form while its edition is the working edition."""
         return super().changeform_view(request, object_id, form_url, extra)
 
 
 class ContentAdmin[M: Model = Any](
     EditionRowAdmin[M], TextHelpAdmin[M], ExportAdmin[M], HistoryAdmin[M], StaleAdmin[M]
 ):
-    """A model of the program: it has a history, and its list fetches all columns at once."""
+    """A model of the program: with history, stale-form protection, exports and text help."""
 
     delete_confirmation_max_display = 200
-    # Texts that an edition names, or its rows have: offered where one is typed.
+    # By field: returns the texts of an edition that an input suggests.
     offered_texts: ClassVar[dict[str, Callable[[Any], list[str]]]] = {}
-    # Fetched for a row's label in choices, and wherever the row is shown.
+    # Relations that labels of rows need.
     choice_related: ClassVar[tuple[str, ...]] = ()
 
     def choice_label(self, row: M) -> str:
@@ -297,12 +297,12 @@ class ContentAdmin[M: Model = Any](
         return answer
 
     def finish_list_save(self, request: HttpRequest) -> None:
-        """Finish what was saved in a list, when all its rows are known."""
+        """Called after all rows of a list were saved."""
 
 
 @contextmanager
 def as_one_change_set(request: HttpRequest) -> Iterator[None]:
-    """Make what a request changes one act in the history, and one change for all that is cached."""
+    """Record all changes of a POST as one change set and one new revision."""
     if request.method != "POST":
         yield
         return
@@ -311,14 +311,14 @@ def as_one_change_set(request: HttpRequest) -> Iterator[None]:
 
 
 def render_response(response: HttpResponse) -> HttpResponse:
-    """Draw a page now, while the edition's zone is in force."""
+    """Render a response now, while the edition's zone is active."""
     if isinstance(response, TemplateResponse):
         response.render()
     return response
 
 
 POSITION = "position"
-# Where a request keeps the numbers entered in a list until all of them are known.
+# The request attribute with the positions entered in a list, by row.
 ENTERED_POSITIONS = "_entered_positions"
 
 
@@ -350,7 +350,7 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
     def _save_without_position(
         self, request: HttpRequest, obj: M, form: forms.ModelForm[M], wanted: int
     ) -> None:
-        """Save a row of a list but for its number, which means nothing before the others are known."""
+        """Save a row of a list; keep its position until those of all rows are known."""
         setattr(obj, POSITION, form.initial[POSITION])
         if {*form.changed_data} != {POSITION}:
             super().save_model(request, obj, form, True)
@@ -358,7 +358,7 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
             vars(request).setdefault(ENTERED_POSITIONS, {})[obj] = wanted
 
     def finish_list_save(self, request: HttpRequest) -> None:
-        """Put the rows in order whose numbers were changed in a list: once for each owner."""
+        """Reorder the rows whose positions were changed in a list, once for each owner."""
         entered: dict[Ordered, int] = vars(request).pop(ENTERED_POSITIONS, {})
         below = {getattr(row, f"{row.siblings_of}_id"): row for row in entered}
         numbers = {row.pk: number for row, number in entered.items()}
@@ -369,7 +369,7 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
             reorder(self.model._default_manager.filter(pk__in=order), order)
 
     def is_in_order(self, response: HttpResponse) -> bool:
-        """Return whether a list shows rows of one owner in their order, so that they can be moved in it."""
+        """Return whether a list shows rows of one owner by position, so that they can be dragged."""
         context = response.context_data if isinstance(response, TemplateResponse) else None
         shown = context.get("cl") if context else None
         if shown is None or POSITION not in self.list_editable or not shown.formset:
@@ -387,9 +387,9 @@ class PartInline[M: Model = Any, Owner: Model = Any](
     extra = 0
     # Empty rows on the form of a new owner.
     first_rows: ClassVar[int] = 0
-    # Whether it comes after the first part of the form, not below all of them.
+    # Whether it comes after the first fieldset, not after the last.
     comes_early: ClassVar[bool] = False
-    # Whether a stored row has no line of its own with its name and links above the inputs.
+    # Whether stored rows have no extra line with name and links above their inputs.
     is_compact: ClassVar[bool] = False
     show_change_link = True
     list_select_related: ClassVar[tuple[str, ...]] = ()
@@ -416,12 +416,12 @@ class OrderedInline[M: Model = Any, Owner: Model = Any](PartInline[M, Owner]):
         js = ["js/admin-places.js"]
 
 
-# Address below the model's, name after the model's, view: (model admin, request, what the address has).
+# Path below the model's, suffix of the URL name, view(model_admin, request, **kwargs).
 Page = tuple[str, str, Callable[..., HttpResponseBase]]
 
 
 def page_urls(model_admin: ModelAdmin[Any], pages: Iterable[Page]) -> list[URLPattern]:
-    """Return the addresses of these pages, for people who may enter the admin."""
+    """Return URL patterns for pages of a model's admin."""
     wrap, opts = model_admin.admin_site.admin_view, model_admin.opts
     return [
         path(address, wrap(partial(view, model_admin)), name=f"{opts.app_label}_{opts.model_name}_{name}")

@@ -1,4 +1,4 @@
-"""The admin as a desk for chairs: its name, its sections in order, choices that tell namesakes apart."""
+"""The admin site: the desk as its first page, sections in order, autocomplete labels."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from editorial.text_help import text_help_view
 if TYPE_CHECKING:
     from conference.models import Edition
 
-# The apps above put pages of the admin into a state of theirs, such as that of a working copy.
+# Wrap the views of admin pages, such as to show a working copy. Registered by apps.
 type View = Callable[[], Any]
 PAGE_STATES: list[Callable[[HttpRequest, View], Any]] = []
 
@@ -52,7 +52,7 @@ class ChoicesView(AutocompleteJsonView):
         return {**super().serialize_result(obj, to_field_name), "text": label(obj)}
 
     def get_queryset(self) -> QuerySet[Model]:
-        """Offer what the form itself would take."""
+        """Offer the rows that the form would accept."""
         source, site = self.source_field.model, cast("DeskSite", self.admin_site)
         rows = None
         if site.is_registered(source):
@@ -85,7 +85,7 @@ class DeskSite(AccountPages):
         return super().index(request, {**context, **(extra_context or {})})
 
     def link_context(self, request: HttpRequest, edition: Edition) -> dict[str, object]:
-        """Return where an edition goes public, and the pages that make something of it."""
+        """Return the links to publish an edition and to add rows to it."""
         access = access_of(request.user)
         meta = get_edition_model()._meta
         publish = reverse(f"admin:{meta.app_label}_{meta.model_name}_publish", args=[edition.pk])
@@ -98,7 +98,7 @@ class DeskSite(AccountPages):
         }
 
     def hide_steps(self, request: HttpRequest) -> HttpResponse:
-        """Show the first steps of an edition no more in this browser."""
+        """Hide the first steps of an edition in this browser."""
         if request.method != "POST":
             raise Http404
         edition = requested_edition(request)
@@ -127,7 +127,7 @@ class DeskSite(AccountPages):
         return [own, *pages, *(one for one in others if getattr(one, "name", "") != own.name)]
 
     def view_on_site(self, request: HttpRequest, content_type_id: int, object_id: str) -> HttpResponse:
-        """Lead to the page of a row that the user may see."""
+        """Redirect to the public page of a row that the user may see."""
         kind = get_object_or_404(ContentType, pk=content_type_id)
         model = kind.model_class()
         if model is None or not self.is_registered(model):
@@ -184,7 +184,7 @@ class DeskSite(AccountPages):
         return getattr(self.get_model_admin(line["model"]), "desk_section", usual)
 
     def add_edition_to_links(self, line: Any, edition: str) -> None:
-        """Let the links of a model lead to the rows of the edition chosen on the desk, if it has editions."""
+        """Filter the links of a model by the edition chosen on the desk, if the model has editions."""
         for one in self.get_model_admin(line["model"]).list_filter:
             named = getattr(one, "parameter_name", f"{one}__id__exact")
             if named == LIST_FILTER or named.endswith(f"__{LIST_FILTER}"):

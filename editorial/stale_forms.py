@@ -39,12 +39,12 @@ SEEN_FIELD, SHOWN_FIELD = "_seen", "_shown"
 
 
 class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
-    """Forms and lists that refuse what was read before somebody else saved."""
+    """Forms and lists that refuse a save based on outdated values."""
 
     def _create_formsets(
         self, request: HttpRequest, obj: M, change: bool
     ) -> tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]:
-        """Read the marks before the rows: a change in between is shown, and refused once, but never lost."""
+        """Read the marks before the rows, so that a change in between is refused and not lost."""
         if change and request.method != "POST" and self.has_change_permission(request, obj):
             vars(request)["marks"] = signed(self.current_marks(request, obj))
         made: tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]
@@ -52,12 +52,12 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         return made
 
     def carried_marks(self, request: HttpRequest, row: M) -> str:
-        """Return the marks of what the form shows; one with errors still carries what it showed first."""
+        """Return the marks of the form's values; a form with errors carries those of its first display."""
         known: str | None = request.POST.get(SEEN_FIELD) or vars(request).get("marks")
         return known or signed(self.current_marks(request, row))
 
     def current_marks(self, request: HttpRequest, row: M) -> Seen:
-        """Return the marks of what a form of this row shows now. One query for each kind of rows on it."""
+        """Return the marks of the present values of a form. One query for each inline."""
         fields = flatten_fieldsets(self.get_fieldsets(request, row))
         form = self.get_form(request, row, change=True, fields=fields)
         seen: Seen = {"": {"": marks(row, shown_fields(form))}}
@@ -69,7 +69,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
     def inline_rows(
         self, request: HttpRequest, row: M
     ) -> Iterator[tuple[str, type[FormSet], QuerySet[Model]]]:
-        """Walk the kinds of rows on the form: prefix, formset, rows."""
+        """Yield prefix, formset and rows of each inline."""
         prefixes: dict[str, int] = {}
         for formset, inline in self.get_formsets_with_inlines(request, row):
             prefix = formset.get_default_prefix()
@@ -80,9 +80,9 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
             yield prefix, formset, inline.get_queryset(request).filter(**{name: row})
 
     def refuse_stale_form(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
-        """Return both versions side by side if what the form showed is not here any more, else nothing.
+        """Return the page of both versions if the form is outdated, else nothing.
 
-        What was chosen on that page is written into `request.POST`. The row stays locked to the end.
+        Choices made on that page are merged into `request.POST`. The row stays locked to the end.
         """
         if request.method != "POST" or SEEN_FIELD not in request.POST:
             return None
@@ -108,7 +108,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         return type("SeenFormSet", (SeenFormSet, super().get_changelist_formset(request, **kwargs)), {})
 
     def refuse_stale_list(self, request: HttpRequest) -> HttpResponse | None:
-        """Do the same for the columns that a list lets edit."""
+        """Do the same for the editable columns of a list."""
         if not self.list_editable or "_save" not in request.POST or not self.has_change_permission(request):
             return None
         formset_class = self.get_changelist_formset(request)
@@ -117,7 +117,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         if not token:
             return None
         keys = [key for key in map(key_of, self._get_edited_object_pks(request, prefix)) if key]
-        # Rows that the user does not see are as good as gone.
+        # Rows that the user does not see count as deleted.
         seen_here = self.get_queryset(request).filter(pk__in=keys).values("pk")
         rows = list(self.model._base_manager.select_for_update().filter(pk__in=seen_here).order_by("pk"))
         now = row_marks(formset_class, rows, prefix)
@@ -141,10 +141,10 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         seen: Seen,
         now: Seen,
     ) -> HttpResponse | None:
-        """Take over the choices if all are made about what is here, else ask for them."""
+        """Merge the choices if all are made about the present values, else ask for them."""
         found = list(differences(form, formsets, seen))
         if form is None:
-            # A list cannot bring a row back: the row's own history does.
+            # A list cannot restore a deleted row.
             found = [replace(one, preset=one.preset if one.field else THEIRS) for one in found]
         is_current = read(request.POST.get(SHOWN_FIELD, "")) == now
         open_ones = [one for one in found if not (one.preset or request.POST.get(f"{CHOICE}{one.name}"))]
@@ -161,7 +161,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
 def versions_page[M: Model](
     model_admin: admin.ModelAdmin[M], request: HttpRequest, rows: Sequence[object], now: Seen, **more: object
 ) -> TemplateResponse:
-    """Return the page that shows the present values and those that were sent, which it posts again."""
+    """Return the page that shows present and sent values; it posts the sent ones again."""
     carried = [
         (name, value)
         for name, values in request.POST.lists()
@@ -182,11 +182,11 @@ def versions_page[M: Model](
 
 
 class SeenFormSet(BaseModelFormSet[Any, Form]):
-    """The rows of a list that carries along what it showed."""
+    """The rows of a list, with the marks of the values that it showed."""
 
     def add_fields(self, form: Form, index: int | None) -> None:
         super().add_fields(form, index)
-        # The head of the column is no label: each input says what and where it is.
+        # A column heading is not a label, so each input gets one with column and row.
         for name, field in form.fields.items() if form.instance.pk else ():
             label = _("%(label)s, %(row)s") % {"label": field.label or name, "row": form.instance}
             field.widget.attrs = {**field.widget.attrs, "aria-label": label}
@@ -206,7 +206,7 @@ def row_marks(formset: type[FormSet], rows: Iterable[Model], prefix: str) -> See
 
 
 def difference_rows(found: list[Difference], row: Model | None, sent: QueryDict) -> list[dict[str, object]]:
-    """Return the differences as a page shows them, in the zone of the edition."""
+    """Return the differences for the template, in the zone of the edition."""
     edition = edition_of(row) if row is not None else None
     pairs = [
         (target, key)

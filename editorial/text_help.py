@@ -1,4 +1,4 @@
-"""Help with texts in the admin: a preview next to the field, and warnings, which never prevent saving."""
+"""Help with Markdown texts in forms: a preview, and warnings that never prevent saving."""
 
 from collections.abc import Iterator
 
@@ -18,15 +18,14 @@ from content.versions import Form, FormSet
 from markup.advice import advice
 
 BLOCK, LINE = "block", "line"
-# Which fields of a form are texts: "block abstract Abstract".
+# Names the texts of a form, each as kind, field and label: "block abstract Abstract".
 TEXTS_FIELD = "_text"
-# A text that is longer is no text of a program.
 MAX_TEXT_CHARS = 200_000
 MAX_LISTED_PROBLEMS = 5
 
 
 def text_kind(field: models.Field[object, object]) -> str:
-    """Return how the site sets a field: as paragraphs, as one line; empty where it sets nothing."""
+    """Return whether a field is rendered as paragraphs or as one line; empty if it is not rendered."""
     names = {one.name for one in field.model._meta.concrete_fields} if hasattr(field, "model") else set()
     if f"{field.name}_html" not in names:
         return ""
@@ -34,7 +33,7 @@ def text_kind(field: models.Field[object, object]) -> str:
 
 
 class Helped(forms.Widget):
-    """An input for a text, with what is worth a look below it; a script adds the preview."""
+    """A text input with warnings below it; a script adds the preview."""
 
     kind = BLOCK
     label = ""
@@ -68,7 +67,7 @@ class HelpedLine(Helped, forms.TextInput):
 
 
 def add_text_help(field: forms.Field, db_field: models.Field[object, object]) -> None:
-    """Give a form's field the help, if the site sets what is entered there."""
+    """Replace the widget of a form field if its text is rendered."""
     kind = text_kind(db_field)
     if kind and not field.widget.is_hidden:
         widget = (HelpedText if kind == BLOCK else HelpedLine)(field.widget.attrs)
@@ -77,7 +76,7 @@ def add_text_help(field: forms.Field, db_field: models.Field[object, object]) ->
 
 
 class TextHelpAdmin[M: models.Model = models.Model](admin.ModelAdmin[M]):
-    """Forms that help with texts, and say after saving what is worth a look."""
+    """Forms that warn of problems in changed texts after saving."""
 
     def has_texts(self) -> bool:
         parts = [self.model, *(inline.model for inline in self.inlines)]
@@ -95,7 +94,7 @@ class TextHelpAdmin[M: models.Model = models.Model](admin.ModelAdmin[M]):
 
 
 def problem_texts(form: Form) -> Iterator[tuple[str, str]]:
-    """Return what is worth a look in the texts that a form changed: label and sentence."""
+    """Yield label and sentence of each problem in the changed texts of a form."""
     if form.instance.pk is None:
         return
     for name in form.changed_data:
@@ -111,10 +110,10 @@ def render_text(source: str, kind: str) -> SafeString:
 
 
 def text_help_view(request: HttpRequest) -> HttpResponse:
-    """Show one text as the site sets it, for the script; or all texts of a form, on a page of its own."""
+    """Return one rendered text as JSON for the script, or a page with all texts of a form."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
-    # A form may have a field of this name: news and releases do.
+    # The forms of news and releases have a field named `text`, too.
     if "text" in request.POST and TEXTS_FIELD not in request.POST:
         source, kind = request.POST["text"], request.POST.get("kind", BLOCK)
         if len(source) > MAX_TEXT_CHARS:
@@ -129,7 +128,7 @@ def text_help_view(request: HttpRequest) -> HttpResponse:
 
 
 def read_text(request: HttpRequest, sent: str) -> dict[str, object] | None:
-    """Return one of the texts of a form: how it is called, how it looks, what is worth a look."""
+    """Return label, HTML and warnings of one text of a form."""
     kind, name, label = [*sent.split(" ", 2), "", ""][:3]
     source = request.POST.get(name, "").strip()
     if not source:

@@ -1,4 +1,4 @@
-"""Time zones by what people type: an IANA name in any case, or a city that has one zone of its name."""
+"""Time zones as people type them: an IANA name in any case, or the city in such a name."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-# Areas whose names are those of places, besides UTC; the others are abbreviations and old spellings.
+# Areas of zones named after places; other zones are abbreviations and old spellings.
 AREAS = (
     "Africa",
     "America",
@@ -36,13 +36,13 @@ class OfferedZone:
 
 @cache
 def zone_names() -> dict[str, str]:
-    """Return all names by their folded spelling."""
+    """Return all zone names by their case-folded spelling."""
     return {name.casefold(): name for name in sorted(available_timezones())}
 
 
 @cache
 def zones_by_city() -> dict[str, list[str]]:
-    """Return the zones of places by the folded last part of their names."""
+    """Return zone names by the case-folded last part, the city."""
     found: dict[str, list[str]] = {}
     for folded, name in zone_names().items():
         if name.startswith(AREAS) and "/" in name:
@@ -51,7 +51,7 @@ def zones_by_city() -> dict[str, list[str]]:
 
 
 def parse_zone(text: str) -> str:
-    """Return the zone that is meant; raise `ValidationError`, with likely ones, where none or several are."""
+    """Return the zone for a text. Raises `ValidationError` if only similar zones exist, or several match."""
     typed = "_".join(text.split()).casefold()
     if typed in zone_names():
         return zone_names()[typed]
@@ -70,7 +70,7 @@ def parse_zone(text: str) -> str:
 
 
 def offered_zones(at: datetime | None = None) -> list[OfferedZone]:
-    """Return the zones of places, and UTC, with their offsets at a moment."""
+    """Return UTC and the zones of places with their offsets at a moment."""
     at = at or timezone.now()
     names = [name for name in zone_names().values() if name.startswith(AREAS) and "/" in name]
     return [OfferedZone(name, utc_offset(name, at)) for name in ["UTC", *names]]

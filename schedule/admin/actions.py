@@ -1,4 +1,4 @@
-"""Actions over lists of the timetable: rooms, sessions, and papers that are put into a session."""
+"""Bulk actions of the schedule: set rooms and sessions, put papers into a session."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ class SessionForm(ActionForm):
 
 
 class SetSession(SetField):
-    """Move presentations to a session, behind those already there."""
+    """Move presentations to the end of a session."""
 
     form_class = SessionForm
 
@@ -83,7 +83,7 @@ def describe_move(row: "Content", news: Values) -> str:
 
 
 def last_positions(session: Session | None) -> dict[int, int]:
-    """Return the last place in a session, or of what is not scheduled, by edition."""
+    """Return the last position in a session, or without one, by edition."""
     stood = Presentation.objects.filter(session=session).order_by()
     return dict(stood.values_list("edition").annotate(last=Max("position")))
 
@@ -100,7 +100,7 @@ class ScheduleForm(ActionForm):
 
 
 class PutInSession(BulkAction):
-    """Let papers be presented in a session: by what waits for one, else by a new presentation."""
+    """Put papers into a session: move the unscheduled presentation, or create one."""
 
     form_class = ScheduleForm
 
@@ -144,7 +144,7 @@ class PutInSession(BulkAction):
 
 
 def presentation_kind_in(session: Session) -> str:
-    """Return the kind of presentation that a session is for: posters in a poster session."""
+    """Return the kind of a new presentation in a session, such as poster in a poster session."""
     has_same = session.counts_as in built_in_kinds(AppliesTo.PRESENTATION)
     return session.counts_as if has_same else Presentation.Kind.ORAL
 
@@ -152,7 +152,7 @@ def presentation_kind_in(session: Session) -> str:
 def plan_presentation(
     paper: Any, session: Session, kind: str, waits: Any, access: Access
 ) -> BulkChange | str:
-    """Return what puts a paper into a session, or why its rules or the account's role refuse it."""
+    """Return the change that puts a paper into a session, or the reason why it is refused."""
     if waits is not None:
         if not access.may_all_fields("change", Presentation, waits):
             return gettext("You don’t have permission to change its presentation.")

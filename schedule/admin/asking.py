@@ -1,4 +1,4 @@
-"""On the forms and lists of sessions and talks: who was asked, and what they answered."""
+"""Invitations on the forms and lists of sessions and talks, and the page that prepares them."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
@@ -24,14 +24,14 @@ from schedule.invitations.models import State
 from schedule.models import Presentation, ProgramInvitation, Session, SessionRole, Speaker
 from schedule.working_copy.block import open_copies, reading
 
-# Parts that a line of the desk names.
+# The maximum of parts named in a line of the desk.
 MAX_NAMED = 3
-# Sessions or talks whose people are asked at once; longer addresses are refused on their way.
+# The maximum of sessions or talks in one address: servers refuse longer ones.
 MAX_ROWS = 200
 
 
 class AskingAdmin[M: Session | Presentation](ScopedAdmin[M]):
-    """A form that ends with the invitations for its row."""
+    """A form with the invitations for its row."""
 
     change_form_template = "admin/schedule/asking_form.html"
 
@@ -58,7 +58,7 @@ class AskingAdmin[M: Session | Presentation](ScopedAdmin[M]):
 
 
 def build_invitations(rows: Iterable[Session | Presentation]) -> list[ProgramInvitation]:
-    """Return an invitation, not stored yet, for each person of these sessions or talks."""
+    """Return an unsaved invitation for each person of these sessions or talks."""
     sessions, talks = session_and_talk_keys(rows)
     found = [
         ProgramInvitation(
@@ -76,7 +76,7 @@ def build_invitations(rows: Iterable[Session | Presentation]) -> list[ProgramInv
 
 
 def missing_invitations(rows: Sequence[Session | Presentation]) -> list[ProgramInvitation]:
-    """Return invitations, not stored yet, for the people of these sessions or talks who have none."""
+    """Return unsaved invitations for the people of these sessions or talks who have none."""
     sessions, talks = session_and_talk_keys(rows)
     asked = ProgramInvitation.objects.filter(Q(session__in=sessions) | Q(presentation__in=talks))
     return exclude_invited(build_invitations(rows), asked)
@@ -91,7 +91,7 @@ def session_and_talk_keys(rows: Iterable[Session | Presentation]) -> tuple[list[
 def exclude_invited(
     found: list[ProgramInvitation], asked: Iterable[ProgramInvitation]
 ) -> list[ProgramInvitation]:
-    """Return those whose person is not asked for the same part yet."""
+    """Return the invitations whose person is not invited to the same part yet."""
 
     def part(one: ProgramInvitation) -> tuple[object, ...]:
         return one.session_id, one.presentation_id, one.person_id, one.role
@@ -102,7 +102,7 @@ def exclude_invited(
 
 @admin.action(permissions=["change"], description=_("Prepare invitations for the people in them"))
 def ask_people(model_admin: ScopedAdmin[Any], request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse:
-    """Lead to the page that prepares them: it belongs to no working copy, as what is sent can't wait."""
+    """Redirect to the page that prepares them; it works outside working copies, as mails cannot wait."""
     return redirect(prepare_page_address(model_admin.model, rows.values_list("pk", flat=True)[:MAX_ROWS]))
 
 
@@ -112,7 +112,7 @@ def prepare_page_address(model: type[Any], keys: Iterable[int]) -> str:
 
 
 def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpResponse:
-    """Show who of these sessions or talks has no invitation; with POST, make one for each, not sent yet."""
+    """List the people of sessions or talks without an invitation; with POST, create unsent ones."""
     if not model_admin.has_add_permission(request):
         raise PermissionDenied
     ready, waiting = preparable_invitations(request)
@@ -138,7 +138,7 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
 
 
 def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation], list[ProgramInvitation]]:
-    """Return what can be prepared of what is asked for, and what waits for a release of the working copy."""
+    """Return the invitations that can be prepared, and those that wait for a release."""
     access = access_for(request)
     found: list[ProgramInvitation] = []
     with reading(open_copies()):
@@ -148,7 +148,7 @@ def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation
             found += [
                 one for one in missing_invitations([*rows]) if access.may("add", ProgramInvitation, one)
             ]
-            # The labels of what may be gone once the working state is.
+            # Read the labels now: rows of the working copy are not visible outside the block.
             for one in found:
                 vars(one)["label"] = str(one)
     here = {

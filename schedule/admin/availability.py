@@ -1,4 +1,4 @@
-"""The times at which people and rooms are not available, as a list of their own."""
+"""Admin of the times at which people and rooms are not available."""
 
 from typing import TYPE_CHECKING
 

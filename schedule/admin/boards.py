@@ -1,6 +1,6 @@
-"""Poster boards of a session: assigned from a list, looked at, and saved together.
+"""The page that assigns poster boards in a session.
 
-A board that its chair left alone is not planned.
+A board that the chair did not change is not part of the plan.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ class Order(TextChoices):
 
 
 class BoardsForm(forms.Form):
-    """The boards that there are, row by row, and how posters are put on them."""
+    """The available boards, row by row, and how posters are assigned to them."""
 
     boards = forms.CharField(
         label=_("Boards in walking order"),
@@ -105,7 +105,7 @@ class BoardAssignment(PlannedRows[PosterRow]):
         *,
         new_rows: bool = False,
     ) -> None:
-        """Give the posters boards of these rows; fixed ones keep theirs. Raises `ValidationError`."""
+        """Assign boards; fixed posters keep theirs. Raises `ValidationError`."""
         posters = [
             Poster(
                 row.pk,
@@ -120,12 +120,12 @@ class BoardAssignment(PlannedRows[PosterRow]):
             row.after, row.errors = found[row.pk], []
 
     def current_marks(self) -> Seen:
-        """Return the marks of the boards that are here."""
+        """Return the marks of the stored boards."""
         return {BOARD_MARKS: {str(row.pk): mark(row.before) for row in self.rows}}
 
 
 def sort_key_for(order: str, topics: Mapping[int, int]) -> Callable[[PosterRow], tuple[object, ...]]:
-    """Return by what posters are sorted before they are hung; `topics` are places in the tree."""
+    """Return the sort key of posters; `topics` are positions in the tree by key."""
 
     def by_title(row: PosterRow) -> tuple[str, int]:
         return row.talk.paper.sort_title if row.talk.paper else str(row.talk).casefold(), row.pk
@@ -140,7 +140,7 @@ def sort_key_for(order: str, topics: Mapping[int, int]) -> Callable[[PosterRow],
 
 
 def set_presenters(rows: Iterable[PosterRow]) -> None:
-    """Find who presents each poster: the authors marked so, else the first; without a paper its speakers."""
+    """Set the presenters: authors marked as presenting, else the first; without a paper the speakers."""
     by_paper: dict[int, list[tuple[bool, int]]] = {}
     papers = {row.talk.paper_id for row in rows if row.talk.paper_id}
     authors = Authorship.objects.filter(paper__in=papers).order_by("paper", "position")
@@ -210,7 +210,7 @@ class BoardsPage(SessionPage):
 
 
 def labels_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
-    """Show the labels of a session's poster boards, to be printed."""
+    """Show printable labels of a session's poster boards."""
     session = get_session(model_admin, request, key)
     talks = visible_rows(model_admin, request, Presentation).filter(session=session).taking_place().posters()
     shown = talks.select_related("paper", "edition").prefetch_related(

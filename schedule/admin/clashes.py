@@ -23,7 +23,7 @@ from schedule.clashes import Clash, ClashKind, ClashSubject
 from schedule.clashes.findings import NameList
 from schedule.models import Presentation, Session
 
-# Where the rows of clashes have their forms.
+# The parts of URL names of the forms, by name of the model in clashes.
 FORM_NAMES = {
     "session": "schedule_session",
     "presentation": "schedule_presentation",
@@ -53,7 +53,7 @@ def render_fact(fact: object) -> str:
 
 
 class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
-    """A form that shows what its row gets in the way of."""
+    """A form that shows the clashes of its row."""
 
     change_form_template = "admin/schedule/clashing_form.html"
 
@@ -68,7 +68,7 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
         return super().render_change_form(request, context, *args, **kwargs)
 
     def can_see_clashes(self, request: HttpRequest, row: M) -> bool:
-        """Return whether the user may see all that a row may clash with."""
+        """Return whether the user may see all rows that may clash with this one."""
         return access_for(request).may_all_rows("view", self.model, row.edition)
 
     def save_related(self, request: HttpRequest, form: ModelForm[M], formsets: object, change: bool) -> None:
@@ -79,7 +79,7 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
 
 
 def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
-    """List the clashes of the edition asked for, else of the newest; of one kind where it is given."""
+    """List the clashes of an edition, or those of one kind."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     edition = requested_edition(request)

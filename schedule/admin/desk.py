@@ -1,4 +1,4 @@
-"""What the desk says of the timetable."""
+"""Counts, checks, first steps, links and searches that the schedule adds to the desk."""
 
 from collections import defaultdict
 from typing import Any
@@ -22,7 +22,7 @@ from schedule.models import Presentation, ProgramInvitation, Release, Room, Sess
 
 
 class ClashLine:
-    """All clashes of an edition; they are no rows and have a page of their own."""
+    """The number of clashes, which have their own page instead of a list."""
 
     model = Session
     words = ngettext_lazy("clash in the timetable", "clashes in the timetable", "count")
@@ -36,7 +36,7 @@ class ClashLine:
 
 
 def sharing_boards(rows: Any) -> Any:
-    """Return the presentations that hang on one board of one session at the same time. Two queries."""
+    """Return the presentations that share a board of a session at the same time. Two queries."""
     placed = rows.taking_place().exclude(board="").filter(session__isnull=False).order_by("position", "pk")
     columns = placed.values_list(
         "pk",

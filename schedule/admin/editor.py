@@ -1,4 +1,4 @@
-"""What the pages of the timetable editor share: rights, the edition, what was saved, and taking it back."""
+"""Base classes and helpers of the pages that plan the schedule: rights, locks, saving, reverting."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -40,40 +40,39 @@ if TYPE_CHECKING:
 
 TIMETABLE_DETAIL = "timetable"
 TIMETABLE_MODELS = {"schedule.session", "schedule.presentation"}
-# What no page of the editor shows of papers.
+# Texts of papers that no page of the editor shows.
 DEFERRED_FIELDS = ("paper__abstract", "paper__abstract_html", "paper__lay_summary", "paper__lay_summary_html")
 MAX_LISTED_CHANGES = 40
 
 
 @contextmanager
 def one_change_set(request: HttpRequest) -> Iterator[Log]:
-    """Make what a page of the editor saves one act, one transaction and one new revision."""
+    """Save in one change set, one transaction and one new revision."""
     with acting(Origin.ACTION, request.user, TIMETABLE_DETAIL), together() as log, revision.lock():
         yield log
 
 
 def visible_rows(model_admin: ContentAdmin, request: HttpRequest, model: type[Model]) -> Any:
-    """Return the rows of a model that its own admin lets this user see."""
+    """Return the rows of a model that the user may see in its admin."""
     return model_admin.admin_site.get_model_admin(model).get_queryset(request)
 
 
 def may_all_fields(
     model_admin: ContentAdmin, request: HttpRequest, action: str, model: type[Model], row: Model | None
 ) -> bool:
-    """Tell whether the user may change or add a whole row, as the admin of its model says."""
-    # Who may change some fields of a row, as a session chair, moves nothing.
+    """Return whether the user may change or add all fields of a row; session chairs may change some."""
     asked: Any = model_admin.admin_site.get_model_admin(model)
     return bool(asked.may_all_fields(request, action, row))
 
 
 def require_full_view(request: HttpRequest, edition: Edition | None) -> None:
-    """Refuse who sees some sessions of an edition: clashes and plans show all of them."""
+    """Refuse users who see only some sessions of an edition, as clashes and plans show all."""
     if not access_for(request).may_all_rows("view", Session, edition):
         raise PermissionDenied
 
 
 def edition_or_newest(model_admin: ContentAdmin, request: HttpRequest) -> Edition | None:
-    """Return the edition asked for, else the one chosen on the desk or the newest that the user may see."""
+    """Return the requested edition, else the one chosen on the desk, else the newest."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     asked = request.POST.get("edition") or request.GET.get("edition", "")
@@ -91,7 +90,7 @@ def edition_or_newest(model_admin: ContentAdmin, request: HttpRequest) -> Editio
 
 
 def get_session(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Session:
-    """Return a session that the user may see, with its edition, room and whole."""
+    """Return a session that the user may see, with edition, room and parent."""
     rows = model_admin.get_queryset(request).select_related("edition", "room", "parent")
     session: Session = get_object_or_404(rows, pk=key)
     if not model_admin.has_view_permission(request, session):
@@ -100,11 +99,8 @@ def get_session(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Se
     return session
 
 
-# What was saved
-
-
 def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, object] | None:
-    """Return the changes of the change set that the address names, as the page shows them."""
+    """Return the saved changes that the address names, for the template."""
     key = key_of(request.GET.get("saved"))
     if not key:
         return None
@@ -133,7 +129,7 @@ def timetable_address(edition: Edition, **more: object) -> str:
 
 
 def timetable_after_undo(change_set: ChangeSet) -> str:
-    """Return the timetable that a sitting changed, which is shown after it was taken back."""
+    """Return the address of the timetable, to open after its changes were reverted."""
     row = change_set.rows.first() if change_set.detail == TIMETABLE_DETAIL else None
     edition = Edition.objects.filter(pk=row.edition_key or 0).first() if row else None
     return timetable_address(edition) if edition else ""
@@ -143,7 +139,7 @@ UNDO_REDIRECTS.append(timetable_after_undo)
 
 
 def session_tools(session: Session) -> list[dict[str, Any]]:
-    """Return the pages of a session besides its form."""
+    """Return links to the other pages of a session."""
     day = session.edition.day_of(session.start)
     timetable = f"{timetable_address(session.edition, day=day)}#s{session.pk}"
     talks = reverse("admin:schedule_session_talks", args=[session.pk])
@@ -160,14 +156,14 @@ def session_tools(session: Session) -> list[dict[str, Any]]:
 def difference_row(
     sent: QueryDict, name: str, what: str, whose: object, theirs: str, mine: str
 ) -> dict[str, object]:
-    """Return what both sides changed, as the page of two versions shows it."""
+    """Return one conflict, as the page of two versions shows it."""
     sides = {"field": what, "row": f"“{whose}”", THEIRS: theirs, MINE: mine}
     name = f"{CHOICE}{name}"
     return {"name": name, "is_conflict": True, "chosen": sent.get(name, ""), **sides}
 
 
 def apply_choices(sent: QueryDict, prefix: str, rows: Iterable[Any]) -> None:
-    """Take over what was chosen for rows that somebody else changed too; the others stay open."""
+    """Apply the choices for rows that someone else changed, too; the others stay stale."""
     for row in rows:
         choice = sent.get(f"{CHOICE}{prefix}{row.pk}")
         if choice == THEIRS:
@@ -176,14 +172,14 @@ def apply_choices(sent: QueryDict, prefix: str, rows: Iterable[Any]) -> None:
 
 
 def lock_rows(rows: QuerySet[Model]) -> None:
-    """Keep others from changing these rows until a plan is stored."""
+    """Lock these rows until the transaction ends."""
     list(rows.select_for_update().order_by("pk").values("pk"))
 
 
 def plan_clash_context(
     found: clashes.ClashDifference, here: Iterable[Clash], solved: Iterable[Clash]
 ) -> dict[str, Any]:
-    """Return the clashes of a plan as its page shows them: which are new, and which it would solve."""
+    """Return the clashes of a plan for the template: existing, new and solved ones."""
     new = {id(clash) for clash in found.new}
     return {
         "clashes": [{**clash_context(clash), "is_new": id(clash) in new} for clash in here],
@@ -192,17 +188,17 @@ def plan_clash_context(
 
 
 class PlanPage[S: Edition | Session](ABC):
-    """One request to a page on which rows of an edition or a session are planned, and saved together."""
+    """One request to a page that plans rows of an edition or a session and saves them together."""
 
-    # Of its template and its address.
+    # In the names of the template and the URL.
     name: ClassVar[str]
     title: ClassVar["StrPromise"]
-    # What is said when saving changed nothing.
+    # The message if nothing has changed.
     unchanged: ClassVar["StrPromise"] = _lazy("There were no changes to save.")
     edition: Edition
-    # Finds the edition or session that a request is about.
+    # Returns the edition or session of a request.
     get_subject: ClassVar[Callable[..., Any]]
-    # The marks of what a chair chooses between if somebody else changed it too.
+    # The marks of the stored values, to detect changes by others.
     current_marks: Seen
     status = 200
 
@@ -214,30 +210,30 @@ class PlanPage[S: Edition | Session](ABC):
 
     @abstractmethod
     def prepare(self, subject: S) -> None:
-        """Read the rows and what was sent of them."""
+        """Read the rows and the submitted plan."""
 
     @classmethod
     @abstractmethod
     def rows_to_lock(cls, request: HttpRequest, subject: S) -> QuerySet[Any]:
-        """Return the rows that nobody else may change while the plan is stored."""
+        """Return the rows to lock while the plan is saved."""
 
     def handle_button(self) -> None:  # noqa: B027 # a page may have no other buttons
-        """Do what the button asks for, but for saving."""
+        """Carry out the pressed button, other than saving."""
 
     @abstractmethod
     def may_save(self) -> bool: ...
 
     def resolve(self, shown: Seen) -> bool:
-        """Take over what was chosen between the versions `shown`; tell whether nothing is left to choose."""
+        """Apply the choices between the versions `shown`; return whether no conflict is left."""
         return True
 
     def differences(self) -> list[dict[str, object]]:
-        """Return what both sides changed, as the page of two versions shows it."""
+        """Return the conflicts, as the page of two versions shows them."""
         return []
 
     @abstractmethod
     def save(self) -> str:
-        """Store the plan and return what is said of it; nothing where a row refuses it."""
+        """Save the plan and return the message; return an empty string if validation fails."""
 
     @abstractmethod
     def address(self, **more: object) -> str: ...
@@ -250,7 +246,7 @@ class PlanPage[S: Edition | Session](ABC):
 
     @classmethod
     def view(cls, model_admin: ContentAdmin, request: HttpRequest, **key: int) -> HttpResponse:
-        """Show rows as they are, or as they are planned; save the plan."""
+        """Show the stored or planned rows, or save the plan."""
         subject = cls.get_subject(model_admin, request, **key)
         if subject is None:
             return cls.render_page(model_admin, request, None, str(cls.title), {})
@@ -262,7 +258,7 @@ class PlanPage[S: Edition | Session](ABC):
 
     @classmethod
     def save_view(cls, model_admin: ContentAdmin, request: HttpRequest, subject: S) -> HttpResponse:
-        """Save the whole plan, or nothing and say why."""
+        """Save the whole plan, or nothing and show the reasons."""
         with one_change_set(request) as log:
             lock_rows(cls.rows_to_lock(request, subject))
             page = cls(model_admin, request, subject)

@@ -1,4 +1,4 @@
-"""Invitations to the program: the list, letters that are sent, answers taken by phone."""
+"""Admin of invitations to the program: list, letters, answers entered by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from schedule.working_copy.block import changing, open_copies
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
-# More at once would take longer than a request may.
+# The maximum that can be sent within the time limit of a request.
 MAX_LETTERS = 100
 CONFIRMED = "_confirmed"
 FAKE_LINK = "https://…"
@@ -44,7 +44,7 @@ type Action = Callable[[EditionRowAdmin[Any], HttpRequest, Invitations], HttpRes
 def letters_page(
     model_admin: EditionRowAdmin[Any], request: HttpRequest, rows: Invitations, kind: str
 ) -> HttpResponse:
-    """Show who gets a letter; confirmed, send it. What can't be mailed is shown once, for copying."""
+    """Preview letters; when confirmed, send them. Letters that cannot be mailed are shown for copying."""
     chosen = [*rows.with_place()[: MAX_LETTERS + 1]]
     wanted = [row for row in chosen if row.state in SENDABLE[kind]][:MAX_LETTERS]
     skipped = [row for row in chosen if row.state not in SENDABLE[kind]]
@@ -87,7 +87,7 @@ def send_reminders(
 
 
 def marking(name: str, description: StrPromise, state: State) -> Action:
-    """Return an action that notes what somebody answered by phone, or that they are no longer asked."""
+    """Return an action that sets the state, such as for an answer given by phone."""
 
     @admin.action(permissions=["change"], description=description)
     def mark(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows: Invitations) -> None:
@@ -108,11 +108,11 @@ def marking(name: str, description: StrPromise, state: State) -> Action:
 
 @admin.action(permissions=["change"], description=_("Add confirmed people to the program"))
 def add_to_program(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows: Invitations) -> None:
-    """Make those who confirmed speakers or people of a session, where they are not yet."""
+    """Add people who confirmed as speakers or in session roles, unless they are listed."""
     access = access_for(request)
     confirmed = rows.filter(state=State.CONFIRMED)
     added = 0
-    # Into the working copy, where there is one.
+    # In the working copy, if there is one.
     with (
         changing(open_copies({*confirmed.order_by().values_list("edition", flat=True)})),
         recording(Origin.ACTION, request.user, gettext("Add confirmed people to the program")),
@@ -175,7 +175,7 @@ class ProgramInvitationAdmin(EditionRowAdmin[ProgramInvitation]):
         return rows.with_place().with_presence()
 
     def get_readonly_fields(self, request: HttpRequest, obj: ProgramInvitation | None = None) -> list[str]:
-        """Whoever has the link is asked for what it says: that stays as it was sent."""
+        """Fix person and part once the invitation is sent, as the letter names them."""
         is_asked = obj is not None and obj.state != State.NOT_SENT
         fixed = ["person", "role", "session", "presentation"] if is_asked else []
         return [*super().get_readonly_fields(request, obj), *self.state_fields, *fixed]

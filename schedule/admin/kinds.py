@@ -1,4 +1,4 @@
-"""Kinds of sessions that a conference adds: their form, and how forms and lists offer them."""
+"""Admin of a conference's own kinds, and the choices and filters of kinds."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -58,7 +58,7 @@ class SessionKindAdmin(OrderedAdmin[SessionKind]):
         return found, counts, needed, [*protected, *used]
 
     def get_field_queryset(self, db: str | None, db_field: Any, request: HttpRequest) -> QuerySet[Any] | None:
-        """Offer the conferences to whose editions one may add."""
+        """Offer the conferences in whose editions the user may add kinds."""
         rows, access = super().get_field_queryset(db, db_field, request), access_for(request)
         if rows is None or access.may_everywhere("add", SessionKind):
             return rows
@@ -75,7 +75,7 @@ class SessionKindAdmin(OrderedAdmin[SessionKind]):
 
 
 class KindChoices[M: models.Model = Any](Fields[M]):
-    """Forms and lists of what has a kind: they offer the own kinds of the edition's conference too."""
+    """Forms and lists of rows with a kind: they offer the own kinds of the conference, too."""
 
     def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if isinstance(db_field, KindField) and issubclass(db_field.model, HasKind):
@@ -87,7 +87,7 @@ class KindChoices[M: models.Model = Any](Fields[M]):
         return [*super().get_readonly_fields(request, obj), "shown_kind"]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Show the name of an own kind to those who may not choose another: Django knows built-in ones."""
+        """Show the kind as text to users who may not change it: Django only knows built-in kinds."""
         sets, access = super().get_fieldsets(request, obj), access_for(request)
         fields = access.fields(self.model, obj)
         if not isinstance(obj, HasKind) or (fields is None and access.may("change", self.model, obj)):
@@ -103,14 +103,14 @@ class KindChoices[M: models.Model = Any](Fields[M]):
 
 
 def show_kind_as_text(line: Any) -> Any:
-    """Return a line of a form with the name of the kind in place of a choice."""
+    """Return a line of a fieldset with the name of the kind in place of the choice."""
     if isinstance(line, tuple):
         return tuple(map(show_kind_as_text, line))
     return "shown_kind" if line == "kind" else line
 
 
 class KindFilter(EditionPartFilter):
-    """Rows of a kind, or of one that counts as it; of own kinds those of the edition's conference."""
+    """Filters by kind, including kinds that count as it; offers the conference's own kinds, too."""
 
     title = _("kind")
     parameter_name = "kind__exact"
@@ -128,7 +128,7 @@ class KindFilter(EditionPartFilter):
 
 
 class PresentedAsFilter(KindFilter):
-    """Papers by the kind of a presentation of theirs."""
+    """Filters papers by the kind of their presentations."""
 
     title = _("presented as")
     parameter_name = "presented_as"
@@ -153,7 +153,7 @@ def own_kinds_in(editions: Iterable[int | None], model: type[HasKind]) -> list[S
 
 
 def offer_kinds(form: ActionForm, model: type[HasKind]) -> None:
-    """Let the field `kind` of an action's form offer what the chosen rows can get."""
+    """Set the choices of the field `kind` to the kinds that the chosen rows can have."""
     field: Any = form.fields["kind"]
     field.choices = list(dict(kind_choices(model.applies_to, own_kinds_in(form.editions(), model))).items())
 

@@ -1,4 +1,4 @@
-"""Announce a change of a session: choose it, look at the notice for visitors, publish both at once."""
+"""The page that changes a session and publishes a notice about it at once."""
 
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -33,7 +33,7 @@ from schedule.entries import Status
 from schedule.models import Release, Room, Session
 from schedule.notices.announced_change import MAX_TITLE_CHARS, AnnouncedChange, ChangeKind, publish
 
-# How long a notice is shown by default where its session is over.
+# How long a notice is shown by default if its session is over.
 SHOWN_AFTER_THE_END = timedelta(hours=1)
 INPUT_FORMAT = "%Y-%m-%dT%H:%M"
 
@@ -45,8 +45,6 @@ def moment_field(label: Any, *, required: bool = False) -> forms.DateTimeField:
 
 
 class ChangeForm(forms.Form):
-    """What changes."""
-
     kind = forms.ChoiceField(label=gettext_lazy("What changes"), choices=ChangeKind, widget=forms.RadioSelect)
     room = forms.ModelChoiceField(Room.objects.none(), label=gettext_lazy("New room"), required=False)
     start = moment_field(pgettext_lazy("moment", "New start"))
@@ -96,7 +94,7 @@ class ChangeForm(forms.Form):
 
 
 class NoticeForm(forms.Form):
-    """What visitors read, and until when. `seen`: the mark of the session that the words are about."""
+    """The notice for visitors. `seen`: the mark of the session when the form was shown."""
 
     title = forms.CharField(label=gettext_lazy("Title"), max_length=MAX_TITLE_CHARS)
     text = forms.CharField(
@@ -130,13 +128,13 @@ def announce_tool(session: Session) -> dict[str, object]:
 
 
 def session_mark(session: Session) -> str:
-    """Return the mark of what a notice is about: somebody else may change it while one is written."""
+    """Return a mark of the session, to detect changes by others while a notice is written."""
     place = [plain(session.start), plain(session.end), session.room_id, session.status, session.title]
     return mark(place)
 
 
 def announce_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
-    """Take the change, then the words; publish them with it."""
+    """Ask for the change, then for the notice; publish both."""
     rows = visible_rows(model_admin, request, Session).select_related("edition__conference", "room", "parent")
     session = rows.filter(pk=key).first()
     if session is None:
@@ -188,7 +186,7 @@ def notice_page(model_admin: ContentAdmin, request: HttpRequest, session: Sessio
 
 
 def suggest_notice(change: AnnouncedChange, at: datetime) -> NoticeForm:
-    """Return the form of a notice with the words that say what changes."""
+    """Return the notice form, filled with a text about the change."""
     until = change.end if change.end > at else at + SHOWN_AFTER_THE_END
     seen = session_mark(change.session)
     return NoticeForm(initial={"title": change.title(), "text": change.text(), "until": until, "seen": seen})
@@ -213,7 +211,7 @@ def new_clashes(change: AnnouncedChange) -> list[dict[str, object]]:
 def apply_and_publish(
     model_admin: ContentAdmin, request: HttpRequest, change: AnnouncedChange, notice: NoticeForm
 ) -> list[str]:
-    """Apply the change and publish the notice, as one change set. Return what speaks against it."""
+    """Apply the change and publish the notice in one change set, or return the problems."""
     words = notice.cleaned_data
     detail = _("Announce a change: %(session)s") % {"session": change.session}
     with recording(Origin.ACTION, request.user, detail) as log, revision.lock():

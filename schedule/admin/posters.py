@@ -1,4 +1,4 @@
-"""Papers with a talk get a poster in the session after it: chosen by session, looked at, then made."""
+"""The page that gives papers with a talk a poster in the next poster session."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ TALK_KINDS = ("oral", "spotlight")
 
 @dataclass
 class SessionTalks:
-    """A session with talks about papers, and the poster session that they could be sent to."""
+    """A session with talks about papers, and the poster session for them."""
 
     session: Session
     talks: list[Presentation] = field(default_factory=list)
@@ -31,20 +31,20 @@ class SessionTalks:
 
 @dataclass
 class PosterPlan:
-    """Posters that get a session, new or not; `skipped` are in one already."""
+    """Posters to schedule, new or stored; `skipped` are in a session already."""
 
     posters: list[Presentation] = field(default_factory=list)
     skipped: list[Presentation] = field(default_factory=list)
-    # Why nothing can be made.
+    # Reasons why nothing can be saved.
     problems: list[str] = field(default_factory=list)
 
     @property
     def waiting(self) -> list[Presentation]:
-        """Those that are stored already, without a session."""
+        """The stored posters without a session."""
         return [poster for poster in self.posters if poster.pk]
 
     def save(self) -> bool:
-        """Store the posters, each last in its session, unless the plan gets `problems` by it."""
+        """Add the posters to the end of their sessions, unless there are `problems`."""
         stood = Presentation._base_manager.filter(session__in={one.session_id for one in self.posters})
         rows = stood.order_by().values("session").annotate(last=Max("position"))
         last = dict(rows.values_list("session", "last"))
@@ -74,7 +74,7 @@ def sessions_with_talks(talks: Iterable[Presentation], posters: Iterable[Session
 
 
 def plan_posters(chosen: Iterable[SessionTalks], posters: Mapping[int, Presentation]) -> PosterPlan:
-    """Return what sending these would do. `posters` are those that papers have: scheduled ones first."""
+    """Return the plan for the chosen sessions. `posters` are the existing ones by paper."""
     found, sent = PosterPlan(), set()
     for one in chosen:
         for talk in one.talks:
@@ -95,7 +95,7 @@ def plan_posters(chosen: Iterable[SessionTalks], posters: Mapping[int, Presentat
 
 
 class PostersPage(EditionPage):
-    """The page that sends talks' papers to poster sessions."""
+    """The page that adds posters for papers with a talk."""
 
     name = "posters"
     title = _("Posters after their talks")
@@ -123,7 +123,7 @@ class PostersPage(EditionPage):
 
     @cached_property
     def posters(self) -> dict[int, Presentation]:
-        """The posters that papers have, one for each: one with a session if there is any."""
+        """The existing posters by paper, preferring those in a session."""
         found: dict[int, Presentation] = {}
         papers = self.spoken.order_by().values("paper")
         for poster in self.rows.posters().filter(paper__in=papers).order_by("pk"):

@@ -1,4 +1,4 @@
-"""What lists and forms of an edition's private rows share: the chairs' alone, without history or files."""
+"""Base class of rows that only chairs see; they have no history and no exports."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class PrivateAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
     form = ContentForm
     show_full_result_count = False
     list_per_page = 50
-    # Place in its group on the admin's first page.
+    # Position in its section on the admin's first page.
     desk_order = 50
     desk_section = DeskSection.SCHEDULE
 

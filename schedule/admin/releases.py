@@ -1,4 +1,4 @@
-"""Releases in the admin: their list, and the page on which one is announced."""
+"""Admin of releases, and the page that announces one."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -39,12 +39,12 @@ LINES_HELP = _(
 )
 MAX_NOTE_CHARS = 500
 
-# The kinds of things that change, inside a sentence.
+# Names of the rows that change, inside a sentence.
 THING_LABELS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
 
 
 def describe_place(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) -> str:
-    """Return "Tue 6 Apr, 08:00 to 09:00 PDT, Hall A"."""
+    """Return text such as "Tue 6 Apr, 08:00 to 09:00 PDT, Hall A"."""
     words = gettext("not scheduled")
     if place.start:
         words = times.when(place.start, place.end or place.start, edition.zone)
@@ -53,7 +53,7 @@ def describe_place(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) 
 
 
 def describe_change(change: ProgramChange, edition: Edition, rooms: dict[str, str]) -> str:
-    """Return a change in a line: what happened, to what, from when and where to when and where."""
+    """Return a change as one line: kind of change, title, old and new time and room."""
     kind = change.key.partition(":")[0]
     before, after = (
         place and describe_place(place, edition, rooms) for place in (change.before, change.after)
@@ -76,11 +76,11 @@ def with_note(row: dict[str, object], note: str) -> dict[str, Any]:
 
 
 class LinesWidget(forms.Widget):
-    """The changes of a release: a tick and a note for each. Its value: the notes of ticked ones, by line."""
+    """A checkbox and a note for each change. Its value: the notes of the ticked changes, by line."""
 
-    # Pairs of a line's name and its words.
+    # Name and text of each line.
     choices: Sequence[tuple[str, str]] = ()
-    # The notes that are stored, by line; a page carries them along.
+    # The stored notes by line, which the page posts again to detect changes by others.
     stored: Mapping[str, str] = MappingProxyType({})
 
     def render(self, name: str, value: Any, attrs: object = None, renderer: object = None) -> SafeString:
@@ -114,7 +114,7 @@ class LinesField(forms.Field):
 
 
 class AnnounceForm(forms.Form):
-    """A release before it is out; an unticked line is not announced."""
+    """A release to announce; unticked lines are left out."""
 
     title = forms.CharField(
         max_length=200,
@@ -152,7 +152,7 @@ class AnnounceForm(forms.Form):
 
     @property
     def announcement(self) -> dict[str, Any]:
-        """Return what is announced: the words, the notes of ticked lines, and the lines that are left out."""
+        """The arguments of `announce()`: title, text, notes, and the lines that are left out."""
         words = self.cleaned_data
         notes: dict[str, str] = words.get("lines", {})
         left_out = sorted(self.known_lines - notes.keys())
@@ -160,7 +160,7 @@ class AnnounceForm(forms.Form):
 
 
 class ReleaseForm(ContentForm):
-    """A release that is out: its words, its lines and their notes."""
+    """An announced release: its texts, lines and notes."""
 
     lines = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
 
@@ -175,7 +175,7 @@ class ReleaseForm(ContentForm):
             lines.widget.choices, lines.widget.stored = [*self.words.items()], self.initial["lines"]
 
     def clean_lines(self) -> dict[str, str]:
-        """Return the lines that stay: as this page changed them, else as somebody else did meanwhile."""
+        """Merge the notes with changes that someone else made; raise `ValidationError` on conflicts."""
         sent, found, clashes = self.cleaned_data["lines"], {}, []
         for line, note in self.initial["lines"].items():
             shown = self.data.get(f"{self.add_prefix('lines')}-was-{line}", note)

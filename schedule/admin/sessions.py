@@ -1,6 +1,6 @@
-"""The timetable in the admin: rooms, sessions with roles and presentations in order.
+"""Admin of rooms, sessions, roles, presentations and speakers.
 
-It also puts a paper's appearances and an edition's rooms on the forms of the floors below.
+It also adds presentations to the form of papers and rooms to the form of editions.
 """
 
 from collections import Counter
@@ -56,19 +56,19 @@ from schedule.admin.timetable import TimetablePage, colors_view, planned_clashes
 from schedule.admin.working_copy import working_copy_view
 from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
 
-# When a new session begins, and how long it lasts, until a chair says otherwise.
+# Initial values of a new session.
 DEFAULT_START, DEFAULT_LENGTH = time(9), timedelta(minutes=90)
 
-# A form with more presentations takes longer to open than somebody likes to wait: 750 took three seconds.
+# A form with more presentations opens too slowly: with 750 it took three seconds.
 MAX_INLINE_ROWS = 100
-# What a form that was sent has if the presentations were in it.
+# A submitted form has this field if it contained the presentations.
 SENT_FIELD = "presentations-TOTAL_FORMS"
 
 __all__ = ["WorkingReleaseAdmin", "desk"]
 
 
 class DayFilter(EditionPartFilter):
-    """Rows by program day: what starts after midnight belongs to the evening before."""
+    """Filters by program day, which includes the hours after midnight."""
 
     title = _("day")
     parameter_name = "day"
@@ -128,7 +128,7 @@ class RoleInline(OrderedInline):
 
 
 class LastInNewSession(BaseModelForm[Presentation]):
-    """A presentation that goes to another session comes last there, unless it is given a place."""
+    """A presentation moved to another session goes to its end, unless a position is entered."""
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc]
@@ -149,7 +149,6 @@ class PresentationInline(KindChoices, OrderedInline):
     list_select_related = ("paper", "edition")
 
 
-# The pages of the timetable editor, and of all clashes.
 SESSION_PAGES: list[Page] = [
     ("<int:key>/announce/", "announce", announce_view),
     ("<int:key>/boards/", "boards", BoardsPage.view),
@@ -168,7 +167,7 @@ RELEASE_PAGES: list[Page] = [("working-copy/", "working_copy", working_copy_view
 
 
 def leaves_out_presentations(request: HttpRequest, session: Session | None) -> bool:
-    """Tell whether presentations stay out of the form. A form that was sent is read as it was shown."""
+    """Return whether the form has no presentations. A submitted form is read as it was shown."""
     if session is None:
         return False
     if request.method == "POST":
@@ -177,14 +176,14 @@ def leaves_out_presentations(request: HttpRequest, session: Session | None) -> b
 
 
 def presentation_count_in(session: Any) -> int:
-    """Return how many presentations a session has. One query for each row that was fetched."""
+    """Return the number of presentations, cached on the instance."""
     if "number_in_form" not in vars(session):
         session.number_in_form = session.presentations.count()
     return int(session.number_in_form)
 
 
 def describe_unscheduled(sessions: Iterable[Session]) -> str:
-    """Return a sentence about presentations that lose their session, with their kinds: "Poster (12)"."""
+    """Return a sentence that counts the presentations that lose their session, by kind."""
     keys = [session.pk for session in sessions]
     rows = Presentation.objects.filter(Q(session__in=keys) | Q(session__parent__in=keys))
     kinds = Counter(row.kind_words() for row in rows.only("kind", "kind_name"))
@@ -240,7 +239,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         return f"{row}, {format_moment(row.start, row.edition)}"
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """A new session is on the day of the one entered last; at first on the first day."""
+        """Start a new session on the day of the last one entered, else on the first day."""
         initial = super().get_changeform_initial_data(request)
         edition = get_working_edition()
         if edition and not {"start", "end"} & initial.keys():
@@ -261,7 +260,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Warn of what loses its session; the page lists what is deleted."""
+        """Warn of presentations that lose their session."""
         if "post" not in request.POST and (sentence := describe_unscheduled(objs)):
             self.message_user(request, sentence, messages.WARNING)
         return super().get_deleted_objects(objs, request)
@@ -283,7 +282,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
 
     @admin.display(description=_("too many for one form"))
     def presentations_elsewhere(self, session: Session) -> SafeString:
-        """Return links to the pages that are made for many presentations."""
+        """Return links to pages that can show many presentations."""
         number = presentation_count_in(session)
         listed = f"{reverse('admin:schedule_presentation_changelist')}?session__id__exact={session.pk}"
         return format_html(
@@ -400,11 +399,11 @@ class SpeakerAdmin(OrderedAdmin[Speaker]):
         return str(speaker.presentation.edition)
 
 
-# On the forms of the floors below
+# Inlines on forms of lower packages
 
 
 class AppearanceInline(KindChoices, PartInline):
-    """Where and when the paper is shown. Its place in the session is changed there."""
+    """The presentations of a paper, without their position, which the session's form edits."""
 
     model = Presentation
     form = PresentationForm
@@ -456,7 +455,7 @@ admin.site.unregister(Release)
 
 @admin.register(Release)
 class WorkingReleaseAdmin(ReleaseAdmin):
-    """Releases, and the working copy that is released."""
+    """Releases, and the page of the working copy."""
 
     def get_urls(self) -> list[URLPattern]:
         return [*page_urls(self, RELEASE_PAGES), *super().get_urls()]

@@ -1,4 +1,4 @@
-"""The state of an invitation to the program as lists and forms of the desk show it."""
+"""The state of an invitation as a colored label."""
 
 from django.utils import timezone
 from django.utils.html import format_html
@@ -9,7 +9,7 @@ from schedule.models import ProgramInvitation
 
 
 def state_label(invitation: ProgramInvitation) -> SafeString:
-    """Return the state in words, in a color of its own; what is past its date says so."""
+    """Return the state in words and color; an invitation past its due date says so."""
     today = invitation.edition.day_of(timezone.now())
     is_late = invitation.is_past_due(today)
     words = invitation.get_state_display()

@@ -1,6 +1,6 @@
-"""The presentations of one session: put in order, spread over its time, checked and saved together.
+"""The page that orders the presentations of a session and sets their times.
 
-What its chair left alone is not planned: whatever somebody else made of it meanwhile holds.
+A value that the chair did not change is not part of the plan, so changes by others stay.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ TIME_MARKS, ORDER_MARKS = "times", "order"
 
 
 class Moving(models.TextChoices):
-    """What a presentation that gets another place does to the times."""
+    """How times change when a presentation moves to another position."""
 
     SHIFT = "shift", _("Shift the times of the talks in between")
     SWAP = "swap", _("Swap times with the talk in that position")
@@ -64,7 +64,7 @@ class TalkForm(forms.Form):
 
 
 class SpreadForm(forms.Form):
-    """How the presentations are spread: from when to when, so many minutes each, with a gap between them."""
+    """How to spread presentations: start, end, minutes for each, minutes between."""
 
     since = clock_field(_("From"))
     until = clock_field(_("To"))
@@ -86,7 +86,7 @@ class LineupRow(PlannedTalk[Times]):
     session: Session
     place: int
     pause: int = 0
-    # The marks of the times that its chair was shown.
+    # The marks of the times that the page showed.
     seen: str = ""
     sent: dict[str, str] = field(default_factory=dict)
 
@@ -98,7 +98,7 @@ class LineupRow(PlannedTalk[Times]):
 
     @property
     def takes_time(self) -> bool:
-        """Whether it gets a share of the session: not what is called off."""
+        """Whether it gets a share of the session's time; canceled ones do not."""
         is_withdrawn = self.talk.paper is not None and self.talk.paper.status == "withdrawn"
         return not (self.talk.cancelled or is_withdrawn)
 
@@ -120,7 +120,7 @@ class LineupRow(PlannedTalk[Times]):
     def was(self) -> str:
         return self.in_words(self.before)
 
-    # As `running_order()` sorts presentations for visitors.
+    # The attributes by which `running_order()` sorts presentations for visitors.
 
     @property
     def starts(self) -> datetime:
@@ -136,7 +136,7 @@ class LineupRow(PlannedTalk[Times]):
 
     @property
     def clock(self) -> str:
-        """The time that visitors will see; empty without one of its own."""
+        """Its own time as visitors will see it, else empty."""
         return self.in_words(self.after) if any(self.after) else ""
 
     def in_words(self, times: Times) -> str:
@@ -164,9 +164,9 @@ class LineupRow(PlannedTalk[Times]):
         return start, end
 
     def moment_at(self, clock: time | None, stored: datetime | None, since: datetime) -> datetime | None:
-        """Return the first moment with that clock in the session, else the one on its program day.
+        """Return the first moment at that clock time in the session, else on its program day.
 
-        What was stored, such as on a later day of a session of several, stays while its clock does.
+        A stored moment, such as on a later day of the session, stays if its clock time is unchanged.
         """
         edition, session = self.session.edition, self.session
         if clock is None or (stored and wall(stored, edition.zone).time() == clock):
@@ -182,11 +182,11 @@ class LineupRow(PlannedTalk[Times]):
 @dataclass
 class Lineup(PlannedRows[LineupRow]):
     session: Session
-    # The keys in the present order, and whether somebody else changed the order that is changed here too.
+    # The keys in the stored order, and whether someone else changed the order, too.
     stored: list[int] = field(init=False)
     is_stale: bool = False
     moving: str = Moving.SHIFT
-    # The order that the times of the page belong to, and the one that is planned.
+    # The order for which the page's times were entered, and the planned order.
     fitted: list[int] = field(init=False)
     planned: list[int] = field(init=False)
 
@@ -217,7 +217,7 @@ class Lineup(PlannedRows[LineupRow]):
             row.place = place
 
     def fit_times(self) -> None:
-        """Give what changed places its times, unless the order alone was to change or a row is wrong."""
+        """Adjust times to the new order, unless only the order changes or a row has errors."""
         if self.wrong:
             return
         by_key = {row.pk: row for row in self.rows}
@@ -230,7 +230,7 @@ class Lineup(PlannedRows[LineupRow]):
         self.fitted = self.planned
 
     def spread(self, start: datetime, end: datetime, minutes: int | None, gap: int) -> None:
-        """Give those that take place times one after another. Raises `ValidationError`."""
+        """Set consecutive times, except for canceled talks. Raises `ValidationError`."""
         rows = [row for row in self.rows if row.takes_time]
         spans = spread(start, end, [row.pause for row in rows], minutes, gap)
         for row, span in zip(rows, spans, strict=True):
@@ -249,12 +249,12 @@ class Lineup(PlannedRows[LineupRow]):
         return self.order != self.stored
 
     def current_marks(self) -> Seen:
-        """Return the marks of what is here, for the page to carry."""
+        """Return the marks of the stored times and order."""
         marks = {str(row.pk): row.mark(row.before) for row in self.rows}
         return {TIME_MARKS: marks, ORDER_MARKS: {str(key): "" for key in self.stored}}
 
     def save(self) -> bool:
-        """Store the times and the order; errors go to `errors`, and nothing is stored."""
+        """Save times and order, or set `errors` and save nothing."""
         is_saved = self.save_talks()
         if is_saved and self.is_reordered:
             reorder(Presentation.objects.filter(session=self.session), self.order)
@@ -262,15 +262,15 @@ class Lineup(PlannedRows[LineupRow]):
 
 
 def order_by_numbers(keys: Sequence[int], entered: dict[int, int]) -> list[int]:
-    """Return the keys as the numbers beside them say."""
+    """Return the keys sorted by the entered positions."""
     ranked = sorted((*reordered(entered[key], place), key) for place, key in enumerate(keys, start=1))
     return [key for *_rank, key in ranked]
 
 
 def swap_keys(before: list[int], after: list[int]) -> list[int]:
-    """Return the order in which a key that was moved changes places with the one whose place it takes.
+    """Return the order in which the one key that moved is swapped with the key at its new position.
 
-    What is no move of one key stays as it is.
+    If more than one key moved, return `after`.
     """
     changed = [place for place, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
     if not changed:
@@ -286,14 +286,14 @@ type NewTimes = list[tuple[LineupRow, Times]]
 
 
 def swap_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
-    """Return the times of each place for the row that goes there."""
+    """Return each moved row with the times of the row that it replaces."""
     return [(new, old.after) for old, new in zip(before, after, strict=True) if old is not new]
 
 
 def shift_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
-    """Return times for the rows from the first to the last that moved: each keeps its length.
+    """Return new times for the rows from the first to the last that moved; each keeps its length.
 
-    The pauses between them keep their places. Rows without a start stay without one.
+    Pauses stay at their positions. Rows without a start stay without one.
     """
     changed = [place for place, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new]
     rows = [(row, *row.after) for row in after[changed[0] : changed[-1] + 1]]

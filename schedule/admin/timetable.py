@@ -1,4 +1,4 @@
-"""The timetable editor: a day of rooms in which sessions are moved, checked and saved together."""
+"""The timetable editor: moves sessions of a day, checks them and saves them together."""
 
 from collections import Counter
 from datetime import timedelta
@@ -39,7 +39,7 @@ SESSION_DELETED = _("Nothing was saved: a session you moved has been deleted. Sa
 
 
 class TimetablePage(EditionPage):
-    """A day of an edition, and the moves so far."""
+    """A day of an edition with its planned moves."""
 
     name = "timetable"
     title = _("Timetable")
@@ -59,7 +59,7 @@ class TimetablePage(EditionPage):
         self.days = timetable.strip(edition.start_date, edition.end_date, used)
         today = edition.day_of(timezone.now())
         first = today if today in used else min(used, default=edition.start_date)
-        # A button of the page says where to go next; else the page stays where it is.
+        # A day button overrides the present day.
         asked = self.sent.get("_show") or self.sent.get("day") or request.GET.get("day", "")
         self.day = next((day for day in self.days if day.isoformat() == asked), first)
 
@@ -69,7 +69,7 @@ class TimetablePage(EditionPage):
 
     @cached_property
     def sitting(self) -> Sitting:
-        """The sessions of the day, those that were sent, and what is part of them, on whatever day."""
+        """The sessions of the day, those that were submitted, and the parts of both on any day."""
         first, last = self.edition.day_bounds(self.day)
         keys = sent_keys(self.sent)
         wanted = Q(start__gte=first, start__lt=last) | Q(pk__in=keys) | Q(parent__in=keys)
@@ -135,13 +135,13 @@ class TimetablePage(EditionPage):
 
     @property
     def shown(self) -> list[SessionRow]:
-        """The rows that the page shows: those of the day, all that were moved, and what is part of them."""
+        """The rows on the page: those of the day, all moved ones, and the parts of both."""
         rows = self.sitting.rows
         here = {row.pk for row in rows if row.day == self.day or row.is_moved or row.errors}
         return [row for row in rows if row.pk in here or row.session.parent_id in here]
 
     def clash_context(self) -> dict[str, Any]:
-        """Return what the plan gets in the way of, on the day and wherever something was moved."""
+        """Return the clashes of the plan that concern rows on the page."""
         found = clashes.difference(self.edition, self.sitting.planned())
         keys = {row.pk for row in self.shown}
         here = [clash for clash in found.all if found.sessions(clash) & keys]
@@ -178,7 +178,7 @@ class TimetablePage(EditionPage):
 
 
 def planned_clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
-    """Answer what the moves that were sent would get in the way of; nothing is stored."""
+    """Return the clashes of submitted moves as JSON, without saving."""
     edition = edition_or_newest(model_admin, request)
     if edition is None or request.method != "POST":
         return redirect("admin:schedule_session_timetable")
@@ -195,7 +195,7 @@ def planned_clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> Htt
 
 
 def colors_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
-    """Return the stylesheet with the colors of the conference's own kinds, for an edition of any state."""
+    """Return the stylesheet with the colors of the conference's own kinds, also for drafts."""
     edition = edition_or_newest(model_admin, request)
     css = kind_colors(edition) if edition else ""
     return HttpResponse(css, content_type="text/css; charset=utf-8")

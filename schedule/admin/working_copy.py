@@ -1,4 +1,4 @@
-"""The page of an edition's working copy: what is not released, by whom; releasing and discarding it."""
+"""The page of an edition's working copy: lists, releases and discards pending changes."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -52,7 +52,7 @@ class MomentForm(forms.Form):
 
 
 def working_copy_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
-    """Show the working copy of the edition asked for; with POST, do what the button says."""
+    """Show the working copy of an edition; with POST, carry out a button."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     edition = requested_edition(request)
@@ -103,7 +103,7 @@ class WorkingCopyPage:
                 return done
         return self.render_page()
 
-    # What the buttons do
+    # Buttons
 
     @property
     def open_working_copy(self) -> WorkingCopy:
@@ -118,7 +118,7 @@ class WorkingCopyPage:
 
     @property
     def chosen_keys(self) -> list[Key]:
-        """The rows whose boxes are ticked."""
+        """The keys of the ticked rows."""
         found: list[Key] = []
         for line in self.request.POST.getlist("row"):
             model, _colon, text = line.rpartition(":")
@@ -145,7 +145,7 @@ class WorkingCopyPage:
         )
 
     def announcement(self) -> Announcement | None:
-        """Return what is announced, if that is wanted. Raises if the changes are not those shown."""
+        """Return the announcement, if one is requested. Raises if the changes are not those shown."""
         releasing.current(self.open_working_copy, self.seen_version)
         if "announce" not in self.request.POST:
             return None
@@ -191,7 +191,7 @@ class WorkingCopyPage:
         return self.redirect_with_message(gettext("No release is planned any more."))
 
     def discard(self) -> HttpResponse | None:
-        """Ask first; then drop the chosen changes, or all."""
+        """Ask for confirmation; then discard the chosen changes, or all."""
         chosen = None if "all" in self.request.POST else self.chosen_keys
         if chosen is not None and not chosen:
             raise RefusedError(gettext("Choose the changes that you want to discard."))
@@ -221,7 +221,7 @@ class WorkingCopyPage:
         address = reverse("admin:schedule_release_working_copy", query={"edition": self.edition.pk})
         return redirect(address)
 
-    # What it shows
+    # The page
 
     def render_page(self) -> HttpResponse:
         copy = self.copy if self.copy and self.copy.is_open else None
@@ -256,7 +256,7 @@ class WorkingCopyPage:
         public, before = RowLabels(asked), clashes.found(self.edition).all
         with reading([copy], pending):
             form = AnnounceForm(pending_release(self.edition, self.at), self.edition)
-            # Changes are words by now.
+            # The form has rendered the changes; the clashes and names follow.
             after = clashes.found(self.edition).all
             names = history.both(public, RowLabels(asked))
         new, solved = clashes.compared(before, after)

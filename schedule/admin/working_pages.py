@@ -1,4 +1,4 @@
-"""Which pages of the admin show working copies, and what is changed on them becomes pending changes there."""
+"""Lets pages of the admin show working copies and turns their changes into pending changes."""
 
 import re
 from collections.abc import Callable
@@ -26,9 +26,9 @@ from schedule.models import PendingChanges, Release, Session, WorkingCopy
 from schedule.working_copy.block import changing, open_copies, pending_rows, reading
 from schedule.working_copy.release import RefusedError, drop, release_due
 
-# By the names of their addresses. The apps above add theirs.
+# Patterns of URL names. Apps above add theirs.
 WORKING_PAGES: list[str] = [
-    # All but notices, which are public at once with the change that they announce.
+    # All but live notices, which change the public schedule at once.
     r"schedule_(room|session|presentation|sessionrole|speaker)_(?!announce).*",
     r"papers_paper_(changelist|add|change|history|restore)",
     r"conference_edition_change",
@@ -36,18 +36,18 @@ WORKING_PAGES: list[str] = [
     r"autocomplete",
     r"take_back",
 ]
-# Those that write something of their own besides, which stays.
+# Pages that also write other rows, which are public at once.
 PAGES_WITH_OTHER_WRITES: list[str] = []
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
-# Deleting papers is not part of a working copy: it is public at once, as on their own page.
+# Deleting papers is public at once, as on their own page.
 DELETES_PAPERS = ("papers_paper_changelist", "delete_selected")
 
 
 def in_working_state(request: HttpRequest, view: Callable[[], Any]) -> Any:
-    """Answer a page of the admin in the working state, if it is one of those and there is a working copy."""
+    """Run the view in the working state if the page supports it and a working copy is open."""
     name = request.resolver_match.url_name if request.resolver_match else ""
     is_page = any(re.fullmatch(pattern, name or "") for pattern in (*WORKING_PAGES, *PAGES_WITH_OTHER_WRITES))
-    # Who is not signed in is sent to the sign-in page: nothing is written or locked for that.
+    # Without permission the view redirects to the sign-in page, so nothing is locked.
     if not is_page or not admin.site.has_permission(request):
         return view()
     copies = open_copies()
@@ -69,7 +69,7 @@ def in_working_state(request: HttpRequest, view: Callable[[], Any]) -> Any:
 
 
 def can_view_sessions(request: HttpRequest, copy: WorkingCopy) -> bool:
-    """Tell whether somebody may see sessions of its edition, all or their own."""
+    """Return whether the user may see some sessions of the copy's edition."""
     access = access_for(request)
     return access.may_everywhere("view", Session) or copy.edition_id in access.editions_with_any(
         "view", Session
@@ -77,10 +77,10 @@ def can_view_sessions(request: HttpRequest, copy: WorkingCopy) -> bool:
 
 
 def _concerns_working_copy(request: HttpRequest, name: str) -> bool:
-    """Tell whether what is asked for concerns the working copies, not the public alone."""
+    """Return whether the request concerns working copies, not only public rows."""
     if name == "take_back" and request.resolver_match:
         act = request.resolver_match.kwargs["act"]
-        # Releases and notices since then are reverted for the public; what is pending is dropped.
+        # A public change set since then is reverted publicly; pending changes are dropped elsewhere.
         since = min(copy.opened_at for copy in vars(request)["working_copies"])
         is_public = ChangeSet.objects.filter(pk=act, at__gte=since).exists()
         return not is_public and not PendingChanges.objects.filter(act=act).exists()
@@ -88,7 +88,7 @@ def _concerns_working_copy(request: HttpRequest, name: str) -> bool:
 
 
 def render_response(response: Any) -> Any:
-    """Render a response, or read its stream, while the rows are as it shows them."""
+    """Render a response, or read its stream, while the working state is active."""
     if isinstance(response, StreamingHttpResponse):
         response.streaming_content = [*response]
     elif isinstance(response, TemplateResponse):
@@ -100,15 +100,15 @@ PAGE_STATES.append(in_working_state)
 
 
 def may_release(request: HttpRequest, edition: Edition) -> bool:
-    """Tell whether somebody may release, discard, and switch the working copy on and off."""
+    """Return whether the user may release, discard, and switch the working copy on and off."""
     return access_for(request).may_inline("add", Release, edition)
 
 
-# Taking one set of changes back
+# Reverting pending changes
 
 
 def undo_pending_view(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse | None:
-    """Drop changes that are pending: their authors and those who release may."""
+    """Drop pending changes, for their author and for users who may release."""
     if not vars(request).get("working_copies"):
         return None
     sets = list(PendingChanges.objects.filter(act=act).select_related("working_copy__edition"))
@@ -161,7 +161,7 @@ UNDO_HANDLERS.append(undo_pending_view)
 
 
 def pending_address(request: HttpRequest, row: Model) -> str:
-    """Return the page of the working copy that holds changes of a row, for those who may open it."""
+    """Return the address of the working copy with changes of a row, if the user may open it."""
     name = row._meta.label_lower, row.pk
     for copy in vars(request).get("shown_working_copies", ()):
         if access_for(request).may_all_rows("view", Session, copy.edition) and name in pending_rows([copy]):

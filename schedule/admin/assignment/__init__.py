@@ -1,1 +1,1 @@
-"""Papers without a session, and sessions with how full they are: planned side by side, saved together."""
+"""The page that puts papers into sessions."""

@@ -1,4 +1,4 @@
-"""Sessions beside the papers: how full each is, as stored and with the plan."""
+"""Sessions on the page, and how full each is, as stored and with the plan."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from schedule.assignment import Load, Unit
 from schedule.board_plan import board_rows
 from schedule.models import Presentation, Session
 
-# Planned papers that a session names; the list “Planned here” has all.
+# The maximum of planned papers listed in a session; the list “Planned here” has all.
 MAX_NAMED = 8
 
 
@@ -88,7 +88,7 @@ def session_loads(sessions: Sequence[Session], minutes: int) -> dict[int, Load]:
 
 
 def board_count(session: Session) -> int | None:
-    """Return how many boards the room of a poster session has; `None` if that is not known."""
+    """Return the number of boards in the room of a poster session, or `None` if unknown."""
     room = session.room
     if room is None:
         return None

@@ -1,4 +1,4 @@
-"""Which papers and which sessions the page shows side by side."""
+"""The filters of the page that puts papers into sessions."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -27,7 +27,7 @@ class Show(TextChoices):
 
 
 class AssignmentForm(forms.Form):
-    """Which papers are listed, which sessions are beside them, and what is made of a paper."""
+    """Filters of papers and sessions, and the kind of new presentations."""
 
     show = forms.ChoiceField(label=_("Papers"), choices=Show, required=False)
     kind = forms.ChoiceField(label=_("Present as"), required=False)
@@ -63,7 +63,7 @@ class AssignmentForm(forms.Form):
 
     @cached_property
     def filters(self) -> dict[str, Any]:
-        """What is asked for; a choice that is none is left out."""
+        """The valid values."""
         self.is_valid()
         return self.cleaned_data
 

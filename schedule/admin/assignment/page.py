@@ -1,4 +1,4 @@
-"""Papers without a session, and sessions with how full they are: planned side by side, saved together."""
+"""Plans papers without a session next to sessions with their load, and saves the plan."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -45,7 +45,7 @@ from schedule.querysets import of_kind
 PAPERS = "papers"
 PER_PAGE = 100
 MAX_SHOWN_CLASHES = 40
-# Sessions that hold no papers; they are offered if their kind is chosen.
+# Kinds of sessions without papers, which are shown only if chosen.
 WITHOUT_PAPERS = ("break", "meal", "registration", "social", "opening", "award_ceremony", "town_hall")
 SEARCH_FIELDS = ("sort_title", "authorships__person__folded", "uid")
 LIST_COLUMNS = ("uid", "title", "sort_title", "edition_id", "topic_id", "decision", "keywords", "status")
@@ -76,10 +76,10 @@ class AssignmentPage(EditionPage):
         self.change_moves()
         self.load_plan()
 
-    # What was sent
+    # Submitted values
 
     def read_moves(self) -> dict[int, tuple[int, str]]:
-        """Return the plan that was sent: that of the form, and what its rows choose."""
+        """Return the submitted plan, with the choices in the rows of the list."""
         if self.request.method != "POST":
             return {}
         moves = decode_moves(self.sent.get("planned", ""))
@@ -96,7 +96,7 @@ class AssignmentPage(EditionPage):
         return self.form.filters.get("kind") or ""
 
     def change_moves(self) -> None:
-        """Put papers into the plan, or take them out, as the button says."""
+        """Add papers to the plan or remove them, according to the pressed button."""
         put, drop = (key_of(self.sent.get(name, "")) for name in ("_put", "_drop"))
         if put in self.by_key:
             keys = self.picked()
@@ -126,7 +126,7 @@ class AssignmentPage(EditionPage):
 
     @property
     def listed(self) -> QuerySet[Paper]:
-        """The papers that the filters leave, by title."""
+        """The filtered papers by title."""
         asked, rows = self.form.filters, self.papers
         if asked.get("show") == Show.PLANNED:
             rows = rows.filter(pk__in=list(self.moves))
@@ -152,7 +152,7 @@ class AssignmentPage(EditionPage):
         waiting = meant.filter(session__isnull=True)
         return ~Q(pk__in=talks.filter(session__isnull=False)) | Q(pk__in=waiting)
 
-    # What is shown
+    # Rows
 
     def load_plan(self) -> None:
         """Fetch the planned papers and the page of the list, with their presentations."""
@@ -201,7 +201,7 @@ class AssignmentPage(EditionPage):
 
     @cached_property
     def cards(self) -> list[SessionCard]:
-        """The sessions beside the papers, and those of the plan that the filters leave out."""
+        """The filtered sessions and all sessions of the plan."""
         targets = {row.session.pk for row in self.plan.rows}
         shown = {one.pk for one in self.shown_sessions} | targets
         sessions = [one for one in self.all_sessions if one.pk in shown]
@@ -217,12 +217,12 @@ class AssignmentPage(EditionPage):
 
     @cached_property
     def options(self) -> SafeString:
-        """The sessions as choices of a row: the same for each, so they are made once."""
+        """The sessions as options of a select, rendered once for all rows."""
         labels = [(card.session.pk, f"{card.session}, {card.when}") for card in self.cards]
         return format_html_join("", '<option value="{}">{}</option>', labels)
 
     def suggestions(self) -> list[dict[str, object]]:
-        """Return what is suggested for the selected papers, or for all of the list."""
+        """Return suggestions for the selected papers, or for all on the list."""
         rows = self.listed.select_related("topic").only(*LIST_COLUMNS, "topic__name")
         keys = [] if "all" in self.sent else self.picked()
         papers = list((rows.filter(pk__in=keys) if keys else rows)[: MAX_PLANNED + 1])

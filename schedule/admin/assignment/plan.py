@@ -1,6 +1,6 @@
-"""The plan of the page that puts papers into sessions: which paper goes where, as what, and saving it.
+"""The plan of the page that puts papers into sessions.
 
-A form carries its plan in one field, so that a thousand moves are one value: `paper:session:kind` each.
+The form carries the plan in one field, as `paper:session:kind` for each move.
 """
 
 import re
@@ -20,21 +20,21 @@ from schedule.clashes.findings import PLANNED, TalkColumns
 from schedule.editing import refusals
 from schedule.models import Presentation, Session
 
-# More are refused: their form would take seconds to read and to show.
+# A form with more would take seconds to read and to show.
 MAX_PLANNED = 5_000
 MOVE = re.compile(r"(?P<paper>[0-9]{1,18}):(?P<session>[0-9]{1,18}):(?P<kind>[-\w]{0,40})")
 
 
 @dataclass
 class PlannedPaper:
-    """A paper that goes into a session; `talks` are its presentations, but for those called off."""
+    """A paper that goes into a session; `talks` are its presentations that are not canceled."""
 
     paper: Paper
     session: Session
-    # Of the presentation; empty: that of the one which waits, else as the session.
+    # The kind of presentation; empty: that of the unscheduled presentation, else of the session.
     kind: str
     talks: list[Presentation]
-    # The mark of the sessions in which its chair saw it.
+    # The mark of the sessions that the page showed for it.
     seen: str = ""
     is_stale: bool = False
     errors: list[str] = field(default_factory=list)
@@ -45,23 +45,23 @@ class PlannedPaper:
 
     @property
     def is_there(self) -> bool:
-        """Whether somebody has done the same."""
+        """Whether it is already in the session."""
         return any(talk.session_id == self.session.pk and self.matches(talk) for talk in self.talks)
 
     @property
     def where(self) -> str:
-        """The sessions that it is in, in words."""
+        """The titles of the sessions that it is in."""
         return ", ".join(dict.fromkeys(str(talk.session) for talk in self.talks if talk.session)) or "–"
 
     def matches(self, talk: Presentation) -> bool:
-        """Tell whether this presentation is what the plan moves: of the kind, else as spoken or hung up."""
+        """Return whether a presentation has the planned kind, or fits the session as poster or talk."""
         if self.kind:
             return str(talk.kind) == self.kind
         return (talk.counts_as == "poster") == (presentation_kind_in(self.session) == "poster")
 
     @property
     def moved_talk(self) -> Presentation | None:
-        """The presentation that goes into the session: one that waits for one, or was put elsewhere since."""
+        """The presentation to move: an unscheduled one, or if stale one that was scheduled elsewhere."""
         meant = [talk for talk in self.talks if self.matches(talk)]
         waiting = [talk for talk in meant if talk.session_id is None]
         return next(iter(waiting if waiting or not self.is_stale else meant), None)
@@ -77,7 +77,7 @@ def sessions_mark(talks: Iterable[Presentation]) -> str:
 
 
 def talks_by_paper(papers: Iterable[int]) -> dict[int, list[Presentation]]:
-    """Return the presentations of papers that take place, by paper. One query."""
+    """Return the presentations of papers that are not canceled. One query."""
     rows = Presentation.objects.filter(paper__in=list(papers)).taking_place().order_by("pk")
     shown = rows.select_related("session", "room").defer(
         "abstract", "abstract_html", "session__abstract", "session__abstract_html"
@@ -89,12 +89,12 @@ def talks_by_paper(papers: Iterable[int]) -> dict[int, list[Presentation]]:
 
 
 def encode_moves(plan: Mapping[int, tuple[int, str]]) -> str:
-    """Return a plan as the form carries it."""
+    """Return a plan as the value of the form's field."""
     return " ".join(f"{paper}:{session}:{kind}" for paper, (session, kind) in plan.items())
 
 
 def decode_moves(text: str) -> dict[int, tuple[int, str]]:
-    """Return the plan that a form carried: session and kind by paper. What is no move is left out."""
+    """Return the plan in a form's field: session and kind by paper. Invalid moves are ignored."""
     found = (MOVE.fullmatch(part) for part in text.split())
     return {int(move["paper"]): (int(move["session"]), move["kind"]) for move in found if move}
 
@@ -115,7 +115,7 @@ class AssignmentPlan:
         return [row for row in self.rows if row.session.pk == session]
 
     def planned_edit(self) -> PlannedEdit:
-        """Return the plan as clashes are found in it."""
+        """Return the plan as input for the search of clashes."""
         moved: dict[int, dict[str, Any]] = {}
         made: list[TalkColumns] = []
         for row in self.rows:
@@ -146,7 +146,7 @@ class AssignmentPlan:
         return PlannedEdit(talks=moved, new_talks=made)
 
     def bulk_changes(self) -> list[BulkChange]:
-        """Return what is stored, each behind what is in its session; what is refused gets `errors`."""
+        """Return the changes, each at the end of its session; refused ones set `errors` of their row."""
         places: dict[int, int] = {}
         lines = []
         for row in self.rows:
@@ -169,7 +169,7 @@ class AssignmentPlan:
         return lines
 
     def save(self) -> bool:
-        """Store the plan, unless one of its rows is refused."""
+        """Save the plan, unless a row is refused."""
         lines = self.bulk_changes()
         if not self.wrong:
             bulk.add(lines)

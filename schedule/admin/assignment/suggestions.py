@@ -1,4 +1,4 @@
-"""What is suggested for papers: the rows that are compared, and the reasons in words."""
+"""Input for the suggestions of sessions, and their reasons in words."""
 
 from collections.abc import Iterable
 
@@ -11,12 +11,12 @@ from schedule.admin.assignment.cards import SessionCard
 from schedule.assignment import PaperFeatures, Reason, SessionProfile, Suggestion, Unit
 from schedule.models import Presentation
 
-# Of a topic or session, shorter words than those of titles say something, such as "NLP"; these do not.
+# Short words count in names of topics and sessions, such as "NLP", except these.
 MIN_NAME_CHARS, STOP_WORDS = 3, frozenset(("and", "for", "the", "with"))
 
 
 def session_profiles(cards: Iterable[SessionCard]) -> list[SessionProfile]:
-    """Return what sessions are about, as stored and planned. One query."""
+    """Return the features of the stored and planned papers of sessions. One query."""
     found = {
         card.session.pk: SessionProfile(
             card.session.pk,
