@@ -1,7 +1,7 @@
 """Which rows an account reaches: Django permissions hold in all editions, roles in their own edition.
 
 What a role may do at all: `roles`. Upper packages register here how rows that belong to no edition
-are reached (`SCOPES`), and which rows are a session chair's or a track chair's own (`OWN`).
+are reached (`SCOPES`), and which rows are a session chair's or a track chair's own (`OWN_ROWS`).
 """
 
 from __future__ import annotations

@@ -132,7 +132,7 @@ def institution_scope(access: Access, action: str) -> Q:
 
 def own_rows_of_roles(model: type[Model], access: Access, action: str) -> Q:
     """Return the own rows of roles that see nothing else."""
-    roles = access.limited(action, model)
+    roles = access.limited_editions(action, model)
     return reduce(or_, (OWN_ROWS[role][model](access) for role in roles), NO_ROWS)
 
 
