@@ -4,7 +4,6 @@
 its working copy.
 """
 
-from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ TIMES = 3
 COMMON_WORD = "learning"
 
 
-def change(edition: "Edition", user: "User") -> None:
+def make_changes(edition: "Edition", user: "User") -> None:
     """Move and rename what the working copy holds, until 500 rows wait for a release."""
     from django.utils import timezone
 
@@ -79,16 +78,11 @@ def pages(edition: "Edition") -> dict[str, str]:
         "boards of a session": f"{admin}{posters.pk}/boards/",
         "labels of boards": f"{admin}{posters.pk}/boards/labels/",
         "announce a change": f"{admin}{talks.pk}/announce/",
-        "invite": f"/admin/schedule/programinvitation/add/{here}",
-        "list of invitations": "/admin/schedule/programinvitation/",
-        "add a time when not available": f"/admin/schedule/unavailability/add/{here}",
-        "who may do what": "/admin/accounts/membership/roles/",
         "new edition from an earlier one": f"/admin/conference/edition/new/?source={edition.pk}",
-        "upload a file": f"/admin/exchange/importjob/add/{here}",
     }
 
 
-def measured(browser: "Client", address: str) -> tuple[float, int]:
+def measure_page(browser: "Client", address: str) -> tuple[float, int]:
     """Return the milliseconds of a page and its queries. Raises `SystemExit` if it is refused."""
     from django.db import connection
     from django.test.utils import CaptureQueriesContext
@@ -105,22 +99,15 @@ def measured(browser: "Client", address: str) -> tuple[float, int]:
     return min(measure(request) for _ in range(TIMES)), count
 
 
-def release(edition: "Edition", user: "User") -> None:
-    from django.utils import timezone
-
-    from schedule.models import WorkingCopy
-    from schedule.working_copy import release as releasing
-
-    releasing.release(WorkingCopy.objects.get(edition=edition), user, timezone.now())
-
-
 def main() -> None:
     options = parser(__doc__, papers=20_000).parse_args()
     with program("desk", options) as (_, results):
         from django.contrib.auth.models import User
+        from django.utils import timezone
 
         from conference.models import Edition
         from schedule.models import WorkingCopy
+        from schedule.working_copy.release import release
 
         user: Any = User.objects.filter(username="bench").first() or User.objects.create_superuser("bench")
         edition = Edition.objects.order_by("-year")[0]
@@ -129,16 +116,13 @@ def main() -> None:
         # The first search brings the index up to date.
         browser.get(f"/search/?q={COMMON_WORD}")
         WorkingCopy.objects.filter(edition=edition, row_count=0).update(is_open=False)
-        acts: list[tuple[str, Callable[[], None]]] = [
-            ("", lambda: None),
-            (", 500 changes pending", lambda: change(edition, user)),
-        ]
-        for when, act in acts:
-            act()
+        for state in ("", f", {PENDING} changes pending"):
+            if state:
+                make_changes(edition, user)
             for name, address in pages(edition).items():
-                milliseconds, queries = measured(browser, address)
-                results.add(f"{name}{when}, {queries} queries", milliseconds, "ms", at_most=PAGE_MS)
-        milliseconds = measure(release, edition, user)
+                milliseconds, queries = measure_page(browser, address)
+                results.add(f"{name}{state}, {queries} queries", milliseconds, "ms", at_most=PAGE_MS)
+        milliseconds = measure(release, WorkingCopy.objects.get(edition=edition), user, timezone.now())
         results.add(f"release of {PENDING} changes", milliseconds, "ms", at_most=RELEASE_MS)
 
 

@@ -1,7 +1,7 @@
-"""Makes synthetic editions as files, and imports them as any other program.
+"""Create synthetic editions as files and import them like any other program.
 
 `uv run -m bench.generate --papers 600` fills the database that `DATABASE_URL` names, which should hold
-nothing else. The same numbers make the same program.
+nothing else. The same numbers create the same program.
 """
 
 import argparse
@@ -20,25 +20,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Make synthetic editions and import them.")
     parser.add_argument("--papers", type=int, default=600, help="papers of each edition (default: 600)")
     parser.add_argument("--editions", type=int, default=1, help="how many years (default: 1)")
-    parser.add_argument("--seed", type=int, default=1, help="another seed makes another program")
-    parser.add_argument("--last-year", type=int, default=LAST_YEAR, help=f"the newest (default: {LAST_YEAR})")
-    parser.add_argument("--into", type=Path, help="folder of the files (default: var/generated)")
-    parser.add_argument("--no-import", action="store_true", help="only write the files")
     options = parser.parse_args()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "conference.settings")
     django.setup()
-    for path in generate(options.papers, options.editions, options.seed, options.last_year, options.into):
-        print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)", flush=True)
-        if not options.no_import:
-            load(path)
+    fill(options.papers, options.editions)
 
 
 def generate(
     papers: int, editions: int = 1, seed: int = 1, last_year: int = LAST_YEAR, into: Path | None = None
 ) -> list[Path]:
-    """Write one `program_json` file for each year, and return them, oldest first.
+    """Write one `program_json` file for each year, and return their paths, oldest first.
 
-    Raises `ValueError` for numbers that are not possible.
+    Raises `ValueError` for numbers out of range.
     """
     # Formats translate their labels, which Django allows only once it is set up.
     from bench.synthetic.program import synthetic
@@ -65,9 +58,9 @@ def load(path: Path) -> None:
     )
 
 
-def fill(papers: int, editions: int = 1, seed: int = 1, last_year: int = LAST_YEAR) -> None:
+def fill(papers: int, editions: int = 1, seed: int = 1) -> None:
     """Generate a program and import it."""
-    for path in generate(papers, editions, seed, last_year):
+    for path in generate(papers, editions, seed):
         load(path)
 
 

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -71,15 +71,11 @@ def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentPar
     return options
 
 
-def end_on_sigterm() -> None:
-    """Let SIGTERM raise `SystemExit`, as Ctrl-C raises `KeyboardInterrupt`: both end servers on their way."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))
-
-
 @contextmanager
 def django_on(database: str | None) -> Iterator[Path]:
-    """Set Django up on a database, or on a new file; yield a folder that is removed afterwards."""
-    end_on_sigterm()
+    """Set Django up on a database, or on a new SQLite file; yield a folder that is removed afterwards."""
+    # SIGTERM raises `SystemExit`, as Ctrl-C raises `KeyboardInterrupt`: both stop the servers.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PLENARY_VAR_DIR"] = folder
         os.environ["DATABASE_URL"] = database or f"sqlite:///{folder}/bench.sqlite3"
@@ -175,17 +171,17 @@ def client() -> "Client":
 
 
 def measure[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> float:
-    """Return the CPU milliseconds of a call, in this process and in its PostgreSQL.
+    """Return the CPU milliseconds of a call, in this process and in its PostgreSQL backend.
 
-    On a machine with other work that is what repeats; with nothing else to do the clock says the same.
+    Other work on the machine does not change them; on an idle machine they equal the elapsed time.
     """
-    computed = processor_seconds()
+    start = cpu_seconds()
     call(*args, **kwargs)
-    return (processor_seconds() - computed) * 1000
+    return (cpu_seconds() - start) * 1000
 
 
-def processor_seconds() -> float:
-    """Return the CPU seconds of this process and of its PostgreSQL backend."""
+def cpu_seconds() -> float:
+    """Return the CPU seconds of this process and of its PostgreSQL backend so far."""
     from django.db import connection
 
     seconds = time.process_time()
@@ -193,12 +189,6 @@ def processor_seconds() -> float:
         backend = Path(f"/proc/{connection.connection.info.backend_pid}/schedstat")
         seconds += int(backend.read_text().split()[0]) / 1e9
     return seconds
-
-
-def percentile(values: list[float], share: float) -> float:
-    """Return the percentile for a share such as 0.99."""
-    ranked = sorted(values)
-    return ranked[min(len(ranked) - 1, int(len(ranked) * share))]
 
 
 # Servers
@@ -235,20 +225,17 @@ def running(command: list[str], port: int, environment: Mapping[str, str] | None
     )
     try:
         end = time.monotonic() + START_SECONDS
-        while not is_listening(port):
-            if time.monotonic() > end or process.poll() is not None:
-                raise SystemExit(f"{command} does not listen on port {port}.")
+        while time.monotonic() < end and process.poll() is None:
+            with suppress(OSError):
+                socket.create_connection((HOST, port), timeout=1).close()
+                break
             time.sleep(0.05)
+        else:
+            raise SystemExit(f"{command} does not listen on port {port}.")
         yield Server(f"http://{HOST}:{port}", process.pid)
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-
-
-def is_listening(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex((HOST, port)) == 0
 
 
 def granian(
@@ -290,10 +277,10 @@ def nginx(folder: Path, site: str) -> AbstractContextManager[Server]:
     names = {"folder": folder, "host": HOST, "port": port, "workers": WORKERS, "shipped": shipped}
     config = folder / "nginx.conf"
     config.write_text(NGINX.format(user=user, around=around, **names))
-    return running([found("nginx"), "-p", str(folder), "-c", str(config)], port)
+    return running([find_program("nginx"), "-p", str(folder), "-c", str(config)], port)
 
 
-def found(name: str) -> str:
+def find_program(name: str) -> str:
     """Return the path of a program. Raises `SystemExit` if it is missing."""
     path = shutil.which(name, path=f"{os.environ['PATH']}:/usr/sbin")
     if path is None:
@@ -301,26 +288,16 @@ def found(name: str) -> str:
     return path
 
 
-def fetch(address: str, headers: Mapping[str, str] = GZIP) -> tuple[bytes, dict[str, str]]:
+def fetch(address: str) -> tuple[bytes, dict[str, str]]:
     """Return the body and the headers of a response. Raises `OSError` for an error."""
-    with urlopen(Request(address, headers=dict(headers)), timeout=300) as response:  # noqa: S310
+    with urlopen(Request(address, headers=GZIP), timeout=300) as response:  # noqa: S310
         return response.read(), dict(response.headers.items())
 
 
-def rate(
-    address: str,
-    seconds: int,
-    headers: Mapping[str, str] = GZIP,
-    connections: int = 16,
-    script: Path | None = None,
-) -> float:
-    """Return responses a second, by wrk. Raises `SystemExit` when one is an error.
-
-    `script` tells wrk in Lua what to request instead.
-    """
-    options = [f"-H{name}: {value}" for name, value in headers.items()]
-    options += [f"-s{script}"] if script else []
-    command = [found("wrk"), "-t1", f"-c{connections}", f"-d{seconds}s", *options, address]
+def rate(address: str, seconds: int) -> float:
+    """Return responses a second, by wrk. Raises `SystemExit` if one is an error."""
+    headers = [f"-H{name}: {value}" for name, value in GZIP.items()]
+    command = [find_program("wrk"), "-t1", "-c16", f"-d{seconds}s", *headers, address]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     if "Non-2xx" in output:
         raise SystemExit(f"{address} answers with errors:\n{output}")

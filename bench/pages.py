@@ -61,13 +61,8 @@ def warm(rows: Sample, folder: Path, results: Results) -> None:
         (folder / "headers.json").write_text(json.dumps(headers))
         with granian("bench.bare:application", {"BARE_FOLDER": str(folder)}) as bare:
             for number, (name, address) in enumerate(zip(WARM, addresses, strict=True)):
-                turns = [
-                    (
-                        rate(site.address + address, TURN_SECONDS),
-                        rate(f"{bare.address}/{number}", TURN_SECONDS),
-                    )
-                    for _ in range(TURNS)
-                ]
+                urls = (site.address + address, f"{bare.address}/{number}")
+                turns = [[rate(url, TURN_SECONDS) for url in urls] for _ in range(TURNS)]
                 ratio = median(cached / plain for cached, plain in turns)
                 results.add(f"{name}, cached: rate", median(cached for cached, _ in turns), "/s")
                 results.add(f"{name}, cached: times the rate of a bare view", ratio, "", at_least=RATIO)

@@ -18,25 +18,24 @@ SETTLING_SECONDS = 5
 
 def main() -> None:
     with program("workers", parser(__doc__).parse_args()) as (_, results):
-        page, addresses = sample().paper.get_absolute_url(), everything()
+        page, addresses = sample().paper.get_absolute_url(), sample_addresses()
         for number in NUMBERS:
-            with granian(UNCACHED_SITE, workers=number) as site:
-                fetch(site.address + page)
-                pages = rate(site.address + page, SECONDS)
-                results.add(f"{number} processes: uncached pages of papers", pages, "/s")
-            with granian(SITE, workers=number) as site:
-                for _ in range(2 * number):
-                    fetch(site.address + page)
-                pages = rate(site.address + page, SECONDS)
-                results.add(f"{number} processes: cached pages of papers", pages, "/s")
-                for address in addresses:
-                    fetch(site.address + address)
-                time.sleep(SETTLING_SECONDS)
-                name = f"{number} processes: memory of the largest"
-                results.add(name, site.memory(), "MB", at_most=LIMIT_MB)
+            for application, state in ((UNCACHED_SITE, "uncached"), (SITE, "cached")):
+                with granian(application, workers=number) as site:
+                    # More than once: each process has its own cache.
+                    for _ in range(2 * number):
+                        fetch(site.address + page)
+                    pages = rate(site.address + page, SECONDS)
+                    results.add(f"{number} processes: {state} pages of papers", pages, "/s")
+                    if application == SITE:
+                        for address in addresses:
+                            fetch(site.address + address)
+                        time.sleep(SETTLING_SECONDS)
+                        name = f"{number} processes: memory of the largest"
+                        results.add(name, site.memory(), "MB", at_most=LIMIT_MB)
 
 
-def everything() -> list[str]:
+def sample_addresses() -> list[str]:
     """Return addresses of pages, searches, files and the API."""
     from papers.views import PAGE_SIZE
     from people.models import Person

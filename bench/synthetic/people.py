@@ -38,12 +38,10 @@ class Member:
         return PersonRef(name=self.name, uid=self.uid)
 
     def record(self, is_speaker: bool) -> PersonRecord:
-        """Return all that is known of somebody; of speakers a few words, the same in every year."""
+        """Return the record, for speakers with a biography that is the same every year."""
         chance = random.Random(self.uid)
         topic, years = chance.choice(GOALS).lower(), chance.randint(5, 30)
-        biography = (
-            f"{self.name} works on {topic} at {self.institution}, and has taught it for {years} years."
-        )
+        biography = f"{self.name} works on {topic} at {self.institution}; has taught it for {years} years."
         return PersonRecord(
             ref=self.ref,
             given=self.given,
@@ -57,7 +55,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """Everybody who may write a paper in the year with this number, counted from 0."""
+    """All possible authors of the year with this number, counted from 0."""
 
     seed: int
     papers: int
@@ -67,16 +65,16 @@ class Community:
     def size(self) -> int:
         return max(20, int(self.papers * PER_PAPER))
 
-    def somebody(self, chance: random.Random) -> Member:
+    def pick_member(self, chance: random.Random) -> Member:
         """Return a member, prolific ones more often."""
         first = int(self.size * NEW) * self.year
         return member(self.seed, first + int(self.size * chance.random() ** SKEW))
 
     def team(self, chance: random.Random, size: int) -> tuple[Member, ...]:
-        """Return different members, in an order: as many as asked, or half of all."""
+        """Return distinct members: `size`, or at most half of all."""
         found: dict[str, Member] = {}
         while len(found) < min(size, self.size // 2):
-            one = self.somebody(chance)
+            one = self.pick_member(chance)
             found.setdefault(one.uid, one)
         return tuple(found.values())
 

@@ -8,21 +8,9 @@ from bench.synthetic import words
 from bench.synthetic.papers import papers, topic_records
 from bench.synthetic.people import Community, institution_records, member
 from bench.synthetic.timetable import Timetable, days_for, rooms
+from exchange import records
 from exchange.reading.values import slug
-from exchange.records import (
-    AnnouncementRecord,
-    AwardRecord,
-    CommitteeRecord,
-    ConferenceRecord,
-    EditionRecord,
-    GrantRecord,
-    PageRecord,
-    PaperRecord,
-    PersonRecord,
-    Program,
-    SponsorRecord,
-    stated,
-)
+from exchange.records import CommitteeRecord, PaperRecord, PersonRecord, Program, stated
 
 CHAIRS = (("General chair", 2), ("Program chair", 3), ("Area chair", 40))
 OUTSTANDING = 5
@@ -48,10 +36,10 @@ def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
     week = Timetable(ZoneInfo(zone), first, people, chance)
     week.fill(written)
     return Program(
-        conference=ConferenceRecord(
+        conference=records.ConferenceRecord(
             slug="invented", name="Invented", full_name="Conference on Invented Papers"
         ),
-        edition=EditionRecord(
+        edition=records.EditionRecord(
             slug=str(year),
             conference="invented",
             year=year,
@@ -70,13 +58,13 @@ def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
             committee=committee,
         ),
         institutions=institution_records(),
-        people=everybody(seed, written, week, committee),
+        people=participants(seed, written, week, committee),
         pages=tuple(
-            PageRecord(slug=key, title=title, body=body, status="published")
+            records.PageRecord(slug=key, title=title, body=body, status="published")
             for key, title, body in words.PAGES
         ),
         sponsors=tuple(
-            SponsorRecord(
+            records.SponsorRecord(
                 slug=slug(name),
                 name=name,
                 tier=tier,
@@ -87,7 +75,7 @@ def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
             for place, (name, tier) in enumerate(words.SPONSORS, 1)
         ),
         announcements=tuple(
-            AnnouncementRecord(
+            records.AnnouncementRecord(
                 uid=f"{year}-{key}",
                 title=title,
                 text=text,
@@ -106,7 +94,7 @@ def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
     )
 
 
-def everybody(
+def participants(
     seed: int, written: list[PaperRecord], week: Timetable, committee: tuple[CommitteeRecord, ...]
 ) -> tuple[PersonRecord, ...]:
     """Return all who take part, speakers with a biography."""
@@ -118,19 +106,19 @@ def everybody(
     return tuple(one.record(one.uid in week.speakers) for one in (member(seed, key) for key in numbers))
 
 
-def awards(year: int, first_year: int, written: list[PaperRecord]) -> list[AwardRecord]:
+def awards(year: int, first_year: int, written: list[PaperRecord]) -> list[records.AwardRecord]:
     """Return outstanding papers, and one that stood the test of time where there is an older year."""
     shown = [one for one in written if one.status == "published"]
     best = shown[: OUTSTANDING * AWARDED_EACH : AWARDED_EACH]
     grants = {
         "Outstanding Paper": tuple(
-            GrantRecord(paper=one.uid, citation="For a result that nobody expected.") for one in best
+            records.GrantRecord(paper=one.uid, citation="For a result that nobody expected.") for one in best
         )
     }
     if year > first_year:
-        grants["Test of Time"] = (GrantRecord(paper=f"{first_year}-00001", edition=str(first_year)),)
+        grants["Test of Time"] = (records.GrantRecord(paper=f"{first_year}-00001", edition=str(first_year)),)
     return [
-        AwardRecord(
+        records.AwardRecord(
             uid=f"{year}-{slug(name)}",
             name=name,
             citation="",

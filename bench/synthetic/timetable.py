@@ -8,14 +8,8 @@ from zoneinfo import ZoneInfo
 
 from bench.synthetic import words
 from bench.synthetic.people import Community
-from exchange.records import (
-    PaperRecord,
-    PresentationRecord,
-    RoleRecord,
-    RoomRecord,
-    SessionRecord,
-    SpeakerRecord,
-)
+from exchange import records
+from exchange.records import PaperRecord, RoleRecord, RoomRecord
 
 BOARDS = 800
 PARALLEL = 12
@@ -67,8 +61,8 @@ class Timetable:
     first: date
     people: Community
     chance: random.Random
-    sessions: list[SessionRecord] = field(default_factory=list)
-    presentations: list[PresentationRecord] = field(default_factory=list)
+    sessions: list[records.SessionRecord] = field(default_factory=list)
+    presentations: list[records.PresentationRecord] = field(default_factory=list)
     # By uid.
     speakers: set[str] = field(default_factory=set)
 
@@ -103,17 +97,17 @@ class Timetable:
         start, end = self.at(day, hours[0]), self.at(day, hours[1])
         given: dict[str, object] = {"abstract": "", "parent": None, "status": "published", **more}
         self.sessions.append(
-            SessionRecord(uid=uid, kind=kind, title=title, start=start, end=end, room=room, **given)  # type: ignore[arg-type]
+            records.SessionRecord(uid=uid, kind=kind, title=title, start=start, end=end, room=room, **given)  # type: ignore[arg-type]
         )
 
     def present(self, kind: str, session: str, position: int, **more: object) -> None:
         """Add a presentation."""
         given = {"kind": kind, "session": session, "position": position, "status": "published", **more}
-        self.presentations.append(PresentationRecord(**given))  # type: ignore[arg-type]
+        self.presentations.append(records.PresentationRecord(**given))  # type: ignore[arg-type]
 
     def role(self, role: str) -> RoleRecord:
         """Return a person's role in a session."""
-        one = self.people.somebody(self.chance)
+        one = self.people.pick_member(self.chance)
         if role == "speaker":
             self.speakers.add(one.uid)
         return RoleRecord(person=one.ref, role=role, affiliation=one.institution)
@@ -170,12 +164,12 @@ class Timetable:
             session = f"{uid}-{part}"
             self.add(session, "other", name, day, (begin, begin + 2), hall(number), parent=uid)
             for place in range(1, WORKSHOP_TALKS + 1):
-                one = self.people.somebody(self.chance)
+                one = self.people.pick_member(self.chance)
                 start = self.at(day, begin) + timedelta(minutes=WORKSHOP_MINUTES * (place - 1))
                 about = {
                     "title": f"{self.chance.choice(words.QUALITIES)} {self.chance.choice(words.METHODS)}",
                     "start": start,
                     "end": start + timedelta(minutes=WORKSHOP_MINUTES),
-                    "speakers": (SpeakerRecord(person=one.ref, affiliation=one.institution),),
+                    "speakers": (records.SpeakerRecord(person=one.ref, affiliation=one.institution),),
                 }
                 self.present("talk", session, place, uid=f"{session}-talk-{place}", **about)

@@ -1,1 +1,0 @@
-"""The comparison with pretalx. Only `fill.py`, which pretalx's own Python runs, imports pretalx."""
