@@ -13,11 +13,11 @@ from api.errors import BadValue
 from api.reader import Reader
 from api.shapes import Rows
 from conference.models import Edition
-from exchange.exports.calendars import of_sessions, part
+from exchange.exports.calendars import calendar_scope, sessions_calendar
 from exchange.exports.citation_files import FORMATS as CITING
-from exchange.exports.citation_files import citation_file
-from exchange.exports.downloads import reply, state_of_all
-from exchange.exports.dump import stream, table_rows, writing_context
+from exchange.exports.citation_files import dump_for_citation
+from exchange.exports.downloads import conditional_response, state_of_all
+from exchange.exports.dump import selection_for_table, stream, writing_context
 from exchange.files import Format
 from exchange.formats import csv_files, ics, writable, xcal, xlsx
 from exchange.formats.ics import CalendarScope
@@ -35,9 +35,9 @@ def citations(ending: str) -> Sender:
 
         def made() -> Iterable[bytes]:
             editions = reader.editions().filter(papers__in=rows.order_by().values("pk")).distinct()
-            return written(citation_file(edition, wanted) for edition in editions)
+            return written(dump_for_citation(edition, wanted) for edition in editions)
 
-        return reply(request, state_of_all(request), f"papers.{ending}", fmt.media_type, made)
+        return conditional_response(request, state_of_all(request), f"papers.{ending}", fmt.media_type, made)
 
     return send
 
@@ -51,7 +51,7 @@ def file_of_one_edition(
         edition = one_edition(reader, rows, fmt.FORMAT)
         wanted = Q(pk__in=rows.order_by().values("pk"))
         named, media_type = f"{edition.slug}-{name}.{fmt.FORMAT.extensions[0]}", fmt.FORMAT.media_type
-        return reply(
+        return conditional_response(
             request, state_of_all(request), named, media_type, lambda: contents(edition, reader, wanted)
         )
 
@@ -77,8 +77,8 @@ def tables(name: str, kind: str) -> dict[str, Sender]:
     """Return by format what sends rows of one edition as a table, as its downloads have it."""
 
     def contents(fmt: ModuleType, edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
-        program = stream(edition, at=reader.at, only=table_rows(edition, kind, wanted))
-        chunks: Iterable[bytes] = fmt.table(name, program, writing_context(edition)).chunks
+        program = stream(edition, at=reader.at, only=selection_for_table(edition, kind, wanted))
+        chunks: Iterable[bytes] = fmt.write_table(name, program, writing_context(edition)).chunks
         return chunks
 
     formats = (csv_files, xlsx)
@@ -99,10 +99,10 @@ def calendars(name: str, appointments: Callable[[Edition, Q], CalendarScope]) ->
 # By resource and name of the format. All of them contain only what is public.
 FILES: Mapping[str, Mapping[str, Sender]] = {
     "papers": {**CITATIONS, **tables("papers", "paper")},
-    "sessions": {**tables("sessions", "session"), **calendars("sessions", of_sessions)},
+    "sessions": {**tables("sessions", "session"), **calendars("sessions", sessions_calendar)},
     "presentations": {
         **tables("presentations", "presentation"),
-        **calendars("presentations", lambda edition, wanted: part(edition, presentations=wanted)),
+        **calendars("presentations", lambda edition, wanted: calendar_scope(edition, presentations=wanted)),
     },
     "awards": tables("awards", "award"),
 }

@@ -96,14 +96,14 @@ def write_csv() -> tuple[float, float, float]:
 
     django.setup()
     from conference.models import Edition
-    from exchange.exports.dump import dumped_for, writing_context
+    from exchange.exports.dump import dump_for_format, writing_context
     from exchange.formats import csv_files
 
     sizes: list[int] = []
 
     def export() -> None:
         edition = Edition.objects.get()
-        files = csv_files.write(dumped_for(csv_files.FORMAT, edition), writing_context(edition))
+        files = csv_files.write(dump_for_format(csv_files.FORMAT, edition), writing_context(edition))
         sizes.extend(map(len, next(file.chunks for file in files if file.name.endswith("papers.csv"))))
 
     computed = measure(export)

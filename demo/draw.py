@@ -29,7 +29,7 @@ COLORS = {
 }  # fmt: skip
 
 
-def mixed(first: str, second: str, share: float) -> tuple[int, ...]:
+def mix_colors(first: str, second: str, share: float) -> tuple[int, ...]:
     """Return the color that lies between two; a share of 1 is the second."""
     pairs = zip(bytes.fromhex(first[1:]), bytes.fromhex(second[1:]), strict=True)
     return tuple(round(a + (b - a) * share) for a, b in pairs)
@@ -42,9 +42,9 @@ def hero() -> Image.Image:
     pen = ImageDraw.Draw(image, "RGBA")
     for y in range(height):
         if y < horizon:
-            color = mixed("#12305f", "#e8a06a", (y / horizon) ** 2.2)
+            color = mix_colors("#12305f", "#e8a06a", (y / horizon) ** 2.2)
         else:
-            color = mixed("#7d6f83", "#0e2546", ((y - horizon) / (height - horizon)) ** 0.5)
+            color = mix_colors("#7d6f83", "#0e2546", ((y - horizon) / (height - horizon)) ** 0.5)
         pen.line((0, y, width, y), color)
     pen.ellipse((1180, horizon - 95, 1370, horizon + 95), "#ffd9a0")
     for top, swing, fill in ((470, 70, "#5c5f86"), (525, 50, "#3c4876"), (570, 32, "#243562")):
@@ -56,7 +56,7 @@ def hero() -> Image.Image:
     water = random.Random(12)  # noqa: S311  the same picture every time
     for y in range(horizon, height, 7):
         far = (y - horizon) / (height - horizon)
-        pen.rectangle((0, y, width, y + 6), mixed("#7d6f83", "#0e2546", far**0.5))
+        pen.rectangle((0, y, width, y + 6), mix_colors("#7d6f83", "#0e2546", far**0.5))
         for _ in range(7):
             x, length = water.gauss(1275, 50 + 220 * far), water.uniform(20, 130)
             pen.line((x - length, y + 3, x + length, y + 3), (255, 217, 160, round(150 * (1 - far))), 3)
@@ -90,7 +90,7 @@ def portrait(back: str, skin: str, hair: str, clothes: str, length: float, glass
 
     pen.rounded_rectangle(box(68, 42, 172, 95 + 55 * length), 50 * SCALE, hair)
     pen.ellipse(box(30, 178, 210, 330), clothes)
-    pen.rounded_rectangle(box(102, 140, 138, 198), 18 * SCALE, mixed(skin, "#000000", 0.12))
+    pen.rounded_rectangle(box(102, 140, 138, 198), 18 * SCALE, mix_colors(skin, "#000000", 0.12))
     pen.ellipse(box(78, 56, 162, 164), skin)
     pen.chord(box(72, 42, 168, 132), 186, 354, hair)
     for x in (103, 137):

@@ -21,7 +21,7 @@ PALE, INK = "#f7f6f1", "#1f2430"
 type Point = tuple[float, float]
 
 
-def mixed(first: str, second: str, share: float) -> str:
+def mix_colors(first: str, second: str, share: float) -> str:
     """Return the color that lies between two; a share of 1 is the second."""
     pairs = zip(bytes.fromhex(first[1:]), bytes.fromhex(second[1:]), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
@@ -32,8 +32,8 @@ class Figure:
 
     def __init__(self, hue: str, seed: str) -> None:
         self.hue, self.lot = hue, Random(seed)  # noqa: S311  the same picture every time
-        self.ground, self.soft = mixed(hue, PALE, 0.88), mixed(hue, PALE, 0.62)
-        self.middle, self.deep = mixed(hue, PALE, 0.3), mixed(hue, INK, 0.45)
+        self.ground, self.soft = mix_colors(hue, PALE, 0.88), mix_colors(hue, PALE, 0.62)
+        self.middle, self.deep = mix_colors(hue, PALE, 0.3), mix_colors(hue, INK, 0.45)
         self.image = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE), self.ground)
         self.pen = ImageDraw.Draw(self.image)
 

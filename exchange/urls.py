@@ -10,7 +10,7 @@ from content.languages import in_each_language
 from exchange import views
 from exchange.exports import agenda_files
 from exchange.exports.citation_files import FORMATS
-from exchange.exports.downloads import APPS, name_of
+from exchange.exports.downloads import APP_FORMATS, url_name
 
 __all__ = ["app_name", "url_converters", "urlpatterns"]
 
@@ -20,7 +20,7 @@ app_name = "exchange"
 def references(route: str, view: Callable[..., HttpResponseBase], name: str) -> Iterator[URLPattern]:
     """Make an address in each format for citations: `paper_bib`, `paper_ris`, `paper_csl`."""
     for ending in FORMATS:
-        yield path(f"{route}.{ending}", view, {"ending": ending}, name=f"{name}_{name_of(ending)}")
+        yield path(f"{route}.{ending}", view, {"ending": ending}, name=f"{name}_{url_name(ending)}")
 
 
 urlpatterns = [
@@ -39,7 +39,7 @@ urlpatterns = [
             {"ending": ending},
             name=f"schedule_{ending}",
         )
-        for ending in APPS
+        for ending in APP_FORMATS
     ),
     path("<key:edition>/schedule.ics", views.edition_calendar, name="edition_calendar"),
     path("<key:edition>/schedule/<str:day>.ics", views.day_calendar, name="day_calendar"),

@@ -14,10 +14,10 @@ from django.views.decorators.http import require_safe
 from conference.models import Edition
 from conference.request_edition import edition_page, published_editions
 from exchange.exports import calendars, downloads
-from exchange.exports.citation_files import FORMATS, asked_for, citation_file
+from exchange.exports.citation_files import FORMATS, dump_for_citation, search_condition
 from exchange.exports.columns import documented_tables
-from exchange.exports.downloads import name_of, reply, state_of, state_of_all
-from exchange.exports.dump import dumped_for, stream, table_rows, writing_context
+from exchange.exports.downloads import conditional_response, state_of, state_of_all, url_name
+from exchange.exports.dump import dump_for_format, selection_for_table, stream, writing_context
 from exchange.files import Format
 from exchange.formats import ics, writable, xcal
 from exchange.records import Program
@@ -29,14 +29,14 @@ from schedule.schedule_filters import ScheduleFilter, read_choice
 @edition_page
 def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     """List all that can be taken along of an edition."""
-    groups = downloads.groups(edition)
+    groups = downloads.download_groups(edition)
     context: dict[str, object] = {
         "groups": groups,
         "schedule_url": downloads.schedule_url(edition),
         "tables": documented_tables() if groups else [],
     }
     if groups and edition.data_license:
-        context["dataset"] = downloads.dataset(edition, groups)
+        context["dataset"] = downloads.dataset_json_ld(edition, groups)
     return render(request, "exchange/downloads.html", context)
 
 
@@ -52,7 +52,7 @@ def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -
 @edition_page
 def app_schedule(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
     """Send the schedule as conference apps follow it: at an address that lasts."""
-    fmt = writable()[downloads.APPS[ending]]
+    fmt = writable()[downloads.APP_FORMATS[ending]]
     (written,) = downloads.file_names(fmt, edition)
     name = f"{edition.slug}-schedule.{ending}"
     return _file(request, edition, fmt, name, lambda: _program(fmt, edition), written)
@@ -72,14 +72,18 @@ def _file(
         outputs = fmt.outputs(program(), writing_context(edition))
         return next(output.chunks for output in outputs if output.name == (written or name))
 
-    return reply(request, state_of(edition), name, fmt.media_type, made)
+    return conditional_response(request, state_of(edition), name, fmt.media_type, made)
 
 
 def _program(fmt: Format, edition: Edition) -> Program:
     """Return an edition as this format takes it: of calendars and what apps read no more than they write."""
     if fmt in (ics.FORMAT, xcal.FORMAT):
-        return calendars.of_edition(edition).program
-    return calendars.app_program(edition) if fmt.name in downloads.APPS.values() else dumped_for(fmt, edition)
+        return calendars.edition_calendar(edition).program
+    return (
+        calendars.app_program(edition)
+        if fmt.name in downloads.APP_FORMATS.values()
+        else dump_for_format(fmt, edition)
+    )
 
 
 # References
@@ -103,7 +107,7 @@ def topic_references(request: HttpRequest, edition: Edition, slug: str, ending: 
 @edition_page
 def edition_references(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
     """Send the citations of all papers of an edition, or of those that the parameters of its list leave."""
-    wanted = asked_for(edition, request.GET)
+    wanted = search_condition(edition, request.GET)
     return _references(request, edition, f"{edition.slug}-papers", ending, wanted)
 
 
@@ -111,34 +115,37 @@ def edition_references(request: HttpRequest, edition: Edition, ending: str) -> H
 def person_references(request: HttpRequest, uid: str, ending: str) -> HttpResponseBase:
     person = _person(uid)
     if person.uid != uid:
-        return redirect(f"exchange:person_{name_of(ending)}", person.uid, permanent=True)
+        return redirect(f"exchange:person_{url_name(ending)}", person.uid, permanent=True)
     wrote = Q(pk__in=person.authorships.order_by().values("paper"))
     fmt, written = FORMATS[ending]
 
     def made() -> Iterable[bytes]:
         editions = Edition.objects.published().filter(papers__in=person.authorships.values("paper"))
-        return written([citation_file(edition, wrote) for edition in editions.distinct()])
+        return written([dump_for_citation(edition, wrote) for edition in editions.distinct()])
 
-    return reply(request, state_of_all(request), f"{uid}.{ending}", fmt.media_type, made)
+    return conditional_response(request, state_of_all(request), f"{uid}.{ending}", fmt.media_type, made)
 
 
 def _references(
     request: HttpRequest, edition: Edition, name: str, ending: str, papers: Q
 ) -> HttpResponseBase:
     fmt, written = FORMATS[ending]
-    return reply(
+    return conditional_response(
         request,
         state_of(edition),
         f"{name}.{ending}",
         fmt.media_type,
-        lambda: written([citation_file(edition, papers)]),
+        lambda: written([dump_for_citation(edition, papers)]),
     )
 
 
 @edition_page
 def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpResponseBase:
     """Send the papers that the parameters of the list leave as a table."""
-    wanted, fmt = table_rows(edition, "paper", asked_for(edition, request.GET)), writable()[form]
+    wanted, fmt = (
+        selection_for_table(edition, "paper", search_condition(edition, request.GET)),
+        writable()[form],
+    )
     name = f"{edition.slug}-papers.{form}"
     return _file(request, edition, fmt, name, lambda: stream(edition, only=wanted))
 
@@ -148,15 +155,17 @@ def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpRespon
 
 @edition_page
 def papers_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
-    papers = edition.papers.published().filter(asked_for(edition, request.GET))
-    return _calendar(request, edition, "papers", edition.name, lambda: calendars.of_papers(edition, papers))
+    papers = edition.papers.published().filter(search_condition(edition, request.GET))
+    return _calendar(
+        request, edition, "papers", edition.name, lambda: calendars.paper_calendars(edition, papers)
+    )
 
 
 @edition_page
 def edition_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Send the calendar of an edition: all sessions, or those of a kind, room or topic, and their talks."""
     choice = _choice(request, edition)
-    part = partial(calendars.of_edition, edition, choice)
+    part = partial(calendars.edition_calendar, edition, choice)
     return _calendar(request, edition, edition.slug, edition.name, part, choice.query if choice else "")
 
 
@@ -168,20 +177,22 @@ def day_calendar(request: HttpRequest, edition: Edition, day: str) -> HttpRespon
     if date is None or date not in timetable.strip(edition.start_date, edition.end_date, used):
         raise Http404("The edition has no such day.")
     title = f"{edition.name}, {date.isoformat()}"
-    part = partial(calendars.of_day, edition, date, choice)
+    part = partial(calendars.day_calendar, edition, date, choice)
     return _calendar(request, edition, day, title, part, choice.query if choice else "")
 
 
 @edition_page
 def session_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
     session = get_object_or_404(edition.sessions.published(), uid=uid)
-    return _calendar(request, edition, uid, str(session), lambda: calendars.of_session(edition, session))
+    return _calendar(
+        request, edition, uid, str(session), lambda: calendars.session_calendar(edition, session)
+    )
 
 
 @edition_page
 def room_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpResponseBase:
     room = get_object_or_404(edition.rooms.published().select_related("edition"), slug=slug)
-    return _calendar(request, edition, slug, f"{room}, {edition.name}", lambda: calendars.of_room(room))
+    return _calendar(request, edition, slug, f"{room}, {edition.name}", lambda: calendars.room_calendar(room))
 
 
 @edition_page
@@ -189,21 +200,25 @@ def topic_calendar(request: HttpRequest, edition: Edition, slug: str) -> HttpRes
     topic = get_object_or_404(edition.topics.published().select_related("edition"), slug=slug)
     title = f"{topic}, {edition.name}"
     papers = edition.papers.published().in_topic(topic)
-    return _calendar(request, edition, slug, title, lambda: calendars.of_papers(edition, papers))
+    return _calendar(request, edition, slug, title, lambda: calendars.paper_calendars(edition, papers))
 
 
 @edition_page
 def paper_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
     paper = get_object_or_404(edition.papers.published().select_related("edition"), uid=uid)
     return _calendar(
-        request, edition, uid, str(paper), lambda: calendars.part(edition, presentations=Q(paper=paper))
+        request,
+        edition,
+        uid,
+        str(paper),
+        lambda: calendars.calendar_scope(edition, presentations=Q(paper=paper)),
     )
 
 
 @edition_page
 def presentation_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
     shown = get_object_or_404(edition.presentations.published().select_related("paper"), uid=uid)
-    part = partial(calendars.part, edition, presentations=Q(pk=shown.pk))
+    part = partial(calendars.calendar_scope, edition, presentations=Q(pk=shown.pk))
     return _calendar(request, edition, uid, str(shown), part)
 
 
@@ -215,9 +230,9 @@ def person_calendar(request: HttpRequest, uid: str) -> HttpResponseBase:
     editions = published_editions(request)
 
     def made() -> Iterable[bytes]:
-        return ics.calendar(calendars.of_person(person, editions), str(person), _address(request))
+        return ics.calendar(calendars.person_calendars(person, editions), str(person), _address(request))
 
-    return reply(request, state_of_all(request), f"{uid}.ics", ics.FORMAT.media_type, made)
+    return conditional_response(request, state_of_all(request), f"{uid}.ics", ics.FORMAT.media_type, made)
 
 
 def _calendar(
@@ -234,7 +249,7 @@ def _calendar(
             [parts] if isinstance(parts, ics.CalendarScope) else parts, title, _address(request, query)
         )
 
-    return reply(
+    return conditional_response(
         request,
         state_of(edition),
         f"{name}.ics" if name.startswith(edition.slug) else f"{edition.slug}-{name}.ics",

@@ -37,12 +37,12 @@ from exchange.records import AuthorRecord, MaterialRecord, Program, Record, Role
 SEPARATOR_NAMES = (_("Comma"), _("Semicolon"), _("Tab"), _("Bar"))
 
 
-def begin(job: ImportJob) -> None:
+def store_guess(job: ImportJob) -> None:
     """Read the tables of a job that has just come, and store what their columns are likely to be."""
     _store(job, described(job))
 
 
-def choose(job: ImportJob, request: HttpRequest) -> bool:
+def store_choice(job: ImportJob, request: HttpRequest) -> bool:
     """Store what the form says; return whether the job can be read with it."""
     before = Choice.of(job)
     choice, is_other = chosen(before, _answers(request))
@@ -77,12 +77,12 @@ def _store(job: ImportJob, choice: Choice) -> None:
 # What the page shows
 
 
-def page(job: ImportJob) -> dict[str, object]:
+def page_context(job: ImportJob) -> dict[str, object]:
     """Return the context of the page."""
     choice = Choice.of(job)
     program, problems = first_rows(job, choice)
     options = _options()
-    tables = [_shown(table, number, options) for number, table in enumerate(choice.tables)]
+    tables = [_table_context(table, number, options) for number, table in enumerate(choice.tables)]
     memories = [table for table in choice.wanted if table.memory]
     return {
         "tables": tables,
@@ -91,14 +91,14 @@ def page(job: ImportJob) -> dict[str, object]:
         "unread": choice.problems,
         "complaints": choice.complaints(job.edition),
         "memories": memories,
-        "first_rows": list(_rows(program, job.edition)) if program else [],
+        "first_rows": list(_first_rows(program, job.edition)) if program else [],
         "row_problems": problems,
         "zone": job.edition.zone_label if job.edition else "UTC",
         "most_columns": MAX_COLUMNS,
     }
 
 
-def _shown(table: Table, number: int, options: str) -> dict[str, object]:
+def _table_context(table: Table, number: int, options: str) -> dict[str, object]:
     name = f"t{number}"
     rows = [
         {
@@ -106,7 +106,7 @@ def _shown(table: Table, number: int, options: str) -> dict[str, object]:
             "samples": table.samples[place],
             "name": f"{name}-c{place}",
             "is_left_out": not table.columns[place],
-            "options": _selected(options, table.columns[place]),
+            "options": _select_option(options, table.columns[place]),
         }
         for place in table.places
     ]
@@ -140,7 +140,7 @@ def _options() -> str:
     return nothing + "".join(groups)
 
 
-def _selected(options: str, name: str) -> SafeString:
+def _select_option(options: str, name: str) -> SafeString:
     """Return the options with one selected; with hundreds of columns a widget for each takes seconds."""
     return mark_safe(options.replace(f'value="{name}"', f'value="{name}" selected', 1))
 
@@ -148,7 +148,7 @@ def _selected(options: str, name: str) -> SafeString:
 # The first rows as they will be read
 
 
-def _rows(program: Program, edition: Edition | None) -> Iterator[dict[str, object]]:
+def _first_rows(program: Program, edition: Edition | None) -> Iterator[dict[str, object]]:
     """Yield papers with their presentations and awards, then sessions: what is stated of each, in words."""
     names = {one.slug: stated(one.name, one.slug) for one in program.rooms}
     names |= {one.slug: stated(one.name, one.slug) for one in program.topics}
@@ -176,13 +176,13 @@ def _facts(
         for name in kind.fields:
             value = stated(getattr(record, name), None)
             if value and name not in ("title", "paper"):
-                yield label(kind, name), _in_words(value, names, edition)
+                yield label(kind, name), _display_value(value, names, edition)
 
 
-def _in_words(value: object, names: Mapping[str, str], edition: Edition | None) -> str:
+def _display_value(value: object, names: Mapping[str, str], edition: Edition | None) -> str:
     match value:
         case tuple():
-            return "; ".join(_in_words(one, names, edition) for one in value)
+            return "; ".join(_display_value(one, names, edition) for one in value)
         case AuthorRecord():
             places = f" ({'; '.join(value.affiliations)})" if value.affiliations else ""
             marks = [gettext("presenting")] if value.presenting else []

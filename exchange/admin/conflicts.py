@@ -39,7 +39,7 @@ MAX_SHOWN_CHARS = 80
 MAX_SHOWN_CONFLICTS = 50
 
 
-def shortened(conflict: Conflict, value: object) -> str:
+def shorten_value(conflict: Conflict, value: object) -> str:
     # A list of conflicts resolves no names: it shows keys.
     words = value_in_words(
         KINDS[conflict.provenance.kind], conflict.field, value, lambda kind, key: key, None
@@ -47,7 +47,7 @@ def shortened(conflict: Conflict, value: object) -> str:
     return Truncator(words).chars(MAX_SHOWN_CHARS)
 
 
-def sides(conflict: Conflict, row: Content | None) -> dict[str, object]:
+def compare_values(conflict: Conflict, row: Content | None) -> dict[str, object]:
     """Return the three values for a page, in the zone of the edition. `seen` detects later changes."""
     kind, edition = KINDS[conflict.provenance.kind], conflict.run.edition
     ours = current(kind, row, conflict.field, edition) if row is not None else conflict.ours
@@ -103,7 +103,7 @@ class OpenFilter(admin.SimpleListFilter):
         return queryset if is_open is None else queryset.filter(resolved_at__isnull=is_open)
 
 
-def signed_in(request: HttpRequest) -> User:
+def signed_in_user(request: HttpRequest) -> User:
     """Return the account of a request; the admin requires one."""
     if not isinstance(request.user, User):
         raise PermissionDenied
@@ -130,16 +130,16 @@ class ConflictAdmin(ReadOnlyAdmin):
     def shown_field(self, conflict: Conflict) -> str:
         return label(KINDS[conflict.provenance.kind], conflict.field)
 
-    def titled(self, conflict: Conflict) -> str:
+    def full_label(self, conflict: Conflict) -> str:
         return f"{conflict.label}, {self.shown_field(conflict)}"
 
     @admin.display(description=_("here"))
     def ours_short(self, conflict: Conflict) -> str:
-        return shortened(conflict, conflict.ours)
+        return shorten_value(conflict, conflict.ours)
 
     @admin.display(description=_("in the file"))
     def theirs_short(self, conflict: Conflict) -> str:
-        return shortened(conflict, conflict.theirs)
+        return shorten_value(conflict, conflict.theirs)
 
     @admin.display(description=_("created at"), ordering="created_at")
     def created(self, conflict: Conflict) -> str:
@@ -195,7 +195,7 @@ class ConflictAdmin(ReadOnlyAdmin):
     def decision_page(self, request: HttpRequest, conflict: Conflict) -> HttpResponse:
         key = conflict.provenance.kind, conflict.provenance.object_id
         row = self.rows_of(request, [conflict], is_locking=request.method == "POST").get(key)
-        found = sides(conflict, row)
+        found = compare_values(conflict, row)
         may = conflict.resolved_at is None and self.has_change_permission(request, conflict)
         form = self.edit_form(request, conflict, row) if may and row is not None else None
         reasons: list[str] = []
@@ -204,8 +204,8 @@ class ConflictAdmin(ReadOnlyAdmin):
                 raise PermissionDenied
             if request.POST.get("seen") != found["seen"]:
                 reasons = [gettext("It was changed here in the meantime. Review it again, then decide.")]
-            elif not (reasons := self.decided(request, conflict, row, form)):
-                return self.next_one(request, conflict)
+            elif not (reasons := self.apply_decision(request, conflict, row, form)):
+                return self.redirect_to_next(request, conflict)
         context = self.page_context(
             request,
             gettext("Conflict: %(label)s") % {"label": conflict.label},
@@ -217,7 +217,7 @@ class ConflictAdmin(ReadOnlyAdmin):
             form=form,
             edit=next(iter(form), None) if form is not None else None,
             choice=request.POST.get("decision", ""),
-            left=self.waiting(request, conflict).count(),
+            left=self.open_conflicts(request, conflict).count(),
         )
         return TemplateResponse(request, "admin/exchange/conflict/decide.html", context)
 
@@ -235,7 +235,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         sent = request.POST if request.POST.get("decision") == Decision.EDITED else None
         return form_class(sent, instance=row, prefix="edit")
 
-    def decided(
+    def apply_decision(
         self, request: HttpRequest, conflict: Conflict, row: Content | None, form: ModelForm[Content] | None
     ) -> list[str]:
         """Carry out what was chosen. Return why that cannot be."""
@@ -247,21 +247,21 @@ class ConflictAdmin(ReadOnlyAdmin):
             if conflict.field == POSITION:
                 ordered: Any = row
                 put_at(ordered, form.cleaned_data[POSITION] or 0)
-            settle([conflict], Decision.EDITED, signed_in(request))
+            settle([conflict], Decision.EDITED, signed_in_user(request))
             return []
         if choice not in (Decision.OURS, Decision.THEIRS):
             return [gettext("Choose a value.")]
         rows = {(conflict.provenance.kind, row.pk): row} if row is not None else {}
-        outcome = decide([conflict], choice, rows, signed_in(request))
+        outcome = decide([conflict], choice, rows, signed_in_user(request))
         return [reason for _conflict, reason in outcome.refused]
 
-    def waiting(self, request: HttpRequest, conflict: Conflict) -> QuerySet[Conflict]:
+    def open_conflicts(self, request: HttpRequest, conflict: Conflict) -> QuerySet[Conflict]:
         rows = self.get_queryset(request)
         return rows.filter(resolved_at__isnull=True, run__edition=conflict.run.edition)
 
-    def next_one(self, request: HttpRequest, conflict: Conflict) -> HttpResponse:
-        messages.success(request, gettext("Decided: %(label)s.") % {"label": self.titled(conflict)})
-        waiting = self.waiting(request, conflict)
+    def redirect_to_next(self, request: HttpRequest, conflict: Conflict) -> HttpResponse:
+        messages.success(request, gettext("Decided: %(label)s.") % {"label": self.full_label(conflict)})
+        waiting = self.open_conflicts(request, conflict)
         following = (
             waiting.filter(pk__lt=conflict.pk).order_by("-pk").first() or waiting.order_by("-pk").first()
         )
@@ -273,23 +273,23 @@ class ConflictAdmin(ReadOnlyAdmin):
 
     @admin.action(permissions=["change"], description=_("Keep the current value"))
     def keep_ours(self, request: HttpRequest, queryset: QuerySet[Conflict]) -> HttpResponseBase | None:
-        return self.decided_together(request, queryset, Decision.OURS, "keep_ours")
+        return self.decide_in_bulk(request, queryset, Decision.OURS, "keep_ours")
 
     @admin.action(permissions=["change"], description=_("Use the file's value"))
     def take_theirs(self, request: HttpRequest, queryset: QuerySet[Conflict]) -> HttpResponseBase | None:
-        return self.decided_together(request, queryset, Decision.THEIRS, "take_theirs")
+        return self.decide_in_bulk(request, queryset, Decision.THEIRS, "take_theirs")
 
-    def decided_together(
+    def decide_in_bulk(
         self, request: HttpRequest, queryset: QuerySet[Conflict], decision: str, action: str
     ) -> HttpResponseBase | None:
         """Say what will be decided; once that is confirmed, do it."""
         if "confirmed" in request.POST:
             with transaction.atomic():
-                allowed, rows = self.to_decide(request, queryset, is_locking=True)
-                outcome = decide(allowed, decision, rows, signed_in(request))
-            self.report(request, outcome)
+                allowed, rows = self.decidable(request, queryset, is_locking=True)
+                outcome = decide(allowed, decision, rows, signed_in_user(request))
+            self.report_outcome(request, outcome)
             return None
-        allowed, rows = self.to_decide(request, queryset)
+        allowed, rows = self.decidable(request, queryset)
         context = self.page_context(
             request,
             gettext("Decide conflicts together"),
@@ -306,7 +306,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         )
         return TemplateResponse(request, "admin/exchange/conflict/together.html", context)
 
-    def to_decide(
+    def decidable(
         self, request: HttpRequest, queryset: QuerySet[Conflict], *, is_locking: bool = False
     ) -> tuple[list[Conflict], dict[tuple[str, int], Content]]:
         """Return the open conflicts among these whose rows somebody may change, and the rows."""
@@ -314,7 +314,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         rows = self.rows_of(request, chosen, is_locking=is_locking)
         return [one for one in chosen if (one.provenance.kind, one.provenance.object_id) in rows], rows
 
-    def report(self, request: HttpRequest, outcome: Outcome) -> None:
+    def report_outcome(self, request: HttpRequest, outcome: Outcome) -> None:
         said = ngettext("%(count)d conflict decided.", "%(count)d conflicts decided.", outcome.done)
         if outcome.done:
             messages.success(request, said % {"count": outcome.done})
@@ -322,7 +322,7 @@ class ConflictAdmin(ReadOnlyAdmin):
             messages.warning(
                 request,
                 gettext("Not decided: %(label)s. %(reason)s")
-                % {"label": self.titled(conflict), "reason": reason},
+                % {"label": self.full_label(conflict), "reason": reason},
             )
         if not (outcome.done or outcome.refused):
             messages.warning(

@@ -40,15 +40,15 @@ from exchange.problems import Note, note_sections
 from schedule.working_copy.block import open_copies, reading
 
 # Stages that are no kind of rows.
-WRITING = "writing "
+WRITING_PREFIX = "writing "
 PER_PAGE = 50
 State = ImportJob.State
 # What the buttons of the page of columns do: read with them, store them, forget what was remembered.
-CHOOSING = ("map", "show", "forget")
+COLUMN_ACTIONS = ("map", "show", "forget")
 # What a job can be started again from.
-STOPPED = (State.REFUSED, State.FAILED)
+RESTARTABLE_STATES = (State.REFUSED, State.FAILED)
 # What became of rows, in words: after a number or above a column.
-COUNTED = {
+OUTCOME_LABELS = {
     "new": pgettext_lazy("imported rows", "new"),
     "changed": pgettext_lazy("imported rows", "changed"),
     "kept": pgettext_lazy("imported rows", "kept"),
@@ -57,7 +57,7 @@ COUNTED = {
 }
 
 
-def stage(job: ImportJob) -> str:
+def describe_stage(job: ImportJob) -> str:
     """Return in words how far a job is; nothing if it is not at work."""
     if not job.is_working:
         return ""
@@ -65,13 +65,13 @@ def stage(job: ImportJob) -> str:
         return gettext("No worker has taken this import.")
     if job.progress is None:
         return gettext("Waiting for the worker")
-    return gettext("The worker has stopped.") if job.is_lost() else _words(job.progress.what)
+    return gettext("The worker has stopped.") if job.is_lost() else _stage_label(job.progress.what)
 
 
-def _words(what: str) -> str:
+def _stage_label(what: str) -> str:
     known = {kind.many or name: name for name, kind in KINDS.items()}
-    if what.startswith(WRITING) and what.removeprefix(WRITING) in known:
-        return gettext("Writing: %(rows)s") % {"rows": kind_name(known[what.removeprefix(WRITING)])}
+    if what.startswith(WRITING_PREFIX) and what.removeprefix(WRITING_PREFIX) in known:
+        return gettext("Writing: %(rows)s") % {"rows": kind_name(known[what.removeprefix(WRITING_PREFIX)])}
     if what in known:
         return gettext("Comparing: %(rows)s") % {"rows": kind_name(known[what])}
     others = {
@@ -85,20 +85,20 @@ def _words(what: str) -> str:
 def count_table(counts: dict[str, dict[str, int]]) -> dict[str, object]:
     """Return the context of the table of rows by kind and outcome."""
     rows = [
-        {"kind": kind, "name": kind_name(kind), "cells": [(word, own[word]) for word in COUNTED]}
+        {"kind": kind, "name": kind_name(kind), "cells": [(word, own[word]) for word in OUTCOME_LABELS]}
         for kind, own in counts.items()
     ]
-    return {"counts": rows, "words": COUNTED}
+    return {"counts": rows, "words": OUTCOME_LABELS}
 
 
-def sums_of(counts: dict[str, dict[str, int]]) -> dict[str, int]:
+def total_counts(counts: dict[str, dict[str, int]]) -> dict[str, int]:
     """Return how many rows of all kinds have which outcome."""
-    return {word: sum(own[word] for own in counts.values()) for word in COUNTED}
+    return {word: sum(own[word] for own in counts.values()) for word in OUTCOME_LABELS}
 
 
-def facts(job: ImportJob) -> dict[str, object]:
+def job_context(job: ImportJob) -> dict[str, object]:
     """Return what every page of a job can show of it. No query."""
-    fmt, sums = formats().get(job.format), sums_of(job.counts)
+    fmt, sums = formats().get(job.format), total_counts(job.counts)
     return {
         "uploaded": format_moment(job.created_at, job.edition),
         "format": fmt.label if fmt else job.format,
@@ -195,7 +195,7 @@ class ImportJobAdmin(ScopedAdmin):
             job.save()
             uploads.store(job, (one.chunks() for one in files))
         if data["is_mapped"]:
-            columns.begin(job)
+            columns.store_guess(job)
             return job
         if data["url"] and data["token"]:
             progress.store_token(job.pk, data["token"])
@@ -235,30 +235,30 @@ class ImportJobAdmin(ScopedAdmin):
             return redirect("admin:exchange_importjob_change", job.pk)
         page = "progress" if job.is_working else job.state
         more = self.preview(request, job) if job.state == State.READY else {}
-        more = columns.page(job) if job.state == State.MAPPING else more
+        more = columns.page_context(job) if job.state == State.MAPPING else more
         context = self.page_context(
             request,
             gettext("Import: %(job)s") % {"job": job},
             job=job,
             may=may,
-            stage=stage(job),
-            **facts(job),
+            stage=describe_stage(job),
+            **job_context(job),
             **more,
         )
         return TemplateResponse(request, f"admin/exchange/importjob/{page}.html", context)
 
     def continue_job(self, request: HttpRequest, job: ImportJob, wanted: str) -> None:
         """Do what a button of the job's page says; one that was pressed twice does it once."""
-        is_over = job.is_lost() or job.is_unclaimed() or job.state in STOPPED
+        is_over = job.is_lost() or job.is_unclaimed() or job.state in RESTARTABLE_STATES
         # Permissions are those of the account that confirms the import.
         theirs: dict[str, Any] = {"user": request.user, "is_again": False}
-        if wanted in CHOOSING and job.state == State.MAPPING:
+        if wanted in COLUMN_ACTIONS and job.state == State.MAPPING:
             self.choose_columns(request, job)
         elif (
             wanted == "columns"
             and job.columns
             and job.has_files
-            and job.state in (State.READY, *STOPPED)
+            and job.state in (State.READY, *RESTARTABLE_STATES)
             and job.change_state(State.MAPPING, before=job.state, problems=[], **theirs)
         ):
             progress.reset(job.pk)
@@ -283,7 +283,7 @@ class ImportJobAdmin(ScopedAdmin):
     def choose_columns(self, request: HttpRequest, job: ImportJob) -> None:
         """Store what the columns are; go on to the preview if the form says so and nothing is wrong."""
         try:
-            can_go = columns.choose(job, request)
+            can_go = columns.store_choice(job, request)
         except uploads.FilesLostError as error:
             messages.error(request, str(error))
             return
@@ -296,14 +296,14 @@ class ImportJobAdmin(ScopedAdmin):
         """Return what a page of the preview shows: rows of a kind, or of one fate."""
         what, kind = request.GET.get("what", ""), request.GET.get("kind", "")
         rows = job.rows.all() if what == "all" else job.rows.not_skipped()
-        rows = job.rows.what(what) if what in COUNTED else rows
+        rows = job.rows.what(what) if what in OUTCOME_LABELS else rows
         rows = rows.filter(kind=kind) if kind in KINDS else rows
         page = Paginator(rows, PER_PAGE).get_page(request.GET.get("p"))
         return {"what": what, "kind": kind, "page_obj": page, "planned": list(shown(page.object_list))}
 
     def progress_view(self, request: HttpRequest, key: int) -> HttpResponse:
         job = self.job(request, key)
-        context = {"job": job, "stage": stage(job)}
+        context = {"job": job, "stage": describe_stage(job)}
         response = TemplateResponse(request, "admin/exchange/importjob/_progress.html", context)
         response["Cache-Control"] = "no-store"
         return response
@@ -429,7 +429,7 @@ class ImportRunAdmin(ReadOnlyAdmin):
     @admin.display(description=_("rows"))
     def summary(self, run: ImportRun) -> str:
         return ", ".join(
-            f"{number} {COUNTED[word]}" for word, number in sums_of(run.counts).items() if number
+            f"{number} {OUTCOME_LABELS[word]}" for word, number in total_counts(run.counts).items() if number
         )
 
     @admin.display(description=_("open conflicts"))

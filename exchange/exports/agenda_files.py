@@ -11,8 +11,8 @@ from django.utils.http import content_disposition_header
 import markup
 from conference.models import Edition
 from content.times import clock, zone_label
-from exchange.exports.calendars import part
-from exchange.exports.citation_files import citation_file
+from exchange.exports.calendars import calendar_scope
+from exchange.exports.citation_files import dump_for_citation
 from exchange.formats import bibtex, csv_files, ics
 from exchange.reading.sheets import write_sheet
 from schedule.agenda import agendas
@@ -58,7 +58,9 @@ def _uids(stars: Iterable[Star], kind: str) -> list[str]:
 
 
 def _calendar(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
-    found = part(edition, sessions=Q(uid__in=_uids(stars, "s")), presentations=Q(uid__in=_uids(stars, "p")))
+    found = calendar_scope(
+        edition, sessions=Q(uid__in=_uids(stars, "s")), presentations=Q(uid__in=_uids(stars, "p"))
+    )
     address = request.build_absolute_uri() if request.method != "POST" else ""
     return ics.calendar([found], f"{edition.name}: my agenda", address)
 
@@ -66,7 +68,7 @@ def _calendar(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iter
 def _references(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
     talks = edition.presentations.published().filter(uid__in=_uids(stars, "p"))
     papers = Q(pk__in=talks.order_by().values("paper"))
-    return bibtex.cite([citation_file(edition, papers)])
+    return bibtex.cite([dump_for_citation(edition, papers)])
 
 
 def _table(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:

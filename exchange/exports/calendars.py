@@ -17,7 +17,7 @@ from django.utils import timezone
 from conference.models import Edition
 from content.array_lookup import AnyOf
 from content.querysets import moment
-from exchange.exports.dump import NOTHING, Dump, dump, writing_context
+from exchange.exports.dump import NO_ROWS, Dump, dump, writing_context
 from exchange.formats.ics import CalendarScope
 from exchange.records import PaperRecord, PresentationRecord, Program, is_stated
 from people.models import Person
@@ -28,37 +28,37 @@ if TYPE_CHECKING:
     from papers.querysets import PaperQuerySet
 
 # A talk in the order of its session, or a poster among hundreds, has no time of its own.
-OWN_TIME = Q(start__isnull=False)
-TIMED = ("kind", "title", "abstract", "start", "end", "room")
-EVENT = (*TIMED, "status", "cancellation_reason", "rescheduled_at")
+HAS_OWN_TIME = Q(start__isnull=False)
+TIMED_FIELDS = ("kind", "title", "abstract", "start", "end", "room")
+EVENT_FIELDS = (*TIMED_FIELDS, "status", "cancellation_reason", "rescheduled_at")
 FIELDS = {
     "room": ("name", "virtual"),
-    "session": (*EVENT, "parent", "roles"),
-    "presentation": (*EVENT, "session", "paper", "board", "speakers"),
+    "session": (*EVENT_FIELDS, "parent", "roles"),
+    "presentation": (*EVENT_FIELDS, "session", "paper", "board", "speakers"),
     "paper": ("title", "abstract", "authors"),
     "authors": ("person", "name"),
     "roles": ("person", "name", "role"),
     "speakers": ("person", "name"),
 }
 # So many presentations are read at once, with their people.
-SLICE = 1_000
+PRESENTATIONS_PER_BATCH = 1_000
 
 
-def of_edition(edition: Edition, choice: ScheduleFilter | None = None) -> CalendarScope:
+def edition_calendar(edition: Edition, choice: ScheduleFilter | None = None) -> CalendarScope:
     """Return all sessions, or those chosen, and the talks with a time of their own."""
-    sessions, talks = _chosen(edition, choice)
-    return part(edition, sessions=sessions, presentations=talks & OWN_TIME)
+    sessions, talks = _filter_conditions(edition, choice)
+    return calendar_scope(edition, sessions=sessions, presentations=talks & HAS_OWN_TIME)
 
 
-def of_day(edition: Edition, day: date, choice: ScheduleFilter | None = None) -> CalendarScope:
+def day_calendar(edition: Edition, day: date, choice: ScheduleFilter | None = None) -> CalendarScope:
     """Return what begins on a program day, or what was chosen of it."""
     start, end = edition.day_bounds(day)
     begins = Q(start__gte=start, start__lt=end)
-    sessions, talks = _chosen(edition, choice)
-    return part(edition, sessions=begins & sessions, presentations=begins & talks)
+    sessions, talks = _filter_conditions(edition, choice)
+    return calendar_scope(edition, sessions=begins & sessions, presentations=begins & talks)
 
 
-def _chosen(edition: Edition, choice: ScheduleFilter | None) -> tuple[Q, Q]:
+def _filter_conditions(edition: Edition, choice: ScheduleFilter | None) -> tuple[Q, Q]:
     """Return the conditions on sessions and on presentations that a filter of the schedule sets."""
     if not choice:
         return Q(), Q()
@@ -69,36 +69,36 @@ def _chosen(edition: Edition, choice: ScheduleFilter | None) -> tuple[Q, Q]:
     return Q(pk__in=sessions), talks
 
 
-def of_session(edition: Edition, session: Session) -> CalendarScope:
+def session_calendar(edition: Edition, session: Session) -> CalendarScope:
     """Return a session with its parts, and the talks in them with a time of their own."""
     inside = Q(session=session) | Q(session__parent=session)
     family = Q(pk=session.pk) | Q(parent=session)
-    return part(edition, sessions=family, presentations=inside & OWN_TIME)
+    return calendar_scope(edition, sessions=family, presentations=inside & HAS_OWN_TIME)
 
 
-def of_room(room: Room) -> CalendarScope:
+def room_calendar(room: Room) -> CalendarScope:
     """Return the sessions in a room, and presentations there whose session is elsewhere."""
-    inside = Q(room=None, session__room=room) & OWN_TIME
-    return part(room.edition, sessions=Q(room=room), presentations=Q(room=room) | inside)
+    inside = Q(room=None, session__room=room) & HAS_OWN_TIME
+    return calendar_scope(room.edition, sessions=Q(room=room), presentations=Q(room=room) | inside)
 
 
-def of_papers(edition: Edition, papers: "PaperQuerySet") -> Iterator[CalendarScope]:
+def paper_calendars(edition: Edition, papers: "PaperQuerySet") -> Iterator[CalendarScope]:
     """Yield the presentations of these papers of an edition: part by part, as they may be thousands."""
     at = timezone.now()
     shown = edition.presentations.published(at).filter(paper__in=papers.order_by().values("pk"))
     keys = shown.order_by().values_list("pk", flat=True)
     # A calendar of no talks still says which zone it is in.
-    for some in list(batched(keys, SLICE, strict=False)) or [()]:
-        yield part(edition, presentations=Q(AnyOf("pk", some)), at=at)
+    for some in list(batched(keys, PRESENTATIONS_PER_BATCH, strict=False)) or [()]:
+        yield calendar_scope(edition, presentations=Q(AnyOf("pk", some)), at=at)
 
 
-def of_sessions(edition: Edition, wanted: Q) -> CalendarScope:
+def sessions_calendar(edition: Edition, wanted: Q) -> CalendarScope:
     """Return sessions, and the talks in them with a time of their own."""
     found = edition.sessions.published().filter(wanted).order_by().values("pk")
-    return part(edition, sessions=wanted, presentations=Q(session__in=found) & OWN_TIME)
+    return calendar_scope(edition, sessions=wanted, presentations=Q(session__in=found) & HAS_OWN_TIME)
 
 
-def of_person(person: Person, editions: Iterable[Edition]) -> Iterator[CalendarScope]:
+def person_calendars(person: Person, editions: Iterable[Edition]) -> Iterator[CalendarScope]:
     """Yield what a person takes part in, edition by edition."""
     sessions = Q(pk__in=person.session_roles.order_by().values("session"))
     talks = Q(pk__in=person.talks.order_by().values("presentation"))
@@ -110,13 +110,13 @@ def of_person(person: Person, editions: Iterable[Edition]) -> Iterator[CalendarS
     )
     involved = {key for keys in rows for key in keys.order_by().distinct()}
     for edition in (one for one in editions if one.pk in involved):
-        found = part(edition, sessions=sessions, presentations=talks | written)
+        found = calendar_scope(edition, sessions=sessions, presentations=talks | written)
         if found.sessions or found.presentations:
             yield found
 
 
-def part(
-    edition: Edition, *, sessions: Q = NOTHING, presentations: Q = NOTHING, at: datetime | None = None
+def calendar_scope(
+    edition: Edition, *, sessions: Q = NO_ROWS, presentations: Q = NO_ROWS, at: datetime | None = None
 ) -> CalendarScope:
     """Return the rows that meet the conditions, with what they need: sessions, wholes, papers and rooms."""
     at = moment(at)
@@ -138,7 +138,7 @@ def part(
         fields=FIELDS,
         people=False,
         is_sorted=False,
-    ).whole()
+    ).load_all()
     shown = frozenset(uid for _, uid, *_ in talks)
     return CalendarScope(program, writing_context(edition), frozenset(own.values()), shown)
 
@@ -146,9 +146,18 @@ def part(
 # For conference apps: of posters without a time of their own no more than titles
 
 
-LISTED = ("paper", "session", "start", "title", "board", "status")
-APP_EVENT = (*LISTED, "kind", "abstract", "end", "room", "cancellation_reason", "recording_url", "speakers")
-APP_PAPER = ("title", "abstract", "track", "topic", "authors", "materials")
+LISTED_FIELDS = ("paper", "session", "start", "title", "board", "status")
+APP_EVENT_FIELDS = (
+    *LISTED_FIELDS,
+    "kind",
+    "abstract",
+    "end",
+    "room",
+    "cancellation_reason",
+    "recording_url",
+    "speakers",
+)
+APP_PAPER_FIELDS = ("title", "abstract", "track", "topic", "authors", "materials")
 
 
 def app_program(edition: Edition) -> Program:
@@ -158,7 +167,7 @@ def app_program(edition: Edition) -> Program:
         edition,
         at=at,
         only=dict.fromkeys(("topic", "room", "paper", "presentation"), Q()),
-        fields={"paper": ("title",), "presentation": LISTED},
+        fields={"paper": ("title",), "presentation": LISTED_FIELDS},
         people=False,
     )
     # What may be an event: presentations with a time of their own, or alone in their session.
@@ -172,18 +181,18 @@ def app_program(edition: Edition) -> Program:
             "paper": Q(AnyOf("uid", {one.paper for one in events if is_stated(one.paper) and one.paper})),
             "presentation": Q(AnyOf("uid", [one.uid for one in events])),
         },
-        fields={"paper": APP_PAPER, "presentation": APP_EVENT},
+        fields={"paper": APP_PAPER_FIELDS, "presentation": APP_EVENT_FIELDS},
     )
     return replace(
         whole,
         topics=listed.topics,
         rooms=listed.rooms,
-        papers=_replaced(listed.papers, whole.papers),
-        presentations=_replaced(listed.presentations, whole.presentations),
+        papers=_replace_by_uid(listed.papers, whole.papers),
+        presentations=_replace_by_uid(listed.presentations, whole.presentations),
     )
 
 
-def _replaced[R: (PaperRecord, PresentationRecord)](
+def _replace_by_uid[R: (PaperRecord, PresentationRecord)](
     rows: tuple[R, ...], others: tuple[R, ...]
 ) -> tuple[R, ...]:
     """Return rows in their order, each replaced by the one of the others that has its uid."""

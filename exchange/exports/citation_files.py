@@ -14,16 +14,16 @@ from papers.models import Authorship, Paper
 from papers.paper_search import PaperSearch
 
 # The fields of a paper that citations are made of.
-CITED = ("title", "abstract", "keywords", "doi", "pages", "license", "authors")
+CITED_FIELDS = ("title", "abstract", "keywords", "doi", "pages", "license", "authors")
 FORMATS = citation_formats()
 
 
-def citation_file(edition: Edition, papers: Q) -> tuple[Program, Context]:
+def dump_for_citation(edition: Edition, papers: Q) -> tuple[Program, Context]:
     """Return the published papers of an edition that meet a condition, ready to be cited."""
-    return dump(edition, only={"paper": papers}, fields={"paper": CITED}), writing_context(edition)
+    return dump(edition, only={"paper": papers}, fields={"paper": CITED_FIELDS}), writing_context(edition)
 
 
-def asked_for(edition: Edition, parameters: QueryDict) -> Q:
+def search_condition(edition: Edition, parameters: QueryDict) -> Q:
     """Return the condition that the parameters of the list of papers set: its words and all its facets."""
     chooser = PaperSearch(parameters, edition)
     if not chooser.is_narrowed:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from exchange.formats.tables.alone import columns_of
-from exchange.formats.tables.rows import ALONE
+from exchange.formats.tables.alone import download_columns
+from exchange.formats.tables.rows import DOWNLOAD_TABLES
 from exchange.reading.sheets import heading
 
 TITLES: Mapping[str, str | Promise] = {
@@ -74,4 +74,7 @@ HELP: Mapping[str, str | Promise] = {
 
 def documented_tables() -> list[tuple[str | Promise, list[tuple[str, str | Promise]]]]:
     """Return each table with its columns, as headings, and what they hold."""
-    return [(TITLES[name], [(heading(one), HELP[one]) for one in columns_of(name)]) for name in ALONE]
+    return [
+        (TITLES[name], [(heading(one), HELP[one]) for one in download_columns(name)])
+        for name in DOWNLOAD_TABLES
+    ]

@@ -26,7 +26,7 @@ from exchange.formats import ics, writable
 from exchange.records import Program
 
 # Anybody may keep a copy, but has to ask whether it still holds.
-CACHING = "public, max-age=0, must-revalidate"
+CACHE_CONTROL = "public, max-age=0, must-revalidate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _gates(edition: Edition, at: datetime) -> list[datetime]:
     return [gate for gate in gates if gate and gate <= at]
 
 
-def reply(
+def conditional_response(
     request: HttpRequest, state: SourceState, name: str, media_type: str, make: Callable[[], Iterable[bytes]]
 ) -> HttpResponse | StreamingHttpResponse:
     """Return the file, or 304 where the asker has it already: then `make` is not called."""
@@ -83,12 +83,12 @@ def reply(
     # Other origins may read public data; no cookies are sent.
     answer["Access-Control-Allow-Origin"] = "*"
     answer["Access-Control-Expose-Headers"] = "ETag, Last-Modified"
-    answer["ETag"], answer["Last-Modified"], answer["Cache-Control"] = etag, http_date(changed), CACHING
+    answer["ETag"], answer["Last-Modified"], answer["Cache-Control"] = etag, http_date(changed), CACHE_CONTROL
     return answer
 
 
 # What apps follow has an address that lasts: /<edition>/schedule.<ending>.
-APPS = {"xml": "frab_xml", "json": "frab_json", "xcal": "xcal"}
+APP_FORMATS = {"xml": "frab_xml", "json": "frab_json", "xcal": "xcal"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class DownloadFile:
     url: str
 
 
-def groups(edition: Edition) -> dict[str, list[DownloadFile]]:
+def download_groups(edition: Edition) -> dict[str, list[DownloadFile]]:
     """Return the files by what they hold; nothing for what is not public."""
 
     def offered(fmt: Format, address: str, *rest: str) -> DownloadFile:
@@ -110,13 +110,13 @@ def groups(edition: Edition) -> dict[str, list[DownloadFile]]:
     formats, found = writable(), dict[str, list[DownloadFile]]()
     if has_schedule:
         found[gettext("Calendar")] = [offered(ics.FORMAT, "edition_calendar")]
-        apps = [offered(formats[name], f"schedule_{ending}") for ending, name in APPS.items()]
+        apps = [offered(formats[name], f"schedule_{ending}") for ending, name in APP_FORMATS.items()]
         found[gettext("Conference apps")] = apps
     if has_papers:
-        references = [offered(fmt, f"edition_{name_of(ending)}") for ending, (fmt, _) in FORMATS.items()]
+        references = [offered(fmt, f"edition_{url_name(ending)}") for ending, (fmt, _) in FORMATS.items()]
         found[gettext("References")] = references
     if has_papers or has_schedule:
-        elsewhere = {ics.FORMAT.name, *APPS.values(), *(fmt.name for fmt, _ in FORMATS.values())}
+        elsewhere = {ics.FORMAT.name, *APP_FORMATS.values(), *(fmt.name for fmt, _ in FORMATS.values())}
         # All other formats: a new one is offered on its first day.
         others = [fmt for fmt in formats.values() if fmt.name not in elsewhere]
         found[gettext("The whole program")] = [
@@ -127,7 +127,7 @@ def groups(edition: Edition) -> dict[str, list[DownloadFile]]:
     return found
 
 
-def dataset(edition: Edition, files: dict[str, list[DownloadFile]]) -> SafeString:
+def dataset_json_ld(edition: Edition, files: dict[str, list[DownloadFile]]) -> SafeString:
     """Return the program as a data set under its license, as search engines for data read it."""
     described = {
         "@type": "Dataset",
@@ -157,6 +157,6 @@ def file_names(fmt: Format, edition: Edition) -> list[str]:
     return [output.name for output in fmt.outputs(Program(), writing_context(edition))]
 
 
-def name_of(ending: str) -> str:
+def url_name(ending: str) -> str:
     """Return how addresses with this ending are named: "csl.json" is "csl"."""
     return ending.partition(".")[0]

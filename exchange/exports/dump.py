@@ -40,7 +40,7 @@ from people.printed_names import HiddenNames
 from schedule.session_kinds import AppliesTo, built_in_kinds, own_kinds
 
 # By what the rows of a kind are sorted; the key decides between equals. Databases collate differently.
-SORTED_BY = {
+SORT_FIELDS = {
     "sponsor": ("position",),
     "announcement": ("published_at",),
     "key_date": ("position",),
@@ -51,15 +51,15 @@ SORTED_BY = {
     "presentation": ("session", "position"),
 }
 # The lists of a program.
-LISTS = (INSTITUTION.many, PERSON.many, *(kind.many for kind in PARTS))
+PROGRAM_LISTS = (INSTITUTION.many, PERSON.many, *(kind.many for kind in PARTS))
 # The fields of the records in lists.
-FIELDS = {
+LISTING_FIELDS = {
     listing.name: [field.name for field in fields(listing.record) if field.name != "where"]
     for kind in KINDS.values()
     for listing in kind.listings
 }
 # No row at all; asking for it costs no query.
-NOTHING = Q(pk__in=[])
+NO_ROWS = Q(pk__in=[])
 
 
 class Selection(TypedDict, total=False):
@@ -81,7 +81,7 @@ class Selection(TypedDict, total=False):
 
 def dump(edition: Edition, **selection: Unpack[Selection]) -> Program:
     """Return an edition's selected records, none if it is not public. What rows point at is not added."""
-    return Dump(edition, **selection).whole() if _is_readable(edition, **selection) else Program()
+    return Dump(edition, **selection).load_all() if _is_readable(edition, **selection) else Program()
 
 
 def stream(edition: Edition, **selection: Unpack[Selection]) -> Program:
@@ -94,7 +94,7 @@ def _is_readable(edition: Edition, **selection: Unpack[Selection]) -> bool:
     return selection.get("drafts", False) or public.filter(pk=edition.pk).exists()
 
 
-def dumped_for(fmt: Format, edition: Edition, *, drafts: bool = False) -> Program:
+def dump_for_format(fmt: Format, edition: Edition, *, drafts: bool = False) -> Program:
     """Return an edition as a format's writer takes it: read while it is written, where it can be."""
     return (stream if fmt.takes_stream else dump)(edition, drafts=drafts)
 
@@ -133,7 +133,7 @@ def paper_titles(keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], str
     return {(edition, uid): title for edition, uid, title in found}
 
 
-def table_rows(edition: Edition, kind: str, wanted: Q) -> dict[str, Q]:
+def selection_for_table(edition: Edition, kind: str, wanted: Q) -> dict[str, Q]:
     """Return which rows a table of these rows of a kind needs; that of papers names sessions and awards."""
     if kind != "paper":
         return {kind: wanted}
@@ -173,9 +173,9 @@ class Dump:
         conference = record_of(CONFERENCE, self.edition.conference)
         return Program(conference=conference, edition=self._edition(), **parts)
 
-    def whole(self) -> Program:
+    def load_all(self) -> Program:
         program = self.program()
-        lists: dict[str, Any] = {name: tuple(getattr(program, name)) for name in LISTS}
+        lists: dict[str, Any] = {name: tuple(getattr(program, name)) for name in PROGRAM_LISTS}
         return replace(program, **lists)
 
     def _edition(self) -> EditionRecord:
@@ -194,47 +194,47 @@ class Dump:
             if kind.applies_to == applies_to:
                 yield KindRecord(slug=kind.slug, name=kind.name, counts_as=kind.counts_as, color=kind.color)
 
-    def _shown(self, model: type[Content]) -> QuerySet[Content]:
+    def _visible(self, model: type[Content]) -> QuerySet[Content]:
         rows: Any = model._default_manager
         found: QuerySet[Content] = rows.all() if self.drafts else rows.published(self.at)
         return found
 
-    def _wants(self, kind: Kind) -> bool:
+    def _includes(self, kind: Kind) -> bool:
         return self.only is None or kind.name in self.only
 
     def _rows(self, kind: Kind) -> QuerySet[Content]:
-        rows = self._shown(kind.model).filter(Q(edition=self.edition))
-        return rows if self.only is None else rows.filter(self.only.get(kind.name, NOTHING))
+        rows = self._visible(kind.model).filter(Q(edition=self.edition))
+        return rows if self.only is None else rows.filter(self.only.get(kind.name, NO_ROWS))
 
     # Records
 
     def _in_order(self, kind: Kind, wanted: Collection[str] | None) -> Iterator[Record]:
         """Read the records of a kind: first the sort keys, then in batches. `wanted`: their fields."""
-        if not self._wants(kind):
+        if not self._includes(kind):
             return
         wanted = self.fields.get(kind.name) if wanted is None else wanted
         if not self.is_sorted:
             yield from self.records(kind, self._rows(kind), wanted).values()
             return
-        names = [_column(kind, name) for name in (*SORTED_BY.get(kind.name, ()), kind.key)]
+        names = [_column(kind, name) for name in (*SORT_FIELDS.get(kind.name, ()), kind.key)]
         rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK_ROWS)
         # What is empty comes last.
         ranked = sorted(rows, key=lambda row: [(one is None, "" if one is None else one) for one in row[:-1]])
         keys = [row[-1] for row in ranked]
         for batch in in_batches(keys):
-            shown = self._shown(kind.model).filter(AnyOf("pk", batch))
+            shown = self._visible(kind.model).filter(AnyOf("pk", batch))
             found = self.records(kind, shown, wanted)
             yield from (found[key] for key in batch if key in found)
 
     def lists(
         self, kind: Kind, owners: list[int], wanted: Collection[str] | None = None
     ) -> dict[str, dict[int, list[Values]]]:
-        if not self._wants(kind):
+        if not self._includes(kind):
             return {}
         return {
             listing.name: parts_by_owner(
                 listing,
-                self._shown(listing.model).filter(AnyOf(f"{listing.owner}_id", owners)),
+                self._visible(listing.model).filter(AnyOf(f"{listing.owner}_id", owners)),
                 self.edition,
                 known_as="person" in listing.columns,
                 wanted=self.fields.get(listing.name),
@@ -255,7 +255,7 @@ class Dump:
         lists = self.lists(kind, [owner for owner, *_ in lines], wanted) if listings else {}
         found: dict[int, Record] = {}
         for owner, *row in lines:
-            values = dict(zip(names, _frozen(row), strict=True))
+            values = dict(zip(names, _lists_as_tuples(row), strict=True))
             for listing in listings:
                 values[listing.name] = self.part_records(listing, lists.get(listing.name, {}).get(owner, []))
             found[owner] = kind.record(**values)
@@ -263,8 +263,8 @@ class Dump:
 
     def part_records(self, listing: Listing, parts: list[Values]) -> tuple[Record, ...]:
         if listing is MENU:
-            return menu_lines(parts)
-        names = [name for name in FIELDS[listing.name] if name in parts[0]] if parts else []
+            return menu_records(parts)
+        names = [name for name in LISTING_FIELDS[listing.name] if name in parts[0]] if parts else []
         records = []
         for part in parts:
             if uid := part.get("person"):
@@ -273,7 +273,7 @@ class Dump:
                 part["person"] = PersonRef(name=name, uid=uid)
             elif "person" in part:
                 part["person"] = None
-            values = _frozen([part[name] for name in names])
+            values = _lists_as_tuples([part[name] for name in names])
             records.append(listing.record(**dict(zip(names, values, strict=True))))
         return tuple(records)
 
@@ -287,8 +287,8 @@ class Dump:
     def _parts(self) -> Iterator[tuple[Listing, QuerySet[Content]]]:
         """Yield each kind of list with its rows."""
         for kind in KINDS.values():
-            for listing in kind.listings if self._wants(kind) else ():
-                rows = self._shown(listing.model).filter(**{listing.model.edition_lookup: self.edition})
+            for listing in kind.listings if self._includes(kind) else ():
+                rows = self._visible(listing.model).filter(**{listing.model.edition_lookup: self.edition})
                 if self.only is not None and kind is not EDITION:
                     rows = rows.filter(**{f"{listing.owner}__in": self._rows(kind).order_by().values("pk")})
                 yield listing, rows.order_by()
@@ -306,7 +306,7 @@ class Dump:
 
     def _institutions(self) -> Iterator[Record]:
         known: set[str] = set()
-        for listing, rows in self._parts() if self._wants(INSTITUTION) else ():
+        for listing, rows in self._parts() if self._includes(INSTITUTION) else ():
             if listing is AUTHORS:
                 links: Any = Authorship.institutions.through
                 found = links._default_manager.filter(authorship__in=rows.values("pk"))
@@ -318,17 +318,17 @@ class Dump:
 
 def record_of(kind: Kind, row: Content, **values: object) -> Any:
     names = (kind.key, *kind.plain)
-    plain = dict(zip(names, _frozen([getattr(row, name) for name in names]), strict=True))
+    plain = dict(zip(names, _lists_as_tuples([getattr(row, name) for name in names]), strict=True))
     return kind.record(**plain, **values)  # type: ignore[arg-type]  # the table of kinds says which it has
 
 
-def _frozen(values: list[Any]) -> list[Any]:
+def _lists_as_tuples(values: list[Any]) -> list[Any]:
     """Return the values of a row with its lists as tuples."""
     return [tuple(value) if type(value) is list else value for value in values]
 
 
-def menu_lines(parts: list[Values]) -> tuple[MenuRecord, ...]:
-    return tuple(MenuRecord(**{**part, "children": menu_lines(part["children"])}) for part in parts)
+def menu_records(parts: list[Values]) -> tuple[MenuRecord, ...]:
+    return tuple(MenuRecord(**{**part, "children": menu_records(part["children"])}) for part in parts)
 
 
 def _column(kind: Kind, name: str) -> str:

@@ -20,10 +20,10 @@ from django.utils.translation import pgettext_lazy
 from conference.models import Edition, MenuItem
 from content.models import Content
 from editorial.lists import LIST_FILES, ListFile
-from exchange.exports.dump import Dump, dump, menu_lines, writing_context
+from exchange.exports.dump import Dump, dump, menu_records, writing_context
 from exchange.formats import bibtex, csv_files, xlsx
-from exchange.formats.program_json import NAME, VERSION, line
-from exchange.formats.tables.rows import CHILDREN, TABLES, Entry, Table, cells_of, menu_entries
+from exchange.formats.program_json import FORMAT_NAME, VERSION, json_line
+from exchange.formats.tables.rows import CHILD_TABLES, TABLES, Entry, Table, cells_of, menu_entries
 from exchange.formats.tables.workbook import workbook
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, MENU, PERSON, Kind, Listing
 from exchange.imports.rows import in_batches, parts_by_owner, persons
@@ -89,10 +89,10 @@ def _menus(keys: list[int]) -> Iterator[SelectedRecord]:
     """Read menu lines in the order of their menus, each after its parent, which is included."""
     lines = MenuItem._default_manager
     wanted = lines.filter(Q(pk__in=keys) | Q(pk__in=lines.filter(pk__in=keys).order_by().values("parent")))
-    for edition, here in _by_edition(wanted, "edition").items():
+    for edition, here in _keys_by_edition(wanted, "edition").items():
         dump = Dump(edition or Edition(), drafts=True)
         for parts in parts_by_owner(MENU, lines.filter(pk__in=here), dump.edition).values():
-            for entry in menu_entries(menu_lines(parts)):
+            for entry in menu_entries(menu_records(parts)):
                 yield SelectedRecord(entry.link, entry.record, edition)
 
 
@@ -103,14 +103,14 @@ def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Ite
     rows = kind.model._default_manager.filter(pk__in=keys)
     lookup = _edition_lookup(kind.model)
     found: dict[int, SelectedRecord] = {}
-    for edition, here in _by_edition(rows, lookup).items():
+    for edition, here in _keys_by_edition(rows, lookup).items():
         dump = Dump(edition or Edition(), drafts=True)
         records = dump.records(kind, rows.filter(pk__in=here), wanted)
         found |= {key: SelectedRecord("", record, edition) for key, record in records.items()}
     yield from (found[key] for key in keys if key in found)
 
 
-def _by_edition(rows: QuerySet[Content], lookup: str) -> dict[Edition | None, list[int]]:
+def _keys_by_edition(rows: QuerySet[Content], lookup: str) -> dict[Edition | None, list[int]]:
     if not lookup:
         return {None: list(rows.order_by().values_list("pk", flat=True))}
     keys: dict[int | None, list[int]] = defaultdict(list)
@@ -125,7 +125,7 @@ def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRe
     owner = listing.owner
     owners = dict(rows.order_by().values_list(f"{owner}_id", f"{owner}__{kind.key}"))
     found: dict[int, SelectedRecord] = {}
-    for edition, here in _by_edition(rows, str(listing.model.edition_lookup)).items():
+    for edition, here in _keys_by_edition(rows, str(listing.model.edition_lookup)).items():
         dump, own = Dump(edition or Edition(), drafts=True), rows.filter(pk__in=here)
         parts = parts_by_owner(listing, own, dump.edition, known_as="person" in listing.columns)
         places: dict[int, list[int]] = defaultdict(list)
@@ -139,12 +139,14 @@ def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRe
     yield from (found[key] for key in keys if key in found)
 
 
-def lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[list[str]]:
+def list_lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[list[str]]:
     table = table_of(rows.model)
-    return _lines(table, selected_records(rows, {column.field for column in table.columns}), editions)
+    return _record_lines(table, selected_records(rows, {column.field for column in table.columns}), editions)
 
 
-def _lines(table: Table, found: Iterable[SelectedRecord], editions: list[Edition]) -> Iterator[list[str]]:
+def _record_lines(
+    table: Table, found: Iterable[SelectedRecord], editions: list[Edition]
+) -> Iterator[list[str]]:
     """Yield headings, then a line for each record; with the edition where there are several."""
     first = ["edition"] if len(editions) > 1 else []
     yield [*first, *(heading(column) for column in table.headings)]
@@ -154,18 +156,20 @@ def _lines(table: Table, found: Iterable[SelectedRecord], editions: list[Edition
 
 
 def csv_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
-    return sheet_pieces(lines(rows, editions))
+    return sheet_pieces(list_lines(rows, editions))
 
 
 def workbook_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
     """Yield a workbook of the table and the tables of related rows, such as authors."""
     table = table_of(rows.model)
-    below = [one for one in CHILDREN if one.parent == table.name and one.name not in ("menu", "committee")]
-    related = ((one.name, _lines(one, _below(one, rows), editions)) for one in below)
-    return workbook([(table.name, lines(rows, editions)), *related])
+    below = [
+        one for one in CHILD_TABLES if one.parent == table.name and one.name not in ("menu", "committee")
+    ]
+    related = ((one.name, _record_lines(one, _child_records(one, rows), editions)) for one in below)
+    return workbook([(table.name, list_lines(rows, editions)), *related])
 
 
-def _below(table: Table, rows: QuerySet[Content]) -> Iterator[SelectedRecord]:
+def _child_records(table: Table, rows: QuerySet[Content]) -> Iterator[SelectedRecord]:
     key = KINDS_BY_MODEL[rows.model].key
     for one in selected_records(rows, {table.field}):
         for part in getattr(one.record, table.field):
@@ -178,7 +182,7 @@ def json_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[by
         yield from _json_lines(rows, editions)
         return
     kind = KINDS_BY_MODEL[rows.model]
-    head = {"format": NAME, "version": VERSION}
+    head = {"format": FORMAT_NAME, "version": VERSION}
     lookup = getattr(rows.model, "edition_lookup", "")
     if len(editions) < 2:
         yield from _program(head, kind.many or kind.name, selected_records(rows))
@@ -197,12 +201,12 @@ def json_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[by
 def _program(head: dict[str, object], name: str, found: Iterable[SelectedRecord]) -> Iterator[bytes]:
     yield f"{json.dumps(head, ensure_ascii=False)[:-1]},\n {json.dumps(name)}: [".encode()
     for number, one in enumerate(found):
-        yield f"{',' if number else ''}\n  {line(one.record, one.zone)}".encode()
+        yield f"{',' if number else ''}\n  {json_line(one.record, one.zone)}".encode()
     yield b"\n]}\n"
 
 
 def _json_lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
-    found = lines(rows, editions)
+    found = list_lines(rows, editions)
     names = next(found)
     yield b"["
     for number, cells in enumerate(found):
@@ -224,7 +228,7 @@ def bibtex_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[
     yield from bibtex.cite(programs)
 
 
-def sender(
+def make_sender(
     extension: str, media_type: str, made: Callable[[QuerySet[Content], list[Edition]], Iterator[bytes]]
 ) -> Callable[[QuerySet[Content]], HttpResponseBase]:
     """Return what streams rows as a file. Admin responses are not cached."""
@@ -242,15 +246,15 @@ def sender(
     return send
 
 
-TABULAR = frozenset([*KINDS_BY_MODEL, *LISTINGS_BY_MODEL])
+TABULAR_MODELS = frozenset([*KINDS_BY_MODEL, *LISTINGS_BY_MODEL])
 LIST_FILES += [
-    ListFile("csv", _("CSV"), TABULAR, sender("csv", csv_files.FORMAT.media_type, csv_pieces)),
-    ListFile("xlsx", _("XLSX"), TABULAR, sender("xlsx", xlsx.FORMAT.media_type, workbook_pieces)),
-    ListFile("json", _("JSON"), TABULAR, sender("json", "application/json", json_pieces)),
+    ListFile("csv", _("CSV"), TABULAR_MODELS, make_sender("csv", csv_files.FORMAT.media_type, csv_pieces)),
+    ListFile("xlsx", _("XLSX"), TABULAR_MODELS, make_sender("xlsx", xlsx.FORMAT.media_type, workbook_pieces)),
+    ListFile("json", _("JSON"), TABULAR_MODELS, make_sender("json", "application/json", json_pieces)),
     ListFile(
         "bibtex",
         pgettext_lazy("file format", "BibTeX"),
         frozenset([Paper]),
-        sender("bib", bibtex.FORMAT.media_type, bibtex_pieces),
+        make_sender("bib", bibtex.FORMAT.media_type, bibtex_pieces),
     ),
 ]

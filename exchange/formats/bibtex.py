@@ -17,11 +17,11 @@ from exchange.records import Program
 FORMULA = r"(?<!\\)\$(?:\\.|[^$\\])*\$|\\\[.*?\\\]"
 FORMULAS = re.compile(f"({FORMULA})", re.DOTALL)
 # Escaped braces by name, outside of formulas and inside.
-BRACES = ({r"\{": r"$\lbrace$", r"\}": r"$\rbrace$"}, {r"\{": r"\lbrace{}", r"\}": r"\rbrace{}"})
+NAMED_BRACES = ({r"\{": r"$\lbrace$", r"\}": r"$\rbrace$"}, {r"\{": r"\lbrace{}", r"\}": r"\rbrace{}"})
 # The first entry, on a line of its own.
 ENTRY = re.compile(r"^[ \t]*@\w+\s*[{(]", re.MULTILINE)
 # Formulas, commands, words, single signs: the tokens for protecting capitals.
-PIECES = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)
+TITLE_TOKENS = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
@@ -40,7 +40,7 @@ def entry(citation: Citation) -> str:
     first, last = citation.first_and_last_page
     fields = {
         "author": _names(citation.authors),
-        "title": protect_capitals(balanced(markup.latex(citation.title))),
+        "title": protect_capitals(balance_braces(markup.latex(citation.title))),
         "booktitle": markup.latex(citation.booktitle),
         "eventtitle": markup.latex(citation.event),
         "editor": _names(citation.editors),
@@ -61,14 +61,14 @@ def entry(citation: Citation) -> str:
         "keywords": markup.latex(markup.escaped(", ".join(citation.keywords))),
         "abstract": markup.latex(citation.abstract),
     }
-    lines = [f"  {name} = {{{balanced(value)}}},\n" for name, value in fields.items() if value.strip()]
+    lines = [f"  {name} = {{{balance_braces(value)}}},\n" for name, value in fields.items() if value.strip()]
     return f"@inproceedings{{{citation.key},\n{''.join(lines)}}}\n"
 
 
-def balanced(value: str) -> str:
+def balance_braces(value: str) -> str:
     """Return a value on one line in which every brace has its partner, whatever stood there."""
     pieces = enumerate(FORMULAS.split(" ".join(value.split())))
-    named = "".join(_with_named_braces(piece, BRACES[index % 2]) for index, piece in pieces)
+    named = "".join(_name_escaped_braces(piece, NAMED_BRACES[index % 2]) for index, piece in pieces)
     signs, depth = [], 0
     for sign in named:
         if sign == "}" and not depth:
@@ -80,14 +80,14 @@ def balanced(value: str) -> str:
     return f"{text}{{}}" if ends_open % 2 else text
 
 
-def _with_named_braces(text: str, names: dict[str, str]) -> str:
+def _name_escaped_braces(text: str, names: dict[str, str]) -> str:
     return re.sub(r"\\[\\{}]", lambda found: names.get(found[0], found[0]), text)
 
 
 def protect_capitals(title: str) -> str:
     """Put braces around words with capitals inside, and around formulas: styles put titles in lower case."""
     depth, parts = 0, []
-    for found in PIECES.finditer(title):
+    for found in TITLE_TOKENS.finditer(title):
         piece = found[0]
         depth += (piece == "{") - (piece == "}")
         is_formula = len(piece) > 1 and piece.startswith(("$", "\\["))
@@ -104,7 +104,7 @@ def _name(author: Author) -> str:
     """Return "Family, Suffix, Given". A part that BibTeX would misread is put in braces."""
     parts = []
     for part in (author.family, author.suffix, author.given):
-        text = balanced(markup.latex(markup.escaped(part)))
+        text = balance_braces(markup.latex(markup.escaped(part)))
         is_misread = "," in text or re.search(r"(?i)(^|\s)and(\s|$)", text)
         parts.append(f"{{{text}}}" if is_misread else text)
     family, *rest = parts

@@ -8,19 +8,19 @@ from collections.abc import Iterable
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile
-from exchange.formats.tables.alone import lines_alone
-from exchange.formats.tables.rows import ALONE
+from exchange.formats.tables.alone import download_lines
+from exchange.formats.tables.rows import DOWNLOAD_TABLES
 from exchange.reading.sheets import sheet_pieces
 from exchange.records import Program
 
 
-def table(name: str, program: Program, context: Context) -> OutputFile:
-    return OutputFile(f"{context.edition}-{name}.csv", sheet_pieces(lines_alone(name, program, context)))
+def write_table(name: str, program: Program, context: Context) -> OutputFile:
+    return OutputFile(f"{context.edition}-{name}.csv", sheet_pieces(download_lines(name, program, context)))
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
-    for name in ALONE:
-        yield table(name, program, context)
+    for name in DOWNLOAD_TABLES:
+        yield write_table(name, program, context)
 
 
 FORMAT = Format(

@@ -8,23 +8,23 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.formats.frab.reading import read_one
-from exchange.formats.frab.schedule import schedule_of
-from exchange.formats.frab.words import site_of
+from exchange.formats.frab.reading import read_schedule
+from exchange.formats.frab.schedule import build_schedule
+from exchange.formats.frab.words import get_site_url
 from exchange.problems import Findings, Where
 from exchange.reading.textfiles import head, outer_names, read_object
 from exchange.records import Program
 
 SCHEMA = "https://c3voc.de/schedule/schema.json"
 # What the schema takes as the name of a zone.
-ZONE = re.compile(r"[A-Z][a-z]+/[A-Z][a-z]+|UTC\Z")
+ZONE_NAME = re.compile(r"[A-Z][a-z]+/[A-Z][a-z]+|UTC\Z")
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
-    return read_one(sources, context, _loaded)
+    return read_schedule(sources, context, _load_schedule)
 
 
-def _loaded(source: Source, findings: Findings) -> dict[str, object] | None:
+def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | None:
     content = read_object(source, findings)
     if content is None:
         return None
@@ -45,14 +45,14 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 
 def _chunks(program: Program, context: Context) -> Iterator[bytes]:
-    schedule = schedule_of(program, context)
+    schedule = build_schedule(program, context)
     conference = {name: value for name, value in schedule["conference"].items() if value != {}}
     zone = conference["time_zone_name"]
-    if not (ZONE.match(zone) or zone.endswith("UTC")):
+    if not (ZONE_NAME.match(zone) or zone.endswith("UTC")):
         del conference["time_zone_name"]
     document = {
         "$schema": SCHEMA,
-        "generator": {"name": "Plenary", "url": site_of(context)},
+        "generator": {"name": "Plenary", "url": get_site_url(context)},
         "schedule": {**schedule, "conference": conference},
     }
     yield json.dumps(document, ensure_ascii=False).encode()

@@ -14,9 +14,9 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
-from exchange.formats.frab.reading import read_one
-from exchange.formats.frab.schedule import EventObject, schedule_of
-from exchange.formats.frab.words import site_of
+from exchange.formats.frab.reading import read_schedule
+from exchange.formats.frab.schedule import EventObject, build_schedule
+from exchange.formats.frab.words import get_site_url
 from exchange.problems import Findings, Where, short
 from exchange.reading.textfiles import head
 from exchange.records import Program
@@ -24,7 +24,7 @@ from exchange.records import Program
 # A root after declarations and comments.
 ROOT = re.compile(r"\s*(?:<[?!][^>]*>\s*)*<schedule\b")
 # The schema has two digits for hours.
-LONGEST = "99:59"
+MAX_DURATION = "99:59"
 # The elements of an event that hold a text, in their order.
 ELEMENTS = (
     *("room", "title", "subtitle", "type", "date", "start", "duration", "abstract", "slug", "track"),
@@ -35,17 +35,17 @@ MAX_DEPTH = 12
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
-    return read_one(sources, context, _loaded)
+    return read_schedule(sources, context, _load_schedule)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
     return len(sources) == 1 and bool(ROOT.match(head(sources[0])))
 
 
-def _loaded(source: Source, findings: Findings) -> dict[str, object] | None:
+def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | None:
     """Return what the file holds in the shape of `schedule.json`, or report why it cannot be read."""
     try:
-        root = _root(source.content)
+        root = _parse_xml(source.content)
     except DefusedXmlException:
         message = gettext("The file declares a document type or entities, which are not read. Take them out.")
     except ParseError as error:
@@ -58,7 +58,7 @@ def _loaded(source: Source, findings: Findings) -> dict[str, object] | None:
             conference: dict[str, object] = {
                 part.tag: part.text or "" for part in parts if part.tag != "track"
             }
-            conference["days"] = [_day(one) for one in root.findall("day")]
+            conference["days"] = [_day_object(one) for one in root.findall("day")]
             address = conference.get("base_url") or root.findtext("url") or ""
             return {"base_url": address, "conference": conference}
         message = gettext("The elements of this file are nested too deeply for a schedule.")
@@ -68,7 +68,7 @@ def _loaded(source: Source, findings: Findings) -> dict[str, object] | None:
     return None
 
 
-def _root(content: bytes) -> Element | None:
+def _parse_xml(content: bytes) -> Element | None:
     """Return the tree, or nothing as soon as it is too deep."""
     depth, root = 0, None
     for what, element in iterparse(io.BytesIO(content), events=("start", "end"), forbid_dtd=True):
@@ -79,23 +79,23 @@ def _root(content: bytes) -> Element | None:
     return root
 
 
-def _day(one: Element) -> dict[str, object]:
+def _day_object(one: Element) -> dict[str, object]:
     rooms: dict[str, list[dict[str, object]]] = {}
     for room in one.findall("room"):
-        rooms.setdefault(room.get("name", ""), []).extend(map(_event, room.findall("event")))
+        rooms.setdefault(room.get("name", ""), []).extend(map(_event_object, room.findall("event")))
     return {"date": one.get("date"), "day_start": one.get("start", ""), "rooms": rooms}
 
 
-def _event(event: Element) -> dict[str, object]:
+def _event_object(event: Element) -> dict[str, object]:
     found: dict[str, object] = {
-        "id": _number(event.get("id")),
+        "id": _parse_number(event.get("id")),
         "guid": event.get("guid"),
         "code": event.get("code"),
     }
     for part in event:
         if part.tag == "persons":
             found[part.tag] = [
-                {"id": _number(one.get("id")), "code": one.get("code"), "name": one.text or ""}
+                {"id": _parse_number(one.get("id")), "code": one.get("code"), "name": one.text or ""}
                 for one in part.findall("person")
             ]
         elif part.tag in ("links", "attachments"):
@@ -108,7 +108,7 @@ def _event(event: Element) -> dict[str, object]:
     return found
 
 
-def _number(value: str | None) -> int | str | None:
+def _parse_number(value: str | None) -> int | str | None:
     """Return a number of plain digits; anything else unchanged, to be reported."""
     is_plain = value and value.isascii() and value.isdecimal() and len(value) < 19
     return int(value) if value and is_plain else value or None
@@ -119,50 +119,50 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 
 def _chunks(program: Program, context: Context) -> Iterator[bytes]:
-    schedule = schedule_of(program, context)
+    schedule = build_schedule(program, context)
     conference, base = schedule["conference"], schedule["base_url"]
     root = Element("schedule")
-    _add(root, "generator", name="Plenary", system=site_of(context))
-    _add(root, "url", f"{base}schedule.xml")
-    _add(root, "version", schedule["version"])
-    head = _add(root, "conference")
+    _add_element(root, "generator", name="Plenary", system=get_site_url(context))
+    _add_element(root, "url", f"{base}schedule.xml")
+    _add_element(root, "version", schedule["version"])
+    head = _add_element(root, "conference")
     for name in ("title", "acronym", "start", "end"):
-        _add(head, name, conference[name])
-    _add(head, "days", str(conference["daysCount"]))
-    _add(head, "timeslot_duration", conference["timeslot_duration"])
-    _add(head, "base_url", base)
-    _add(head, "url", base)
-    _add(head, "time_zone_name", conference["time_zone_name"])
+        _add_element(head, name, conference[name])
+    _add_element(head, "days", str(conference["daysCount"]))
+    _add_element(head, "timeslot_duration", conference["timeslot_duration"])
+    _add_element(head, "base_url", base)
+    _add_element(head, "url", base)
+    _add_element(head, "time_zone_name", conference["time_zone_name"])
     if conference["colors"]:
-        _add(head, "color", **conference["colors"])
+        _add_element(head, "color", **conference["colors"])
     for track in conference["tracks"]:
-        _add(head, "track", **track)
+        _add_element(head, "track", **track)
     guids = {room["name"]: room["guid"] for room in conference["rooms"]}
     for day in conference["days"]:
         times = {"start": day["day_start"], "end": day["day_end"]}
-        inside = _add(root, "day", index=str(day["index"]), date=day["date"], **times)
+        inside = _add_element(root, "day", index=str(day["index"]), date=day["date"], **times)
         for name, events in day["rooms"].items():
-            room = _add(inside, "room", name=name, guid=guids.get(name, ""))
+            room = _add_element(inside, "room", name=name, guid=guids.get(name, ""))
             for event in events:
                 _add_event(room, event)
     yield tostring(root, encoding="utf-8", xml_declaration=True)
 
 
 def _add_event(room: Element, event: EventObject) -> None:
-    found = _add(room, "event", id=str(event["id"]), guid=event["guid"])
-    is_too_long = len(event["duration"]) > len(LONGEST)
+    found = _add_element(room, "event", id=str(event["id"]), guid=event["guid"])
+    is_too_long = len(event["duration"]) > len(MAX_DURATION)
     for name in ELEMENTS:
-        _add(found, name, LONGEST if name == "duration" and is_too_long else event[name] or "")
-    persons = _add(found, "persons")
+        _add_element(found, name, MAX_DURATION if name == "duration" and is_too_long else event[name] or "")
+    persons = _add_element(found, "persons")
     for one in event["persons"]:
-        _add(persons, "person", one["name"], id=str(one["id"]), guid=one["guid"])
+        _add_element(persons, "person", one["name"], id=str(one["id"]), guid=one["guid"])
     for name in ("links", "attachments"):
-        links = _add(found, name)
+        links = _add_element(found, name)
         for link in event[name]:
-            _add(links, name.removesuffix("s"), link["title"], href=link["url"], type=link["type"])
+            _add_element(links, name.removesuffix("s"), link["title"], href=link["url"], type=link["type"])
 
 
-def _add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element:
+def _add_element(parent: Element, tag: str, text: str = "", **attributes: str) -> Element:
     element = SubElement(parent, tag, {name: value for name, value in attributes.items() if value})
     element.text = text
     return element

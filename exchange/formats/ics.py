@@ -33,15 +33,15 @@ from exchange.records import (
 )
 
 # A description begins with so much of the abstract, in whole words.
-LEAD = 400
+MAX_ABSTRACT_CHARS = 400
 # Before any change that this site knows of.
-BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
+EARLIEST_CHANGE = datetime(2000, 1, 1, tzinfo=UTC)
 
 # What an event says, by the names of its properties.
 type Fields = dict[str, object]
 # Start and end in UTC, a key that is fixed for life: what events are sorted by.
 type TimedEvent = tuple[datetime, datetime, str, Fields]
-type Found = tuple[ZoneInfo, list[TimedEvent]]
+type EditionEvents = tuple[ZoneInfo, list[TimedEvent]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class CalendarScope:
     presentations: Collection[str] | None = None
 
 
-def lead(text: str) -> str:
+def shorten_abstract(text: str) -> str:
     """Return the beginning of a plain text, in whole words."""
     text = " ".join(text.split())
-    if len(text) <= LEAD:
+    if len(text) <= MAX_ABSTRACT_CHARS:
         return text
-    return f"{text[: LEAD + 1].rpartition(' ')[0] or text.partition(' ')[0]} \u2026"
+    return f"{text[: MAX_ABSTRACT_CHARS + 1].rpartition(' ')[0] or text.partition(' ')[0]} \u2026"
 
 
 class Lookup:
@@ -91,7 +91,7 @@ def is_cancelled(*rows: SessionRecord | PresentationRecord | None) -> bool:
     return any(row.status == "cancelled" for row in rows if row)
 
 
-def reason_of(*rows: SessionRecord | PresentationRecord | None) -> str:
+def cancellation_reason(*rows: SessionRecord | PresentationRecord | None) -> str:
     """Return the words of the smallest part that was called off and says why."""
     said = (stated(row.cancellation_reason, "") for row in rows if row and row.status == "cancelled")
     return next(filter(None, said), "")
@@ -106,7 +106,7 @@ class _Events(Lookup):
         self.venue = stated(edition.venue, "")
         # What has not moved since is as it was then.
         gates = (stated(edition.public_from, None), stated(edition.schedule_public_from, None))
-        self.published_at = max([BEGINNING, *filter(None, gates)])
+        self.published_at = max([EARLIEST_CHANGE, *filter(None, gates)])
 
     def events(self, scope: CalendarScope) -> Iterator[TimedEvent]:
         """Yield the events that are wanted; what has no time is none."""
@@ -187,18 +187,18 @@ class _Events(Lookup):
             # The clock shows a time twice, and the second is meant.
             times = [start, end]
         moves = [stated(one.rescheduled_at, None) for one in rows if one]
-        moved_at = max([BEGINNING, *filter(None, moves)])
+        moved_at = max([EARLIEST_CHANGE, *filter(None, moves)])
         changed_at = max(self.published_at, moved_at).astimezone(UTC).replace(microsecond=0)
         kind = stated(row.kind, "")
         name, _own = self.context.own_kind(applies_to, kind)
-        category = _text(name or kind.replace("_", " ").capitalize())
+        category = _clean_text(name or kind.replace("_", " ").capitalize())
         url = f"{self.site}/{self.context.edition}/{page}" if self.site and page else ""
-        reason = reason_of(*rows)
+        reason = cancellation_reason(*rows)
         described = (
             gettext("Canceled: %(reason)s") % {"reason": reason} if reason else "",
             "\n".join(filter(None, people)),
             self._line(within),
-            lead(markup.plain(abstract)),
+            shorten_abstract(markup.plain(abstract)),
             url,
         )
         # Slugs of editions have no dots, so this is unambiguous for any uid.
@@ -208,13 +208,13 @@ class _Events(Lookup):
             "dtstamp": changed_at,
             "last-modified": changed_at,
             # By SEQUENCE calendars move an event. Of several changes that meet in it, the last one counts.
-            "sequence": min(MAX_SEQUENCE, int((moved_at - BEGINNING).total_seconds())),
+            "sequence": min(MAX_SEQUENCE, int((moved_at - EARLIEST_CHANGE).total_seconds())),
             "dtstart": times[0],
             # An event without end takes no time; an end that is not later than the start is not allowed.
             "dtend": times[1] if end != start else None,
-            "summary": _text(self._line(title)),
-            "description": _text("\n\n".join(filter(None, described))),
-            "location": _text(self._place(room)),
+            "summary": _clean_text(self._line(title)),
+            "description": _clean_text("\n\n".join(filter(None, described))),
+            "location": _clean_text(self._place(room)),
             "url": url,
             "categories": [category] if category else None,
             "status": "CANCELLED" if is_cancelled(*rows) else "CONFIRMED",
@@ -235,10 +235,10 @@ class _Events(Lookup):
 
 def _people(role: str, people: Collection[PersonRef]) -> str:
     names = ", ".join(person.name for person in people)
-    return f"{_role(role, len(people))}: {names}" if names else ""
+    return f"{_role_label(role, len(people))}: {names}" if names else ""
 
 
-def _role(role: str, number: int) -> str:
+def _role_label(role: str, number: int) -> str:
     """Return the label of a role for this number of people; an unknown role is unchanged."""
     match role:
         case "author":
@@ -256,51 +256,51 @@ def _role(role: str, number: int) -> str:
     return role.capitalize()
 
 
-CLOSING = b"END:VCALENDAR\r\n"
+CALENDAR_END = b"END:VCALENDAR\r\n"
 END, FOLD = b"\r\n", b"\r\n "
 # Octets of a line: 75 with the space that the next ones begin with.
 MAX_LINE_BYTES = 74
 ESCAPES = (("\\", r"\\"), (";", r"\;"), (",", r"\,"), ("\r\n", r"\n"), ("\n", r"\n"), ("\r", r"\n"))
 # Properties of an event, in the order in which `icalendar` writes them.
-ORDER = (
+PROPERTY_ORDER = (
     *("summary", "dtstart", "dtend", "dtstamp", "uid", "sequence", "categories"),
     *("description", "last-modified", "location", "status", "url"),
 )
 # How often programs that follow a calendar should look for changes.
-REFRESH = timedelta(hours=1)
+REFRESH_INTERVAL = timedelta(hours=1)
 # Calendars take SEQUENCE as a signed number of 32 bits.
 MAX_SEQUENCE = 2**31 - 1
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+CONTROL_CHARS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one calendar with all sessions, and the talks that have a time of their own."""
     yield OutputFile(
-        f"{context.edition}.ics", calendar([CalendarScope(program, context)], name_of(program, context))
+        f"{context.edition}.ics", calendar([CalendarScope(program, context)], calendar_name(program, context))
     )
 
 
-def name_of(program: Program, context: Context) -> str:
+def calendar_name(program: Program, context: Context) -> str:
     return (stated(program.edition.name, "") if program.edition else "") or context.edition
 
 
 def calendar(parts: Iterable[CalendarScope], name: str, address: str = "") -> Iterator[bytes]:
     """Stream one calendar of parts, of which only the events are held. `address`: where to refresh it."""
     # Read at once: what fails does so before the first byte is sent.
-    found = _found(parts)
+    found = _collect_events(parts)
     return chain(
-        [_head(name, address).to_ical().removesuffix(CLOSING)],
-        (zone.to_ical() for zone in _zones(found)),
+        [_calendar_header(name, address).to_ical().removesuffix(CALENDAR_END)],
+        (zone.to_ical() for zone in _timezones(found)),
         (event_bytes(fields) for _zone, own in found for _start, _end, _key, fields in own),
-        [CLOSING],
+        [CALENDAR_END],
     )
 
 
 def components(parts: Iterable[CalendarScope], name: str) -> Iterator[Component]:
     """Return the calendar without anything in it, then one by one what is in it: zones, then events."""
-    found = _found(parts)
-    yield _head(name, "")
-    yield from _zones(found)
+    found = _collect_events(parts)
+    yield _calendar_header(name, "")
+    yield from _timezones(found)
     for _zone, own in found:
         for _start, _end, _key, fields in own:
             event = Event()
@@ -309,9 +309,9 @@ def components(parts: Iterable[CalendarScope], name: str) -> Iterator[Component]
             yield event
 
 
-def _found(parts: Iterable[CalendarScope]) -> list[Found]:
+def _collect_events(parts: Iterable[CalendarScope]) -> list[EditionEvents]:
     """Return the zone and the events by time of each edition."""
-    found: dict[str, Found] = {}
+    found: dict[str, EditionEvents] = {}
     for part in parts:
         reader = _Events(part.program, part.context)
         _zone, own = found.setdefault(part.context.edition, (reader.zone, []))
@@ -323,9 +323,9 @@ def _found(parts: Iterable[CalendarScope]) -> list[Found]:
     return list(found.values())
 
 
-def _head(name: str, address: str) -> Calendar:
+def _calendar_header(name: str, address: str) -> Calendar:
     head = Calendar()
-    shown = vText(" ".join(_text(name).split()))
+    shown = vText(" ".join(_clean_text(name).split()))
     head.add("prodid", "-//Plenary//Program//EN")
     head.add("version", "2.0")
     head.add("calscale", "GREGORIAN")
@@ -333,60 +333,62 @@ def _head(name: str, address: str) -> Calendar:
     head.add("name", shown)
     head.add("x-wr-calname", shown)
     head.add("x-published-ttl", "PT1H")
-    head.add("refresh-interval", REFRESH, {"VALUE": "DURATION"})
+    head.add("refresh-interval", REFRESH_INTERVAL, {"VALUE": "DURATION"})
     if address:
         head.add("source", address, {"VALUE": "URI"})
     return head
 
 
-def _zones(found: Iterable[Found]) -> Iterator[Timezone]:
+def _timezones(found: Iterable[EditionEvents]) -> Iterator[Timezone]:
     """Yield the zones for the years that each must cover. A calendar without events still has its zone."""
     years: dict[str, list[int]] = {}
     for zone, own in found:
         times = (time for start, end, *_ in own for time in (start, end))
         years.setdefault(zone.key, []).extend(time.astimezone(zone).year for time in times)
     for key, covered in years.items():
-        yield _zone_of_years(key, min(covered, default=BEGINNING.year), max(covered, default=BEGINNING.year))
+        yield _timezone_of_years(
+            key, min(covered, default=EARLIEST_CHANGE.year), max(covered, default=EARLIEST_CHANGE.year)
+        )
 
 
 @lru_cache(maxsize=50)
-def _zone_of_years(key: str, first: int, last: int) -> Timezone:
+def _timezone_of_years(key: str, first: int, last: int) -> Timezone:
     """Return the rules of a zone; looking for them takes longer than all else of a small calendar."""
     return Timezone.from_tzinfo(ZoneInfo(key), key, date(first, 1, 1), date(last + 1, 1, 2))
 
 
-def _text(value: str) -> str:
+def _clean_text(value: str) -> str:
     """Without what no calendar may hold."""
-    return CONTROLS.sub("", value).strip()
+    return CONTROL_CHARS.sub("", value).strip()
 
 
 # Content lines
 
 
 def event_bytes(fields: Fields) -> bytes:
-    lines = [line(name, fields[name]) for name in ORDER if name in fields]
+    lines = [content_line(name, fields[name]) for name in PROPERTY_ORDER if name in fields]
     return b"".join((b"BEGIN:VEVENT\r\n", *lines, b"END:VEVENT\r\n"))
 
 
-def line(name: str, value: object) -> bytes:
+def content_line(name: str, value: object) -> bytes:
     """Return one line: a text, a web address ("url"), several texts, a number, or a moment in its zone."""
     shown = name.upper()
     if isinstance(value, datetime):
         written = value.isoformat(timespec="seconds")[:19].replace("-", "").replace(":", "")
         zone = str(value.tzinfo)
-        return folded(f"{shown}:{written}Z" if zone == "UTC" else f"{shown};TZID={zone}:{written}")
+        return fold_line(f"{shown}:{written}Z" if zone == "UTC" else f"{shown};TZID={zone}:{written}")
     if isinstance(value, list):
-        return folded(f"{shown}:{','.join(map(escaped, value))}")
-    return folded(f"{shown}:{value if name == 'url' else escaped(str(value))}")
+        return fold_line(f"{shown}:{','.join(map(escape_text, value))}")
+    return fold_line(f"{shown}:{value if name == 'url' else escape_text(str(value))}")
 
 
-def escaped(text: str) -> str:
+def escape_text(text: str) -> str:
     for sign, shown in ESCAPES:
         text = text.replace(sign, shown)
     return text
 
 
-def folded(text: str) -> bytes:
+def fold_line(text: str) -> bytes:
     """Return a line in pieces; no letter and no escape is cut."""
     octets, pieces = text.encode(), []
     while len(octets) > MAX_LINE_BYTES:

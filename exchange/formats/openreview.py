@@ -19,7 +19,7 @@ from exchange.reading.textfiles import JsonObject, head, in_words, outer_names, 
 from exchange.reading.values import checked, noted_text, tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
-LIMIT = 1000
+MAX_PAGE_ROWS = 1000
 
 
 def page_url(url: str, offset: int) -> str:
@@ -27,7 +27,11 @@ def page_url(url: str, offset: int) -> str:
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     limit = query.get("limit", "")
-    size = min(int(limit), LIMIT) if limit.isdecimal() and len(limit) < 6 and int(limit) else LIMIT
+    size = (
+        min(int(limit), MAX_PAGE_ROWS)
+        if limit.isdecimal() and len(limit) < 6 and int(limit)
+        else MAX_PAGE_ROWS
+    )
     return urlunsplit(
         parts._replace(query=urlencode({**query, "limit": size, "offset": offset}), fragment="")
     )
@@ -51,16 +55,16 @@ PAGES = Pages(page_url, read_page, token="OPENREVIEW_TOKEN")  # noqa: S106 - the
 SITE = "https://openreview.net"
 SCHEME = "openreview.net"
 # The last part of `venueid` where a submission does not appear, and how that is said.
-LEFT_OUT = {
+OMISSION_REASONS = {
     "rejected_submission": "rejected",
     "withdrawn_submission": "withdrawn",
     "desk_rejected_submission": "desk-rejected",
     "retracted_acceptance": "retracted",
     "submission": "not decided",
 }
-VENUE_LEFT_OUT = re.compile(r"(desk.?reject|reject|withdraw|retract)|^submitted to\b", re.IGNORECASE)
+OMITTED_VENUE = re.compile(r"(desk.?reject|reject|withdraw|retract)|^submitted to\b", re.IGNORECASE)
 # The fields that are lists; others are text, whatever a venue makes of them.
-LISTS = ("keywords", "authors", "authorids")
+LIST_FIELDS = ("keywords", "authors", "authorids")
 KINDS = ("oral", "spotlight", "poster")
 
 
@@ -70,7 +74,7 @@ class NoteReader:
     def __init__(self, findings: Findings) -> None:
         self.findings, self.parts = findings, PaperParts(findings)
         self.papers: dict[str, PaperRecord] = {}
-        self.left_out: dict[str, list[str]] = defaultdict(list)
+        self.omitted: dict[str, list[str]] = defaultdict(list)
         self.undecided: list[str] = []
         self.replies = self.seen = 0
 
@@ -81,16 +85,16 @@ class NoteReader:
             message = gettext("This must be a note of OpenReview, not %(what)s.")
             self.findings.problem(where, "content", message, what=what)
             return
-        content = JsonObject(bare(row["content"]), where, self.findings)
+        content = JsonObject(unwrap_values(row["content"]), where, self.findings)
         key = row.get("forum") or row.get("id")
         if not isinstance(key, str) or not key:
             self.findings.problem(where, "id", gettext("The note has no id."))
         elif row.get("replyto") or row.get("id", key) != key:
             self.replies += 1
         elif row.get("ddate"):
-            self.left_out["deleted"].append(key)
-        elif reason := left_out(content):
-            self.left_out[reason].append(key)
+            self.omitted["deleted"].append(key)
+        elif reason := omission_reason(content):
+            self.omitted[reason].append(key)
         elif paper_uid(key) in self.papers:
             message = gettext("This note is in the files twice; the first was taken.")
             self.findings.note("repeat", where, message)
@@ -122,8 +126,8 @@ class NoteReader:
             materials=materials(content, key),
         )
 
-    def note_left_out(self) -> None:
-        for reason, keys in sorted(self.left_out.items()):
+    def note_omissions(self) -> None:
+        for reason, keys in sorted(self.omitted.items()):
             message = gettext("Left out because %(reason)s: %(count)s (%(keys)s).")
             self.findings.note("warning", Where(), message, reason=reason, count=len(keys), keys=listed(keys))
         if self.replies:
@@ -135,11 +139,15 @@ class NoteReader:
             self.findings.note("doubt", Where(), message, count=len(keys), keys=listed(keys))
 
 
-def bare(content: dict[str, object]) -> dict[str, object]:
+def unwrap_values(content: dict[str, object]) -> dict[str, object]:
     """Return the fields of a note: `{"value": …}` as version 2 has them, or bare as version 1 had."""
     found = {name: one.get("value") if isinstance(one, dict) else one for name, one in content.items()}
     for name, value in found.items():
-        if isinstance(value, list) and name not in LISTS and all(isinstance(part, str) for part in value):
+        if (
+            isinstance(value, list)
+            and name not in LIST_FIELDS
+            and all(isinstance(part, str) for part in value)
+        ):
             found[name] = "; ".join(value)
     return found
 
@@ -161,12 +169,12 @@ def paper_uid(key: str) -> str:
     return key if key[:1].isalnum() else f"n{key}"
 
 
-def left_out(content: JsonObject) -> str:
+def omission_reason(content: JsonObject) -> str:
     """Say why a submission does not appear, or nothing: by its venue's id, else by the venue's words."""
     last = content.line("venueid").rstrip("/").rpartition("/")[2].lower()
-    if last in LEFT_OUT:
-        return LEFT_OUT[last]
-    found = VENUE_LEFT_OUT.search(content.line("venue"))
+    if last in OMISSION_REASONS:
+        return OMISSION_REASONS[last]
+    found = OMITTED_VENUE.search(content.line("venue"))
     if not found:
         return ""
     word = (found[1] or "").lower().replace(" ", "-")
@@ -226,7 +234,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     if not (reader.seen or findings.has_problems):
         message = gettext("There are no notes in the file. Did the address need a token?")
         findings.problem(Where(), "", message)
-    reader.note_left_out()
+    reader.note_omissions()
     return checked(reader.parts.program(reader.papers.values()), findings)
 
 

@@ -31,12 +31,14 @@ from exchange.reading.values import (
 )
 from exchange.records import UNSTATED, ConferenceRecord, EditionRecord, PersonRef, Program, Record, Stated
 
-NAME = "plenary-program"
+FORMAT_NAME = "plenary-program"
 VERSION = 1
-HEAD: dict[str, type[Record]] = {"conference": ConferenceRecord, "edition": EditionRecord}
+HEAD_RECORDS: dict[str, type[Record]] = {"conference": ConferenceRecord, "edition": EditionRecord}
 # The type of the records in each list.
-LISTS: dict[str, type[Record]] = {name: get_args(get_type_hints(Program)[name])[0] for name in RECORD_LISTS}
-KNOWN_KEYS = ("format", "version", *HEAD, *LISTS)
+LIST_RECORDS: dict[str, type[Record]] = {
+    name: get_args(get_type_hints(Program)[name])[0] for name in RECORD_LISTS
+}
+KNOWN_KEYS = ("format", "version", *HEAD_RECORDS, *LIST_RECORDS)
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -50,14 +52,14 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    return len(sources) == 1 and "format" in outer_names(head(sources[0])) and NAME in head(sources[0])
+    return len(sources) == 1 and "format" in outer_names(head(sources[0])) and FORMAT_NAME in head(sources[0])
 
 
 def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> bool:
     """Judge the head, so that another format's file earns one sentence and not a thousand."""
-    if content.get("format") != NAME:
+    if content.get("format") != FORMAT_NAME:
         message = gettext('This is not a file of this format: it must begin with "format": "%(name)s".')
-        findings.problem(Where(source.name), "format", message, name=NAME)
+        findings.problem(Where(source.name), "format", message, name=FORMAT_NAME)
         return False
     version = content.get("version")
     if type(version) is not int or version != VERSION:
@@ -72,11 +74,11 @@ def _read_program(content: dict[str, object], source: Source, findings: Findings
     parts: dict[str, Any] = {}
     try:
         for name, value in content.items():
-            if name in HEAD:
+            if name in HEAD_RECORDS:
                 place = Location(findings, Where(source.name, name))
-                parts[name] = read_part(HEAD[name], value, place) or None
-            elif name in LISTS:
-                parts[name] = tuple(_read_list(name, LISTS[name], value, source, findings))
+                parts[name] = read_part(HEAD_RECORDS[name], value, place) or None
+            elif name in LIST_RECORDS:
+                parts[name] = tuple(_read_list(name, LIST_RECORDS[name], value, source, findings))
             elif name not in KNOWN_KEYS:
                 findings.unknown(Where(source.name), name, "field", KNOWN_KEYS)
     except RecursionError:
@@ -102,19 +104,19 @@ def _read_list(
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one file, a line for each record. Times carry the offset of the edition's zone."""
-    yield OutputFile(f"{context.edition}.json", _pieces(program, zone_of(program, context)))
+    yield OutputFile(f"{context.edition}.json", _chunks(program, zone_of(program, context)))
 
 
-def _pieces(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
-    yield f'{{\n "format": "{NAME}",\n "version": {VERSION}'.encode()
-    for name in HEAD:
+def _chunks(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
+    yield f'{{\n "format": "{FORMAT_NAME}",\n "version": {VERSION}'.encode()
+    for name in HEAD_RECORDS:
         value = getattr(program, name)
         if value is not None:
-            yield f',\n "{name}": {line(value, zone)}'.encode()
-    for name in LISTS:
+            yield f',\n "{name}": {json_line(value, zone)}'.encode()
+    for name in LIST_RECORDS:
         opening = f',\n "{name}": [\n  '
         for value in getattr(program, name):
-            yield f"{opening}{line(value, zone)}".encode()
+            yield f"{opening}{json_line(value, zone)}".encode()
             opening = ",\n  "
         # Testing the list would read it again.
         if opening == ",\n  ":
@@ -126,8 +128,8 @@ def _pieces(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
 
 
 # A person's own reference is not an object inside the person: its fields are the person's.
-FLAT = "ref"
-PAIR = ("scheme", "value")
+FLAT_FIELD = "ref"
+PAIR_KEYS = ("scheme", "value")
 SCALARS = (str, int, bool, date, datetime)
 
 
@@ -156,8 +158,10 @@ RECORDS = [one for one in vars(records).values() if isinstance(one, type) and is
 HINTS = {record: _hints(record) for record in RECORDS}
 DEFAULTS = {record: {field.name: field.default for field in fields(record)} for record in HINTS}
 # Every name that an object may hold, those of a person's reference among them.
-NAMES = {
-    record: (*HINTS[PersonRef], *(name for name in own if name != FLAT)) if FLAT in own else (*own,)
+OBJECT_KEYS = {
+    record: (*HINTS[PersonRef], *(name for name in own if name != FLAT_FIELD))
+    if FLAT_FIELD in own
+    else (*own,)
     for record, own in HINTS.items()
 }
 
@@ -180,30 +184,30 @@ def _read_value(hint: Any, value: object, place: Location) -> object:
         (inner,) = (part for part in arguments if part is not types.NoneType)
         return None if value is None else _read_value(inner, value, place)
     if origin is tuple and Ellipsis in arguments:
-        items = _expected(list, "a list", value)
+        items = _check_type(list, "a list", value)
         return tuple(read_part(arguments[0], part, place[index]) for index, part in enumerate(items))
     if origin is tuple:
-        if not isinstance(value, dict) or set(value) != set(PAIR):
+        if not isinstance(value, dict) or set(value) != set(PAIR_KEYS):
             raise UnfitError(gettext('This must be an object such as {"scheme": "dblp", "value": "l/YLiu"}.'))
-        return tuple(read_part(str, value[name], place.at(name)) for name in PAIR)
-    found = _expected(dict, "an object", value)
+        return tuple(read_part(str, value[name], place.at(name)) for name in PAIR_KEYS)
+    found = _check_type(dict, "an object", value)
     for name in found:
-        if name not in NAMES[hint]:
-            place.findings.unknown(place.where, name, "field", NAMES[hint], path=place.path)
+        if name not in OBJECT_KEYS[hint]:
+            place.findings.unknown(place.where, name, "field", OBJECT_KEYS[hint], path=place.path)
     return _read_record(hint, found, place)
 
 
 def _read_scalar(kind: type, value: object, place: Location) -> object:
     if kind is bool:
-        return _expected(bool, "true or false", value)
+        return _check_type(bool, "true or false", value)
     if kind is int:
-        return whole_number(_expected(int, "a whole number", value))
-    text = _expected(str, "text in quotation marks", value)
+        return whole_number(_check_type(int, "a whole number", value))
+    text = _check_type(str, "text in quotation marks", value)
     text = noted_text(text, place.where, place.path, place.findings)
     return day(text) if kind is date else moment(text) if kind is datetime else text
 
 
-def _expected[T](kind: type[T], words: str, value: object) -> T:
+def _check_type[T](kind: type[T], words: str, value: object) -> T:
     # An exact type: true and false are numbers to Python.
     if type(value) is not kind:
         message = gettext("This must be %(words)s, not %(value)s.")
@@ -215,7 +219,7 @@ def _read_record(record: type[Record], value: Mapping[str, object], place: Locat
     """Make a record of the fields of an object that are its own."""
     found: dict[str, Any] = {"where": place.where}
     for name, hint in HINTS[record].items():
-        if name == FLAT:
+        if name == FLAT_FIELD:
             found[name] = _read_record(hint, value, place)
         elif name in value:
             found[name] = read_part(hint, value[name], place.at(name))
@@ -225,30 +229,30 @@ def _read_record(record: type[Record], value: Mapping[str, object], place: Locat
     return record(**found)
 
 
-def line(record: Record, zone: tzinfo) -> str:
+def json_line(record: Record, zone: tzinfo) -> str:
     """Return a record as one line of JSON: a change of it is one line too."""
-    return json.dumps(_written_record(record, zone), ensure_ascii=False)
+    return json.dumps(_record_object(record, zone), ensure_ascii=False)
 
 
-def _written_record(record: Record, zone: tzinfo) -> dict[str, object]:
+def _record_object(record: Record, zone: tzinfo) -> dict[str, object]:
     """Return a record as an object, without fields that are unstated or as by default."""
     found: dict[str, object] = {}
     for name, default in DEFAULTS[type(record)].items():
         value = getattr(record, name)
-        if name == FLAT:
-            found |= _written_record(value, zone)
+        if name == FLAT_FIELD:
+            found |= _record_object(value, zone)
         elif name == "ids" and value:
-            found[name] = [dict(zip(PAIR, pair, strict=True)) for pair in value]
+            found[name] = [dict(zip(PAIR_KEYS, pair, strict=True)) for pair in value]
         elif name != "where" and value is not UNSTATED and value != default:
-            found[name] = _written(value, zone)
+            found[name] = _json_value(value, zone)
     return found
 
 
-def _written(value: object, zone: tzinfo) -> object:
+def _json_value(value: object, zone: tzinfo) -> object:
     if isinstance(value, Record):
-        return _written_record(value, zone)
+        return _record_object(value, zone)
     if isinstance(value, tuple):
-        return [_written(part, zone) for part in value]
+        return [_json_value(part, zone) for part in value]
     if isinstance(value, datetime):
         value = value.astimezone(zone)
     return value.isoformat() if isinstance(value, date) else value

@@ -7,8 +7,8 @@ from xml.sax.saxutils import escape
 from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile
-from exchange.formats.frab.words import prose
-from exchange.formats.ics import CalendarScope, components, name_of
+from exchange.formats.frab.words import clean_text
+from exchange.formats.ics import CalendarScope, calendar_name, components
 from exchange.records import Program
 
 OPENING = (
@@ -22,7 +22,7 @@ CLOSING = "</components>\n</vcalendar>\n</icalendar>\n"
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one calendar with all sessions, and the talks that have a time of their own."""
-    pieces = calendar([CalendarScope(program, context)], name_of(program, context))
+    pieces = calendar([CalendarScope(program, context)], calendar_name(program, context))
     yield OutputFile(f"{context.edition}.xcal", pieces)
 
 
@@ -58,7 +58,7 @@ def _element(name: str, content: str) -> str:
 def _value(value: object) -> str:
     """Return a value as XML; a rule for repetitions is an element for each of its parts."""
     if not isinstance(value, dict):
-        return escape(prose(str(value)))
+        return escape(clean_text(str(value)))
     parts = (
         (key, each) for key, part in value.items() for each in (part if isinstance(part, list) else [part])
     )

@@ -6,8 +6,8 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats import tables
-from exchange.formats.tables.alone import lines_alone
-from exchange.formats.tables.rows import ALONE, TABLES, table_lines
+from exchange.formats.tables.alone import download_lines
+from exchange.formats.tables.rows import DOWNLOAD_TABLES, TABLES, table_lines
 from exchange.formats.tables.workbook import workbook
 from exchange.reading.grids import NOTES
 from exchange.reading.sheets import sheet_names
@@ -21,8 +21,8 @@ def recognizes(sources: Sequence[Source]) -> bool:
     return all(titles and {*titles} <= {*TABLES, NOTES} for titles in found)
 
 
-def table(name: str, program: Program, context: Context) -> OutputFile:
-    sheet = name, lines_alone(name, program, context)
+def write_table(name: str, program: Program, context: Context) -> OutputFile:
+    sheet = name, download_lines(name, program, context)
     return OutputFile(f"{context.edition}-{name}.xlsx", workbook([sheet]))
 
 
@@ -34,8 +34,8 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
     yield OutputFile(
         f"{context.edition}.xlsx", workbook((name, table_lines(name, program, zone)) for name in wanted)
     )
-    for name in ALONE:
-        yield table(name, program, context)
+    for name in DOWNLOAD_TABLES:
+        yield write_table(name, program, context)
 
 
 FORMAT = Format(

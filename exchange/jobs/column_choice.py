@@ -16,19 +16,19 @@ from django.utils.translation import gettext
 
 from conference.models import Edition
 from exchange.files import Context, Source
-from exchange.formats.spreadsheet import GUESSED_ROWS, guess_columns, read_tables
+from exchange.formats.spreadsheet import MAX_GUESS_ROWS, guess_columns, read_tables
 from exchange.formats.spreadsheet.fields import FIELDS
 from exchange.formats.spreadsheet.mapping import (
     MAX_SHOWN_CHARS,
     Mapping,
     TableMapping,
-    complaints,
-    guessed_header,
+    describe_omitted_columns,
+    has_header_row,
     headings_of,
     layout_keys,
-    left_out,
-    role_of,
+    mapping_problems,
     samples_of,
+    table_role,
 )
 from exchange.formats.tables.rows import TABLES
 from exchange.imports.known_rows import reading_context
@@ -74,7 +74,7 @@ class Table:
 
     @property
     def role(self) -> str:
-        return role_of(self.columns)
+        return table_role(self.columns)
 
     @property
     def places(self) -> list[int]:
@@ -89,7 +89,9 @@ class Table:
     @property
     def left_out(self) -> str:
         shown = self.places
-        return left_out([self.columns[one] for one in shown], [self.headings[one] for one in shown])
+        return describe_omitted_columns(
+            [self.columns[one] for one in shown], [self.headings[one] for one in shown]
+        )
 
     @property
     def mapping(self) -> TableMapping:
@@ -136,7 +138,7 @@ class Choice:
         is_one_day = edition is not None and edition.start_date == edition.end_date
         found = []
         for table in self.wanted:
-            said = complaints(table.columns, table.headings, table.samples, is_one_day=is_one_day)
+            said = mapping_problems(table.columns, table.headings, table.samples, is_one_day=is_one_day)
             found += [f"{table.name}: {one}" if len(self.wanted) > 1 else one for one in said]
         return found
 
@@ -147,7 +149,7 @@ def described(job: ImportJob, earlier: Choice | None = None) -> Choice:
     readings = {one.file: Reading(one.separator, one.encoding) for one in (earlier.tables if earlier else ())}
     before = {one.key: one for one in (earlier.tables if earlier else ())}
     grids = read_grids(
-        uploads.sources(job), findings, readings=readings, max_rows=GUESSED_ROWS, any_encoding=True
+        uploads.sources(job), findings, readings=readings, max_rows=MAX_GUESS_ROWS, any_encoding=True
     )
     memories = remembered(job.edition)
     tables = [_table(grid, before.get(f"{grid.file}-{grid.sheet}"), memories) for grid in grids]
@@ -175,7 +177,7 @@ def _is_ours(table: Table) -> bool:
 
 
 def _table(grid: Grid, before: Table | None, memories: Sequence[ColumnMapping]) -> Table:
-    has_header = before.has_header if before else guessed_header(grid)
+    has_header = before.has_header if before else has_header_row(grid)
     # Cells that will be refused show nothing.
     lines = [
         ["" if (number, place) in grid.faults else cell for place, cell in enumerate(cells)]

@@ -3,7 +3,7 @@
 from django import template
 
 from exchange.exports.citation_files import FORMATS, citation_of
-from exchange.exports.downloads import name_of
+from exchange.exports.downloads import url_name
 from papers.models import Paper
 
 register = template.Library()
@@ -12,7 +12,7 @@ register = template.Library()
 @register.simple_tag
 def citation_formats() -> list[tuple[str, str]]:
     """Return what the formats for citations are called, and the end of the names of their addresses."""
-    return [(fmt.short_label, name_of(ending)) for ending, (fmt, _) in FORMATS.items()]
+    return [(fmt.short_label, url_name(ending)) for ending, (fmt, _) in FORMATS.items()]
 
 
 @register.inclusion_tag("exchange/_cite.html", takes_context=True)

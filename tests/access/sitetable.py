@@ -9,7 +9,7 @@ nothing: answers that there is nothing.
 
 from collections.abc import Iterator
 
-from exchange.exports.downloads import name_of
+from exchange.exports.downloads import url_name
 from exchange.formats import citation_formats
 
 CITED = ("edition", "paper", "topic", "person")
@@ -46,7 +46,7 @@ WORDS = {
 
 def lines() -> Iterator[tuple[str, str]]:
     for ending in citation_formats():
-        yield from ((f"exchange:{what}_{name_of(ending)}", "file") for what in CITED)
+        yield from ((f"exchange:{what}_{url_name(ending)}", "file") for what in CITED)
     for kind, names in WORDS.items():
         yield from ((name, kind) for name in names.split())
 

@@ -7,8 +7,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from hypothesis import strategies as st
 
-from exchange.formats.program_json import HEAD, LISTS
-from exchange.formats.tables.rows import TRIMMED
+from exchange.formats.program_json import HEAD_RECORDS, LIST_RECORDS
+from exchange.formats.tables.rows import TRIMMED_COLUMNS
 from exchange.reading.values import key_of
 from exchange.records import UNSTATED, Program, Record, Stated
 
@@ -58,7 +58,7 @@ def texts_of(owner: str, name: str) -> st.SearchStrategy[str]:
         return st.sampled_from(words)
     if name in NAMES:
         return KEYS
-    if name in TRIMMED - set(TITLES):
+    if name in TRIMMED_COLUMNS - set(TITLES):
         return st.just("") | KEYS
     return LABELS if name in TITLES else TEXTS
 
@@ -105,9 +105,9 @@ def in_order(record: Any) -> Any:
 
 def programs(*, full: bool = False, least: int = 0) -> st.SearchStrategy[Program]:
     """Return programs with at least so many records of each kind, in full or with fields unstated."""
-    heads = {name: st.none() | a_record(kind, full=full) for name, kind in HEAD.items()}
+    heads = {name: st.none() | a_record(kind, full=full) for name, kind in HEAD_RECORDS.items()}
     lists = {
         name: st.lists(a_record(kind, full=full), min_size=least, max_size=3, unique_by=key_of).map(tuple)
-        for name, kind in LISTS.items()
+        for name, kind in LIST_RECORDS.items()
     }
     return st.builds(Program, **heads, **lists)

@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
-from exchange.exports.citation_files import citation_file, citation_of
+from exchange.exports.citation_files import citation_of, dump_for_citation
 from exchange.formats import bibtex, writable
 from people.models import PersonName
 from tests import factories as make
@@ -63,7 +63,7 @@ def test_box_says_what_the_file_says() -> None:
     )
     (shown,) = edition.papers.published().with_authors()
     said = citation_of(shown, edition)
-    content = b"".join(bibtex.cite([citation_file(edition, Q(pk=paper.pk))])).decode()
+    content = b"".join(bibtex.cite([dump_for_citation(edition, Q(pk=paper.pk))])).decode()
 
     assert said["bibtex"] == content
     assert "author = {Ruiz Soto, Ana and Li, Bo}" in content

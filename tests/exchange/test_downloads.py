@@ -19,8 +19,8 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
 from exchange.exports import calendars
-from exchange.formats.tables.alone import columns_of
-from exchange.formats.tables.rows import ALONE
+from exchange.formats.tables.alone import download_columns
+from exchange.formats.tables.rows import DOWNLOAD_TABLES
 from exchange.imports.load import load
 from exchange.reading.sheets import heading
 from tests import factories as make
@@ -261,11 +261,11 @@ def test_calendar_of_many_papers_is_read_in_parts(
         start = shown["session"].start + timedelta(hours=hour)
         make.make_presentation(shown["session"], paper=paper, uid=uid, start=start)
     whole = body(client, "/2021/papers.ics")
-    monkeypatch.setattr(calendars, "SLICE", slice_of)
+    monkeypatch.setattr(calendars, "PRESENTATIONS_PER_BATCH", slice_of)
 
     papers = shown["edition"].papers.published()
     number = shown["edition"].presentations.filter(paper__in=papers).count()
-    assert len(list(calendars.of_papers(shown["edition"], papers))) == math.ceil(number / slice_of)
+    assert len(list(calendars.paper_calendars(shown["edition"], papers))) == math.ceil(number / slice_of)
     assert body(client, "/2021/papers.ics") == whole
     assert uids(client, "/2021/papers.ics") == [f"presentation.2021.{uid}" for uid in ("a1", "b", "c")]
 
@@ -345,7 +345,7 @@ def test_columns_are_explained_beside_the_downloads(client: Client, shown: dict[
         element.text for table in page.all("details") for element in table.elements if element.tag == "dt"
     ]
 
-    assert listed == [heading(column) for name in ALONE for column in columns_of(name)]
+    assert listed == [heading(column) for name in DOWNLOAD_TABLES for column in download_columns(name)]
     assert len(page.all("main")[0].inside("dd")) == len(listed)
 
 

@@ -17,7 +17,7 @@ from django.apps import apps
 from content.models import Content
 from exchange.files import Format
 from exchange.formats import formats, writable
-from exchange.formats.program_json import LISTS
+from exchange.formats.program_json import LIST_RECORDS
 from exchange.imports.kinds import KINDS, Kind, Listing
 from exchange.records import UNSTATED, Program, Record, stated
 from tests.exchange.formats.test_citations import CONTEXT
@@ -125,7 +125,7 @@ def test_fields_of_records_are_those_of_the_program_json() -> None:
 
         assert written >= {kind.key, *kind.fields}, kind.name
     lists = {kind.many for kind in KINDS.values()} - {""}
-    assert {*LISTS} == lists | {"session_kinds", "presentation_kinds"}
+    assert {*LIST_RECORDS} == lists | {"session_kinds", "presentation_kinds"}
 
 
 def files(fmt: Format, made: Program) -> list[tuple[str, bytes]]:

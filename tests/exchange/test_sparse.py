@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from conference.models import Conference, Edition
-from exchange.exports.dump import dumped_for, writing_context
+from exchange.exports.dump import dump_for_format, writing_context
 from exchange.files import Source
 from exchange.formats import formats
 from exchange.imports.load import load
@@ -46,7 +46,7 @@ def test_sparsest_edition_reads_back_and_changes_nothing(name: str) -> None:
     assert fmt.write
     assert fmt.read
     context = writing_context(edition)
-    (first, *_) = fmt.write(dumped_for(fmt, edition, drafts=True), context)
+    (first, *_) = fmt.write(dump_for_format(fmt, edition, drafts=True), context)
     found = fmt.read([Source(first.name, b"".join(first.chunks))], context)
     tallies = load(found, "2021").tallies.values()
 

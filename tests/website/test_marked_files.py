@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from exchange.exports.agenda_files import KINDS
 from exchange.exports.citation_files import FORMATS
-from exchange.exports.downloads import APPS, file_names
+from exchange.exports.downloads import APP_FORMATS, file_names
 from exchange.formats import writable
 from pagecache.middleware import PageCache
 from tests.connections import left_open
@@ -30,8 +30,8 @@ def files(edition: Any) -> Iterator[tuple[str, str]]:
     for name, fmt in writable().items():
         for file in file_names(fmt, edition):
             yield name, reverse("exchange:program_file", args=[edition.slug, name, file])
-    for name in APPS.values():
-        ending = next(ending for ending, app in APPS.items() if app == name)
+    for name in APP_FORMATS.values():
+        ending = next(ending for ending, app in APP_FORMATS.items() if app == name)
         yield name, reverse(f"exchange:schedule_{ending}", args=[edition.slug])
     for ending in FORMATS:
         yield ending, f"/{edition.slug}/papers.{ending}"

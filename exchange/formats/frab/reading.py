@@ -20,20 +20,20 @@ import markup
 from exchange.files import Context, Source
 from exchange.formats.frab import schedule2
 from exchange.formats.frab.words import (
-    BUILT_IN,
-    CANCELLED,
+    BUILT_IN_TYPES,
+    CANCELLED_PREFIX,
     DEMO,
     GUID,
     LINE_END,
     NO_ROOM,
-    OWN_LINKS,
-    counts_as,
-    host_of,
-    in_one_language,
-    is_web,
-    joined,
-    material_of,
-    parted,
+    SESSION_LINKS,
+    classify_link,
+    get_host,
+    guess_built_in_kind,
+    is_web_url,
+    join_paragraphs,
+    pick_language,
+    split_first_paragraph,
 )
 from exchange.problems import Findings, Where, short
 from exchange.reading.textfiles import JsonObject, is_too_large, only_one
@@ -73,37 +73,37 @@ MAX_BYTES = 100_000_000
 # What names no moment of a day: it begins at midnight.
 MIDNIGHT = time()
 # The hours at which a day may begin, for a program that goes on after midnight.
-HOURS = range(13)
+DAY_START_HOURS = range(13)
 # A file with more types than this uses them for something else.
 MAX_TYPES = 20
 MAX_TYPE_CHARS, MAX_KEY_CHARS = 60, 40
 # Links to the same event, or to its form for feedback, on the site that the file comes from.
 SOURCE_LINKS = frozenset(("origin", "feedback"))
 # Types of rooms that are nowhere.
-VIRTUAL = frozenset(("VIRTUAL", "online", "bbb"))
+VIRTUAL_ROOM_TYPES = frozenset(("VIRTUAL", "online", "bbb"))
 # The state of an event: what takes place if nothing is said, and what is no part of the program.
-STATUS = {
+STATUS_BY_STATE = {
     **dict.fromkeys(("canceled", "cancelled"), "cancelled"),
     **dict.fromkeys(("draft", "submitted", "accepted"), "draft"),
 }
-LEFT_OUT = frozenset(("rejected", "withdrawn", "deleted"))
-MODERATORS = frozenset(("moderator", "host"))
+OMITTED_STATES = frozenset(("rejected", "withdrawn", "deleted"))
+MODERATOR_ROLES = frozenset(("moderator", "host"))
 
-type Loading = Callable[[Source, Findings], dict[str, object] | None]
+type ScheduleLoader = Callable[[Source, Findings], dict[str, object] | None]
 
 
-def read_one(sources: Sequence[Source], context: Context, load: Loading) -> Program:
+def read_schedule(sources: Sequence[Source], context: Context, load: ScheduleLoader) -> Program:
     """Read one file. `load` returns {"base_url", "conference": {…, "days": […]}}, or reports a problem."""
     findings, program = Findings(), Program()
     source = only_one(sources, findings)
     if source and not is_too_large(source, MAX_BYTES, findings):
         schedule = load(source, findings)
         if schedule is not None:
-            program = _program(JsonObject(schedule, Where(source.name, "schedule"), findings), context)
+            program = _read_program(JsonObject(schedule, Where(source.name, "schedule"), findings), context)
     return checked(program, findings)
 
 
-def _program(schedule: JsonObject, context: Context) -> Program:
+def _read_program(schedule: JsonObject, context: Context) -> Program:
     findings, inner = schedule.findings, schedule.content.get("conference")
     if not isinstance(inner, dict) or not isinstance(inner.get("days"), list):
         message = gettext("This is not a frab or pretalx schedule: it has no days.")
@@ -117,22 +117,24 @@ def _program(schedule: JsonObject, context: Context) -> Program:
         message = gettext("The times of the file are those of %(theirs)s, the edition has the zone %(ours)s.")
         findings.note("warning", conference.where, message, theirs=zone, ours=ours)
     address, acronym = schedule.line("base_url") or conference.line("url"), conference.line("acronym")
-    reader = EventReader(findings, zone, host_of(address) or slug(acronym or "frab"), address)
+    reader = EventReader(findings, zone, get_host(address) or slug(acronym or "frab"), address)
     for room in conference.objects("rooms"):
-        reader.add_room(room.line("name"), room.number("capacity"), is_virtual=room.line("type") in VIRTUAL)
+        reader.add_room(
+            room.line("name"), room.number("capacity"), is_virtual=room.line("type") in VIRTUAL_ROOM_TYPES
+        )
     if schedule2.is_schedule2(schedule):
-        found = schedule2.events(schedule, conference, zone)
+        found = schedule2.iterate_events(schedule, conference, zone)
     else:
         days = conference.objects("days", is_place=True)
-        found = chain.from_iterable(_events(one, zone) for one in days)
+        found = chain.from_iterable(_listed_events(one, zone) for one in days)
     for name, event, own, begins in found:
         reader.add(event, name, own, begins)
-    edition = reader.with_day_start(conference.where, context)
-    reader.note_summary(conference.where)
+    edition = reader.edition_with_day_start(conference.where, context)
+    reader.note_omissions(conference.where)
     return replace(reader.program(), edition=edition)
 
 
-def _events(one: JsonObject, zone: ZoneInfo) -> Iterator[tuple[str, JsonObject, date | None, time]]:
+def _listed_events(one: JsonObject, zone: ZoneInfo) -> Iterator[tuple[str, JsonObject, date | None, time]]:
     """Yield for each event of a day: its room, the event, the day, the start of the day."""
     try:
         own = day(one.line("date")) if one.content.get("date") else None
@@ -164,7 +166,7 @@ class EventReader:
         self.findings, self.zone, self.host, self.base_url = findings, zone, host, base_url
         # What the file says of people, by their identifiers, else by their names.
         self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
-        self.unread_answers = self.left_out = 0
+        self.unread_answers = self.omitted = 0
         self.photos: dict[str, PhotoRecord] = {}
         # When events begin, the day that lists them, and the hour at which the file says that it begins.
         self.listed: list[tuple[datetime, date, int]] = []
@@ -193,7 +195,7 @@ class EventReader:
         if name in ("", NO_ROOM):
             return None
         if name not in self.rooms:
-            key = _free(slug(name), {room.slug for room in self.rooms.values()})
+            key = _unused_key(slug(name), {room.slug for room in self.rooms.values()})
             position, size = len(self.rooms) + 1, UNSTATED if capacity is None else capacity
             virtual = True if is_virtual else UNSTATED
             self.rooms[name] = RoomRecord(
@@ -204,8 +206,8 @@ class EventReader:
     def add(self, raw: JsonObject, room: str, day: date | None, day_start: time) -> None:
         """Read one event, listed under a room and a day."""
         state = raw.line("state").lower()
-        if state in LEFT_OUT:
-            self.left_out += 1
+        if state in OMITTED_STATES:
+            self.omitted += 1
             return
         uid, start = self._uid(raw), self._start(raw, day, day_start)
         title, subtitle = raw.line("title"), raw.line("subtitle")
@@ -219,14 +221,17 @@ class EventReader:
             return
         if day:
             self.listed.append((start.astimezone(self.zone), day, day_start.hour))
-        is_cancelled = title.startswith(CANCELLED)
-        title = markup.escaped(title.removeprefix(CANCELLED))
-        text, reason = joined(*_texts(raw, "abstract", "description"), *self._answers(raw)), ""
-        first, rest = parted(text)
-        if is_cancelled and first.startswith(CANCELLED):
-            text, reason = rest, first.removeprefix(CANCELLED)
+        is_cancelled = title.startswith(CANCELLED_PREFIX)
+        title = markup.escaped(title.removeprefix(CANCELLED_PREFIX))
+        text, reason = (
+            join_paragraphs(*_non_empty_texts(raw, "abstract", "description"), *self._answers(raw)),
+            "",
+        )
+        first, rest = split_first_paragraph(text)
+        if is_cancelled and first.startswith(CANCELLED_PREFIX):
+            text, reason = rest, first.removeprefix(CANCELLED_PREFIX)
         own, materials = self._links(raw)
-        status = "cancelled" if is_cancelled else STATUS.get(state, "published")
+        status = "cancelled" if is_cancelled else STATUS_BY_STATE.get(state, "published")
         people = list(self._people(raw))
         authors = [person for person, role in people if role == "speaker"]
         kind, shown = self._kinds(raw)
@@ -277,7 +282,7 @@ class EventReader:
 
     def _topic(self, track: str) -> str | None:
         if track and track not in self.topics:
-            key = _free(slug(track), {topic.slug for topic in self.topics.values()})
+            key = _unused_key(slug(track), {topic.slug for topic in self.topics.values()})
             self.topics[track] = TopicRecord(slug=key, name=track, parent=None, position=len(self.topics) + 1)
         return self.topics[track].slug if track else None
 
@@ -289,22 +294,22 @@ class EventReader:
             if name:
                 ref = PersonRef(name=name, ids=((self.host, key),) if key else (), where=one.where)
                 self._describe(one, ref)
-                is_moderator = one.line("role").lower() in MODERATORS
+                is_moderator = one.line("role").lower() in MODERATOR_ROLES
                 yield ref, "moderator" if is_moderator else "speaker"
 
     def _describe(self, one: JsonObject, ref: PersonRef) -> None:
         """Add what the file says of a person, who may be in several events; nothing changes nothing."""
-        texts = _texts(one, "biography") or _texts(one, "abstract", "description")
+        texts = _non_empty_texts(one, "biography") or _non_empty_texts(one, "abstract", "description")
         answers = self._answers(one, is_personal=True)
         named = one.content.get("avatar")
         url = named.get("url") if isinstance(named, dict) else named
         avatar = self._address(url) if isinstance(url, str) else ""
-        if is_web(avatar):
+        if is_web_url(avatar):
             self.photos.setdefault(avatar, PhotoRecord(person=ref, url=avatar, where=one.where))
         pages = (self._address(link.line("url")) for link in one.objects("links"))
-        homepage = next(filter(is_web, pages), "")
+        homepage = next(filter(is_web_url, pages), "")
         if texts or answers or homepage or avatar:
-            biography = joined(*texts, *answers)
+            biography = join_paragraphs(*texts, *answers)
             key = ref.ids or ref.name
             known = self.people.get(key, PersonRecord(ref=ref, where=one.where))
             self.people[key] = replace(
@@ -324,8 +329,8 @@ class EventReader:
             inner = asked if isinstance(asked, dict) else {}
             flags = [flag for each in (inner, one.content) if (flag := each.get("is_public")) is not None]
             is_public = all(flag is True for flag in flags) if flags else not is_personal
-            question = in_one_language(inner.get("question") if inner else asked)
-            answer = in_one_language(one.content.get("answer"))
+            question = pick_language(inner.get("question") if inner else asked)
+            answer = pick_language(one.content.get("answer"))
             if is_public and question and answer and not inner.get("contains_personal_data"):
                 sign = "" if question.endswith(("?", ":")) else ":"
                 found.append(noted_text(f"{question}{sign} {answer}", raw.where, "answers", self.findings))
@@ -333,14 +338,16 @@ class EventReader:
                 self.unread_answers += 1
         return found
 
-    def with_day_start(self, where: Where, context: Context) -> EditionRecord | None:
+    def edition_with_day_start(self, where: Where, context: Context) -> EditionRecord | None:
         """Return the edition with the hour at which the file's days begin, if it matters to an event."""
         ours = context.day_start_hour
-        if ours is None or not self._misplaced(ours):
+        if ours is None or not self._count_misplaced(ours):
             return None
         said = Counter(hour for _, _, hour in self.listed)
-        best = min(HOURS, key=lambda hour: (self._misplaced(hour), -said[hour], abs(hour - ours)))
-        count = self._misplaced(ours) - self._misplaced(best)
+        best = min(
+            DAY_START_HOURS, key=lambda hour: (self._count_misplaced(hour), -said[hour], abs(hour - ours))
+        )
+        count = self._count_misplaced(ours) - self._count_misplaced(best)
         if not count:
             return None
         message = gettext(
@@ -350,17 +357,17 @@ class EventReader:
         self.findings.note("warning", where, message, theirs=best, ours=ours, count=count)
         return EditionRecord(slug=context.edition, day_start_hour=best, where=where)
 
-    def _misplaced(self, hour: int) -> int:
+    def _count_misplaced(self, hour: int) -> int:
         """Return how many events are on another day than the file's if days begin at this hour."""
         night = timedelta(days=1)
         days = ((start.date() - night * (start.hour < hour), day) for start, day, _ in self.listed)
         return sum(found != day for found, day in days)
 
-    def note_summary(self, where: Where) -> None:
+    def note_omissions(self, where: Where) -> None:
         """Say what was left out, and what the types of events count as that are no kinds here."""
-        if self.left_out:
+        if self.omitted:
             message = gettext("Events left out as rejected, withdrawn or deleted: %(count)s.")
-            self.findings.note("warning", where, message, count=self.left_out)
+            self.findings.note("warning", where, message, count=self.omitted)
         if self.kinds:
             counted = ", ".join(f"{one.name} ({one.counts_as})" for one in self.kinds.values())
             message = gettext(
@@ -434,14 +441,16 @@ class EventReader:
         name = raw.line("type")[:MAX_TYPE_CHARS]
         key = slug(name, MAX_KEY_CHARS)
         built_in = key.replace("-", "_")
-        if not name or built_in in BUILT_IN:
-            return (built_in, BUILT_IN[built_in]) if name else ("other", "talk")
+        if not name or built_in in BUILT_IN_TYPES:
+            return (built_in, BUILT_IN_TYPES[built_in]) if name else ("other", "talk")
         if key == DEMO:
             return "other", DEMO
         if key not in self.kinds and len(self.kinds) < MAX_TYPES:
-            self.kinds[key] = KindRecord(slug=key, name=name, counts_as=counts_as(key), where=raw.where)
-        counted = counts_as(key)
-        return key if key in self.kinds else counted, "talk" if counted == "oral" else BUILT_IN[counted]
+            self.kinds[key] = KindRecord(
+                slug=key, name=name, counts_as=guess_built_in_kind(key), where=raw.where
+            )
+        counted = guess_built_in_kind(key)
+        return key if key in self.kinds else counted, "talk" if counted == "oral" else BUILT_IN_TYPES[counted]
 
     def _links(self, raw: JsonObject) -> tuple[dict[str, Any], list[MaterialRecord]]:
         """Return the addresses that are fields of the session, and what is material."""
@@ -453,8 +462,8 @@ class EventReader:
                 address = self._address(link.line("url"))
                 if kind in SOURCE_LINKS:
                     continue
-                name = OWN_LINKS.get((title, kind)) if field == "links" and not materials else None
-                if not is_web(address):
+                name = SESSION_LINKS.get((title, kind)) if field == "links" and not materials else None
+                if not is_web_url(address):
                     message = gettext("The link %(url)s is left out: it is no web address.")
                     self.findings.note("warning", link.where, message, url=short(address))
                 elif name and name not in own:
@@ -463,16 +472,16 @@ class EventReader:
                     is_attachment = field == "attachments"
                     if is_attachment and not kind and address.lower().endswith(".pdf"):
                         kind = "paper"
-                    found, label = material_of(kind, title, is_attachment)
+                    found, label = classify_link(kind, title, is_attachment)
                     materials.append(MaterialRecord(kind=found, url=address, label=label))
         return own, materials
 
 
-def _texts(one: JsonObject, *names: str) -> list[str]:
+def _non_empty_texts(one: JsonObject, *names: str) -> list[str]:
     return [text for name in names if (text := LINE_END.sub("\n", one.text(name)).strip())]
 
 
-def _free(key: str, taken: set[str]) -> str:
+def _unused_key(key: str, taken: set[str]) -> str:
     """Return the key, or the first one with a number that is free."""
     if key not in taken:
         return key

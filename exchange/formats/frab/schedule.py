@@ -13,22 +13,22 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 import markup
 from exchange.files import Context
 from exchange.formats.frab.words import (
-    CANCELLED,
+    CANCELLED_PREFIX,
     DEMO,
     GUID,
-    MATERIALS,
-    NAMED,
+    LINK_TITLES,
+    LINK_TYPES,
     NO_ROOM,
-    OWN_LINKS,
-    host_of,
-    is_web,
-    joined,
-    line,
-    parted,
-    prose,
-    site_of,
+    SESSION_LINKS,
+    clean_line,
+    clean_text,
+    get_host,
+    get_site_url,
+    is_web_url,
+    join_paragraphs,
+    split_first_paragraph,
 )
-from exchange.formats.ics import Lookup, is_cancelled, reason_of
+from exchange.formats.ics import Lookup, cancellation_reason, is_cancelled
 from exchange.reading.values import slug
 from exchange.records import (
     EditionRecord,
@@ -43,14 +43,14 @@ from exchange.records import (
 )
 
 NO_TITLE = "\u2026"
-NOT_IN_ACRONYMS = re.compile(r"[^a-z0-9_]+")
+NON_ACRONYM_CHARS = re.compile(r"[^a-z0-9_]+")
 # Apps keep numbers in 32 bits with a sign; small ones are left out, so that slugs are long enough.
 FIRST_NUMBER, LAST_NUMBER = 100_000, 2**31 - 1
 MINUTE = timedelta(minutes=1)
 COLOR = re.compile(r"#[0-9a-fA-F]{6}\Z")
 ROOM_SLUG = re.compile(r"[a-z0-9_-]+[a-z0-9]\Z")
 # The hour at which a program day begins where the edition says nothing.
-DAWN = 4
+DEFAULT_DAY_START_HOUR = 4
 # An edition that lasts longer shows the days with events only.
 MAX_DAYS = 60
 
@@ -63,7 +63,7 @@ type Link = tuple[dict[str, str], bool]
 type DatedEvent = tuple[datetime, EventObject]
 
 
-def schedule_of(program: Program, context: Context) -> dict[str, Any]:
+def build_schedule(program: Program, context: Context) -> dict[str, Any]:
     """Return the schedule object of a program. There is at least one day."""
     edition = program.edition or EditionRecord(slug=context.edition)
     acronym = acronym_of(stated(edition.conference, ""), context)
@@ -79,11 +79,11 @@ def schedule_of(program: Program, context: Context) -> dict[str, Any]:
         track_slug = made if len(made) > 1 and made[0].isalpha() else f"track-{made}"
         tracks.append({"name": name, "slug": track_slug})
     return {
-        "version": line(context.version()) or "0",
+        "version": clean_line(context.version()) or "0",
         "base_url": f"{found.address}/",
         "conference": {
             "acronym": acronym,
-            "title": line(stated(edition.name, "")) or context.edition,
+            "title": clean_line(stated(edition.name, "")) or context.edition,
             "start": days[0]["date"],
             "end": days[-1]["date"],
             "daysCount": len(days),
@@ -102,7 +102,7 @@ def _rooms(program: Program, address: str) -> list[dict[str, Any]]:
     """Return the rooms, of two with one name the first: apps know them by their names."""
     named: dict[str, RoomRecord] = {}
     for room in program.rooms:
-        named.setdefault(line(stated(room.name, "")) or room.slug, room)
+        named.setdefault(clean_line(stated(room.name, "")) or room.slug, room)
     found = []
     for name, room in named.items():
         guid = uuid_of(f"{address}/rooms/{name}")
@@ -115,7 +115,7 @@ def _days(
     edition: EditionRecord, context: Context, found: "Events", events: list[DatedEvent], rooms: list[str]
 ) -> list[dict[str, Any]]:
     """Return the days of the program: one may end after midnight. Each holds all rooms in order."""
-    hour = max(0, min(23, stated(edition.day_start_hour, DAWN)))
+    hour = max(0, min(23, stated(edition.day_start_hour, DEFAULT_DAY_START_HOUR)))
     by_day: dict[date, list[EventObject]] = {}
     first, last = stated(edition.start_date, None), stated(edition.end_date, None)
     if first and last and (last - first).days < MAX_DAYS:
@@ -146,11 +146,15 @@ def _days(
 class Events(Lookup):
     def __init__(self, program: Program, context: Context, acronym: str) -> None:
         super().__init__(program, context)
-        self.acronym, self.site = acronym, site_of(context)
-        self.host = host_of(self.site)
+        self.acronym, self.site = acronym, get_site_url(context)
+        self.host = get_host(self.site)
         self.address = f"{self.site}/{context.edition}"
-        self.room_names = {room.slug: line(stated(room.name, "")) or room.slug for room in program.rooms}
-        self.topics = {topic.slug: line(stated(topic.name, "") or topic.slug) for topic in program.topics}
+        self.room_names = {
+            room.slug: clean_line(stated(room.name, "")) or room.slug for room in program.rooms
+        }
+        self.topics = {
+            topic.slug: clean_line(stated(topic.name, "") or topic.slug) for topic in program.topics
+        }
         self.people = {key: person for person in program.people for key in (person.ref.uid, *person.ref.ids)}
         # Kinds of the conference's own are types by their names.
         kinds = {"session": program.session_kinds, "presentation": program.presentation_kinds}
@@ -181,7 +185,7 @@ class Events(Lookup):
         """Number the events of a kind: the oldest first, drafts among them, so that numbers last."""
         known = [event_guid(self.context, kind, uid) for uid in self.context.uids(kind)]
         guids = [*known, *sorted(event["guid"] for _, event in events)]
-        return numbered(guids, odd=kind == "presentation")
+        return assign_numbers(guids, odd=kind == "presentation")
 
     def moment(self, value: datetime) -> datetime:
         """Return a moment in the zone, to the second; in UTC where the offset then had seconds."""
@@ -197,7 +201,7 @@ class Events(Lookup):
             return None
         is_talk = len(shown) == len(untimed) == 1 and self.title(shown[0]) == stated(session.title, "")
         single = shown[0] if is_talk else None
-        texts = [stated(session.abstract, ""), self._chairs(session)]
+        texts = [stated(session.abstract, ""), self._chair_line(session)]
         texts.append(self.abstract(single) if single else "\n".join(map(self._list_item, untimed)))
         roles = [role.person for role in stated(session.roles, ()) if role.role != "chair"]
         kind = str(session.kind or "other")
@@ -207,10 +211,10 @@ class Events(Lookup):
             else self.types["session"].get(kind, kind)
         )
         links: list[Link] = []
-        for (title, link_type), field in OWN_LINKS.items():
+        for (title, link_type), field in SESSION_LINKS.items():
             url = stated(getattr(session, field), "")
-            if is_web(url):
-                links.append(({"type": link_type, "url": line(url), "title": title}, False))
+            if is_web_url(url):
+                links.append(({"type": link_type, "url": clean_line(url), "title": title}, False))
         return self._event(
             event_guid(self.context, "session", session.uid),
             f"sessions/{session.uid}/",
@@ -225,17 +229,20 @@ class Events(Lookup):
             rows=[row for row in (single, session, self.parent(session)) if row],
         )
 
-    def _chairs(self, session: SessionRecord) -> str:
-        names = [line(role.person.name) for role in stated(session.roles, ()) if role.role == "chair"]
+    def _chair_line(self, session: SessionRecord) -> str:
+        names = [clean_line(role.person.name) for role in stated(session.roles, ()) if role.role == "chair"]
         return f"Chair: {', '.join(names)}" if names else ""
 
     def _list_item(self, shown: PresentationRecord) -> str:
         """Return what a session holds and has no time of its own, such as a poster, in Markdown."""
-        title = line(markup.plain(self.title(shown)))
+        title = clean_line(markup.plain(self.title(shown)))
         if paper := self.paper(shown):
             escaped = title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
             title = f"[{escaped}]({self.address}/papers/{paper.uid}/)"
-        board, called_off = line(stated(shown.board, "")), CANCELLED.strip() if is_cancelled(shown) else ""
+        board, called_off = (
+            clean_line(stated(shown.board, "")),
+            CANCELLED_PREFIX.strip() if is_cancelled(shown) else "",
+        )
         return " ".join(filter(None, ("-", called_off, board, title)))
 
     def _presentation(self, shown: PresentationRecord) -> DatedEvent | None:
@@ -245,8 +252,8 @@ class Events(Lookup):
         page = f"papers/{paper.uid}/" if paper else f"sessions/{session.uid}/" if session else "schedule/"
         texts = [self.abstract(shown)]
         if session:
-            texts.append(f"Session: {line(markup.plain(stated(session.title, '')))}")
-            texts.append(self._chairs(session))
+            texts.append(f"Session: {clean_line(markup.plain(stated(session.title, '')))}")
+            texts.append(self._chair_line(session))
         return self._event(
             event_guid(self.context, "presentation", shown.uid),
             page,
@@ -277,18 +284,18 @@ class Events(Lookup):
         rows: list[SessionRecord | PresentationRecord],
     ) -> DatedEvent:
         """Return an event with its start, its texts cleaned. `rows`: it is called off if one of them is."""
-        title, text = line(markup.plain(title)) or NO_TITLE, joined(*map(prose, texts))
+        title, text = clean_line(markup.plain(title)) or NO_TITLE, join_paragraphs(*map(clean_text, texts))
         if is_cancelled(*rows):
-            reason = line(reason_of(*rows))
-            title = f"{CANCELLED}{title}"
-            text = joined(f"{CANCELLED}{reason}" if reason else "", text)
-        abstract, description = parted(text)
+            reason = clean_line(cancellation_reason(*rows))
+            title = f"{CANCELLED_PREFIX}{title}"
+            text = join_paragraphs(f"{CANCELLED_PREFIX}{reason}" if reason else "", text)
+        abstract, description = split_first_paragraph(text)
         start, end = map(self.moment, times)
         end = max(start, end, key=lambda moment: moment.astimezone(UTC))
         minutes = max(0, int((end.astimezone(UTC) - start.astimezone(UTC)) / MINUTE))
         track = ""
         if paper:
-            track = self.topics.get(stated(paper.topic, None) or "") or line(stated(paper.track, ""))
+            track = self.topics.get(stated(paper.topic, None) or "") or clean_line(stated(paper.track, ""))
         return start, {
             "guid": guid,
             "id": 0,
@@ -296,13 +303,13 @@ class Events(Lookup):
             "start": start.astimezone(self.zone).strftime("%H:%M"),
             "end": end.isoformat(),
             "duration": f"{minutes // 60:02d}:{minutes % 60:02d}",
-            "room": self.room_names.get(room, line(room)) if room else NO_ROOM,
+            "room": self.room_names.get(room, clean_line(room)) if room else NO_ROOM,
             "slug": "",
             "url": f"{self.address}/{page}",
             "title": title,
             "subtitle": "",
             "track": track,
-            "type": line(kind),
+            "type": clean_line(kind),
             "language": next(
                 (row.language for row in rows if isinstance(row, SessionRecord) and row.language), None
             ),
@@ -319,12 +326,12 @@ class Events(Lookup):
         guid = uuid_of(f"{self.site}/people/{ref.uid or ref.name}")
         own = ids.get(self.host, "")
         number = int(own) if own.isascii() and own.isdecimal() and len(own) < 11 else 0
-        person = {"id": number or number_of(guid), "guid": guid, "name": line(ref.name)}
+        person = {"id": number or number_of_guid(guid), "guid": guid, "name": clean_line(ref.name)}
         if ref.uid:
             person["url"] = f"{self.site}/people/{ref.uid}/"
-        if known and (biography := prose(stated(known.biography, ""))):
+        if known and (biography := clean_text(stated(known.biography, ""))):
             person["biography"] = biography
-        if known and is_web(homepage := line(stated(known.homepage, ""))):
+        if known and is_web_url(homepage := clean_line(stated(known.homepage, ""))):
             person["links"] = [{"type": "web", "url": homepage, "title": "Homepage"}]
         return person
 
@@ -339,13 +346,15 @@ class Events(Lookup):
     def _links(self, shown: PresentationRecord) -> list[Link]:
         paper, recording = self.paper(shown), stated(shown.recording_url, "")
         found: list[Link] = []
-        if is_web(recording):
+        if is_web_url(recording):
             found.append(({"type": "media", "url": recording, "title": "Recording"}, False))
         for material in stated(paper.materials, ()) if paper else ():
-            if material.visible and is_web(material.url):
-                kind, is_attachment = MATERIALS.get(material.kind, MATERIALS["other"])
-                title = line(material.label) or NAMED.get(material.kind, material.kind.capitalize())
-                found.append(({"type": kind, "url": line(material.url), "title": title}, is_attachment))
+            if material.visible and is_web_url(material.url):
+                kind, is_attachment = LINK_TYPES.get(material.kind, LINK_TYPES["other"])
+                title = clean_line(material.label) or LINK_TITLES.get(
+                    material.kind, material.kind.capitalize()
+                )
+                found.append(({"type": kind, "url": clean_line(material.url), "title": title}, is_attachment))
         return found
 
 
@@ -356,23 +365,23 @@ def event_guid(context: Context, kind: str, uid: str) -> str:
     """Return the guid of a session or presentation; a session that came with one keeps it."""
     if kind == "session" and GUID.match(uid):
         return uid.lower()
-    return uuid_of(f"{site_of(context)}/{context.edition}/{kind}/{uid}")
+    return uuid_of(f"{get_site_url(context)}/{context.edition}/{kind}/{uid}")
 
 
 def uuid_of(name: str) -> str:
     return str(uuid5(NAMESPACE_URL, name))
 
 
-def number_of(guid: str) -> int:
+def number_of_guid(guid: str) -> int:
     return FIRST_NUMBER + UUID(guid).int % (LAST_NUMBER - FIRST_NUMBER)
 
 
-def numbered(guids: Iterable[str], *, odd: bool = False) -> dict[str, int]:
+def assign_numbers(guids: Iterable[str], *, odd: bool = False) -> dict[str, int]:
     """Give each guid an even or odd number, the next one if taken: later guids never change earlier ones."""
     taken: set[int] = set()
     found: dict[str, int] = {}
     for guid in dict.fromkeys(guids):
-        value = number_of(guid) & ~1 | odd
+        value = number_of_guid(guid) & ~1 | odd
         while value in taken:
             value = value + 2 if value + 2 <= LAST_NUMBER else FIRST_NUMBER + odd
         taken.add(value)
@@ -383,5 +392,5 @@ def numbered(guids: Iterable[str], *, odd: bool = False) -> dict[str, int]:
 def acronym_of(conference: str, context: Context) -> str:
     """Return a short name such as "mlsys2021": small letters, digits and underscores, at least four."""
     words = f"{conference}{context.edition}" if conference else f"program_{context.edition}"
-    name = NOT_IN_ACRONYMS.sub("_", words.lower())
+    name = NON_ACRONYM_CHARS.sub("_", words.lower())
     return name if len(name) >= 4 else f"{name}_{context.year or 'program'}"

@@ -9,7 +9,7 @@ from datetime import date, datetime, time, tzinfo
 
 from django.utils.translation import gettext
 
-from exchange.formats.frab.words import in_one_language
+from exchange.formats.frab.words import pick_language
 from exchange.problems import Where, short
 from exchange.reading.papers import listed
 from exchange.reading.textfiles import JsonObject
@@ -23,21 +23,23 @@ def is_schedule2(schedule: JsonObject) -> bool:
     return isinstance(schedule.content.get("events"), list)
 
 
-def events(
+def iterate_events(
     schedule: JsonObject, conference: JsonObject, zone: tzinfo
 ) -> Iterator[tuple[str, JsonObject, date | None, time]]:
     """Yield for each event: its room, the event, the day that it belongs to, and the start of days."""
     rooms = {key: room for room in _objects(conference, "rooms") for key in _keys(room)}
     tracks = {key: track for track in _objects(conference, "tracks") for key in _keys(track)}
-    persons = {key: _in_words(person) for person in _objects(schedule, "persons") for key in _keys(person)}
+    persons = {
+        key: _translate_texts(person) for person in _objects(schedule, "persons") for key in _keys(person)
+    }
     days = list(_days(conference, zone))
     # The first day may begin later, and the last one end earlier.
     turns = Counter(moment.time() for _, *ends in days for moment in ends)
     begins = turns.most_common(1)[0][0] if turns else time()
     guids: dict[str, set[str]] = {}
     for event in schedule.objects("events", is_place=True):
-        content = _in_words(event.content)
-        room, track = _named(content.get("room"), rooms), _named(content.get("track"), tracks)
+        content = _translate_texts(event.content)
+        room, track = _resolve_name(content.get("room"), rooms), _resolve_name(content.get("track"), tracks)
         content |= {"date": content.get("start"), "room": room, "track": track}
         if isinstance(kind := content.get("type"), str):
             # They are constants, such as LIGHTNING_TALK.
@@ -57,7 +59,7 @@ def events(
             content["code"] = content.get("code") or slug(f"{title} {content['date']}")
         called = f" ({short(title)})" if isinstance(title, str) and title else ""
         where = Where(event.where.file, f"{event.where.place}{called}")
-        start = _moment(content["date"], zone)
+        start = _parse_moment(content["date"], zone)
         own = next((day for day, first, last in days if start and first <= start < last), None)
         yield room, JsonObject(content, where, event.findings), own, begins
     _note_namesakes(guids, schedule)
@@ -79,23 +81,26 @@ def _keys(content: Content) -> list[str]:
     return [key for name in ("guid", "slug") if isinstance(key := content.get(name), str) and key]
 
 
-def _named(reference: object, known: dict[str, Content]) -> str:
+def _resolve_name(reference: object, known: dict[str, Content]) -> str:
     """Return the name of what a reference leads to: an object with guid, slug or name, or a name."""
     if not isinstance(reference, dict):
         return reference if isinstance(reference, str) else ""
     found = next((known[key] for key in _keys(reference) if key in known), reference)
-    return in_one_language(found.get("name") or found.get("slug"))
+    return pick_language(found.get("name") or found.get("slug"))
 
 
-def _in_words(content: "Content | object") -> Content:
+def _translate_texts(content: "Content | object") -> Content:
     """Return an object with its texts in one language."""
     found: Content = dict(content) if isinstance(content, dict) else {}
-    return found | {name: in_one_language(found[name]) for name in TEXTS if isinstance(found.get(name), dict)}
+    return found | {name: pick_language(found[name]) for name in TEXTS if isinstance(found.get(name), dict)}
 
 
 def _days(conference: JsonObject, zone: tzinfo) -> Iterator[tuple[date, datetime, datetime]]:
     for one in conference.objects("days", is_place=True):
-        start, end = _moment(one.content.get("start"), zone), _moment(one.content.get("end"), zone)
+        start, end = (
+            _parse_moment(one.content.get("start"), zone),
+            _parse_moment(one.content.get("end"), zone),
+        )
         try:
             own = day(one.line("date"))
         except UnfitError as error:
@@ -105,7 +110,7 @@ def _days(conference: JsonObject, zone: tzinfo) -> Iterator[tuple[date, datetime
             yield own, start, end
 
 
-def _moment(value: object, zone: tzinfo) -> datetime | None:
+def _parse_moment(value: object, zone: tzinfo) -> datetime | None:
     try:
         return moment(value, zone).astimezone(zone) if isinstance(value, str) else None
     except UnfitError:

@@ -7,19 +7,19 @@ from exchange.files import Context
 from exchange.reading.papers import OTHER_KINDS, PAPER_KINDS, kind_of
 
 # Everything that XML 1.0 cannot hold, and invisible control characters.
-UNFIT = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+INVALID_XML_CHARS = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 LINE_END = re.compile(r"\r\n?")
-CANCELLED = "Cancelled: "
+CANCELLED_PREFIX = "Cancelled: "
 NO_ROOM = "No room"
 GUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
-NOWHERE = "https://plenary.invalid"
+FALLBACK_SITE_URL = "https://plenary.invalid"
 
 # Types of events that are kinds of sessions here, and the kind of the presentation in such a session.
-BUILT_IN = {**{kind: kind for kind in PAPER_KINDS}, **dict.fromkeys((*OTHER_KINDS, "other"), "talk")}
+BUILT_IN_TYPES = {**{kind: kind for kind in PAPER_KINDS}, **dict.fromkeys((*OTHER_KINDS, "other"), "talk")}
 # What other types count as. They are words of longer types too, such as "Talk 30 min + 10 min Q&A".
 COUNTS_AS = {
-    **{name.replace("_", " "): name for name in BUILT_IN},
+    **{name.replace("_", " "): name for name in BUILT_IN_TYPES},
     **dict.fromkeys(("lecture", "talk", "vortrag", "presentation"), "oral"),
     **dict.fromkeys(("keynote", "invited lecture", "plenary"), "invited_talk"),
     **dict.fromkeys(("lightning", "lightning talk"), "spotlight"),
@@ -35,7 +35,7 @@ TYPE_WORDS = sorted(COUNTS_AS, key=len, reverse=True)
 DEMO = "demo"
 
 # Type of a link, whether it is an attachment -> kind of the material.
-MATERIALS = {
+LINK_TYPES = {
     "pdf": ("paper", True),
     "slides": ("slides", True),
     "poster": ("media", True),
@@ -47,15 +47,15 @@ MATERIALS = {
     "other": ("related", False),
 }
 # Links of a session that are none of its paper, in the order in which they are written.
-OWN_LINKS = {
+SESSION_LINKS = {
     ("Stream", "media"): "stream_url",
     ("Recording", "media"): "recording_url",
     ("Chat", "related"): "chat_url",
 }
-NAMED = {"pdf": "Paper", "other": "Link", "review": "Reviews"}
+LINK_TITLES = {"pdf": "Paper", "other": "Link", "review": "Reviews"}
 
 
-def counts_as(key: str) -> str:
+def guess_built_in_kind(key: str) -> str:
     """Return the built-in kind of sessions that a type, given as a slug, sounds like."""
     words = key.replace("-", " ")
     return next(
@@ -64,7 +64,7 @@ def counts_as(key: str) -> str:
     )
 
 
-def in_one_language(value: object) -> str:
+def pick_language(value: object) -> str:
     """Return a text, of one in several languages the English one, else the first."""
     if isinstance(value, dict):
         texts = {name: text for name, text in value.items() if isinstance(text, str) and text.strip()}
@@ -72,30 +72,30 @@ def in_one_language(value: object) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def line(text: str) -> str:
+def clean_line(text: str) -> str:
     """Return a text on one line, without what no file may hold."""
-    return " ".join(UNFIT.sub("", text).split())
+    return " ".join(INVALID_XML_CHARS.sub("", text).split())
 
 
-def prose(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return a text of several lines, without what no file may hold."""
-    return LINE_END.sub("\n", UNFIT.sub("", text)).strip()
+    return LINE_END.sub("\n", INVALID_XML_CHARS.sub("", text)).strip()
 
 
-def parted(text: str) -> tuple[str, str]:
+def split_first_paragraph(text: str) -> tuple[str, str]:
     """Part a text into its first paragraph and the rest: an event's abstract and its description."""
     first, *rest = BLANK_LINE.split(text, maxsplit=1)
     return first, rest[0] if rest else ""
 
 
-def joined(*texts: str) -> str:
+def join_paragraphs(*texts: str) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def material_of(kind: str, title: str, is_attachment: bool) -> tuple[str, str]:
+def classify_link(kind: str, title: str, is_attachment: bool) -> tuple[str, str]:
     """Return kind and label of the material that a link of this type and title is."""
-    for name, spelled in MATERIALS.items():
-        if spelled == (kind, is_attachment) and title == NAMED.get(name, name.capitalize()):
+    for name, spelled in LINK_TYPES.items():
+        if spelled == (kind, is_attachment) and title == LINK_TITLES.get(name, name.capitalize()):
             return name, ""
     alike = {"media": "video", "web": "project"}
     if is_attachment:
@@ -103,12 +103,12 @@ def material_of(kind: str, title: str, is_attachment: bool) -> tuple[str, str]:
     return alike.get(kind, "other"), title
 
 
-def site_of(context: Context) -> str:
+def get_site_url(context: Context) -> str:
     """Return the site's address without a slash at its end."""
-    return context.site_url.rstrip("/") or NOWHERE
+    return context.site_url.rstrip("/") or FALLBACK_SITE_URL
 
 
-def host_of(address: str) -> str:
+def get_host(address: str) -> str:
     """Return the host of an address, the namespace of the numbers of its people."""
     try:
         return urlsplit(address).hostname or ""
@@ -116,5 +116,5 @@ def host_of(address: str) -> str:
         return ""
 
 
-def is_web(address: str) -> bool:
+def is_web_url(address: str) -> bool:
     return address.startswith(("https://", "http://"))

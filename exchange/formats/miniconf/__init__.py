@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
 from exchange.formats.miniconf.conference_json import add_conference, is_conference
-from exchange.formats.miniconf.papers import NEEDED, PaperReader
-from exchange.formats.miniconf.rows import SiteRow, Times, read_json_texts, without_tags
+from exchange.formats.miniconf.papers import REQUIRED_COLUMNS, PaperReader
+from exchange.formats.miniconf.rows import SiteRow, Times, clean_title, read_json_texts
 from exchange.formats.miniconf.sessions import SessionReader
 from exchange.problems import Findings, Where
 from exchange.reading.archives import member_names, unpacked
@@ -25,12 +25,12 @@ from exchange.reading.values import checked, stated_zone, tidy
 from exchange.records import UNSTATED, CommitteeRecord, EditionRecord, PersonRef, Program, Stated, is_stated
 
 # What the file about the site holds.
-CONFIG = {"tagline", "site_title", "proceedings_title"}
+CONFIG_KEYS = {"tagline", "site_title", "proceedings_title"}
 TABLES = (".csv", ".tsv")
 YAMLS = (".yml", ".yaml")
 JSONS = (".json",)
 # Tables of events, whose columns may be those of papers.
-EVENTS = re.compile(
+EVENT_TABLE_NAMES = re.compile(
     r"(workshops?|tutorials?|(invited_?)?(speakers?|talks?)|socials?|keynotes?|panels?|plenar\w*)\Z",
     re.IGNORECASE,
 )
@@ -38,14 +38,14 @@ EVENTS = re.compile(
 MEETINGS = _("It holds links to meetings and players, which are not public.")
 COMPUTED = _("It holds the map of papers and the papers alike, which are computed here.")
 SITE = _("It holds texts and sponsors of the site: enter them in the admin.")
-LEFT_OUT = (
+OMITTED_FILES = (
     (re.compile(r"_(zoom_links|slideslive_ids|video_links)\Z", re.IGNORECASE), MEETINGS),
     (re.compile(r"projection|_recs?\b|similar", re.IGNORECASE), COMPUTED),
     (re.compile(r"faq|code_of_conduct|sponsor|instructions|\Aabout", re.IGNORECASE), SITE),
 )
 
 
-def is_ours(name: str) -> bool:
+def has_known_extension(name: str) -> bool:
     return PurePath(name).suffix.casefold() in (*TABLES, *YAMLS, *JSONS) and not name.startswith(".")
 
 
@@ -57,9 +57,9 @@ def recognizes(sources: Sequence[Source]) -> bool:
     names = [name for source in sources for name in (member_names(source) or [source.name])]
     has_yaml = any(PurePath(name).suffix.casefold() in YAMLS for name in names)
     tables = [source for source in sources if ending(source) in ("csv", "tsv")]
-    has_papers = any(columns(table) >= NEEDED for table in tables)
+    has_papers = any(columns(table) >= REQUIRED_COLUMNS for table in tables)
     bare = (PurePath(name).name for name in names if not name.endswith("/"))
-    return (has_yaml or has_papers) and all(map(is_ours, bare))
+    return (has_yaml or has_papers) and all(map(has_known_extension, bare))
 
 
 class SiteReader:
@@ -76,16 +76,16 @@ class SiteReader:
 
     def add(self, file: Source) -> None:
         suffix, stem = PurePath(file.name).suffix.casefold(), PurePath(file.name).stem
-        reason = next((reason for pattern, reason in LEFT_OUT if pattern.search(stem)), None)
+        reason = next((reason for pattern, reason in OMITTED_FILES if pattern.search(stem)), None)
         if reason:
-            self._leave(Where(file.name), str(reason))
+            self._note_omission(Where(file.name), str(reason))
         elif suffix in JSONS:
             self.parts[file.name] = read_json_texts(file, self.findings)
         elif suffix in YAMLS:
             self.parts[file.name] = read_yaml(file, self.findings)
         else:
             for _title, sheet in read_sheets(file, self.findings):
-                if set(sheet.columns) >= NEEDED and not EVENTS.match(stem):
+                if set(sheet.columns) >= REQUIRED_COLUMNS and not EVENT_TABLE_NAMES.match(stem):
                     self.papers.add(sheet)
                     self.taken += 1
                 else:
@@ -94,7 +94,7 @@ class SiteReader:
     def program(self, context: Context) -> Program:
         """Read what is no table of papers: sessions may name papers of all tables."""
         parts = self.parts.values()
-        config = next((part for part in parts if isinstance(part, dict) and CONFIG & set(part)), {})
+        config = next((part for part in parts if isinstance(part, dict) and CONFIG_KEYS & set(part)), {})
         about = SiteRow(config, Where("config.yml"))
         zone_name = about.text("timezone", "time_zone")
         zone = stated_zone(zone_name, context, about.where, "timezone", self.findings)
@@ -106,13 +106,13 @@ class SiteReader:
                 self.taken += 1
             elif part is not None:
                 # What could not be read has been reported.
-                self._leave_unknown(Where(name))
+                self._note_unknown(Where(name))
         sessions.finish()
         edition = EditionRecord(
             where=about.where,
             slug=context.edition,
             name=tidy(about.text("name")) or UNSTATED,
-            description=without_tags(about.text("tagline")) or UNSTATED,
+            description=clean_title(about.text("tagline")) or UNSTATED,
             timezone=zone_name or UNSTATED,
             committee=self.committee,
         )
@@ -128,9 +128,9 @@ class SiteReader:
     def _add_table(self, sheet: Sheet, sessions: SessionReader) -> None:
         has = set(sheet.columns)
         if not has >= {"uid", "title"}:
-            self._leave_unknown(sheet.where)
+            self._note_unknown(sheet.where)
             return
-        is_of_talks = bool(has & {"speakers", "speaker"}) and not EVENTS.match(
+        is_of_talks = bool(has & {"speakers", "speaker"}) and not EVENT_TABLE_NAMES.match(
             PurePath(sheet.where.file).stem
         )
         (sessions.add_talks if is_of_talks else sessions.add_table)(sheet)
@@ -145,12 +145,12 @@ class SiteReader:
             return True
         return sessions.add(part, name)
 
-    def _leave(self, where: Where, reason: str) -> None:
+    def _note_omission(self, where: Where, reason: str) -> None:
         self.findings.note("warning", where, gettext("Left out. %(reason)s"), reason=reason)
 
-    def _leave_unknown(self, where: Where) -> None:
+    def _note_unknown(self, where: Where) -> None:
         self.unknown.append(where.file)
-        self._leave(where, gettext("This is not a known Mini-Conf file."))
+        self._note_omission(where, gettext("This is not a known Mini-Conf file."))
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -177,12 +177,12 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 def _files(source: Source, findings: Findings) -> Iterator[Source]:
     """Yield the files of a site; what has another ending is named in a note."""
     inside = [PurePath(name).name for name in member_names(source) if not name.endswith("/")]
-    others = [name for name in inside or [source.name] if not is_ours(name)]
+    others = [name for name in inside or [source.name] if not has_known_extension(name)]
     if others:
         message = gettext("Left out because they aren’t tables, YAML or JSON: %(names)s.")
         findings.note("warning", Where(source.name if inside else ""), message, names=listed(others))
-    if inside or is_ours(source.name):
-        yield from unpacked(source, findings, is_ours)
+    if inside or has_known_extension(source.name):
+        yield from unpacked(source, findings, has_known_extension)
 
 
 def _members(rows: list[object], file: str, findings: Findings) -> Iterator[CommitteeRecord]:

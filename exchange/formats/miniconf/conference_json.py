@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 
 from exchange.formats.miniconf.papers import PaperReader
 from exchange.formats.miniconf.rows import SiteRow
-from exchange.formats.miniconf.sessions import ROLES, SessionReader
+from exchange.formats.miniconf.sessions import ROLE_BY_KIND, SessionReader
 from exchange.problems import Where, short
 from exchange.reading.papers import PAPER_KINDS, WEB, as_source, kind_of, listed, parsed, uid_of
 from exchange.reading.values import slug, tidy
@@ -28,7 +28,7 @@ from exchange.records import (
 )
 
 # Fields of a paper that lead somewhere, and what is there.
-LINKS = {
+MATERIAL_BY_FIELD = {
     "paper_pdf": "pdf",
     "slides_pdf": "slides",
     "poster_pdf": "poster",
@@ -37,14 +37,16 @@ LINKS = {
     "demo_url": "project",
     "anthology_url": "other",
 }
-DESCRIBED = ("plenaries", "tutorials", "workshops")
-KINDS = {"socials": "social", "tutorials": "tutorial", "workshops": "workshop"}
+DESCRIBED_EVENT_LISTS = ("plenaries", "tutorials", "workshops")
+KIND_BY_TYPE = {"socials": "social", "tutorials": "tutorial", "workshops": "workshop"}
 # The lists of events in a session that describe the session itself.
-WHOLE = ("plenary_events", "tutorial_events", "workshop_events")
+SESSION_EVENT_LISTS = ("plenary_events", "tutorial_events", "workshop_events")
 # What is written for a person, a text or a biography that is missing.
-MISSING = re.compile(r"(tb[ad]|none|null|n/?a)\Z", re.IGNORECASE)
+PLACEHOLDER = re.compile(r"(tb[ad]|none|null|n/?a)\Z", re.IGNORECASE)
 # What presents a plenary and is no person.
-GROUP = re.compile(r"\b(board|chairs?|committee|team|organi[sz]ers|session|awards?)\b|\d|&", re.IGNORECASE)
+NOT_A_PERSON = re.compile(
+    r"\b(board|chairs?|committee|team|organi[sz]ers|session|awards?)\b|\d|&", re.IGNORECASE
+)
 
 
 def is_conference(part: object) -> bool:
@@ -64,7 +66,7 @@ class ConferenceReader:
         self.shown: dict[str, list[str]] = defaultdict(list)
         # Events by their keys, and what the file says of plenaries, tutorials and workshops.
         self.events = dict(self._contents("events"))
-        self.described = dict(chain.from_iterable(map(self._contents, DESCRIBED)))
+        self.described = dict(chain.from_iterable(map(self._contents, DESCRIBED_EVENT_LISTS)))
 
     def read(self) -> None:
         self.papers.has_table = True
@@ -97,7 +99,9 @@ class ConferenceReader:
         uid = uid_of(row.text("id") or key)
         for event in row.texts("event_ids"):
             self.shown[event].append(uid)
-        links = [(kind, row.text(name)) for name, kind in LINKS.items() if WEB.match(row.text(name))]
+        links = [
+            (kind, row.text(name)) for name, kind in MATERIAL_BY_FIELD.items() if WEB.match(row.text(name))
+        ]
         abstract, summary = row.text("abstract").strip(), row.text("tldr").strip()
         is_beginning = abstract.startswith(summary.removesuffix("..."))
         self.papers.papers[uid] = PaperRecord(
@@ -123,7 +127,7 @@ class ConferenceReader:
         events = self._inside(row, "events")
         shown = [(name, event) for name, event in events if self._papers_of(name, event)]
         # What the session is about: the plenary, tutorial or workshop that it is.
-        about = next((event for name in WHOLE for _, event in self._inside(row, name)), row)
+        about = next((event for name in SESSION_EVENT_LISTS for _, event in self._inside(row, name)), row)
         people = self._people(about)
         name = tidy(row.text("name", "display_name") or key)
         kind = self._kind_of_session(name, row, about, [event for _, event in shown])
@@ -131,16 +135,16 @@ class ConferenceReader:
             # The key says what it is, such as "Birds of a Feather 2".
             name = f"{tidy(key)}: {name}"
         places = [event.text("room") for _, event in events] if len(events) == 1 else []
-        role, affiliation = ROLES.get(kind, "speaker"), tidy(about.text("institution"))
-        session = self.sessions.session(
+        role, affiliation = ROLE_BY_KIND.get(kind, "speaker"), tidy(about.text("institution"))
+        session = self.sessions.add_session(
             row,
             row.where,
             uid=uid_of(row.text("id") or key),
             title=as_source(name),
             kind=kind,
             room=self._room(about.text("room") or "".join(places)),
-            abstract=_text(about),
-            recording_url=_web(about.text("video_url")) or UNSTATED,
+            abstract=_description(about),
+            recording_url=_web_url_or_empty(about.text("video_url")) or UNSTATED,
             roles=tuple(
                 RoleRecord(where=row.where, person=one, role=role, affiliation=affiliation) for one in people
             ),
@@ -151,7 +155,7 @@ class ConferenceReader:
     def _add_event(self, name: str, event: SiteRow, block: SiteRow, parent: SessionRecord | None) -> None:
         """Add what a block shows of one track, in one room."""
         track = tidy(event.text("track"))
-        session = self.sessions.session(
+        session = self.sessions.add_session(
             event if event.start else block,
             event.where,
             uid=uid_of(event.text("id") or name),
@@ -164,7 +168,7 @@ class ConferenceReader:
                 for chair in _names(event, "chairs")
             ),
         )
-        self.sessions.show(self._papers_of(name, event), session, event.where)
+        self.sessions.add_presentations(self._papers_of(name, event), session, event.where)
 
     def _inside(self, row: SiteRow, name: str) -> list[tuple[str, SiteRow]]:
         """Return the events of a session by their keys, with what the file says of them elsewhere."""
@@ -173,7 +177,10 @@ class ConferenceReader:
             value = {str(key): self.events[str(key)] for key in value if str(key) in self.events}
         pairs = value.items() if isinstance(value, dict) else ()
         return [
-            (str(key), SiteRow({**self.described.get(str(key), {}), **_said(event)}, row.where))
+            (
+                str(key),
+                SiteRow({**self.described.get(str(key), {}), **_without_empty_values(event)}, row.where),
+            )
             for key, event in pairs
             if isinstance(event, dict)
         ]
@@ -187,8 +194,8 @@ class ConferenceReader:
         words = row.text("type").casefold()
         if kinds:
             return kinds.most_common(1)[0][0]
-        if words in KINDS:
-            return KINDS[words]
+        if words in KIND_BY_TYPE:
+            return KIND_BY_TYPE[words]
         usual = "invited_talk" if about is not row and self._people(about) else "other"
         return kind_of(f"{name} {about.text('presenter')}", "break" if words == "breaks" else usual)
 
@@ -197,15 +204,15 @@ class ConferenceReader:
         names = [name for field in ("presenter", "organizers", "committee") for name in _names(about, field)]
         found = [PersonRef(where=about.where, name=name) for name in dict.fromkeys(names)]
         biography = about.text("bio").strip()
-        if len(found) == 1 and not MISSING.match(biography):
-            self.sessions.describe(found[0], biography)
+        if len(found) == 1 and not PLACEHOLDER.match(biography):
+            self.sessions.add_biography(found[0], biography)
         return found
 
     def _room(self, name: str) -> str | None:
-        return self.sessions.room(name, virtual=name.casefold().startswith("virtual"))
+        return self.sessions.add_room(name, virtual=name.casefold().startswith("virtual"))
 
 
-def _said(row: dict[str, object]) -> dict[str, object]:
+def _without_empty_values(row: dict[str, object]) -> dict[str, object]:
     """Return what an object says something about."""
     return {name: value for name, value in row.items() if value not in ("", [], {})}
 
@@ -213,21 +220,21 @@ def _said(row: dict[str, object]) -> dict[str, object]:
 def _names(row: SiteRow, field: str) -> list[str]:
     """Return the people in a field: a name, or a list of names or of objects. Boards and teams are none."""
     found = [row.text(field), *row.texts(field), *(one.text("full_name", "name") for one in row.rows(field))]
-    people = [one.name for text in found if text and not GROUP.search(text) for one in parsed(text)]
+    people = [one.name for text in found if text and not NOT_A_PERSON.search(text) for one in parsed(text)]
     names = (name.removeprefix("and ") for name in people)
-    return [name for name in names if name and not MISSING.match(name)]
+    return [name for name in names if name and not PLACEHOLDER.match(name)]
 
 
-def _text(row: SiteRow) -> str:
+def _description(row: SiteRow) -> str:
     """Return the description of a session, and the pages that it leads to."""
     text = row.text("abstract", "description").strip()
-    pages = (_web(row.text(name)) for name in ("workshop_site_url", "tutorial_pdf"))
+    pages = (_web_url_or_empty(row.text(name)) for name in ("workshop_site_url", "tutorial_pdf"))
     return "\n\n".join(
-        ["" if MISSING.match(text) else text, *(f"<{page}>" for page in pages if page)]
+        ["" if PLACEHOLDER.match(text) else text, *(f"<{page}>" for page in pages if page)]
     ).strip()
 
 
-def _web(address: str) -> str:
+def _web_url_or_empty(address: str) -> str:
     return address if WEB.match(address) else ""
 
 

@@ -9,7 +9,7 @@ from exchange.reading.sheets import Row, Sheet
 from exchange.reading.values import tidy
 from exchange.records import UNSTATED, MaterialRecord, PaperRecord
 
-NEEDED = {"uid", "title", "authors"}
+REQUIRED_COLUMNS = {"uid", "title", "authors"}
 LINKS = {"pdf_url": "pdf", "pdf": "pdf", "paper_link": "pdf", "code_link": "code", "demo_url": "project"}
 
 
@@ -19,7 +19,7 @@ class PaperReader:
     def __init__(self, findings: Findings) -> None:
         self.parts = PaperParts(findings)
         self.papers: dict[str, PaperRecord] = {}
-        self.of_session: dict[str, list[str]] = defaultdict(list)
+        self.papers_by_session: dict[str, list[str]] = defaultdict(list)
         self.has_table = False
 
     def add(self, sheet: Sheet) -> None:
@@ -32,7 +32,7 @@ class PaperReader:
             self.papers[key] = paper
             for session in row.cells.get("sessions", row.cells.get("session", "")).split("|"):
                 if session.strip():
-                    self.of_session[session.strip()].append(paper.uid)
+                    self.papers_by_session[session.strip()].append(paper.uid)
 
     def _paper(self, row: Row) -> PaperRecord:
         cells = {name: self.parts.text(value, row.where, name) for name, value in row.cells.items()}
@@ -43,20 +43,20 @@ class PaperReader:
             uid=uid_of(cells["uid"]),
             title=as_source(tidy(cells["title"])),
             status="published",
-            authors=tuple(self.parts.author(name, row.where) for name in parts(cells["authors"])),
-            materials=tuple(material(cells[name], kind, row) for name, kind in links) or UNSTATED,
+            authors=tuple(self.parts.author(name, row.where) for name in split_cell(cells["authors"])),
+            materials=tuple(link_material(cells[name], kind, row) for name, kind in links) or UNSTATED,
             abstract=as_source(cells["abstract"].strip()) if "abstract" in has else UNSTATED,
-            keywords=tuple(dict.fromkeys(parts(cells["keywords"]))) if "keywords" in has else UNSTATED,
+            keywords=tuple(dict.fromkeys(split_cell(cells["keywords"]))) if "keywords" in has else UNSTATED,
             topic=self.parts.topic(cells["track"], row.where) if "track" in has else UNSTATED,
             track=tidy(cells["paper_type"]) if "paper_type" in has else UNSTATED,
         )
 
 
-def parts(cell: str) -> list[str]:
+def split_cell(cell: str) -> list[str]:
     return [part for part in map(tidy, cell.split("|")) if part]
 
 
-def material(url: str, kind: str, row: Row) -> MaterialRecord:
+def link_material(url: str, kind: str, row: Row) -> MaterialRecord:
     """Return a link; one to a page that leads to the PDF is no PDF."""
     if kind == "pdf" and not re.search(r"\.pdf($|[?#])|/pdf", url, re.IGNORECASE):
         return MaterialRecord(where=row.where, kind="other", url=url, label="Paper")

@@ -19,13 +19,13 @@ TAG = re.compile(r"<[^<>]*>")
 MAX_JSON_DEPTH = 40
 MAX_JSON_BYTES = 100_000_000
 STARTS, ENDS = ("start_time", "start", "begin"), ("end_time", "end", "finish")
-TIMESTAMP = re.compile(
+TIMESTAMP_PATTERN = re.compile(
     r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)(?P<sign>[T _])"
     r"(?P<hour>\d\d?)(?P<rest>:\d\d(:\d\d(\.\d+)?)?) ?(?P<offset>Z|[+-]\d\d(:?\d\d)?)?\Z"
 )
 
 
-def without_tags(title: str) -> str:
+def clean_title(title: str) -> str:
     return as_source(tidy(html.unescape(TAG.sub(" ", title))))
 
 
@@ -44,7 +44,7 @@ class SiteRow:
     def start(self) -> str:
         """When it begins. ACL 2020 calls it a date, which elsewhere may be a day in words."""
         date = self.text("date")
-        return self.text(*STARTS) or (date if TIMESTAMP.match(date) else "")
+        return self.text(*STARTS) or (date if TIMESTAMP_PATTERN.match(date) else "")
 
     def rows(self, name: str) -> "list[SiteRow]":
         """Return the objects of a list, or of an object of objects."""
@@ -62,7 +62,7 @@ class SiteRow:
         return [scalar(one) for one in value if scalar(one)] if isinstance(value, list) else []
 
 
-def rows_in(part: object, file: str) -> list[SiteRow]:
+def site_rows(part: object, file: str) -> list[SiteRow]:
     rows = enumerate(part if isinstance(part, list) else [])
     return [
         SiteRow(row, Where(file, place_of("", index, row.get("UID"))))
@@ -103,7 +103,7 @@ class Times:
 
     def read(self, text: str, where: Where, field: str) -> datetime | None:
         text = text.strip()
-        found = TIMESTAMP.match(text)
+        found = TIMESTAMP_PATTERN.match(text)
         if found:
             day = f"{found['year']}-{found['month']:0>2}-{found['day']:0>2}"
             # ACL 2020 writes `2020-07-06_05:00:00`, and means UTC.

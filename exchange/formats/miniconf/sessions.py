@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 from django.utils.translation import gettext
 
 from exchange.formats.miniconf.papers import PaperReader
-from exchange.formats.miniconf.rows import ENDS, SiteRow, Times, rows_in, without_tags
+from exchange.formats.miniconf.rows import ENDS, SiteRow, Times, clean_title, site_rows
 from exchange.problems import Findings, Where, short
 from exchange.reading.papers import PAPER_KINDS, as_source, kind_of, listed, parsed, uid_of
 from exchange.reading.sheets import Sheet
@@ -33,16 +33,16 @@ from exchange.records import (
     Stated,
 )
 
-ROLES = {"panel": "panelist", "tutorial": "organizer", "workshop": "organizer"}
+ROLE_BY_KIND = {"panel": "panelist", "tutorial": "organizer", "workshop": "organizer"}
 # Where the people of an event are named.
-SPEAKERS = ("presenter", "speaker", "speakers", "organizers", "authors")
-PRESENTED = {"poster": "poster", "spotlight": "spotlight"}
+SPEAKER_FIELDS = ("presenter", "speaker", "speakers", "organizers", "authors")
+PRESENTATION_KINDS = {"poster": "poster", "spotlight": "spotlight"}
 # Kinds of the pages to which a calendar leads: `speaker_5.html`, `workshop_W3.html`.
-PAGES = {"speaker": "invited_talk", "tutorial": "tutorial", "workshop": "workshop"}
-QUESTIONS = re.compile(r"q ?& ?a\b|\bqa\b", re.IGNORECASE)
+KIND_BY_PAGE = {"speaker": "invited_talk", "tutorial": "tutorial", "workshop": "workshop"}
+QUESTION_SESSION = re.compile(r"q ?& ?a\b|\bqa\b", re.IGNORECASE)
 # Titles before the names of speakers.
 HONORIFICS = re.compile(r"\A((Dr|Prof|Professor)\b\.? )+", re.IGNORECASE)
-HOUR = timedelta(hours=1)
+ASSUMED_DURATION = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Event:
 
     @property
     def roles(self) -> tuple[RoleRecord, ...]:
-        role, where = ROLES.get(self.kind, "speaker"), self.row.where
+        role, where = ROLE_BY_KIND.get(self.kind, "speaker"), self.row.where
         return tuple(
             RoleRecord(where=where, person=one, role=role, affiliation=self.affiliation)
             for one in self.people
@@ -84,7 +84,7 @@ class SessionReader:
     _talks: list[tuple[str, SiteRow]] = field(default_factory=list)
     # Keys of sessions by the names by which papers name them.
     _named: dict[str, SessionRecord | None] = field(default_factory=dict)
-    _an_hour: int = 0
+    _assumed_ends: int = 0
     # In which file each event is: their keys are unique in a file only.
     _files: dict[str, str] = field(default_factory=dict)
 
@@ -98,7 +98,7 @@ class SessionReader:
             for key, row in sessions.items():
                 self._add_papers(key, row)
             return True
-        rows = rows_in(part, file)
+        rows = site_rows(part, file)
         if rows and all(_is_event(row.content.keys()) for row in rows):
             for row in rows:
                 self._add_event(row)
@@ -110,15 +110,15 @@ class SessionReader:
 
     def add_table(self, sheet: Sheet) -> None:
         """Read a table of events, such as `speakers.csv` or `workshops.csv`."""
-        for row in _site_rows(sheet, self.papers):
+        for row in _rows_of_sheet(sheet, self.papers):
             self._add_event(row)
 
     def add_talks(self, sheet: Sheet) -> None:
         """Read a table of talks with speakers, such as `w3_papers.csv` of the workshop W3."""
         session = PurePath(sheet.where.file).stem.partition("_")[0].casefold()
-        self._talks += [(session, row) for row in _site_rows(sheet, self.papers)]
+        self._talks += [(session, row) for row in _rows_of_sheet(sheet, self.papers)]
 
-    def room(self, name: str, *, virtual: bool = False) -> str | None:
+    def add_room(self, name: str, *, virtual: bool = False) -> str | None:
         name = tidy(name)
         if not name:
             return None
@@ -129,17 +129,22 @@ class SessionReader:
         words = row.text("long_name", "name", "cluster_name", "title")
         title = as_source(tidy(words or f"Session {key}"))
         kind = kind_of(f"{row.text('name')} {key} {row.where.file}", "oral", PAPER_KINDS)
-        session = self.session(row, row.where, uid=uid_of(key), title=title, kind=kind)
+        session = self.add_session(row, row.where, uid=uid_of(key), title=title, kind=kind)
         self._named[key] = session
-        self.show(row.texts("papers") + self.papers.of_session.pop(key, []), session, row.where)
+        self.add_presentations(
+            row.texts("papers") + self.papers.papers_by_session.pop(key, []), session, row.where
+        )
 
-    def show(self, papers: Iterable[str], session: SessionRecord | None, where: Where) -> None:
+    def add_presentations(self, papers: Iterable[str], session: SessionRecord | None, where: Where) -> None:
         """Add a presentation of each paper in the session; those that no table has are counted."""
         for paper in dict.fromkeys(map(uid_of, papers)):
             if self.papers.has_table and paper not in self.papers.papers:
                 self.unknown.append(paper)
             elif session:
-                uid, shown = uid_of(f"{session.uid}.{paper}"), PRESENTED.get(str(session.kind), "oral")
+                uid, shown = (
+                    uid_of(f"{session.uid}.{paper}"),
+                    PRESENTATION_KINDS.get(str(session.kind), "oral"),
+                )
                 presentation = PresentationRecord(
                     where=where, uid=uid, kind=shown, paper=paper, session=session.uid, status="published"
                 )
@@ -147,7 +152,7 @@ class SessionReader:
 
     def _add_event(self, row: SiteRow) -> None:
         """Add a plenary, tutorial or workshop with its times; one without waits for a calendar."""
-        title, people = without_tags(row.text("title", "name")), self._people(row)
+        title, people = clean_title(row.text("title", "name")), self._people(row)
         uid, file = uid_of(row.text("UID")), row.where.file
         if self._files.setdefault(uid, file) != file:
             uid = uid_of(f"{PurePath(file).stem}.{uid}")
@@ -175,7 +180,7 @@ class SessionReader:
                 "roles": event.roles,
                 "abstract": event.abstract,
             }
-            session = self.session(slot, event.row.where, uid=uid, **values)
+            session = self.add_session(slot, event.row.where, uid=uid, **values)
             if session and (session.start, session.end) in taken:
                 self.sessions.pop()
             elif session:
@@ -183,7 +188,7 @@ class SessionReader:
 
     def _people(self, row: SiteRow) -> list[PersonRef]:
         """Return who is named, in a list or in a text such as `A, B and C`."""
-        value = next((row.content[name] for name in SPEAKERS if row.content.get(name)), "")
+        value = next((row.content[name] for name in SPEAKER_FIELDS if row.content.get(name)), "")
         if isinstance(value, dict):
             # The organizers of a social event are a committee with members.
             value = value.get("members", [])
@@ -194,26 +199,26 @@ class SessionReader:
         unique = dict.fromkeys(filter(None, (HONORIFICS.sub("", tidy(name)) for name in names)))
         found = [PersonRef(where=row.where, name=name) for name in unique]
         if len(found) == 1:
-            self.describe(found[0], row.text("bio"))
+            self.add_biography(found[0], row.text("bio"))
         for one in row.rows("authors"):
             if name := tidy(one.text("name")):
-                self.describe(PersonRef(where=row.where, name=name), one.text("bio", "biography"))
+                self.add_biography(PersonRef(where=row.where, name=name), one.text("bio", "biography"))
         return found
 
-    def describe(self, person: PersonRef, biography: str) -> None:
+    def add_biography(self, person: PersonRef, biography: str) -> None:
         if biography.strip():
             record = PersonRecord(where=person.where, ref=person, biography=biography.strip())
             self.people.setdefault(person.name, record)
 
-    def session(self, slot: SiteRow, where: Where, **values: Any) -> SessionRecord | None:
+    def add_session(self, slot: SiteRow, where: Where, **values: Any) -> SessionRecord | None:
         """Add a session with the times of this row, if they can be read."""
         start = self.times.read(slot.start, where, "start_time")
         if slot.text(*ENDS):
             end = self.times.read(slot.text(*ENDS), where, "end_time")
         else:
             # The sites of ACL 2020 show an hour.
-            end = start and start + HOUR
-            self._an_hour += 1
+            end = start and start + ASSUMED_DURATION
+            self._assumed_ends += 1
         if start is None or end is None:
             return None
         session = SessionRecord(where=where, start=start, end=end, **{"status": "published", **values})
@@ -227,9 +232,9 @@ class SessionReader:
         self._add_named()
         self._add_waiting_talks()
         self.times.note()
-        if self._an_hour:
+        if self._assumed_ends:
             message = gettext("%(count)s sessions have no end; they were taken to last an hour.")
-            self.findings.note("doubt", Where(), message, count=self._an_hour)
+            self.findings.note("doubt", Where(), message, count=self._assumed_ends)
         if self.unknown:
             message = gettext("Left out because no table holds the paper: %(count)s appearances (%(keys)s).")
             count = len(self.unknown)
@@ -242,11 +247,11 @@ class SessionReader:
         slots: dict[str, list[SiteRow]] = defaultdict(list)
         has_days = any(row.text("view") == "day" for row in self._calendar)
         for row in self._calendar:
-            title, page, keys = without_tags(row.text("title")), *_target(row.text("link"))
+            title, page, keys = clean_title(row.text("title")), *_link_target(row.text("link"))
             if timed & keys or (has_days and row.text("view") == "week"):
                 continue
             event = next((untimed[key] for key in keys if key in untimed), None)
-            if event and not (event.kind == "invited_talk" and QUESTIONS.search(title)):
+            if event and not (event.kind == "invited_talk" and QUESTION_SESSION.search(title)):
                 slots[event.uid].append(row)
                 continue
             start = self.times.read(row.start, row.where, "start")
@@ -254,9 +259,9 @@ class SessionReader:
                 continue
             starts.add((slug(title), start))
             uid = slug(f"{title} {start:%Y-%m-%d %H%M}")
-            kind = PAGES.get(page) or kind_of(f"{title} {row.text('type')}", "other")
+            kind = KIND_BY_PAGE.get(page) or kind_of(f"{title} {row.text('type')}", "other")
             roles = event.roles if event else ()
-            session = self.session(row, row.where, uid=uid, title=title, kind=kind, roles=roles)
+            session = self.add_session(row, row.where, uid=uid, title=title, kind=kind, roles=roles)
             self._named |= dict.fromkeys(_session_names(row.text("link")), session)
             self._named.setdefault(tidy(row.text("title")), session)
             if event and session:
@@ -316,10 +321,10 @@ class SessionReader:
     def _add_named(self) -> None:
         """Place papers that name sessions of the calendar."""
         absent = []
-        for name, papers in self.papers.of_session.items():
+        for name, papers in self.papers.papers_by_session.items():
             session = self._named.get(name)
             if session:
-                self.show(papers, session, session.where)
+                self.add_presentations(papers, session, session.where)
             else:
                 absent.append(name)
         if absent:
@@ -330,7 +335,7 @@ class SessionReader:
         sessions = {session.uid.casefold(): session.uid for session in self.sessions}
         for key, row in self._talks:
             people = self._people(row)
-            event = Event(row, uid_of(row.text("UID")), without_tags(row.text("title")), "", people, "", "")
+            event = Event(row, uid_of(row.text("UID")), clean_title(row.text("title")), "", people, "", "")
             self._add_talk(event, sessions.get(key, UNSTATED))
 
 
@@ -339,7 +344,7 @@ def _is_event(columns: Collection[str]) -> bool:
     return "UID" in columns and ("title" in columns or {"name", "organizers"} <= set(columns))
 
 
-def _site_rows(sheet: Sheet, papers: PaperReader) -> list[SiteRow]:
+def _rows_of_sheet(sheet: Sheet, papers: PaperReader) -> list[SiteRow]:
     found = []
     for row in sheet.rows:
         cells = {name: papers.parts.text(cell, row.where, name) for name, cell in row.cells.items()}
@@ -347,9 +352,9 @@ def _site_rows(sheet: Sheet, papers: PaperReader) -> list[SiteRow]:
     return found
 
 
-def _target(link: str) -> tuple[str, set[str]]:
+def _link_target(link: str) -> tuple[str, set[str]]:
     """Return the kind of page that a link leads to, and the keys of what it may be: `workshop_W3.html`."""
-    stem = PurePath(_parts(link).path).stem
+    stem = PurePath(_split_url(link).path).stem
     pieces = stem.split("_")
     keys = {uid_of("_".join(pieces[place:])) for place in range(len(pieces))} | set(
         map(uid_of, _session_names(link))
@@ -358,10 +363,10 @@ def _target(link: str) -> tuple[str, set[str]]:
 
 
 def _session_names(link: str) -> list[str]:
-    return parse_qs(_parts(link).query).get("session", [])
+    return parse_qs(_split_url(link).query).get("session", [])
 
 
-def _parts(link: str) -> SplitResult:
+def _split_url(link: str) -> SplitResult:
     try:
         return urlsplit(link)
     except ValueError:

@@ -19,11 +19,17 @@ from exchange.formats.orals_posters.events import (
     KINDS,
     MAX_TOPIC_LEVELS,
     EventAuthor,
-    encoded,
-    levels,
-    sorted_links,
+    escape_entities,
+    link_fields,
+    split_topic,
 )
-from exchange.formats.orals_posters.records import TopicTree, distinct, read, recognizes, split_affiliations
+from exchange.formats.orals_posters.records import (
+    TopicTree,
+    read,
+    recognizes,
+    split_affiliations,
+    split_repeated_authors,
+)
 from exchange.reading.values import slug, tidy, zone_of
 from exchange.records import (
     AuthorRecord,
@@ -35,9 +41,9 @@ from exchange.records import (
     stated,
 )
 
-SECOND = "-2"
+SECOND_SLOT_SUFFIX = "-2"
 # Numbers are below 2**53, so that every reader of JSON takes them exactly.
-DIGITS = 12
+HEX_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class OutputRow:
         return all(status in ("", "published") for status in statuses)
 
 
-def appearances(program: Program, context: Context) -> list[OutputRow]:
+def output_rows(program: Program, context: Context) -> list[OutputRow]:
     """Return what papers have that counts as oral, poster or spotlight; second slots with their first."""
     papers = {paper.uid: paper for paper in program.papers if stated(paper.title, "").strip()}
     sessions = {
@@ -84,7 +90,7 @@ def appearances(program: Program, context: Context) -> list[OutputRow]:
             found[shown.uid] = OutputRow(replace(shown, kind=kind), paper, session)
     seconds = {uid: shown.presentation for uid, shown in found.items() if _is_second(shown, found)}
     return [
-        replace(shown, second=seconds.get(f"{uid}{SECOND}"))
+        replace(shown, second=seconds.get(f"{uid}{SECOND_SLOT_SUFFIX}"))
         for uid, shown in found.items()
         if uid not in seconds
     ]
@@ -93,8 +99,14 @@ def appearances(program: Program, context: Context) -> list[OutputRow]:
 def _is_second(shown: OutputRow, found: Mapping[str, OutputRow]) -> bool:
     """Whether this differs from the presentation it is named after by its time alone."""
     own = shown.presentation
-    first = found.get(own.uid.removesuffix(SECOND)) if own.uid.endswith(SECOND) else None
-    if first is None or first.presentation.uid.endswith(SECOND) or not isinstance(own.start, datetime):
+    first = (
+        found.get(own.uid.removesuffix(SECOND_SLOT_SUFFIX)) if own.uid.endswith(SECOND_SLOT_SUFFIX) else None
+    )
+    if (
+        first is None
+        or first.presentation.uid.endswith(SECOND_SLOT_SUFFIX)
+        or not isinstance(own.start, datetime)
+    ):
         return False
     other = first.presentation
     same = ("kind", "paper", "session", "board", "room", "status")
@@ -105,8 +117,8 @@ class EventWriter:
     def __init__(self, program: Program, context: Context) -> None:
         self.context, self.site = context, context.site_url.rstrip("/")
         self.zone = zone_of(program, context)
-        self.shown = appearances(program, context)
-        self.numbers = numbered(context.edition, (shown.presentation.uid for shown in self.shown))
+        self.shown = output_rows(program, context)
+        self.numbers = assign_numbers(context.edition, (shown.presentation.uid for shown in self.shown))
         self.institutions = {record.slug: stated(record.name, "") for record in program.institutions}
         self.room_names = {room.slug: stated(room.name, "") or room.slug for room in program.rooms}
         self.rooms: dict[str, str] = {}
@@ -133,14 +145,14 @@ class EventWriter:
         source = f"{self.site}/{self.context.edition}/papers/?track={quote(track)}" if has_address else None
         return {
             "uid": paper.uid,
-            "name": encoded(tidy(stated(paper.title, ""))),
+            "name": escape_entities(tidy(stated(paper.title, ""))),
             "authors": self._authors(paper),
             "abstract": stated(paper.abstract, None),
             "topic": self._topic(stated(paper.topic, None)),
-            "keywords": [encoded(word) for word in map(tidy, stated(paper.keywords, ())) if word],
-            "decision": encoded(tidy(stated(paper.decision, ""))),
+            "keywords": [escape_entities(word) for word in map(tidy, stated(paper.keywords, ())) if word],
+            "decision": escape_entities(tidy(stated(paper.decision, ""))),
             "sourceurl": source,
-            **sorted_links(stated(paper.materials, ()), self.context.site_url),
+            **link_fields(stated(paper.materials, ()), self.context.site_url),
         }
 
     def _event(self, shown: OutputRow) -> dict[str, object]:
@@ -150,9 +162,9 @@ class EventWriter:
         if shown.room:
             # In one spelling for all names that make the same slug.
             name = tidy(self.room_names.get(shown.room, shown.room)) or shown.room
-            room = encoded(self.rooms.setdefault(slug(name), name))
-        title = encoded(tidy(stated(shown.session.title, ""))) if shown.session else None
-        parent = number(self.context.edition, "session", shown.session.uid) if shown.session else None
+            room = escape_entities(self.rooms.setdefault(slug(name), name))
+        title = escape_entities(tidy(stated(shown.session.title, ""))) if shown.session else None
+        parent = stable_number(self.context.edition, "session", shown.session.uid) if shown.session else None
         slots = (*shown.times(shown.presentation), *shown.times(shown.second))
         times = [time.astimezone(self.zone).isoformat() if time else None for time in slots]
         return {
@@ -167,7 +179,7 @@ class EventWriter:
             "parent_id": parent,
             "show_in_schedule_overview": False,
             "visible": shown.is_public,
-            "poster_position": encoded(tidy(stated(shown.presentation.board, ""))) or None,
+            "poster_position": escape_entities(tidy(stated(shown.presentation.board, ""))) or None,
             "related_events": [self._path(other) for other in others],
             "related_events_ids": [self.numbers[other.presentation.uid] for other in others],
         }
@@ -178,18 +190,20 @@ class EventWriter:
 
     def _topic(self, key: str | None) -> str | None:
         """Return the path `Computer Vision->Other`, each level in one spelling."""
-        path = (levels("->".join(self.own_topics.path(key))) or levels(key or ""))[:MAX_TOPIC_LEVELS]
-        return encoded("->".join(self.topics.path(self.topics.add(path)))) or None
+        path = (split_topic("->".join(self.own_topics.path(key))) or split_topic(key or ""))[
+            :MAX_TOPIC_LEVELS
+        ]
+        return escape_entities("->".join(self.topics.path(self.topics.add(path)))) or None
 
     def _authors(self, paper: PaperRecord) -> list[dict[str, object]]:
         """Return the paper's authors in order, each once, with public addresses only."""
-        kept, _repeats = distinct(filter(None, map(self._author, stated(paper.authors, ()))))
+        kept, _repeats = split_repeated_authors(filter(None, map(self._author, stated(paper.authors, ()))))
         return [
             {
                 "id": author.id,
-                "fullname": encoded(author.name),
+                "fullname": escape_entities(author.name),
                 "url": author.url or None,
-                "institution": encoded(author.institution) or None,
+                "institution": escape_entities(author.institution) or None,
             }
             for author in kept
         ]
@@ -199,7 +213,7 @@ class EventWriter:
         person, name = author.person, tidy(author.person.name)
         key = next((int(value) for _, value in person.ids if is_number(value)), None)
         if person.uid:
-            key = number("", "person", person.uid)
+            key = stable_number("", "person", person.uid)
         url = f"{self.site}/people/{person.uid}/" if self.site and person.uid else ""
         printed = author.affiliations or [self.institutions.get(key, "") for key in author.institutions]
         institution = "; ".join(split_affiliations(";".join(printed)))
@@ -230,20 +244,20 @@ def is_number(uid: str) -> bool:
     return uid.isascii() and uid.isdigit() and len(uid) < 16 and str(int(uid)) == uid and uid != "0"
 
 
-def number(edition: str, kind: str, uid: str) -> int:
+def stable_number(edition: str, kind: str, uid: str) -> int:
     """Return the number of a uid: itself where it is one, else always the same one of its digest."""
     if is_number(uid):
         return int(uid)
-    return int(sha256(f"{edition}/{kind}/{uid}".encode()).hexdigest()[:DIGITS], 16) + 1
+    return int(sha256(f"{edition}/{kind}/{uid}".encode()).hexdigest()[:HEX_DIGITS], 16) + 1
 
 
-def numbered(edition: str, uids: Iterable[str]) -> dict[str, int]:
+def assign_numbers(edition: str, uids: Iterable[str]) -> dict[str, int]:
     """Number all events by uid, no number twice: a taken one moves on by one, in the order of the uids."""
     wanted = sorted(set(uids), key=lambda uid: (not is_number(uid), uid))
     taken: set[int] = set()
     found: dict[str, int] = {}
     for uid in wanted:
-        value = number(edition, "event", uid)
+        value = stable_number(edition, "event", uid)
         while value in taken:
             value += 1
         taken.add(value)

@@ -54,13 +54,13 @@ class InputRow:
             row.problem("eventtype", message, words=short(words))
         self.authors = tuple(map(_author, row.objects("authors")))
         self.abstract = row.text("abstract") if row.has("abstract") else None
-        self.topic = levels(_name(row, "topic"))
+        self.topic = split_topic(_name(row, "topic"))
         if len(self.topic) > MAX_TOPIC_LEVELS:
             message = gettext("This topic has more than %(count)s levels.")
             row.problem("topic", message, count=MAX_TOPIC_LEVELS)
         keywords = (word for word in row.items("keywords") if isinstance(word, str))
         cleaned = (noted_text(word, row.where, f"{row.path}keywords", row.findings) for word in keywords)
-        self.keywords = tuple(filter(None, (_decoded(word, row, "keywords") for word in cleaned)))
+        self.keywords = tuple(filter(None, (_decode_entities(word, row, "keywords") for word in cleaned)))
         self.decision, self.session = _name(row, "decision"), _name(row, "session")
         self.parent_id = _number(row, "parent_id")
         self.room, self.board = _name(row, "room_name"), _name(row, "poster_position")
@@ -74,12 +74,12 @@ class InputRow:
         self.related = tuple(one for one in row.items("related_events_ids") if type(one) is int)
 
 
-def levels(topic: str) -> tuple[str, ...]:
+def split_topic(topic: str) -> tuple[str, ...]:
     """Return the names in `Computer Vision->Other`, from the top down."""
     return tuple(filter(None, map(tidy, topic.split("->"))))
 
 
-def encoded(text: str) -> str:
+def escape_entities(text: str) -> str:
     """Return text that reads back the same: only what looks like an entity is encoded."""
     return ENTITY.sub(lambda found: f"&amp;{found[0][1:]}", text)
 
@@ -112,13 +112,13 @@ def _media(row: JsonObject) -> MaterialRecord:
 def _name(row: JsonObject, name: str, missing: str = "") -> str:
     """Return text on one line, HTML entities decoded once. `missing`: what to say where there is none."""
     before = row.findings.problem_count
-    found = _decoded(row.text(name), row, name)
+    found = _decode_entities(row.text(name), row, name)
     if missing and not found and row.findings.problem_count == before:
         row.problem(name, missing)
     return found
 
 
-def _decoded(text: str, row: JsonObject, name: str) -> str:
+def _decode_entities(text: str, row: JsonObject, name: str) -> str:
     if "&" in text:
         decoded = ENTITY.sub(lambda found: html.unescape(found[0]), text)
         text = noted_text(decoded, row.where, f"{row.path}{name}", row.findings)
@@ -152,16 +152,16 @@ def _time(row: JsonObject, name: str) -> datetime | None:
 # Links
 
 
-UNKNOWN_HOST = "orals-posters"
+FALLBACK_HOST = "orals-posters"
 MAX_URL_CHARS = 2000
 PUBLIC_HOST = re.compile(r"(?:[a-z0-9-]+\.)+(?!local$|internal$|lan$)[a-z]{2,}\Z")
 BARE_ADDRESS = re.compile(r"www\.\S+|[\w-]+(\.[\w-]+)*\.[a-z]{2,}/\S*\Z")
 CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
 # How the `type` of a medium is written, by kind of material. PDF and URL alone imply no kind.
-TELLING_KINDS = ("slides", "poster", "video", "code", "data", "review", "project")
-TYPES = {"pdf": "PDF", **{kind: kind.capitalize() for kind in TELLING_KINDS}, "other": "URL"}
+TYPED_KINDS = ("slides", "poster", "video", "code", "data", "review", "project")
+TYPE_BY_KIND = {"pdf": "PDF", **{kind: kind.capitalize() for kind in TYPED_KINDS}, "other": "URL"}
 # Words in the name of a medium, the most telling first.
-WORDS = {
+KIND_BY_WORD = {
     **dict.fromkeys(("slides", "slide deck"), "slides"),
     "poster": "poster",
     "openreview": "review",
@@ -182,7 +182,7 @@ def public_host(address: str) -> str:
     return host if PUBLIC_HOST.match(host) else ""
 
 
-def absolute(address: str, host: str) -> str:
+def absolute_url(address: str, host: str) -> str:
     """Return the full address of a link; nothing where it has none."""
     if len(address) > MAX_URL_CHARS:
         return ""
@@ -204,9 +204,9 @@ def link_kind(address: str) -> str:
 def media_kind(type_: str, name: str, address: str) -> str:
     """Return the kind of material: from a telling type, else the name, else the file or the host."""
     words = name.lower()
-    named = next((kind for word, kind in WORDS.items() if word in words), "")
+    named = next((kind for word, kind in KIND_BY_WORD.items() if word in words), "")
     is_pdf = type_.lower() == "pdf"
-    telling = type_.lower() if type_.lower() in TELLING_KINDS else named
+    telling = type_.lower() if type_.lower() in TYPED_KINDS else named
     return telling or ("pdf" if is_pdf else link_kind(address)) or "other"
 
 
@@ -214,11 +214,11 @@ def materials_of(events: Iterable[InputRow], host: str, findings: Findings) -> t
     """Return the materials of a paper's events, each address once."""
     found: dict[str, MaterialRecord] = {}
     for event in events:
-        project = "code" if link_kind(absolute(event.url, host)) == "code" else "project"
+        project = "code" if link_kind(absolute_url(event.url, host)) == "code" else "project"
         links = (("pdf", event.pdf_url), ("review", event.paper_url), (project, event.url))
         own = [MaterialRecord(where=event.where, kind=kind, url=url) for kind, url in links]
         for material in (*own, *event.media):
-            url = absolute(material.url, host)
+            url = absolute_url(material.url, host)
             if url:
                 found.setdefault(url, replace(material, url=url))
             elif material.url:
@@ -240,15 +240,15 @@ def track_of(sourceurl: str) -> str:
     return "" if last == "Conference" else tidy(last.replace("_", " "))
 
 
-def sorted_links(materials: Iterable[MaterialRecord], site_url: str) -> dict[str, object]:
+def link_fields(materials: Iterable[MaterialRecord], site_url: str) -> dict[str, object]:
     """Return the fields that hold a paper's visible materials: the first of a kind has a field of its own."""
     site = site_url.rstrip("/")
     links: dict[str, tuple[str, str]] = {}
     for material in materials:
         url = site + material.url if site and material.url.startswith("/") else material.url
-        if material.visible and absolute(url, "") == url:
+        if material.visible and absolute_url(url, "") == url:
             label = tidy(material.label)
-            kind = media_kind(TYPES.get(material.kind, "URL"), label or material.kind, url)
+            kind = media_kind(TYPE_BY_KIND.get(material.kind, "URL"), label or material.kind, url)
             links.setdefault(url, (kind, label))
     fields: dict[str, object] = {"paper_pdf_url": None, "paper_url": None, "url": None}
     slots = {"pdf": "paper_pdf_url", "review": "paper_url", "project": "url", "code": "url"}
@@ -258,6 +258,10 @@ def sorted_links(materials: Iterable[MaterialRecord], site_url: str) -> dict[str
         if slot and fields[slot] is None:
             fields[slot] = url
         else:
-            medium = {"type": TYPES[kind], "name": encoded(label or TYPES[kind]), "uri": url}
+            medium = {
+                "type": TYPE_BY_KIND[kind],
+                "name": escape_entities(label or TYPE_BY_KIND[kind]),
+                "uri": url,
+            }
             media.append({**medium, "visible": True, "sortkey": len(media)})
     return {**fields, "eventmedia": media}

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from exchange.files import Context, Source
 from exchange.formats.orals_posters.events import (
-    UNKNOWN_HOST,
+    FALLBACK_HOST,
     EventAuthor,
     InputRow,
     materials_of,
@@ -41,8 +41,8 @@ from exchange.records import (
 )
 
 MAX_TOPIC_SLUG_CHARS = 120
-UNKNOWN = Where()
-TELLING = ("oral", "top-5%", "spotlight", "top-25%", "accept")
+UNKNOWN_PLACE = Where()
+DECISIONS_BY_RANK = ("oral", "top-5%", "spotlight", "top-25%", "accept")
 
 
 @dataclass
@@ -51,7 +51,7 @@ class TopicTree:
 
     topics: dict[str, TopicRecord] = field(default_factory=dict)
 
-    def add(self, names: Sequence[str], where: Where = UNKNOWN) -> str | None:
+    def add(self, names: Sequence[str], where: Where = UNKNOWN_PLACE) -> str | None:
         """Return the slug of the lowest of these levels; None where there is none."""
         parent, path = None, ""
         for depth, name in enumerate(names, start=1):
@@ -71,7 +71,7 @@ class TopicTree:
         return tuple(reversed(names.values()))
 
 
-def grouped(events: Iterable[InputRow]) -> list[list[InputRow]]:
+def group_by_paper(events: Iterable[InputRow]) -> list[list[InputRow]]:
     """Return each paper's events, the poster first: by uid, else related events, else title and author."""
     everything = list(events)
     groups: dict[int, list[InputRow]] = {event.id: [event] for event in everything}
@@ -93,7 +93,7 @@ def grouped(events: Iterable[InputRow]) -> list[list[InputRow]]:
     return [sorted(group, key=lambda event: order[event.id]) for group in unique.values()]
 
 
-def distinct(authors: Iterable[EventAuthor]) -> tuple[list[EventAuthor], list[EventAuthor]]:
+def split_repeated_authors(authors: Iterable[EventAuthor]) -> tuple[list[EventAuthor], list[EventAuthor]]:
     """Part authors from repeats: the same id, or the same name where not both have an id."""
     kept: list[EventAuthor] = []
     repeats: list[EventAuthor] = []
@@ -138,7 +138,7 @@ class PaperReader:
         track = next((event.sourceurl for event in events if event.sourceurl), "")
         topic = next((event.topic for event in events if event.topic), ())
         keywords = next((event.keywords for event in events if event.keywords), ())
-        decisions = sorted(filter(None, (event.decision for event in events)), key=telling)
+        decisions = sorted(filter(None, (event.decision for event in events)), key=decision_rank)
         apart = (self.abstracts.get(str(event.id)) for event in events)
         own = [event.abstract for event in events if event.abstract is not None]
         return PaperRecord(
@@ -173,7 +173,7 @@ class PaperReader:
         return tuple(self._author(author, listed[0]) for author in kept)
 
     def _distinct(self, event: InputRow) -> list[EventAuthor]:
-        kept, repeats = distinct(event.authors)
+        kept, repeats = split_repeated_authors(event.authors)
         for author in repeats:
             message = gettext("%(name)s is listed twice as an author; taken once.")
             self.findings.note("repeat", event.where, message, name=author.name)
@@ -187,15 +187,17 @@ class PaperReader:
         if site and own:
             uid = own[1]
         elif author.id is not None:
-            ids = ((public_host(author.url) or UNKNOWN_HOST, str(author.id)),)
+            ids = ((public_host(author.url) or FALLBACK_HOST, str(author.id)),)
         affiliations = split_affiliations(author.institution)
         return self.parts.author(author.name, event.where, affiliations=affiliations, uid=uid, ids=ids)
 
 
-def telling(decision: str) -> int:
+def decision_rank(decision: str) -> int:
     """Return the place of a decision among those of a paper: the most specific one comes first."""
     words = decision.lower()
-    return next((rank for rank, word in enumerate(TELLING) if word in words), len(TELLING))
+    return next(
+        (rank for rank, word in enumerate(DECISIONS_BY_RANK) if word in words), len(DECISIONS_BY_RANK)
+    )
 
 
 # Sessions
@@ -366,7 +368,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     papers = PaperReader(context, host, collected.abstracts, findings)
     sessions = SessionReader(zone_of(Program(), context), findings)
     sessions.add(events)
-    groups = grouped(events)
+    groups = group_by_paper(events)
     records = tuple(papers.paper(group) for group in groups)
     paper_of: dict[int, str] = {}
     for group, record in zip(groups, records, strict=True):

@@ -11,15 +11,15 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Source
 from exchange.formats.spreadsheet.cells import rows_of
-from exchange.formats.spreadsheet.fields import BY_HEADING, folded
-from exchange.formats.spreadsheet.guess import guess
+from exchange.formats.spreadsheet.fields import BY_HEADING, fold_heading
+from exchange.formats.spreadsheet.guess import guess_fields
 from exchange.formats.spreadsheet.mapping import (
     Mapping,
     TableMapping,
     headings_of,
     read_mapping,
-    role_of,
     samples_of,
+    table_role,
 )
 from exchange.formats.spreadsheet.papers import PaperReader
 from exchange.problems import Findings, Where
@@ -31,14 +31,14 @@ from exchange.reading.textfiles import ending
 from exchange.reading.values import checked
 from exchange.records import Program
 
-MAPPINGS = (".toml", ".json")
-TEXTS = ("csv", "tsv", "txt")
+MAPPING_SUFFIXES = (".toml", ".json")
+TEXT_EXTENSIONS = ("csv", "tsv", "txt")
 # So many rows say what a column is.
-GUESSED_ROWS = 50
+MAX_GUESS_ROWS = 50
 
 
 def is_mapping(source: Source) -> bool:
-    return PurePath(source.name).suffix.casefold() in MAPPINGS
+    return PurePath(source.name).suffix.casefold() in MAPPING_SUFFIXES
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -60,11 +60,11 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
     """Return the program that tables hold; raise what is wrong with them."""
     reader = PaperReader(context, findings, is_markdown=mapping.is_markdown)
     strange: list[Grid] = []
-    wanted = list(filter(mapping.wants, grids))
+    wanted = list(filter(mapping.includes, grids))
     has_rows = False
     for grid in wanted:
-        table = mapping.table(grid) or _guessed(grid, mapping, findings)
-        role = role_of(table.columns)
+        table = mapping.table(grid) or _guess_table(grid, mapping, findings)
+        role = table_role(table.columns)
         if not role:
             strange.append(grid)
             continue
@@ -104,17 +104,17 @@ def _headings(grid: Grid) -> list[str]:
     return headings_of([cells for _, cells in grid.lines[:1]], grid.width, has_header=True)
 
 
-def _guessed(grid: Grid, mapping: Mapping, findings: Findings) -> TableMapping:
+def _guess_table(grid: Grid, mapping: Mapping, findings: Findings) -> TableMapping:
     """Return what the columns are by the mapping file and by guess; note those that are not taken."""
     headings = _headings(grid)
-    lines = [cells for _, cells in grid.lines[1 : GUESSED_ROWS + 1]]
+    lines = [cells for _, cells in grid.lines[1 : MAX_GUESS_ROWS + 1]]
     found = guess_columns(headings, samples_of(lines, grid.width), mapping)
     left = [
         heading
         for heading, name in zip(headings, found, strict=True)
-        if not name and mapping.headings.get(folded(heading)) != ""
+        if not name and mapping.headings.get(fold_heading(heading)) != ""
     ]
-    if left and role_of(found):
+    if left and table_role(found):
         message = gettext("These columns were not taken: %(names)s. A mapping file can say what they are.")
         findings.note("warning", Where(grid.name), message, names=", ".join(left))
     return TableMapping(grid.file, grid.sheet, found)
@@ -125,9 +125,9 @@ def guess_columns(
 ) -> list[str]:
     """Return the fields of columns: those that a mapping names, then by guess what these leave."""
     named = mapping.headings if mapping else {}
-    keys = [folded(heading) for heading in headings]
+    keys = [fold_heading(heading) for heading in headings]
     taken = {named[key] for key in keys if named.get(key)}
-    guessed = guess(headings, samples)
+    guessed = guess_fields(headings, samples)
     return [named.get(key, "" if name in taken else name) for key, name in zip(keys, guessed, strict=True)]
 
 
@@ -141,9 +141,9 @@ def _is_table(source: Source) -> bool:
     """Whether a file is a workbook or CSV; a .txt must have several columns, or a known one."""
     if ending(source) in ("xlsx", "xlsm"):
         return is_workbook(source)
-    named = columns(source) if ending(source) in TEXTS else set()
+    named = columns(source) if ending(source) in TEXT_EXTENSIONS else set()
     return len(named) > (1 if ending(source) == "txt" else 0) or any(
-        folded(name) in BY_HEADING for name in named
+        fold_heading(name) in BY_HEADING for name in named
     )
 
 

@@ -27,7 +27,7 @@ class Field:
     holds: str = ""
 
 
-PAPER, AUTHORS, PROGRAM, TIMES, FILES = (
+PAPER_GROUP, AUTHORS_GROUP, PROGRAM_GROUP, TIMES_GROUP, MATERIAL_GROUP = (
     _("Paper"),
     _("Authors"),
     _("Program"),
@@ -36,7 +36,7 @@ PAPER, AUTHORS, PROGRAM, TIMES, FILES = (
 )
 # Where a heading means several fields, the first one that is free and whose samples fit is taken.
 GROUPS: dict[str | Promise, tuple[Field, ...]] = {
-    PAPER: (
+    PAPER_GROUP: (
         Field(
             "uid",
             _("Paper ID"),
@@ -89,7 +89,7 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
         Field("license", _("License"), "license, licence"),
         Field("award", _("Award"), "award, award name, prize, distinction"),
     ),
-    AUTHORS: (
+    AUTHORS_GROUP: (
         Field(
             "authors",
             _("Authors"),
@@ -145,7 +145,7 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             "author position, author order, order, position, author #, author number, author no",
         ),
     ),
-    PROGRAM: (
+    PROGRAM_GROUP: (
         Field(
             "kind",
             _("Kind of presentation"),
@@ -167,7 +167,7 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             "poster id, poster position, poster location, poster",
         ),
     ),
-    TIMES: (
+    TIMES_GROUP: (
         Field("date", _("Date"), "date, day, session date, presentation date, session day", holds="date"),
         Field(
             "start",
@@ -196,7 +196,7 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
             holds="time",
         ),
     ),
-    FILES: (
+    MATERIAL_GROUP: (
         Field(
             "pdf",
             _("PDF"),
@@ -244,20 +244,20 @@ GROUPS: dict[str | Promise, tuple[Field, ...]] = {
     ),
 }
 FIELDS = {field.name: field for fields in GROUPS.values() for field in fields}
-MATERIALS = tuple(field.name for field in GROUPS[FILES])
+MATERIAL_FIELDS = tuple(field.name for field in GROUPS[MATERIAL_GROUP])
 
 
-def folded(name: str) -> str:
+def fold_heading(name: str) -> str:
     """Return a heading without case, blanks and punctuation; `#` counts."""
     return NOT_IN_NAMES.sub("", name.casefold())
 
 
-def _by_heading() -> dict[str, tuple[Field, ...]]:
+def _fields_by_heading() -> dict[str, tuple[Field, ...]]:
     found: dict[str, list[Field]] = defaultdict(list)
     for field in FIELDS.values():
         for name in field.names.split(", "):
-            found[folded(name)].append(field)
+            found[fold_heading(name)].append(field)
     return {name: tuple(fields) for name, fields in found.items()}
 
 
-BY_HEADING = _by_heading()
+BY_HEADING = _fields_by_heading()

@@ -8,23 +8,23 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
-from exchange.formats.spreadsheet.fields import BY_HEADING, FIELDS, Field, folded
+from exchange.formats.spreadsheet.fields import BY_HEADING, FIELDS, Field, fold_heading
 from exchange.reading.papers import E_MAIL, WEB
 from exchange.reading.written_times import looks_like_date, looks_like_time
 
 DOI = re.compile(r"(?:(?:https?://)?(?:dx\.)?doi\.org/|doi:\s*)?10\.\d{4,9}/\S+\Z", re.IGNORECASE)
 FORUM = "forum"
 # Columns of this site's own lists that say in words what other tables hold.
-LISTS_OF_OURS = frozenset(("sessions", "awards"))
+DERIVED_LISTS = frozenset(("sessions", "awards"))
 STATUSES = frozenset(("draft", "published", "withdrawn"))
 DIGITS = re.compile(r"\d+")
 # A heading as short as this is like too many others.
-MIN_LIKE_CHARS = 6
-LIKENESS = 0.87
+MIN_SIMILAR_CHARS = 6
+MIN_SIMILARITY = 0.87
 # A cell of this length is no heading.
 MAX_HEADING_CHARS = 80
 # How cells look that a field holds.
-LOOKS = {
+CELL_TESTS = {
     "url": lambda cell: bool(WEB.match(cell)),
     "doi": lambda cell: bool(DOI.match(cell)),
     "status": lambda cell: cell.casefold() in STATUSES,
@@ -32,23 +32,23 @@ LOOKS = {
     "time": looks_like_time,
 }
 # What the addresses of a column have in common, for columns whose headings say nothing.
-ADDRESSES = (
+KIND_BY_URL = (
     ("pdf", re.compile(r"\.pdf(\?|$)|/pdf\b", re.IGNORECASE)),
     ("video", re.compile(r"youtu\.?be|vimeo|slideslive|\.mp4", re.IGNORECASE)),
     ("code", re.compile(r"github\.com|gitlab|huggingface|bitbucket", re.IGNORECASE)),
     ("review", re.compile(r"openreview\.net/forum", re.IGNORECASE)),
 )
 # Dates of the review system, not of the program.
-OF_SYSTEM = re.compile(
+REVIEW_DATES = re.compile(
     r"submi|creat|modif|updat|deadline|due|upload|notif|regist|review|birth", re.IGNORECASE
 )
 AUTHOR_LIST = re.compile(r";|\band\b|,.*,|\(", re.IGNORECASE)
 
 
-def guess(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str]:
+def guess_fields(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str]:
     """Return the field of each column by name, empty for what is left out. `samples`: cells of columns."""
     columns = [[cell.strip() for cell in cells if cell.strip()] for cells in samples]
-    keys = [folded(heading) for heading in headings]
+    keys = [fold_heading(heading) for heading in headings]
     found = [""] * len(headings)
     # OpenReview numbers papers too, but elsewhere they are known by their forums.
     if FORUM in keys:
@@ -62,31 +62,31 @@ def guess(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str
             is_free = field.is_repeated or field.name not in found
             # The kind of the session, if there is one.
             is_other = field.name == "kind" and "sessiontype" in keys[place] and has_session
-            if is_free and not is_other and fits(field, columns[place]):
+            if is_free and not is_other and can_hold(field, columns[place]):
                 return field.name
         return ""
 
-    for by in (_exact, _numbered, _like):
+    for by in (_fields_of_heading, _fields_of_numbered_heading, _fields_of_similar_heading):
         for place, heading in enumerate(headings):
             found[place] = found[place] or free(place, by(heading, columns[place], has_id=has_id))
     for place, cells in enumerate(columns):
-        found[place] = found[place] or free(place, _by_cells(headings[place], cells) if cells else ())
+        found[place] = found[place] or free(place, _fields_of_cells(headings[place], cells) if cells else ())
     return found
 
 
-def fits(field: Field, cells: Sequence[str]) -> bool:
+def can_hold(field: Field, cells: Sequence[str]) -> bool:
     """Whether any of the cells can be in this field; a column without cells fits."""
     if field.name == "board" and cells and all(map(WEB.match, cells)):
         return False
     if _is_e_mail(cells) and field.name not in ("authors", "name"):
         return False
-    looks = LOOKS.get(field.holds)
+    looks = CELL_TESTS.get(field.holds)
     return not cells or looks is None or any(map(looks, cells))
 
 
-def _exact(heading: str, cells: Sequence[str], *, has_id: bool) -> Sequence[Field]:
-    fields = BY_HEADING.get(folded(heading), ())
-    if FIELDS["status"] in fields and cells and fits(FIELDS["status"], cells):
+def _fields_of_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Sequence[Field]:
+    fields = BY_HEADING.get(fold_heading(heading), ())
+    if FIELDS["status"] in fields and cells and can_hold(FIELDS["status"], cells):
         return [FIELDS["status"], *fields]
     if FIELDS["authors"] in fields and FIELDS["name"] in fields:
         is_list = not has_id or any(map(AUTHOR_LIST.search, cells))
@@ -94,29 +94,29 @@ def _exact(heading: str, cells: Sequence[str], *, has_id: bool) -> Sequence[Fiel
     return fields
 
 
-def _numbered(heading: str, cells: Sequence[str], *, has_id: bool) -> Iterator[Field]:
+def _fields_of_numbered_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Iterator[Field]:
     """Yield what the heading is without its number: that of a second author, keyword or affiliation."""
     bare = DIGITS.sub("", heading)
     if bare != heading:
-        yield from (one for one in BY_HEADING.get(folded(bare), ()) if one.is_repeated)
+        yield from (one for one in BY_HEADING.get(fold_heading(bare), ()) if one.is_repeated)
 
 
-def _like(heading: str, cells: Sequence[str], *, has_id: bool) -> Sequence[Field]:
-    name = folded(heading)
-    if name in LISTS_OF_OURS:
+def _fields_of_similar_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Sequence[Field]:
+    name = fold_heading(heading)
+    if name in DERIVED_LISTS:
         return ()
-    if not MIN_LIKE_CHARS <= len(name) <= MAX_HEADING_CHARS:
+    if not MIN_SIMILAR_CHARS <= len(name) <= MAX_HEADING_CHARS:
         return ()
-    close = get_close_matches(name, BY_HEADING, n=1, cutoff=LIKENESS)
+    close = get_close_matches(name, BY_HEADING, n=1, cutoff=MIN_SIMILARITY)
     return BY_HEADING[close[0]] if close else ()
 
 
-def _by_cells(heading: str, cells: Sequence[str]) -> Iterator[Field]:
+def _fields_of_cells(heading: str, cells: Sequence[str]) -> Iterator[Field]:
     if all(map(DOI.match, cells)):
         yield FIELDS["doi"]
     elif all(map(WEB.match, cells)):
-        yield from (FIELDS[name] for name, signs in ADDRESSES if all(map(signs.search, cells)))
-    elif all(map(looks_like_date, cells)) and not OF_SYSTEM.search(heading):
+        yield from (FIELDS[name] for name, signs in KIND_BY_URL if all(map(signs.search, cells)))
+    elif all(map(looks_like_date, cells)) and not REVIEW_DATES.search(heading):
         yield FIELDS["date"]
 
 
@@ -130,7 +130,7 @@ def has_headings(lines: Sequence[Sequence[str]]) -> bool:
     if not lines:
         return False
     first = [cell.strip() for cell in lines[0] if cell.strip()]
-    if any(folded(cell) in BY_HEADING for cell in first):
+    if any(fold_heading(cell) in BY_HEADING for cell in first):
         return True
     return not any(
         len(cell) > MAX_HEADING_CHARS

@@ -12,7 +12,7 @@ from typing import Any
 from django.utils.translation import gettext, ngettext
 
 from exchange.files import Source
-from exchange.formats.spreadsheet.fields import FIELDS, folded
+from exchange.formats.spreadsheet.fields import FIELDS, fold_heading
 from exchange.formats.spreadsheet.guess import has_headings
 from exchange.problems import Findings, Where, nearest, short
 from exchange.reading.grids import Grid
@@ -21,13 +21,13 @@ from exchange.reading.written_times import has_day, looks_like_time
 
 ADVICE = "Write the mapping as TOML or JSON, in UTF-8."
 # Fields of which any means that a paper is presented.
-APPEARANCE = ("kind", "session", "room", "board", "date", "start", "end")
+PRESENTATION_FIELDS = ("kind", "session", "room", "board", "date", "start", "end")
 # Fields that sessions do not have: a table with them is one of papers, whose title is missing.
-OF_PAPERS = frozenset(
+PAPER_ONLY_FIELDS = frozenset(
     ("authors", "abstract", "lay_summary", "decision", "keywords", "doi", "pages", "board", "award")
 )
-SAMPLES = 3
-SAMPLE_CHARS = 80
+MAX_SAMPLES = 3
+MAX_SAMPLE_CHARS = 80
 # Of a heading or of a cell of the first rows; what is longer is shown and stored without its rest.
 MAX_SHOWN_CHARS = 1_000
 
@@ -56,7 +56,7 @@ class Mapping:
     def table(self, grid: Grid) -> TableMapping | None:
         return next((one for one in self.tables if (one.file, one.sheet) == (grid.file, grid.sheet)), None)
 
-    def wants(self, grid: Grid) -> bool:
+    def includes(self, grid: Grid) -> bool:
         """Whether a table is taken: without a list of tables all are."""
         table = self.table(grid)
         return not self.tables or (table is not None and bool(table.columns))
@@ -71,10 +71,12 @@ def headings_of(lines: Sequence[Sequence[str]], width: int, *, has_header: bool)
     """Return what the columns are called: by their headings, or by letters as in spreadsheets."""
     first = list(lines[0]) if lines and has_header else []
     first += [""] * (width - len(first))
-    return [" ".join(cell[:MAX_SHOWN_CHARS].split()) or letters(place) for place, cell in enumerate(first)]
+    return [
+        " ".join(cell[:MAX_SHOWN_CHARS].split()) or column_name(place) for place, cell in enumerate(first)
+    ]
 
 
-def letters(place: int) -> str:
+def column_name(place: int) -> str:
     """Return what spreadsheets call a column: "Column A" for the first."""
     found, rest = "", place + 1
     while rest:
@@ -88,7 +90,7 @@ def layout_keys(headings: Sequence[str]) -> list[str]:
     seen: dict[str, int] = {}
     found = []
     for heading in headings:
-        key = folded(heading)[:SAMPLE_CHARS]
+        key = fold_heading(heading)[:MAX_SAMPLE_CHARS]
         seen[key] = seen.get(key, 0) + 1
         found.append(key if seen[key] == 1 else f"{key} {seen[key]}")
     return found
@@ -99,8 +101,8 @@ def samples_of(lines: Iterable[Sequence[str]], width: int) -> list[list[str]]:
     found: list[list[str]] = [[] for _ in range(width)]
     for cells in lines:
         for place, cell in enumerate(cells[:width]):
-            text = short(" ".join(cell.split()), SAMPLE_CHARS)
-            if text and len(found[place]) < SAMPLES and text not in found[place]:
+            text = short(" ".join(cell.split()), MAX_SAMPLE_CHARS)
+            if text and len(found[place]) < MAX_SAMPLES and text not in found[place]:
                 found[place].append(text)
     return found
 
@@ -118,7 +120,7 @@ def read_mapping(source: Source, findings: Findings) -> Mapping:
     if found is None:
         return Mapping()
     if isinstance(found, dict) and isinstance(found.get("tables"), list):
-        return _of_tables(found, where, findings)
+        return _read_tables(found, where, findings)
     columns = found.get("columns") if isinstance(found, dict) else None
     if not isinstance(columns, dict):
         message = gettext('The mapping must hold "columns": names in the sheet and what they are.')
@@ -127,11 +129,11 @@ def read_mapping(source: Source, findings: Findings) -> Mapping:
     mapping = Mapping()
     for name, column in columns.items():
         if _is_field(column, where, f"columns.{short(name)}", findings):
-            mapping.headings[folded(name)] = column
+            mapping.headings[fold_heading(name)] = column
     return mapping
 
 
-def _of_tables(found: dict[str, Any], where: Where, findings: Findings) -> Mapping:
+def _read_tables(found: dict[str, Any], where: Where, findings: Findings) -> Mapping:
     mapping = Mapping(is_markdown=found.get("markdown") is True)
     names = set(TableMapping.__dataclass_fields__)
     for number, one in enumerate(found["tables"]):
@@ -160,7 +162,7 @@ def _is_field(name: object, where: Where, field: str, findings: Findings) -> boo
 # What a table is
 
 
-def role_of(columns: Sequence[str]) -> str:
+def table_role(columns: Sequence[str]) -> str:
     """Return whether rows are "papers", "authors" or "sessions"; empty where they cannot be read."""
     named = set(columns)
     is_split = {"name", "last"} & named and columns.count("last") < 2
@@ -168,10 +170,10 @@ def role_of(columns: Sequence[str]) -> str:
         return "authors"
     if named & {"title", "uid"}:
         return "papers"
-    return "sessions" if "session" in named and not named & OF_PAPERS else ""
+    return "sessions" if "session" in named and not named & PAPER_ONLY_FIELDS else ""
 
 
-def complaints(
+def mapping_problems(
     columns: Sequence[str], headings: Sequence[str], samples: Sequence[Sequence[str]], *, is_one_day: bool
 ) -> list[str]:
     """Return in sentences why a table cannot be read with these columns."""
@@ -183,7 +185,7 @@ def complaints(
             message = gettext("%(headings)s: only one column can be “%(field)s”. Choose which.")
             both = ", ".join(f"“{short(one)}”" for one in twice)
             found.append(message % {"headings": both, "field": FIELDS[name].label})
-    role = role_of(columns)
+    role = table_role(columns)
     if not named - {""}:
         found.append(gettext("No column is mapped. Choose at least the title of the papers."))
     elif not role:
@@ -211,7 +213,7 @@ def complaints(
     return found
 
 
-def left_out(columns: Sequence[str], headings: Sequence[str]) -> str:
+def describe_omitted_columns(columns: Sequence[str], headings: Sequence[str]) -> str:
     """Say which columns are left out; nothing where all are taken."""
     names = [short(heading) for heading, column in zip(headings, columns, strict=True) if not column]
     if not names:
@@ -222,5 +224,5 @@ def left_out(columns: Sequence[str], headings: Sequence[str]) -> str:
     return message % {"count": len(names), "names": ", ".join(names)}
 
 
-def guessed_header(grid: Grid) -> bool:
+def has_header_row(grid: Grid) -> bool:
     return has_headings([cells for _, cells in grid.lines[:1]])

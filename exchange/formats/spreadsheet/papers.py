@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 import markup
 from exchange.files import Context
 from exchange.formats.spreadsheet.cells import Row
-from exchange.formats.spreadsheet.fields import MATERIALS
+from exchange.formats.spreadsheet.fields import MATERIAL_FIELDS
 from exchange.formats.spreadsheet.guess import STATUSES
 from exchange.formats.spreadsheet.schedule import ScheduleReader, is_program_row
 from exchange.problems import Findings, Where, short
@@ -39,10 +39,10 @@ from exchange.records import (
     stated,
 )
 
-FLAGS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}
-LISTS = ";|\n"
+TRUE_WORDS = {"yes", "true", "1", "x", "y", "*", "✔", "✓"}
+LIST_SEPARATORS = ";|\n"
 PROFILE = re.compile(r"~[^\s,;|]+")
-SCHEME = "openreview"
+PROFILE_SCHEME = "openreview"
 
 
 class PaperReader:
@@ -59,13 +59,13 @@ class PaperReader:
         self.authors: dict[str, list[tuple[int, AuthorRecord]]] = defaultdict(list)
         self.titles: dict[str, tuple[str, Where]] = {}
         self.awards: dict[str, AwardRecord] = {}
-        self.marks: list[tuple[str, str, str, Where]] = []
+        self.author_marks: list[tuple[str, str, str, Where]] = []
         self.has_papers = False
         self.by_title: dict[str, list[str]] | None = None
         self.known = {one.key for one in context.known("paper")}
         self.known_awards: dict[str, str] = {}
         for one in context.known("award"):
-            self.known_awards.setdefault(_same(one.name), one.key)
+            self.known_awards.setdefault(_fold_title(one.name), one.key)
         self.topics = {
             word: one.key for one in context.known("topic") for word in (one.key, markup.fold(one.name))
         }
@@ -96,7 +96,7 @@ class PaperReader:
             self.declined[uid] = word
             return
         if uid in self.papers or uid in self.declined:
-            if uid in self.declined or not self.schedule.has_another(uid, row):
+            if uid in self.declined or not self.schedule.is_another_presentation(uid, row):
                 message = gettext("Another row has “%(uid)s” too. Each paper has one row of its own.")
                 self.findings.problem(row.where, "uid", message, uid=uid)
                 return
@@ -105,7 +105,7 @@ class PaperReader:
         self.schedule.add(uid, row)
         for name in ("presenter", "corresponding"):
             if row.get(name):
-                self.marks.append((uid, name, row.get(name), row.where))
+                self.author_marks.append((uid, name, row.get(name), row.where))
         self._add_award(uid, row)
 
     def _declined(self, row: Row) -> str:
@@ -119,8 +119,8 @@ class PaperReader:
         if self.by_title is None:
             self.by_title = defaultdict(list)
             for one in self.context.known("paper"):
-                self.by_title[_same(one.name)].append(one.key)
-        found = self.by_title.get(_same(self.source(title)), [])
+                self.by_title[_fold_title(one.name)].append(one.key)
+        found = self.by_title.get(_fold_title(self.source(title)), [])
         return found[0] if len(found) == 1 else uid_of(title)
 
     def _paper(self, uid: str, title: str, row: Row) -> PaperRecord:
@@ -137,11 +137,11 @@ class PaperReader:
         is_accepted = bool(ACCEPTED.search(row.get("decision") or row.get("kind")))
         if not (is_accepted or status or uid in self.known):
             self.undecided.append(uid)
-        topics = words(row.get("topic"), is_list=True)
+        topics = split_list(row.get("topic"), is_list=True)
         more = [*topics[1:]]
         for cell in row.all("more_topics"):
-            more += words(cell, is_list=True)
-        keywords = [word for cell in row.all("keywords") for word in words(cell)]
+            more += split_list(cell, is_list=True)
+        keywords = [word for cell in row.all("keywords") for word in split_list(cell)]
         cleaned = (self.parts.text(word, where, "keywords") for word in (*keywords, *more))
         authors = self._authors(row)
         return PaperRecord(
@@ -166,7 +166,7 @@ class PaperReader:
         return known or self.parts.topic(name, where)
 
     def _materials(self, row: Row) -> Iterable[MaterialRecord]:
-        for kind in MATERIALS:
+        for kind in MATERIAL_FIELDS:
             link = row.get(kind)
             if WEB.match(link):
                 yield MaterialRecord(where=row.where, kind=kind, url=link)
@@ -175,8 +175,8 @@ class PaperReader:
                 self.findings.note("warning", row.where, message, link=link[:60])
 
     def _add_award(self, uid: str, row: Row) -> None:
-        for name in words(row.get("award"), is_list=True):
-            known = self.known_awards.get(_same(name))
+        for name in split_list(row.get("award"), is_list=True):
+            known = self.known_awards.get(_fold_title(name))
             key = known or uid_of(name)
             award = self.awards.get(key) or AwardRecord(
                 where=row.where, uid=key, name=UNSTATED if known else self.source(name), grants=()
@@ -190,7 +190,7 @@ class PaperReader:
         where = row.where
         names = self._names(row)
         affiliations = self._affiliations(row, names)
-        orcids = row.all("orcid") if len(row.all("orcid")) > 1 else list(words(row.get("orcid")))
+        orcids = row.all("orcid") if len(row.all("orcid")) > 1 else list(split_list(row.get("orcid")))
         profiles = PROFILE.findall(row.get("author_ids"))
         profiles = profiles if len(profiles) == len(names) else []
         return tuple(
@@ -200,7 +200,7 @@ class PaperReader:
                 affiliations=(*one.affiliations, *affiliations[place]),
                 corresponding=one.is_corresponding,
                 orcid=orcids[place] if place < len(orcids) else "",
-                ids=((SCHEME, profiles[place]),) if profiles else (),
+                ids=((PROFILE_SCHEME, profiles[place]),) if profiles else (),
             )
             for place, one in enumerate(names)
             # Of several columns some may be empty.
@@ -211,7 +211,7 @@ class PaperReader:
         cells = [self.parts.text(cell, row.where, "authors") for cell in row.all("authors")]
         if len(cells) > 1:
             # A column for each author; an empty one keeps its place for the affiliations.
-            return [_one(cell) for cell in _without_end(cells)]
+            return [_parse_author(cell) for cell in _without_trailing_empty(cells)]
         if row.has("last") or row.has("first"):
             pairs = zip_longest(row.all("first"), row.all("last"), fillvalue="")
             return [Name(tidy(f"{first} {last}")) for first, last in pairs if first or last]
@@ -231,9 +231,9 @@ class PaperReader:
         none: list[tuple[str, ...]] = [()] * len(names)
         cells = [self.parts.text(cell, row.where, "affiliation") for cell in row.all("affiliation")]
         if len(cells) > 1:
-            places = [words(cell, is_list=True) for cell in cells]
+            places = [split_list(cell, is_list=True) for cell in cells]
             return (places + none)[: len(names)]
-        places = [(word,) for word in in_order(cells[0] if cells else "")]
+        places = [(word,) for word in split_affiliations(cells[0] if cells else "")]
         if not places or not names:
             return none
         if len(places) == len(names) or len(places) == 1:
@@ -261,10 +261,10 @@ class PaperReader:
             name,
             row.where,
             affiliations=[affiliation],
-            corresponding=text.get("corresponding", "").casefold() in FLAGS,
+            corresponding=text.get("corresponding", "").casefold() in TRUE_WORDS,
             orcid=text.get("orcid", ""),
         )
-        author = replace(author, presenting=text.get("presenter", "").casefold() in FLAGS)
+        author = replace(author, presenting=text.get("presenter", "").casefold() in TRUE_WORDS)
         order = int(position) if position.isdecimal() and len(position) < 6 else 0
         self.authors[uid].append((order, author))
         self.titles.setdefault(uid, (tidy(text.get("title", "")), row.where))
@@ -307,12 +307,12 @@ class PaperReader:
 
     def _mark_authors(self) -> None:
         """Mark who presents and who corresponds: of the authors of the file, else of those that are here."""
-        missing = [uid for uid, *_ in self.marks if not is_stated(self.papers[uid].authors)]
+        missing = [uid for uid, *_ in self.author_marks if not is_stated(self.papers[uid].authors)]
         here = self.context.authors(missing) if missing else {}
-        for uid, mark, cell, where in self.marks:
+        for uid, mark, cell, where in self.author_marks:
             authors = stated(self.papers[uid].authors, ()) or here.get(uid, ())
             for one in parsed(cell):
-                place = _place(one.name, authors)
+                place = _find_author(one.name, authors)
                 if place is None:
                     message = gettext(
                         "“%(name)s” is not an author of the paper, so no author is marked as %(what)s."
@@ -331,11 +331,11 @@ class PaperReader:
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
 
 
-def _same(title: str) -> str:
+def _fold_title(title: str) -> str:
     return markup.fold(markup.plain(title))
 
 
-def _one(cell: str) -> Name:
+def _parse_author(cell: str) -> Name:
     """Return the one author of a cell, affiliations in parentheses."""
     found = parsed(cell)
     if len(found) == 2 and "," in cell and "(" not in cell:
@@ -344,14 +344,14 @@ def _one(cell: str) -> Name:
     return found[0] if found else Name("")
 
 
-def _without_end(cells: list[str]) -> list[str]:
+def _without_trailing_empty(cells: list[str]) -> list[str]:
     """Return the cells up to the last that holds anything."""
     while cells and not cells[-1]:
         cells = cells[:-1]
     return cells
 
 
-def _place(name: str, authors: tuple[AuthorRecord, ...]) -> int | None:
+def _find_author(name: str, authors: tuple[AuthorRecord, ...]) -> int | None:
     """Return which author a name means: all of it, else the family name with the initial, if one has them."""
     wanted = markup.fold(name)
     names = [markup.fold(author.person.name) for author in authors]
@@ -368,16 +368,16 @@ def _place(name: str, authors: tuple[AuthorRecord, ...]) -> int | None:
     return same[0] if len(same) == 1 else None
 
 
-def in_order(cell: str) -> list[str]:
+def split_affiliations(cell: str) -> list[str]:
     """Split affiliations at semicolons, bars or lines; those in a row that are empty keep their place."""
-    sign = next((sign for sign in LISTS if sign in cell), "")
+    sign = next((sign for sign in LIST_SEPARATORS if sign in cell), "")
     parts = [tidy(part) for part in (cell.split(sign) if sign else [cell])]
-    return _without_end(parts)
+    return _without_trailing_empty(parts)
 
 
-def words(cell: str, *, is_list: bool = False) -> tuple[str, ...]:
+def split_list(cell: str, *, is_list: bool = False) -> tuple[str, ...]:
     """Split at semicolons, bars or lines, else at commas; topics (`is_list`) may hold commas themselves."""
-    separators = [sign for sign in LISTS if sign in cell] or ([] if is_list else [","])
+    separators = [sign for sign in LIST_SEPARATORS if sign in cell] or ([] if is_list else [","])
     for sign in separators:
         cell = cell.replace(sign, "\0")
     return tuple(dict.fromkeys(filter(None, map(tidy, cell.split("\0")))))

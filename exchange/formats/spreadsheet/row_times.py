@@ -13,7 +13,7 @@ from exchange.problems import Findings, Where, short
 from exchange.reading.values import UnfitError, moment, noted_text
 from exchange.reading.written_times import WrittenTime, read_written
 
-LATE, EARLY = 18, 8
+LATE_HOUR, EARLY_HOUR = 18, 8
 MINUTES = re.compile(r"(\d{1,4})(?:\.0)?\s*(?:min(?:ute)?s?\.?|')?\Z", re.IGNORECASE)
 HOURS = re.compile(r"(\d{1,2}):(\d\d)(?::\d\d)?\Z")
 
@@ -53,13 +53,13 @@ class RowTimes:
                 return found.day
         return None
 
-    def of_session(self, row: Row) -> Span:
+    def session_span(self, row: Row) -> Span:
         """Return the times of the session itself, where columns hold them."""
         if not row.get("session_start"):
             return Span()
         return self._read_span(row, ("session_start", "session_end"), None)
 
-    def of_row(self, row: Row, day: date | None) -> Span:
+    def row_span(self, row: Row, day: date | None) -> Span:
         """Return the times of a row itself. `day`: that of its session."""
         first, last = self.context.days or (None, None)
         return self._read_span(row, ("start", "end"), day or (first if first == last else None))
@@ -80,7 +80,9 @@ class RowTimes:
         finish = end.start or begin.end or written.end
         last = None
         if finish is not None:
-            is_next = end.day is None and finish < start and start.hour >= LATE and finish.hour < EARLY
+            is_next = (
+                end.day is None and finish < start and start.hour >= LATE_HOUR and finish.hour < EARLY_HOUR
+            )
             last_day = (end.day or day) + timedelta(days=1 if is_next else 0)
             last = self._moment(last_day, finish, end.offset or begin.offset, where, names[1])
         elif first and row.get("duration") and names[0] == "start":

@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 import markup
 from exchange.files import Context, KnownRow
 from exchange.formats.spreadsheet.cells import Row
-from exchange.formats.spreadsheet.mapping import APPEARANCE
+from exchange.formats.spreadsheet.mapping import PRESENTATION_FIELDS
 from exchange.formats.spreadsheet.row_times import RowTimes, Span
 from exchange.problems import Findings, Where, short
 from exchange.reading.papers import OTHER_KINDS, PAPER_KINDS, PaperParts, kind_of, parsed, uid_of
@@ -93,11 +93,11 @@ class ScheduleReader:
         self.sessions: dict[tuple[str, date | None], NewSession] = {}
         self.by_title: dict[str, list[KnownRow]] = defaultdict(list)
         for one in context.known("session"):
-            self.by_title[_folded(one.name)].append(one)
-            self.by_title[_folded(one.key)].append(one)
-        self.here: dict[str, list[KnownRow]] = defaultdict(list)
+            self.by_title[_fold_title(one.name)].append(one)
+            self.by_title[_fold_title(one.key)].append(one)
+        self.known_presentations: dict[str, list[KnownRow]] = defaultdict(list)
         for one in context.known("presentation"):
-            self.here[one.name].append(one)
+            self.known_presentations[one.name].append(one)
         self.kinds = {
             applies_to: {
                 name: one.key
@@ -107,30 +107,30 @@ class ScheduleReader:
             for applies_to in ("session", "presentation")
         }
         self.appearances: dict[str, Appearance] = {}
-        self.of_paper: dict[str, list[Appearance]] = defaultdict(list)
+        self.by_paper: dict[str, list[Appearance]] = defaultdict(list)
         self.zone = zone_called(context.timezone)
         self.times = RowTimes(context, findings, self.zone)
 
     # Rows
 
-    def has_another(self, paper: str, row: Row) -> bool:
+    def is_another_presentation(self, paper: str, row: Row) -> bool:
         """Whether a further row of a paper is another presentation of it."""
-        keys = [(one.kind, one.row.get("session")) for one in self.of_paper[paper]]
+        keys = [(one.kind, one.row.get("session")) for one in self.by_paper[paper]]
         return bool(keys) and any((kind, row.get("session")) not in keys for kind in self._kinds(row))
 
     def add(self, paper: str, row: Row) -> None:
         """Take what the row of a paper says of its presentations."""
-        if not any(row.get(name) for name in APPEARANCE) or (
-            not any(row.get(name) for name in APPEARANCE if name != "kind") and not self._kinds(row)
+        if not any(row.get(name) for name in PRESENTATION_FIELDS) or (
+            not any(row.get(name) for name in PRESENTATION_FIELDS if name != "kind") and not self._kinds(row)
         ):
             return
         kinds = self._kinds(row) or [self._guessed_kind(paper, row)]
         session = self._session(row) if row.get("session") else None
-        span = self.times.of_row(row, self._day_here(session))
+        span = self.times.row_span(row, self._day_here(session))
         room = self._room(row.get("room"), row.where)
         if session:
             self._note_other_day(session, span, row)
-            session = self._of_day(session, span, row)
+            session = self._session_of_day(session, span, row)
         places = [kind for kind in kinds if session and kind == self._kind_of_session(session, row)]
         first = (places or kinds)[0]
         for kind in kinds:
@@ -138,7 +138,7 @@ class ScheduleReader:
             uid = self._uid(paper, kind, row, session if is_here else None)
             placed = (span, room, session) if is_here else (Span(), "", None)
             self.appearances[uid] = Appearance(uid, paper, kind, row, *placed)
-            self.of_paper[paper].append(self.appearances[uid])
+            self.by_paper[paper].append(self.appearances[uid])
         if session:
             session.kinds.append(first)
             session.spans.append(span)
@@ -151,9 +151,9 @@ class ScheduleReader:
             self.findings.problem(row.where, "session", gettext("The title of the session is missing."))
             return
         session = self._session(row, title)
-        span = self.times.of_row(row, self._day_here(session))
+        span = self.times.row_span(row, self._day_here(session))
         self._note_other_day(session, span, row)
-        session = self._of_day(session, span, row)
+        session = self._session_of_day(session, span, row)
         session.spans.append(span)
         session.rooms.append(self._room(row.get("room"), row.where))
         session.own_kind = session.own_kind or self._session_kind(row.get("kind"))
@@ -197,7 +197,7 @@ class ScheduleReader:
 
     def _guessed_kind(self, paper: str, row: Row) -> str:
         """Return the kind of a row that names none: as it is here, else by decision, board and session."""
-        here = self.here.get(paper, [])
+        here = self.known_presentations.get(paper, [])
         if len(here) == 1:
             return here[0].kind
         decision = kind_of(row.get("decision"), "", PRESENTATION_KINDS)
@@ -212,7 +212,7 @@ class ScheduleReader:
 
     def _uid(self, paper: str, kind: str, row: Row, session: NewSession | None) -> str:
         """Return the uid of the presentation that is here, else a new one."""
-        here = [one for one in self.here.get(paper, []) if one.key not in self.appearances]
+        here = [one for one in self.known_presentations.get(paper, []) if one.key not in self.appearances]
         alike = [one for one in here if one.kind == kind]
         if len(alike) > 1 and session and session.known:
             key = session.known.key
@@ -242,10 +242,10 @@ class ScheduleReader:
     def _session(self, row: Row, title: str = "") -> NewSession:
         """Return the session of a row: of those that have this title the one of the day, else a new one."""
         title = title or tidy(self.parts.text(row.get("session"), row.where, "session"))
-        own = self.times.of_session(row)
+        own = self.times.session_span(row)
         day = self.times.day(row) or own.day
-        known = self._known(title, day)
-        key = (_folded(title), self._day_of(known) if known else day)
+        known = self._find_known(title, day)
+        key = (_fold_title(title), self._day_of(known) if known else day)
         session = self.sessions.get(key)
         if session is None:
             session = self.sessions[key] = NewSession(title, row.where, known=known)
@@ -258,20 +258,22 @@ class ScheduleReader:
                 session.roles.append(self._role(one.name, "chair", row.where, "; ".join(one.affiliations)))
         return session
 
-    def _known(self, title: str, day: date | None) -> KnownRow | None:
-        named = self.by_title.get(_folded(self.source(title))) or self.by_title.get(_folded(title), [])
+    def _find_known(self, title: str, day: date | None) -> KnownRow | None:
+        named = self.by_title.get(_fold_title(self.source(title))) or self.by_title.get(
+            _fold_title(title), []
+        )
         found = list(dict.fromkeys(named))
         same = [one for one in found if day and self._day_of(one) == day]
         if same or len(found) == 1:
             return (same or found)[0]
         return None
 
-    def _of_day(self, session: NewSession, span: Span, row: Row) -> NewSession:
+    def _session_of_day(self, session: NewSession, span: Span, row: Row) -> NewSession:
         """Return the session again by the day of its row, if only its time says that."""
-        key = _folded(session.title)
+        key = _fold_title(session.title)
         if session.known or not span.day or self.sessions.get((key, None)) is not session:
             return session
-        if known := self._known(session.title, span.day):
+        if known := self._find_known(session.title, span.day):
             session.known = known
         other = self.sessions.get((key, span.day))
         if other is None:
@@ -309,11 +311,11 @@ class ScheduleReader:
 
     def finish(self) -> tuple[tuple[SessionRecord, ...], tuple[PresentationRecord, ...]]:
         """Return the sessions that are made or changed, and the presentations."""
-        sessions = [record for one in self._named() if (record := self._session_record(one))]
+        sessions = [record for one in self._with_uids() if (record := self._session_record(one))]
         presentations = [self._presentation(one) for one in self.appearances.values()]
         return tuple(sessions), tuple(presentations)
 
-    def _named(self) -> list[NewSession]:
+    def _with_uids(self) -> list[NewSession]:
         """Give new sessions their uids: of their titles, and of the day where a title has several."""
         taken = {one.key for one in self.context.known("session")}
         ordered = sorted(self.sessions.items(), key=lambda item: item[0][0])
@@ -328,7 +330,7 @@ class ScheduleReader:
         return list(self.sessions.values())
 
     def _session_record(self, session: NewSession) -> SessionRecord | None:
-        room = _common(session.rooms)
+        room = _common_value(session.rooms)
         starts = [span.start for span in session.spans if span.start]
         ends = [span.end or span.start for span in session.spans if span.start]
         roles = tuple(session.roles) or UNSTATED
@@ -369,7 +371,7 @@ class ScheduleReader:
         session, row = one.session, one.row
         home = ""
         if session:
-            home = session.known.room if session.known else _common(session.rooms)
+            home = session.known.room if session.known else _common_value(session.rooms)
         room: Stated[str | None] = UNSTATED
         if one.room:
             # The room of its session is none of its own.
@@ -390,15 +392,15 @@ class ScheduleReader:
 
 def _kind_of_new(session: NewSession) -> str:
     """Return the kind that a title says, else that of all its papers."""
-    shown = _common(session.kinds)
+    shown = _common_value(session.kinds)
     return kind_of(session.title, "") or (shown if shown in PAPER_KINDS else "other")
 
 
-def _common(values: Iterable[str]) -> str:
+def _common_value(values: Iterable[str]) -> str:
     """Return the value that all have; nothing if they differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else ""
 
 
-def _folded(title: str) -> str:
+def _fold_title(title: str) -> str:
     return markup.fold(markup.plain(title))

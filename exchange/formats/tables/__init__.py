@@ -14,11 +14,11 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.formats.tables.rows import (
-    ADDED,
-    AUTHORS,
-    CHILDREN,
-    PARENTS,
-    SINGLE,
+    AUTHORS_COLUMN,
+    CHILD_TABLES,
+    DERIVED_COLUMNS,
+    PARENT_TABLES,
+    SINGLE_ROW_TABLES,
     TABLES,
     Entry,
     Table,
@@ -33,8 +33,8 @@ from exchange.reading.sheets import Sheet, columns, read_sheets, write_sheet
 from exchange.reading.values import UnfitError, checked, key_of, zone_called, zone_of
 from exchange.records import EditionRecord, MenuRecord, Program, Record, is_stated
 
-TEXTS = ("csv", "tsv", "txt")
-EXTENSIONS = ("zip", *TEXTS, "xlsx")
+TEXT_EXTENSIONS = ("csv", "tsv", "txt")
+EXTENSIONS = ("zip", *TEXT_EXTENSIONS, "xlsx")
 MAX_MENU_DEPTH = 20
 
 
@@ -44,9 +44,9 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     sheets = _sheets(sources, findings)
     if not sheets and not findings.has_problems:
         findings.problem(Where(), "", gettext("There is no table to read. Give files such as papers.csv."))
-    if AUTHORS in sheets and AUTHORS in getattr(sheets.get("papers"), "columns", ()):
+    if AUTHORS_COLUMN in sheets and AUTHORS_COLUMN in getattr(sheets.get("papers"), "columns", ()):
         message = gettext("The authors are in authors.csv too. Keep that file or this column.")
-        findings.problem(sheets["papers"].where, AUTHORS, message)
+        findings.problem(sheets["papers"].where, AUTHORS_COLUMN, message)
     zone = _zone(sheets, context, findings)
     entries = {name: read_rows(TABLES[name], sheet, zone, findings) for name, sheet in sheets.items()}
     return checked(_program(entries, context, findings), findings)
@@ -56,16 +56,22 @@ def recognizes(sources: Sequence[Source]) -> bool:
     """Whether all files are tables of ours, by their names and columns, or a ZIP of such names."""
     for source in sources:
         if names := member_names(source):
-            if not all(table_named(name, TEXTS) for name in names if not name.startswith(RESOURCE_FORKS)):
+            if not all(
+                table_of_file(name, TEXT_EXTENSIONS) for name in names if not name.startswith(RESOURCE_FORKS)
+            ):
                 return False
             continue
-        name = table_named(source.name, TEXTS)
-        if not name or columns(source) - {*TABLES[name].headings, *ADDED.get(name, {}), AUTHORS}:
+        name = table_of_file(source.name, TEXT_EXTENSIONS)
+        if not name or columns(source) - {
+            *TABLES[name].headings,
+            *DERIVED_COLUMNS.get(name, {}),
+            AUTHORS_COLUMN,
+        }:
             return False
     return True
 
 
-def table_named(file: str, endings: Sequence[str]) -> str:
+def table_of_file(file: str, endings: Sequence[str]) -> str:
     """Return the table that `papers.csv` or `2026-papers.csv` holds by its name; nothing if it is none."""
     path = PurePath(file)
     name = path.stem.casefold().rpartition("-")[2]
@@ -91,7 +97,7 @@ def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
 
 def _new_table(file: str, place: str, found: Iterable[str], findings: Findings) -> str:
     """Return which table a file is by its name; report one that is none or is among those found."""
-    name = table_named(file, (*TEXTS, "xlsx"))
+    name = table_of_file(file, (*TEXT_EXTENSIONS, "xlsx"))
     if not name:
         known = [f"{table}.csv" for table in TABLES]
         listed = gettext("Valid tables: %(tables)s") % {"tables": ", ".join(known)}
@@ -117,21 +123,21 @@ def _zone(sheets: dict[str, Sheet], context: Context, findings: Findings) -> Zon
 
 def _program(entries: dict[str, list[Entry]], context: Context, findings: Findings) -> Program:
     parts: dict[str, list[Any]] = {
-        table.name: [entry.record for entry in entries.get(table.name, [])] for table in PARENTS
+        table.name: [entry.record for entry in entries.get(table.name, [])] for table in PARENT_TABLES
     }
-    for name in SINGLE:
+    for name in SINGLE_ROW_TABLES:
         for record in parts[name][1:]:
             findings.problem(record.where, "", gettext("This table holds one row."))
     parts["edition"] = [replace(one, slug=one.slug or context.edition) for one in parts["edition"]]
-    for table in CHILDREN:
+    for table in CHILD_TABLES:
         if table.name in entries:
-            parts[table.parent] = _joined(table, entries, parts[table.parent], context, findings)
+            parts[table.parent] = _join_children(table, entries, parts[table.parent], context, findings)
     whole: dict[str, Any] = {name: tuple(found) for name, found in parts.items()}
-    whole |= {name: next(iter(parts[name]), None) for name in SINGLE}
+    whole |= {name: next(iter(parts[name]), None) for name in SINGLE_ROW_TABLES}
     return Program(**whole)
 
 
-def _joined(
+def _join_children(
     table: Table, entries: dict[str, list[Entry]], parents: list[Any], context: Context, findings: Findings
 ) -> list[Any]:
     """Give the rows of a child table to their parents; where the parents' table is absent, rows make them."""
@@ -201,11 +207,11 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 def _is_stated_empty(table: Table, program: Program) -> bool:
     """Whether the program says that a table has no rows, rather than nothing about it."""
     if not table.parent:
-        return table.name not in SINGLE
+        return table.name not in SINGLE_ROW_TABLES
     parents = [*records_of(table, program)]
     if any(is_stated(getattr(parent, table.field)) for parent in parents):
         return True
-    return not parents and table.parent not in SINGLE
+    return not parents and table.parent not in SINGLE_ROW_TABLES
 
 
 FORMAT = Format(

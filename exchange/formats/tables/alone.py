@@ -13,7 +13,16 @@ from zoneinfo import ZoneInfo
 
 import markup
 from exchange.files import Context
-from exchange.formats.tables.rows import ADDED, TABLES, Column, cells_of, clock, entries_of, joined, reading
+from exchange.formats.tables.rows import (
+    DERIVED_COLUMNS,
+    TABLES,
+    Column,
+    cells_of,
+    entries_of,
+    format_clock,
+    join_list,
+    with_fields,
+)
 from exchange.reading.sheets import heading
 from exchange.reading.values import zone_of
 from exchange.records import GrantRecord, Program, first_stated, stated
@@ -22,49 +31,51 @@ from exchange.records import GrantRecord, Program, first_stated, stated
 type AddedCells = Callable[[Any], list[str]]
 
 
-def columns_of(name: str) -> tuple[str, ...]:
-    return (*TABLES[name].headings, *ADDED.get(name, {}))
+def download_columns(name: str) -> tuple[str, ...]:
+    return (*TABLES[name].headings, *DERIVED_COLUMNS.get(name, {}))
 
 
-def lines_alone(name: str, program: Program, context: Context) -> Iterator[list[str]]:
+def download_lines(name: str, program: Program, context: Context) -> Iterator[list[str]]:
     """Yield the headings of a table, at once, then its rows: for files that no memory holds as a whole."""
     table, zone = TABLES[name], zone_of(program, context)
-    yield [heading(column) for column in columns_of(name)]
+    yield [heading(column) for column in download_columns(name)]
     columns = [with_offset(column) for column in table.columns]
-    added = {"papers": of_papers, "awards": of_awards}.get(name)
+    added = {"papers": paper_cells, "awards": award_cells}.get(name)
     more: AddedCells = added(program, context, zone) if added else lambda record: []
-    for entry in entries_of(table, program, [*chain(*ADDED.get(name, {}).values())]):
+    for entry in entries_of(table, program, [*chain(*DERIVED_COLUMNS.get(name, {}).values())]):
         yield [*cells_of(table, columns, entry, zone), *more(entry.record)]
 
 
 def with_offset(column: Column) -> Column:
     """Return a column whose times say which they are, wherever the table is read."""
     return (
-        replace(column, kind=replace(column.kind, format=moment)) if column.kind.format is clock else column
+        replace(column, kind=replace(column.kind, format=format_moment))
+        if column.kind.format is format_clock
+        else column
     )
 
 
-def moment(value: datetime, zone: ZoneInfo) -> str:
+def format_moment(value: datetime, zone: ZoneInfo) -> str:
     local = value.astimezone(zone)
     return local.isoformat(" ", "auto" if local.second or local.microsecond else "minutes")
 
 
-def page(context: Context, path: str) -> str:
+def page_url(context: Context, path: str) -> str:
     return f"{context.site_url.rstrip('/')}/{path}/" if context.site_url else ""
 
 
-def of_papers(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
+def paper_cells(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
     """Return what gives a paper's authors, page, PDF, sessions that take place, and awards of its edition."""
-    sessions = {one.uid: one for one in reading(program.sessions, ["title", "start", "status"])}
+    sessions = {one.uid: one for one in with_fields(program.sessions, ["title", "start", "status"])}
     shown: dict[str, list[str]] = defaultdict(list)
-    for one in reading(program.presentations, ["paper", "session", "start", "status"]):
+    for one in with_fields(program.presentations, ["paper", "session", "start", "status"]):
         session = sessions.get(stated(one.session, None) or "")
         if session and "cancelled" not in (one.status, session.status):
             start = first_stated("start", one, session)
-            words = (markup.plain(stated(session.title, "")), moment(start, zone) if start else "")
+            words = (markup.plain(stated(session.title, "")), format_moment(start, zone) if start else "")
             shown[stated(one.paper, None) or ""].append(", ".join(filter(None, words)))
     won: dict[str, list[str]] = defaultdict(list)
-    for award in reading(program.awards, ["name", "grants"]):
+    for award in with_fields(program.awards, ["name", "grants"]):
         for grant in stated(award.grants, ()):
             if not grant.edition:
                 won[grant.paper].append(stated(award.name, ""))
@@ -73,23 +84,23 @@ def of_papers(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
         pdfs = (one.url for one in stated(paper.materials, ()) if one.kind == "pdf" and one.visible)
         pdf = next(pdfs, "")
         return [
-            joined([author.person.name for author in stated(paper.authors, ())]),
-            page(context, f"{context.edition}/papers/{paper.uid}"),
+            join_list([author.person.name for author in stated(paper.authors, ())]),
+            page_url(context, f"{context.edition}/papers/{paper.uid}"),
             f"{context.site_url.rstrip('/')}{pdf}" if pdf.startswith("/") else pdf,
-            joined(shown.get(paper.uid, [])),
-            joined(won.get(paper.uid, [])),
+            join_list(shown.get(paper.uid, [])),
+            join_list(won.get(paper.uid, [])),
         ]
 
     return cells
 
 
-def of_awards(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
+def award_cells(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
     """Return what gives an award's winners, people by name and papers by title, and their pages."""
 
     def key(grant: GrantRecord) -> tuple[str, str]:
         return grant.edition or context.edition, grant.paper
 
-    awards = reading(program.awards, ["grants"])
+    awards = with_fields(program.awards, ["grants"])
     grants = [grant for award in awards for grant in stated(award.grants, ())]
     titles = context.paper_titles([key(grant) for grant in grants if grant.paper])
 
@@ -98,11 +109,11 @@ def of_awards(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
         for grant in stated(award.grants, ()):
             if grant.person:
                 names.append(grant.person.name)
-                pages.append(page(context, f"people/{grant.person.uid}") if grant.person.uid else "")
+                pages.append(page_url(context, f"people/{grant.person.uid}") if grant.person.uid else "")
             else:
                 edition, paper = key(grant)
                 names.append(markup.plain(titles.get((edition, paper), "")) or paper)
-                pages.append(page(context, f"{edition}/papers/{paper}"))
-        return [joined(names), joined(pages)]
+                pages.append(page_url(context, f"{edition}/papers/{paper}"))
+        return [join_list(names), join_list(pages)]
 
     return cells

@@ -31,7 +31,7 @@ from exchange.reading.values import (
 )
 from exchange.records import UNSTATED, AuthorRecord, MenuRecord, PersonRef, Program, Record, Stated, is_stated
 
-FLAGS = {
+FLAG_WORDS = {
     **dict.fromkeys(("yes", "true", "1", "y", "x", "wahr", "vrai"), True),
     **dict.fromkeys(("no", "false", "0", "n", "falsch", "faux"), False),
 }
@@ -40,12 +40,21 @@ PART = re.compile(r"(?:\\[\\;]|[^;])+")
 ESCAPED = re.compile(r"\\([\\;])")
 SPECIAL = re.compile(r"([\\;])")
 # Columns of keys and fixed words: blanks around them are a slip of the hand.
-TRIMMED = {"uid", "slug", "kind", "role", "status", "mode", "timezone", "orcid", "url", "topic"}
-TRIMMED |= {"second_timezone", "conference", "edition", "paper", "session", "room", "parent", "person_uid"}
+TRIMMED_COLUMNS = {"uid", "slug", "kind", "role", "status", "mode", "timezone", "orcid", "url", "topic"}
+TRIMMED_COLUMNS |= {
+    "second_timezone",
+    "conference",
+    "edition",
+    "paper",
+    "session",
+    "room",
+    "parent",
+    "person_uid",
+}
 # Columns of words that are never empty: an empty cell says nothing about them.
-NEVER_EMPTY = {"kind", "status", "mode", "accent", "timezone", "conference", "hero_focus"}
-LEVEL = "level"
-PERSON = ("name", "uid", "orcid", "ids")
+NEVER_EMPTY_COLUMNS = {"kind", "status", "mode", "accent", "timezone", "conference", "hero_focus"}
+LEVEL_COLUMN = "level"
+PERSON_FIELDS = ("name", "uid", "orcid", "ids")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,32 +72,32 @@ class CellType:
         return "" if value is None or value is UNSTATED else self.format(value, zone)
 
 
-def split(text: str) -> tuple[str, ...]:
+def split_list(text: str) -> tuple[str, ...]:
     r"""Split at semicolons; `\;` is a semicolon inside a part and `\\` a backslash before one."""
     parts = (ESCAPED.sub(r"\1", part.strip()) for part in PART.findall(text))
     return tuple(part for part in parts if part)
 
 
-def joined(parts: Sequence[str]) -> str:
+def join_list(parts: Sequence[str]) -> str:
     return "; ".join(SPECIAL.sub(r"\\\1", part) for part in parts)
 
 
-def _whole(text: str, zone: ZoneInfo) -> int:
+def _parse_whole(text: str, zone: ZoneInfo) -> int:
     if not WHOLE.match(text.strip()):
         raise UnfitError(gettext('"%(text)s" is not a whole number.'), text=short(text))
     return whole_number(int(text))
 
 
-def _flag(text: str, zone: ZoneInfo) -> bool:
-    found = FLAGS.get(text.strip().casefold())
+def _parse_flag(text: str, zone: ZoneInfo) -> bool:
+    found = FLAG_WORDS.get(text.strip().casefold())
     if found is None:
         raise UnfitError(gettext('"%(text)s" is neither yes nor no.'), text=short(text))
     return found
 
 
-def _pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
+def _parse_pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
     """Read `dblp:l/YLiu; neurips.cc:457880`."""
-    parts = [part.partition(":") for part in split(checked_text(text))]
+    parts = [part.partition(":") for part in split_list(checked_text(text))]
     found = tuple((scheme.strip(), value.strip()) for scheme, _, value in parts)
     if not all(map(all, found)):
         message = gettext('"%(text)s" is not a list of identifiers. Write them as dblp:l/YLiu; orcid:0000-….')
@@ -96,24 +105,24 @@ def _pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
     return found
 
 
-def clock(value: datetime, zone: ZoneInfo) -> str:
+def format_clock(value: datetime, zone: ZoneInfo) -> str:
     """Return the wall time; with its offset where the wall alone does not say which moment is meant."""
     local = value.astimezone(zone)
     shown = local if is_repeated(local) or local.microsecond else local.replace(tzinfo=None)
     return shown.isoformat(" ", "auto" if local.second or local.microsecond else "minutes")
 
 
-CELLS: dict[object, CellType] = {
+CELL_TYPES: dict[object, CellType] = {
     str: CellType(lambda text, zone: checked_text(text), lambda value, zone: str(value), ""),
-    int: CellType(_whole, lambda value, zone: str(value)),
-    bool: CellType(_flag, lambda value, zone: "yes" if value else "no"),
+    int: CellType(_parse_whole, lambda value, zone: str(value)),
+    bool: CellType(_parse_flag, lambda value, zone: "yes" if value else "no"),
     date: CellType(lambda text, zone: day(text.strip()), lambda value, zone: str(value.isoformat())),
-    datetime: CellType(lambda text, zone: moment(text.strip(), zone), clock),
+    datetime: CellType(lambda text, zone: moment(text.strip(), zone), format_clock),
     tuple[str, ...]: CellType(
-        lambda text, zone: split(checked_text(text)), lambda value, zone: joined(value), ()
+        lambda text, zone: split_list(checked_text(text)), lambda value, zone: join_list(value), ()
     ),
     tuple[tuple[str, str], ...]: CellType(
-        _pairs, lambda value, zone: joined([f"{scheme}:{name}" for scheme, name in value]), ()
+        _parse_pairs, lambda value, zone: join_list([f"{scheme}:{name}" for scheme, name in value]), ()
     ),
 }
 
@@ -123,7 +132,7 @@ def cell_type(hint: object) -> CellType:
         return cell_type(get_args(hint)[0])
     if get_origin(hint) is types.UnionType:
         return replace(cell_type(next(part for part in get_args(hint) if part is not type(None))), empty=None)
-    return CELLS[hint]
+    return CELL_TYPES[hint]
 
 
 @dataclass(frozen=True)
@@ -183,13 +192,13 @@ def _columns_of_person(field: str) -> list[Column]:
     """Return a person's columns: `uid` in the table of people, `person uid` in the others."""
     hints = get_type_hints(PersonRef)
     found = []
-    for name in PERSON:
+    for name in PERSON_FIELDS:
         kind, title = cell_type(hints[name]), "person_uid" if name == "uid" and field != "ref" else name
         found.append(Column(title, name, kind, kind.empty, of_person=True))
     return found
 
 
-PARENTS = (
+PARENT_TABLES = (
     Table("conference", records.ConferenceRecord, key="slug"),
     Table("edition", records.EditionRecord, key="slug"),
     Table("institutions", records.InstitutionRecord, key="slug", words="name"),
@@ -207,8 +216,8 @@ PARENTS = (
     Table("sessions", records.SessionRecord, key="uid", words="title"),
     Table("presentations", records.PresentationRecord, key="uid"),
 )
-CHILDREN = (
-    Table("menu", records.MenuRecord, parent="edition", field="menu", link=LEVEL),
+CHILD_TABLES = (
+    Table("menu", records.MenuRecord, parent="edition", field="menu", link=LEVEL_COLUMN),
     Table("committee", records.CommitteeRecord, parent="edition", field="committee"),
     Table("authors", records.AuthorRecord, parent="papers", field="authors", link="paper"),
     Table("materials", records.MaterialRecord, parent="papers", field="materials", link="paper"),
@@ -216,18 +225,18 @@ CHILDREN = (
     Table("roles", records.RoleRecord, parent="sessions", field="roles", link="session"),
     Table("speakers", records.SpeakerRecord, parent="presentations", field="speakers", link="presentation"),
 )
-TABLES = {table.name: table for table in (*PARENTS, *CHILDREN)}
+TABLES = {table.name: table for table in (*PARENT_TABLES, *CHILD_TABLES)}
 # One row each: they are one record of the program, not a list.
-SINGLE = ("conference", "edition")
+SINGLE_ROW_TABLES = ("conference", "edition")
 # The tables that people ask for one by one.
-ALONE = ("papers", "authors", "people", "sessions", "presentations", "awards")
+DOWNLOAD_TABLES = ("papers", "authors", "people", "sessions", "presentations", "awards")
 # Columns that these have besides: name -> the lists of the record that they are made of. They are not read.
-ADDED: dict[str, dict[str, tuple[str, ...]]] = {
+DERIVED_COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     "papers": {"author_names": ("authors",), "page": (), "pdf": ("materials",), "sessions": (), "awards": ()},
     "awards": {"winners": ("grants",), "winner_pages": ()},
 }
 # A column that only hand-made files have: names in papers.csv, where there is no authors.csv.
-AUTHORS = "authors"
+AUTHORS_COLUMN = "authors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,8 +249,8 @@ class Entry:
 
 def read_rows(table: Table, sheet: Sheet, zone: ZoneInfo, findings: Findings) -> list[Entry]:
     """Return the records of a sheet, or nothing where its columns are not the table's."""
-    known = (*table.headings, *([AUTHORS] if table.name == "papers" else []))
-    added = ADDED.get(table.name, {})
+    known = (*table.headings, *([AUTHORS_COLUMN] if table.name == "papers" else []))
+    added = DERIVED_COLUMNS.get(table.name, {})
     unknown = [column for column in sheet.columns if column not in known and column not in added]
     for column in unknown:
         findings.unknown(sheet.where, heading(column), "column", map(heading, known))
@@ -268,7 +277,7 @@ class RowReader:
 
     def entry(self) -> Entry:
         link, has_person = self.row.cells.get(self.table.link, "").strip(), False
-        if self.table.link and self.table.link != LEVEL and not link:
+        if self.table.link and self.table.link != LEVEL_COLUMN and not link:
             message = gettext("Say to which %(link)s the row belongs: its uid.")
             self.problem(self.table.link, message, link=self.table.link)
         own: dict[str, Any] = {}
@@ -290,14 +299,14 @@ class RowReader:
             )
         if self.table.key and not own.get(self.table.key):
             own[self.table.key] = self._made_key(own)
-        if self.row.cells.get(AUTHORS, "").strip() and self.table.name == "papers":
+        if self.row.cells.get(AUTHORS_COLUMN, "").strip() and self.table.name == "papers":
             own["authors"] = self._authors()
         return Entry(link, self.table.record(where=self.row.where, **own))
 
     def _value(self, column: Column) -> object:
         cell = self.row.cells[column.name]
-        text = cell.strip() if column.name in TRIMMED else cell
-        if not text and column.name in NEVER_EMPTY:
+        text = cell.strip() if column.name in TRIMMED_COLUMNS else cell
+        if not text and column.name in NEVER_EMPTY_COLUMNS:
             return UNSTATED
         try:
             value = column.kind.read(text, self.zone)
@@ -329,14 +338,14 @@ class RowReader:
     def _authors(self) -> tuple[AuthorRecord, ...]:
         where = self.row.where
         try:
-            names = split(checked_text(self.row.cells[AUTHORS]))
+            names = split_list(checked_text(self.row.cells[AUTHORS_COLUMN]))
         except UnfitError as error:
-            self.problem(AUTHORS, str(error))
+            self.problem(AUTHORS_COLUMN, str(error))
             return ()
         return tuple(AuthorRecord(where=where, person=PersonRef(where=where, name=name)) for name in names)
 
 
-def reading[R](records: Iterable[R], fields: Collection[str]) -> Iterable[R]:
+def with_fields[R](records: Iterable[R], fields: Collection[str]) -> Iterable[R]:
     """Return records of a program with at least these fields; of streamed ones with no other."""
     return records.with_fields(fields) if isinstance(records, Rows) else records
 
@@ -355,10 +364,10 @@ def records_of(table: Table, program: Program, more: Collection[str] = ()) -> It
     `more`: fields besides those of the columns.
     """
     found = getattr(program, table.parent or table.name)
-    if (table.parent or table.name) in SINGLE:
+    if (table.parent or table.name) in SINGLE_ROW_TABLES:
         return [found] if found else []
     own = [table.field] if table.parent else [one.field for one in table.columns]
-    return reading(found, [*own, *more])
+    return with_fields(found, [*own, *more])
 
 
 def entries_of(table: Table, program: Program, more: Collection[str] = ()) -> Iterator[Entry]:

@@ -17,11 +17,11 @@ from exchange.reading.grids import CONTINUED, NOTE_HEADINGS, NOTES
 
 # In UTF-16 units, as spreadsheet programs count.
 MAX_CELL_CHARS = 32_767
-ROOM = MAX_CELL_CHARS - 40
+MAX_PART_CHARS = MAX_CELL_CHARS - 40
 FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # Spreadsheet programs read `_x0041_` as a letter A, and XML turns a carriage return into a line feed.
 CODE = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
-PIECE = 50_000
+PIECE_CHARS = 50_000
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 DOCUMENT = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -36,7 +36,7 @@ class Notes:
 
     rows: list[list[str]] = field(default_factory=list)
 
-    def fitted(self, text: str, sheet: str, row: int, column: str) -> str:
+    def fit_text(self, text: str, sheet: str, row: int, column: str) -> str:
         """Return what a cell can hold of a text, and note the rest."""
         if FORBIDDEN.search(text):
             text = FORBIDDEN.sub("", text)
@@ -45,8 +45,8 @@ class Notes:
         if _units(text) <= MAX_CELL_CHARS and not CONTINUED.search(text):
             return text
         parts, left = [], text
-        while _units(left) > ROOM:
-            parts.append(left.encode("utf-16-le")[: 2 * ROOM].decode("utf-16-le", "ignore"))
+        while _units(left) > MAX_PART_CHARS:
+            parts.append(left.encode("utf-16-le")[: 2 * MAX_PART_CHARS].decode("utf-16-le", "ignore"))
             left = left[len(parts[-1]) :]
         first, *rest = [*parts, left]
         number = len(self.rows) + 1
@@ -74,7 +74,7 @@ class Outlet:
     def flush(self) -> None:
         """Nothing waits anywhere else."""
 
-    def fetched(self) -> bytes:
+    def take(self) -> bytes:
         content = b"".join(self.waiting)
         self.waiting.clear()
         return content
@@ -92,16 +92,16 @@ def workbook(sheets: Iterable[tuple[str, Iterable[Sequence[str]]]]) -> Iterator[
             names.append(NOTES)
             path = f"xl/worksheets/sheet{len(names)}.xml"
             yield from _member(archive, outlet, path, _sheet(NOTES, [NOTE_HEADINGS, *notes.rows], None))
-        for path, content in _frame(names).items():
+        for path, content in _package_files(names).items():
             yield from _member(archive, outlet, path, [HEAD + content])
-    yield outlet.fetched()
+    yield outlet.take()
 
 
 def _member(archive: zipfile.ZipFile, outlet: Outlet, path: str, pieces: Iterable[str]) -> Iterator[bytes]:
     with archive.open(member_called(path), "w") as file:
         for piece in pieces:
             file.write(piece.encode())
-            yield outlet.fetched()
+            yield outlet.take()
 
 
 def _sheet(name: str, rows: Iterable[Sequence[str]], notes: Notes | None) -> Iterator[str]:
@@ -112,13 +112,13 @@ def _sheet(name: str, rows: Iterable[Sequence[str]], notes: Notes | None) -> Ite
     for number, row in enumerate(rows, start=1):
         headings = headings or row
         fitted = (
-            notes.fitted(cell, name, number, column) if notes else cell
+            notes.fit_text(cell, name, number, column) if notes else cell
             for column, cell in zip(headings, row, strict=True)
         )
         line = f"<row>{''.join(map(_cell, fitted))}</row>"
         parts.append(line)
         size += len(line)
-        if size > PIECE:
+        if size > PIECE_CHARS:
             yield "".join(parts)
             parts, size = [], 0
     yield f"{''.join(parts)}</sheetData></worksheet>"
@@ -131,7 +131,7 @@ def _cell(text: str) -> str:
     return f'<c t="inlineStr"><is><t xml:space="preserve">{coded}</t></is></c>'
 
 
-def _frame(names: Sequence[str]) -> dict[str, str]:
+def _package_files(names: Sequence[str]) -> dict[str, str]:
     """Return the parts of the file that say where the sheets are."""
     numbers = range(1, len(names) + 1)
     types = "".join(

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from conference.models import Edition
-from exchange.exports.dump import dumped_for, writing_context
+from exchange.exports.dump import dump_for_format, writing_context
 from exchange.files import OutputFile
 from exchange.formats import writable
 from exchange.problems import ProgramError, refused
@@ -46,8 +46,8 @@ class Command(BaseCommand):
             raise refused(
                 f"There is no format “{options['format']}” to write. There are: {', '.join(writable())}."
             )
-        edition = _edition(options["edition"])
-        program = dumped_for(fmt, edition, drafts=options["drafts"])
+        edition = _find_edition(options["edition"])
+        program = dump_for_format(fmt, edition, drafts=options["drafts"])
         if program.edition is None:
             raise refused(f"Edition {edition.slug} is not public. Use --drafts for a copy of everything.")
         self._write(list(fmt.write(program, writing_context(edition))), options["output"])
@@ -67,7 +67,7 @@ class Command(BaseCommand):
                 sys.stdout.buffer.writelines(file.chunks)
 
 
-def _edition(slug: str) -> Edition:
+def _find_edition(slug: str) -> Edition:
     edition: Edition | None = Edition.objects.filter(slug=slug).first()
     if edition is None:
         known = ", ".join(Edition.objects.values_list("slug", flat=True)) or "none"
@@ -86,7 +86,7 @@ def write_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
     elif len(files) == 1:
         places = [target]
     else:
-        places = _named_alike(files, target)
+        places = _rename_outputs(files, target)
     folder = places[0].parent
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=folder) as name:
@@ -99,7 +99,7 @@ def write_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
     return places
 
 
-def _named_alike(files: Sequence[OutputFile], target: Path) -> list[Path]:
+def _rename_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
     """Replace the common beginning of the names by the requested name."""
     stems = [Path(output.name).stem for output in files]
     words = [stem.split("-") for stem in stems]

@@ -23,9 +23,9 @@ from exchange.jobs.fetch import Policy, fetch
 from exchange.jobs.photos import with_photos
 from exchange.problems import Note, ProgramError, note_sections, refused, short
 
-WIDTH = 30
-NOTES_SHOWN = 20
-VALUE_SHOWN = 60
+BAR_CHARS = 30
+MAX_NOTES = 20
+MAX_VALUE_CHARS = 60
 REDRAW_SECONDS = 0.1
 
 
@@ -42,13 +42,13 @@ class ProgressBar:
                 self.stream.write(f"{what}: {done}\n")
         elif is_last or time.monotonic() - self.drawn_at > REDRAW_SECONDS:
             self.drawn_at = time.monotonic()
-            full = WIDTH * done // total if total else WIDTH
-            self.stream.write(f"\r{what:<24} [{'#' * full}{' ' * (WIDTH - full)}] {done}/{total}")
+            full = BAR_CHARS * done // total if total else BAR_CHARS
+            self.stream.write(f"\r{what:<24} [{'#' * full}{' ' * (BAR_CHARS - full)}] {done}/{total}")
             self.stream.write("\n" if is_last else "")
         self.stream.flush()
 
 
-def table(report: Report) -> Iterator[str]:
+def count_lines(report: Report) -> Iterator[str]:
     """Yield the counts per kind and in total as lines of a table."""
     yield "".join([" " * 14, *(f"{word:>13}" for word in OUTCOMES)])
     rows = [(KINDS[name].many or name, tally) for name, tally in report.tallies.items()]
@@ -56,21 +56,21 @@ def table(report: Report) -> Iterator[str]:
         yield "".join([f"{name:<14}", *(f"{tally[word]:>13}" for word in OUTCOMES)])
 
 
-def remarks(report: Report, *, everything: bool = False) -> Iterator[str]:
+def remark_lines(report: Report, *, everything: bool = False) -> Iterator[str]:
     """Yield notes and conflicts as lines: the first of them, or all."""
     for section in note_sections(report.notes):
         yield f"{section.title}: {section.count}"
-        lines = [line for alike in section.groups for line in _alike(alike, everything=everything)]
-        yield from _first(lines, everything=everything)
+        lines = [line for alike in section.groups for line in _group_lines(alike, everything=everything)]
+        yield from _limit_lines(lines, everything=everything)
     conflicts = [
         f"conflict: {one.provenance.kind} {one.label}, {one.field}: kept {_short(one.ours)}; the file says "
         f"{_short(one.theirs)}; last imported: {_short(one.base)}"
         for one in report.conflicts
     ]
-    yield from _first(conflicts, everything=everything)
+    yield from _limit_lines(conflicts, everything=everything)
 
 
-def _alike(notes: list[Note], *, everything: bool) -> list[str]:
+def _group_lines(notes: list[Note], *, everything: bool) -> list[str]:
     """Return one of the notes that are alike, and how many there are more; or all."""
     lines = ["  " + ": ".join(filter(None, (str(note.where), note.message))) for note in notes]
     if everything or len(lines) == 1:
@@ -78,15 +78,15 @@ def _alike(notes: list[Note], *, everything: bool) -> list[str]:
     return [f"{lines[0]} (and {len(lines) - 1} more like this)"]
 
 
-def _first(lines: list[str], *, everything: bool) -> Iterator[str]:
-    shown = len(lines) if everything else NOTES_SHOWN
+def _limit_lines(lines: list[str], *, everything: bool) -> Iterator[str]:
+    shown = len(lines) if everything else MAX_NOTES
     yield from lines[:shown]
     if len(lines) > shown:
         yield f"and {len(lines) - shown} more (--verbosity 2 shows all)"
 
 
 def _short(value: object) -> str:
-    return short(json.dumps(value, ensure_ascii=False), VALUE_SHOWN)
+    return short(json.dumps(value, ensure_ascii=False), MAX_VALUE_CHARS)
 
 
 class Command(BaseCommand):
@@ -115,10 +115,10 @@ class Command(BaseCommand):
                 self.stderr.write(str(problem))
             raise CommandError("Nothing was imported.", returncode=1) from None
         if options["verbosity"]:
-            self._say(report, options)
+            self._print_report(report, options)
 
-    def _say(self, report: Report, options: dict[str, Any]) -> None:
-        for line in (*table(report), *remarks(report, everything=options["verbosity"] > 1)):
+    def _print_report(self, report: Report, options: dict[str, Any]) -> None:
+        for line in (*count_lines(report), *remark_lines(report, everything=options["verbosity"] > 1)):
             self.stdout.write(line)
         if options["dry_run"]:
             self.stdout.write("This was a preview: nothing was written.")

@@ -16,7 +16,13 @@ from exchange.formats import spreadsheet
 from exchange.formats.spreadsheet import guess_columns
 from exchange.formats.spreadsheet.fields import FIELDS, GROUPS
 from exchange.formats.spreadsheet.guess import has_headings
-from exchange.formats.spreadsheet.mapping import Mapping, TableMapping, complaints, headings_of, samples_of
+from exchange.formats.spreadsheet.mapping import (
+    Mapping,
+    TableMapping,
+    headings_of,
+    mapping_problems,
+    samples_of,
+)
 from exchange.problems import Findings
 from exchange.reading.grids import Reading, read_grids
 from exchange.records import PresentationRecord, Program, stated
@@ -344,7 +350,7 @@ def test_award_topic_and_identifiers_come_in() -> None:
     ],
 )
 def test_columns_that_do_not_fit_are_named(columns: list[str], said: str) -> None:
-    (found,) = complaints(columns, ["A", "B"], [["x"], ["10:00"]], is_one_day=False)
+    (found,) = mapping_problems(columns, ["A", "B"], [["x"], ["10:00"]], is_one_day=False)
 
     assert found.startswith(said)
 
@@ -352,9 +358,9 @@ def test_columns_that_do_not_fit_are_named(columns: list[str], said: str) -> Non
 def test_columns_that_fit_are_silent() -> None:
     heads, samples = ["A", "B"], [["x"], ["10:00"]]
 
-    assert complaints(["title", "start"], heads, samples, is_one_day=True) == []
-    assert complaints(["keywords", "uid"], heads, samples, is_one_day=False) == []
-    assert complaints(["session", "start"], heads, samples, is_one_day=False) == []
+    assert mapping_problems(["title", "start"], heads, samples, is_one_day=True) == []
+    assert mapping_problems(["keywords", "uid"], heads, samples, is_one_day=False) == []
+    assert mapping_problems(["session", "start"], heads, samples, is_one_day=False) == []
 
 
 def test_mapping_by_place_reads_tables_without_headings() -> None:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 
 from exchange.files import Context
 from exchange.formats import frab_json, frab_xml
-from exchange.formats.frab.schedule import FIRST_NUMBER, LAST_NUMBER, number_of, numbered
+from exchange.formats.frab.schedule import FIRST_NUMBER, LAST_NUMBER, assign_numbers, number_of_guid
 from exchange.records import (
     MaterialRecord,
     PersonRef,
@@ -257,10 +257,10 @@ def test_trap_4_and_20_guid_id_and_slug_outlive_every_change() -> None:
 def test_trap_20_newcomer_moves_no_number_though_both_have_the_same() -> None:
     first, other = "00000000-0000-0000-0000-000000000000", str(UUID(int=LAST_NUMBER - FIRST_NUMBER))
 
-    assert number_of(first) == number_of(other) == FIRST_NUMBER
-    assert numbered([first, other]) == {first: FIRST_NUMBER, other: FIRST_NUMBER + 2}
-    assert numbered([other, first]) == {other: FIRST_NUMBER, first: FIRST_NUMBER + 2}
-    assert numbered([first], odd=True) == {first: FIRST_NUMBER + 1}
+    assert number_of_guid(first) == number_of_guid(other) == FIRST_NUMBER
+    assert assign_numbers([first, other]) == {first: FIRST_NUMBER, other: FIRST_NUMBER + 2}
+    assert assign_numbers([other, first]) == {other: FIRST_NUMBER, first: FIRST_NUMBER + 2}
+    assert assign_numbers([first], odd=True) == {first: FIRST_NUMBER + 1}
 
 
 def test_trap_20_oldest_of_the_edition_are_numbered_first_drafts_too() -> None:

@@ -14,7 +14,17 @@ from hypothesis import strategies as st
 
 import markup
 from exchange.files import Context
-from exchange.formats.ics import END, FOLD, LEAD, CalendarScope, calendar, escaped, folded, lead, write
+from exchange.formats.ics import (
+    END,
+    FOLD,
+    MAX_ABSTRACT_CHARS,
+    CalendarScope,
+    calendar,
+    escape_text,
+    fold_line,
+    shorten_abstract,
+    write,
+)
 from exchange.records import PersonRef, Program, RoleRecord, RoomRecord, SpeakerRecord
 from tests.exchange.outputs import content
 from tests.exchange.programs import HOUR, START, edition, odd, paper, program, session, talk
@@ -203,8 +213,8 @@ def test_trap_6_folding_and_escaping_keep_any_script(title: str, room: str) -> N
 
 @given(st.text(st.sampled_from("\\;,\n\r^aé李👩"), max_size=300))
 def test_trap_6_line_goes_on_between_letters_and_escapes(text: str) -> None:
-    line = f"SUMMARY:{escaped(text)}"
-    pieces = folded(line).removesuffix(END).split(FOLD)
+    line = f"SUMMARY:{escape_text(text)}"
+    pieces = fold_line(line).removesuffix(END).split(FOLD)
 
     assert "".join(piece.decode() for piece in pieces) == line
     assert max(map(len, pieces)) < 75
@@ -280,10 +290,10 @@ def test_what_a_calendar_was_made_of_is_gone_with_it() -> None:
         gc.enable()
 
 
-@given(st.text(st.sampled_from("ab \n李"), max_size=3 * LEAD))
+@given(st.text(st.sampled_from("ab \n李"), max_size=3 * MAX_ABSTRACT_CHARS))
 def test_lead_never_cuts_a_word(text: str) -> None:
     words = text.split()
-    shown = lead(text).split()
+    shown = shorten_abstract(text).split()
     kept = shown[:-1] if shown[-1:] == ["…"] else shown
 
     assert kept == words[: len(kept)]

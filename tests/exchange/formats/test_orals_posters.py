@@ -12,7 +12,7 @@ from hypothesis import given, settings
 
 from exchange.files import Context, Source
 from exchange.formats.orals_posters import write
-from exchange.formats.orals_posters.events import FIELDS, absolute, public_host, track_of
+from exchange.formats.orals_posters.events import FIELDS, absolute_url, public_host, track_of
 from exchange.formats.orals_posters.records import read
 from exchange.problems import ProgramError
 from exchange.records import (
@@ -411,11 +411,11 @@ LONG = "https://example.org/" + "x" * 5_000
     ],
 )
 def test_address_is_whole_or_none(address: str, expected: str) -> None:
-    assert absolute(address, "mlsys.org") == expected
+    assert absolute_url(address, "mlsys.org") == expected
 
 
 def test_path_without_a_site_leads_nowhere() -> None:
-    assert absolute("/media/a.pdf", "") == ""
+    assert absolute_url("/media/a.pdf", "") == ""
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 
 from exchange.files import Context, Source
-from exchange.formats.program_json import KNOWN_KEYS, NAMES, read, write
+from exchange.formats.program_json import KNOWN_KEYS, OBJECT_KEYS, read, write
 from exchange.problems import ProgramError
 from exchange.records import PaperRecord, PersonRef, PhotoRecord, Program, Record, SessionRecord
 from tests.exchange.strategies import programs
@@ -64,7 +64,7 @@ def test_write_file_is_named_after_edition() -> None:
 
 
 def test_schema_names_every_field() -> None:
-    for record, names in NAMES.items():
+    for record, names in OBJECT_KEYS.items():
         name = record.__name__.removesuffix("Record")
         if record not in (Record, PhotoRecord):  # only other formats hold pictures
             definition: dict[str, Any] = SCHEMA["$defs"][name[0].lower() + name[1:]]

@@ -256,5 +256,5 @@ def test_read_damaged_workbook_is_refused(content: bytes) -> None:
 def test_notes_are_in_the_language_of_the_site() -> None:
     with pseudolocale():
         notes = Notes()
-        notes.fitted("a\x01" + "b" * MAX_CELL_CHARS, "papers", 2, "title")
+        notes.fit_text("a\x01" + "b" * MAX_CELL_CHARS, "papers", 2, "title")
         assert [bare(row[4]) for row in notes.rows] == ["", ""]

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from exchange.files import Context, Source
 from exchange.formats.tables import read, write
-from exchange.formats.tables.rows import TABLES, joined, split
+from exchange.formats.tables.rows import TABLES, join_list, split_list
 from exchange.problems import ProgramError
 from exchange.reading.grids import unguarded
 from exchange.reading.sheets import guarded, heading
@@ -71,11 +71,11 @@ def test_guarded_cell_is_no_formula_and_comes_back(text: str) -> None:
 
 @given(LABELS, LABELS)
 def test_split_joined_comes_back(first: str, second: str) -> None:
-    assert split(joined([first, second])) == (first, second)
+    assert split_list(join_list([first, second])) == (first, second)
 
 
 def test_split_tex_stays() -> None:
-    assert split(r"$\alpha$; a\;b;; c") == (r"$\alpha$", "a;b", "c")
+    assert split_list(r"$\alpha$; a\;b;; c") == (r"$\alpha$", "a;b", "c")
 
 
 def test_write_csv_is_made_for_spreadsheets() -> None:
