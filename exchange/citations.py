@@ -67,7 +67,7 @@ def citations(program: Program, context: Context) -> Iterator[Citation]:
         yield _citation(paper, people, program, context)
 
 
-def separated(entry: Callable[[Citation], str], gap: str) -> CitationWriter:
+def citation_writer(entry: Callable[[Citation], str], gap: str) -> CitationWriter:
     """Return what writes an entry for each paper, with a gap between them."""
 
     def cite(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
@@ -78,7 +78,7 @@ def separated(entry: Callable[[Citation], str], gap: str) -> CitationWriter:
     return cite
 
 
-def one_file(cite: CitationWriter, extension: str) -> Writer:
+def single_file_writer(cite: CitationWriter, extension: str) -> Writer:
     def write(program: Program, context: Context) -> Iterable[OutputFile]:
         yield OutputFile(f"{context.edition}.{extension}", cite([(program, context)]))
 
@@ -120,7 +120,7 @@ def _citation(
         proceedings=stated(edition.proceedings_title, ""),
         series=stated(edition.proceedings_series, ""),
         volume=stated(edition.proceedings_volume, ""),
-        editors=tuple(_in_parts(name, context) for name in stated(edition.proceedings_editors, ())),
+        editors=tuple(_split_name(name, context) for name in stated(edition.proceedings_editors, ())),
         publisher=stated(edition.publisher, ""),
         publisher_place=stated(edition.publisher_place, ""),
         isbn=stated(edition.isbn, ""),
@@ -137,10 +137,10 @@ def _author(author: AuthorRecord, people: dict[str, PersonRecord], context: Cont
         return _with_suffix(family, stated(person.given, ""))
     if family and printed.casefold().endswith(f" {family.casefold()}"):
         return _with_suffix(printed[-len(family) :], printed[: -len(family)].strip())
-    return _in_parts(printed, context)
+    return _split_name(printed, context)
 
 
-def _in_parts(name: str, context: Context) -> Author:
+def _split_name(name: str, context: Context) -> Author:
     given, family = context.name_parts(name)
     return _with_suffix(family, given)
 
@@ -160,17 +160,17 @@ def apa(citation: Citation) -> str:
     Proceedings have their editors before the title, series and volume before the pages, and their publisher.
     """
     title = " ".join(markup.plain(citation.title).split())
-    names = _joined([_name(author) for author in citation.authors])
+    names = _join_names([_inverted_name(author) for author in citation.authors])
     first, last = citation.first_and_last_page
     pages = f"pp. {first}\u2013{last}" if last else f"p. {first}" if first else ""
     volume = " ".join(filter(None, (citation.series, citation.volume and f"Vol. {citation.volume}")))
     part = ", ".join(filter(None, (volume, pages)))
     address = f"https://doi.org/{citation.doi}" if citation.doi else citation.url
     year = f"({citation.year})."
-    lead = f"{_ended(names)} {year} {_ended(title)}" if names else f"{_ended(title)} {year}"
+    lead = f"{_with_period(names)} {year} {_with_period(title)}" if names else f"{_with_period(title)} {year}"
     book = f"{citation.booktitle} ({part})" if part else citation.booktitle
     place = f"{_editors(citation.editors)}{book}."
-    publisher = citation.publisher and _ended(citation.publisher)
+    publisher = citation.publisher and _with_period(citation.publisher)
     return " ".join(filter(None, (lead, f"In {place}", publisher, address)))
 
 
@@ -178,11 +178,11 @@ def _editors(editors: Sequence[Author]) -> str:
     """Return such as "M. Zed & A. Abe (Eds.), ": initials come first, and two have no comma between them."""
     names = [" ".join(filter(None, (initials(one.given), one.family, one.suffix))) for one in editors]
     mark = "Eds." if len(names) > 1 else "Ed."
-    listed = " & ".join(names) if len(names) == 2 else _joined(names)
+    listed = " & ".join(names) if len(names) == 2 else _join_names(names)
     return f"{listed} ({mark}), " if names else ""
 
 
-def _name(author: Author) -> str:
+def _inverted_name(author: Author) -> str:
     parts = (author.family, initials(author.given), author.suffix)
     return ", ".join(filter(None, parts))
 
@@ -198,11 +198,11 @@ def _initial(name: str) -> str:
     return f"{first.upper()}." if first.upper() != first.lower() else name
 
 
-def _joined(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     if len(names) > MAX_AUTHORS:
         return f"{', '.join(names[: MAX_AUTHORS - 1])}, \u2026 {names[-1]}"
     return ", & ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
-def _ended(text: str) -> str:
+def _with_period(text: str) -> str:
     return text if text.endswith((".", "?", "!")) else f"{text}."

@@ -21,7 +21,7 @@ class Source:
     content: bytes
 
 
-def last_word_apart(name: str) -> tuple[str, str]:
+def split_last_word(name: str) -> tuple[str, str]:
     """Part a name into given and family names the plain way."""
     given, _, family = name.rpartition(" ")
     return given, family
@@ -61,7 +61,7 @@ class Context:
     year: int
     timezone: str
     site_url: str = ""
-    name_parts: Callable[[str], tuple[str, str]] = last_word_apart
+    name_parts: Callable[[str], tuple[str, str]] = split_last_word
     version: Callable[[], str] = str
     day_start_hour: int | None = None
     uids: Callable[[str], Iterable[str]] = lambda kind: ()

@@ -18,11 +18,11 @@ from django.utils.translation import pgettext_lazy
 from conference.models import Conference, Edition
 from editorial.current_edition import format_moment
 from exchange.imports.kinds import KINDS
-from exchange.jobs.progress import Progress, progress
+from exchange.jobs.progress import Progress, read_progress
 
 RETENTION = timedelta(days=1)
 # A worker sends a heartbeat every few seconds, the first when it takes a job.
-SILENCE = timedelta(seconds=60)
+HEARTBEAT_TIMEOUT = timedelta(seconds=60)
 
 
 def record_kinds() -> list[tuple[str, str]]:
@@ -118,17 +118,17 @@ class ImportJob(models.Model):
     @cached_property
     def progress(self) -> Progress | None:
         """How far the worker is; `None` before it begins."""
-        return progress(self.pk) if self.is_working else None
+        return read_progress(self.pk) if self.is_working else None
 
     def is_lost(self, at: datetime | None = None) -> bool:
         """Whether its worker has died: its heartbeat has stopped."""
         seen = self.progress.seen_at if self.progress else None
-        return self.is_working and seen is not None and (at or timezone.now()) - seen > SILENCE
+        return self.is_working and seen is not None and (at or timezone.now()) - seen > HEARTBEAT_TIMEOUT
 
     def is_unclaimed(self, at: datetime | None = None) -> bool:
         """Whether no worker has taken it for so long that none can be running."""
         is_waiting = self.is_working and self.progress is None
-        return is_waiting and (at or timezone.now()) - self.changed_at > SILENCE
+        return is_waiting and (at or timezone.now()) - self.changed_at > HEARTBEAT_TIMEOUT
 
     def change_state(self, state: str, *, before: str, **values: object) -> bool:
         """Change the state unless another process did; return whether it changed."""

@@ -40,7 +40,7 @@ class ProgramError(Exception):
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
-def refused(message: str, file: str = "", /, **values: object) -> ProgramError:
+def program_error(message: str, file: str = "", /, **values: object) -> ProgramError:
     """Return the error that one sentence says; `values` fill its placeholders."""
     return ProgramError([Problem(Where(file), "", message % values if values else message)])
 
@@ -125,7 +125,7 @@ class Findings:
             return
         field = f"{path}.{short(name)}" if path else short(name)
         said = gettext("There is no such %(thing)s.") % {"thing": what}
-        self.problem(where, field, f"{said}{nearest(name, known)}")
+        self.problem(where, field, f"{said}{did_you_mean(name, known)}")
 
     def note(self, kind: str, where: Where, message: str, /, **values: object) -> None:
         self._notes[Note(kind, where, message % values if values else message, message)] = None
@@ -163,16 +163,16 @@ class Findings:
             self.settle()
 
 
-def closest(name: str, known: Iterable[str]) -> str:
+def closest_name(name: str, known: Iterable[str]) -> str:
     """Return the known name that is most like a misspelt one, or nothing."""
     folded = {word.lower(): word for word in known}
     close = get_close_matches(name[:100].lower(), folded, n=1)
     return folded[close[0]] if close else ""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Say which known name was probably meant, or nothing."""
-    close = closest(name, known)
+    close = closest_name(name, known)
     if not close:
         return ""
     said = gettext('Did you mean "%(name)s"?') % {"name": close}

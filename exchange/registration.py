@@ -13,7 +13,7 @@ from conference.models import Edition
 from exchange.models import ColumnMapping, Conflict, ImportJob, ImportRun, Provenance
 
 
-def of_editions(model: type[Model], access: Access, action: str) -> Q:
+def edition_scope(model: type[Model], access: Access, action: str) -> Q:
     return Q(edition__in=access.editions(action, model))
 
 
@@ -21,7 +21,7 @@ def provenance_scope(access: Access, action: str) -> Q:
     """Reach what an edition's rows came in with, and what came into the whole site with its imports."""
     editions = access.editions(action, Provenance)
     here = Q(edition__isnull=True, run__edition__in=editions)
-    return of_editions(Provenance, access, action) | here if editions else NO_ROWS
+    return edition_scope(Provenance, access, action) | here if editions else NO_ROWS
 
 
 def mapping_scope(access: Access, action: str) -> Q:
@@ -31,7 +31,7 @@ def mapping_scope(access: Access, action: str) -> Q:
 
 
 # No role reaches an upload that creates an edition.
-SCOPES[ImportJob] = partial(of_editions, ImportJob)
+SCOPES[ImportJob] = partial(edition_scope, ImportJob)
 SCOPES[Provenance] = provenance_scope
 SCOPES[ColumnMapping] = mapping_scope
 

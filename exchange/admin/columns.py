@@ -19,16 +19,16 @@ from editorial.sections import DeskSection
 from exchange.formats.spreadsheet.fields import FIELDS, GROUPS
 from exchange.imports.kinds import PAPER, PRESENTATION, SESSION, Kind
 from exchange.jobs.column_choice import (
-    Choice,
+    ColumnChoice,
     Table,
-    chosen,
-    described,
-    first_rows,
-    forget,
+    apply_answers,
+    delete_mappings,
+    describe_tables,
     read_again,
-    remember,
+    read_first_rows,
+    save_mappings,
 )
-from exchange.jobs.preview import label
+from exchange.jobs.preview import record_field_label
 from exchange.models import ColumnMapping, ImportJob
 from exchange.reading.grids import ENCODINGS, MAX_COLUMNS, SEPARATORS
 from exchange.records import AuthorRecord, MaterialRecord, Program, Record, RoleRecord, stated
@@ -39,23 +39,23 @@ SEPARATOR_NAMES = (_("Comma"), _("Semicolon"), _("Tab"), _("Bar"))
 
 def store_guess(job: ImportJob) -> None:
     """Read the tables of a job that has just come, and store what their columns are likely to be."""
-    _store(job, described(job))
+    _store(job, describe_tables(job))
 
 
 def store_choice(job: ImportJob, request: HttpRequest) -> bool:
     """Store what the form says; return whether the job can be read with it."""
-    before = Choice.of(job)
-    choice, is_other = chosen(before, _answers(request))
+    before = ColumnChoice.of(job)
+    choice, is_other = apply_answers(before, _answers(request))
     if is_other:
         choice, problems = read_again(job, choice, before)
         for problem in problems:
             messages.error(request, problem)
     if request.POST.get("do") == "forget":
-        choice = forget(job, choice)
+        choice = delete_mappings(job, choice)
     _store(job, choice)
     can_go = request.POST.get("do") == "map" and not is_other and not choice.complaints(job.edition)
     if can_go:
-        remember(job, choice)
+        save_mappings(job, choice)
     return can_go
 
 
@@ -69,7 +69,7 @@ def _answers(request: HttpRequest) -> dict[str, str]:
     return found
 
 
-def _store(job: ImportJob, choice: Choice) -> None:
+def _store(job: ImportJob, choice: ColumnChoice) -> None:
     job.columns = choice.stored()
     job.save(update_fields=["columns"])
 
@@ -79,8 +79,8 @@ def _store(job: ImportJob, choice: Choice) -> None:
 
 def page_context(job: ImportJob) -> dict[str, object]:
     """Return the context of the page."""
-    choice = Choice.of(job)
-    program, problems = first_rows(job, choice)
+    choice = ColumnChoice.of(job)
+    program, problems = read_first_rows(job, choice)
     options = _options()
     tables = [_table_context(table, number, options) for number, table in enumerate(choice.tables)]
     memories = [table for table in choice.wanted if table.memory]
@@ -176,7 +176,7 @@ def _facts(
         for name in kind.fields:
             value = stated(getattr(record, name), None)
             if value and name not in ("title", "paper"):
-                yield label(kind, name), _display_value(value, names, edition)
+                yield record_field_label(kind, name), _display_value(value, names, edition)
 
 
 def _display_value(value: object, names: Mapping[str, str], edition: Edition | None) -> str:

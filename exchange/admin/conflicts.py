@@ -30,9 +30,9 @@ from editorial.sections import DeskSection
 from exchange.admin.imports import ReadOnlyAdmin, row_address
 from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
-from exchange.jobs.conflicts import CannotTakeError, Finder, Outcome, current, decide, settle
+from exchange.jobs.conflicts import CannotTakeError, Outcome, RowFinder, current_value, decide, mark_decided
 from exchange.jobs.import_permissions import as_importer
-from exchange.jobs.preview import label, value_in_words
+from exchange.jobs.preview import record_field_label, value_in_words
 from exchange.models import Conflict, Decision
 
 MAX_SHOWN_CHARS = 80
@@ -50,8 +50,8 @@ def shorten_value(conflict: Conflict, value: object) -> str:
 def compare_values(conflict: Conflict, row: Content | None) -> dict[str, object]:
     """Return the three values for a page, in the zone of the edition. `seen` detects later changes."""
     kind, edition = KINDS[conflict.provenance.kind], conflict.run.edition
-    ours = current(kind, row, conflict.field, edition) if row is not None else conflict.ours
-    finder = Finder(edition)
+    ours = current_value(kind, row, conflict.field, edition) if row is not None else conflict.ours
+    finder = RowFinder(edition)
 
     def naming(kind: str, key: str) -> str:
         try:
@@ -71,7 +71,7 @@ def compare_values(conflict: Conflict, row: Content | None) -> dict[str, object]
         "base": first,
         "here": left,
         "there": right,
-        "title": label(kind, conflict.field),
+        "title": record_field_label(kind, conflict.field),
         "seen": mark(ours),
         "is_settled": ours == conflict.theirs,
         "has_moved": ours != conflict.ours,
@@ -128,7 +128,7 @@ class ConflictAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("field"), ordering="field")
     def shown_field(self, conflict: Conflict) -> str:
-        return label(KINDS[conflict.provenance.kind], conflict.field)
+        return record_field_label(KINDS[conflict.provenance.kind], conflict.field)
 
     def full_label(self, conflict: Conflict) -> str:
         return f"{conflict.label}, {self.shown_field(conflict)}"
@@ -247,7 +247,7 @@ class ConflictAdmin(ReadOnlyAdmin):
             if conflict.field == POSITION:
                 ordered: Any = row
                 put_at(ordered, form.cleaned_data[POSITION] or 0)
-            settle([conflict], Decision.EDITED, signed_in_user(request))
+            mark_decided([conflict], Decision.EDITED, signed_in_user(request))
             return []
         if choice not in (Decision.OURS, Decision.THEIRS):
             return [gettext("Choose a value.")]

@@ -31,9 +31,9 @@ from exchange.admin import columns
 from exchange.formats import formats, readable
 from exchange.imports.kinds import KINDS
 from exchange.jobs import progress, tasks, uploads
-from exchange.jobs.import_permissions import may_import_all, permit_undo
-from exchange.jobs.preview import kind_name, shown
-from exchange.jobs.undo import pending_of, plan, summary, undo
+from exchange.jobs.import_permissions import check_undo_permissions, may_import_all
+from exchange.jobs.preview import kind_name, rows_in_words
+from exchange.jobs.undo import pending_changes, plan_undo, summarize_undo, undo
 from exchange.jobs.upload_form import UploadForm, file_name
 from exchange.models import ColumnMapping, ImportJob, ImportRun, Provenance
 from exchange.problems import Note, note_sections
@@ -261,7 +261,7 @@ class ImportJobAdmin(ScopedAdmin):
             and job.state in (State.READY, *RESTARTABLE_STATES)
             and job.change_state(State.MAPPING, before=job.state, problems=[], **theirs)
         ):
-            progress.reset(job.pk)
+            progress.delete_progress(job.pk)
         elif wanted == "confirm" and job.change_state(State.WRITING, before=State.READY, **theirs):
             tasks.write.enqueue(job.pk)
         elif (
@@ -269,7 +269,7 @@ class ImportJobAdmin(ScopedAdmin):
             and is_over
             and job.change_state(State.READING, before=job.state, problems=[], **theirs)
         ):
-            progress.reset(job.pk)
+            progress.delete_progress(job.pk)
             tasks.preview.enqueue(job.pk)
         elif wanted == "drop" and (is_over or job.state in (State.READY, State.MAPPING)):
             if job.change_state(State.DROPPED, before=job.state):
@@ -299,7 +299,12 @@ class ImportJobAdmin(ScopedAdmin):
         rows = job.rows.what(what) if what in OUTCOME_LABELS else rows
         rows = rows.filter(kind=kind) if kind in KINDS else rows
         page = Paginator(rows, PER_PAGE).get_page(request.GET.get("p"))
-        return {"what": what, "kind": kind, "page_obj": page, "planned": list(shown(page.object_list))}
+        return {
+            "what": what,
+            "kind": kind,
+            "page_obj": page,
+            "planned": list(rows_in_words(page.object_list)),
+        }
 
     def progress_view(self, request: HttpRequest, key: int) -> HttpResponse:
         job = self.job(request, key)
@@ -342,16 +347,16 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
     if not may_undo(model_admin, request, run):
         raise PermissionDenied
     found, reasons = None, []
-    waiting = pending_of(run)
+    waiting = pending_changes(run)
     try:
         with reading(open_copies([run.edition_id]) if run.edition_id else []):
-            found = plan(run)
-        permit_undo(found, request.user)
+            found = plan_undo(run)
+        check_undo_permissions(found, request.user)
         if request.method == "POST":
-            done = undo(run, request.user, check=permit_undo)
+            done = undo(run, request.user, check=check_undo_permissions)
             messages.success(
                 request,
-                gettext("The import was reverted: %s.") % (", ".join(summary(done, waiting)) or "-"),
+                gettext("The import was reverted: %s.") % (", ".join(summarize_undo(done, waiting)) or "-"),
             )
             return redirect("admin:exchange_importrun_change", run.pk)
     except CannotRevertError as error:
@@ -361,7 +366,7 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
         gettext("Revert an import: %(run)s") % {"run": run},
         run=run,
         reasons=reasons,
-        lines=summary(found, waiting) if found else [],
+        lines=summarize_undo(found, waiting) if found else [],
         kept=found.kept if found else [],
         can_go=found is not None and not reasons,
     )

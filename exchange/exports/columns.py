@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.formats.tables.alone import download_columns
 from exchange.formats.tables.rows import DOWNLOAD_TABLES
-from exchange.reading.sheets import heading
+from exchange.reading.sheets import column_heading
 
 TITLES: Mapping[str, str | Promise] = {
     "papers": _("Papers"),
@@ -75,6 +75,6 @@ HELP: Mapping[str, str | Promise] = {
 def documented_tables() -> list[tuple[str | Promise, list[tuple[str, str | Promise]]]]:
     """Return each table with its columns, as headings, and what they hold."""
     return [
-        (TITLES[name], [(heading(one), HELP[one]) for one in download_columns(name)])
+        (TITLES[name], [(column_heading(one), HELP[one]) for one in download_columns(name)])
         for name in DOWNLOAD_TABLES
     ]

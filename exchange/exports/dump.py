@@ -21,16 +21,16 @@ from exchange.imports.kinds import (
     AUTHORS,
     CONFERENCE,
     EDITION,
+    EDITION_KINDS,
     INSTITUTION,
     KINDS,
     MENU,
-    PARTS,
     PERSON,
     Kind,
     Listing,
     Values,
 )
-from exchange.imports.rows import CHUNK_ROWS, in_batches, parts_by_owner, persons
+from exchange.imports.rows import CHUNK_ROWS, in_batches, parts_by_owner, person_records
 from exchange.reading.values import key_of
 from exchange.records import EditionRecord, KindRecord, MenuRecord, PersonRecord, PersonRef, Program, Record
 from papers.models import Authorship, Paper
@@ -51,7 +51,7 @@ SORT_FIELDS = {
     "presentation": ("session", "position"),
 }
 # The lists of a program.
-PROGRAM_LISTS = (INSTITUTION.many, PERSON.many, *(kind.many for kind in PARTS))
+PROGRAM_LISTS = (INSTITUTION.many, PERSON.many, *(kind.many for kind in EDITION_KINDS))
 # The fields of the records in lists.
 LISTING_FIELDS = {
     listing.name: [field.name for field in fields(listing.record) if field.name != "where"]
@@ -163,7 +163,7 @@ class Dump:
         self.with_people, self.is_sorted = selection.get("people", True), selection.get("is_sorted", True)
 
     def program(self) -> Program:
-        parts: dict[str, Any] = {kind.many: Rows(partial(self._in_order, kind)) for kind in PARTS}
+        parts: dict[str, Any] = {kind.many: Rows(partial(self._in_order, kind)) for kind in EDITION_KINDS}
         parts["institutions"] = Rows(lambda wanted: self._institutions())
         if self.with_people:
             parts["people"] = Rows(lambda wanted: self._people())
@@ -302,7 +302,7 @@ class Dump:
         everybody = Person.objects.filter(AnyOf("pk", filter(None, known))).order_by()
         ranked = sorted(everybody.values_list("sort_key", "uid", "pk"))
         for batch in in_batches(key for _, _, key in ranked):
-            yield from persons(batch)
+            yield from person_records(batch)
 
     def _institutions(self) -> Iterator[Record]:
         known: set[str] = set()

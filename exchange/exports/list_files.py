@@ -26,8 +26,8 @@ from exchange.formats.program_json import FORMAT_NAME, VERSION, json_line
 from exchange.formats.tables.rows import CHILD_TABLES, TABLES, Entry, Table, cells_of, menu_entries
 from exchange.formats.tables.workbook import workbook
 from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, MENU, PERSON, Kind, Listing
-from exchange.imports.rows import in_batches, parts_by_owner, persons
-from exchange.reading.sheets import heading, sheet_pieces
+from exchange.imports.rows import in_batches, parts_by_owner, person_records
+from exchange.reading.sheets import column_heading, csv_chunks
 from papers.models import Paper
 
 # What a list of the admin shows -> its table.
@@ -98,7 +98,7 @@ def _menus(keys: list[int]) -> Iterator[SelectedRecord]:
 
 def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Iterator[SelectedRecord]:
     if kind is PERSON:
-        yield from (SelectedRecord("", record, None) for record in persons(keys))
+        yield from (SelectedRecord("", record, None) for record in person_records(keys))
         return
     rows = kind.model._default_manager.filter(pk__in=keys)
     lookup = _edition_lookup(kind.model)
@@ -149,14 +149,14 @@ def _record_lines(
 ) -> Iterator[list[str]]:
     """Yield headings, then a line for each record; with the edition where there are several."""
     first = ["edition"] if len(editions) > 1 else []
-    yield [*first, *(heading(column) for column in table.headings)]
+    yield [*first, *(column_heading(column) for column in table.headings)]
     for one in found:
         cells = cells_of(table, table.columns, one, one.zone)
         yield [one.edition.slug if one.edition else "", *cells] if first else cells
 
 
 def csv_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
-    return sheet_pieces(list_lines(rows, editions))
+    return csv_chunks(list_lines(rows, editions))
 
 
 def workbook_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from django.utils.translation import gettext_lazy as _
 
 import markup
-from exchange.citations import Author, Citation, one_file, separated
+from exchange.citations import Author, Citation, citation_writer, single_file_writer
 from exchange.files import Context, Format, Source
-from exchange.reading.textfiles import head
+from exchange.reading.textfiles import read_head
 from exchange.records import Program
 
 FORMULA = r"(?<!\\)\$(?:\\.|[^$\\])*\$|\\\[.*?\\\]"
@@ -25,7 +25,7 @@ TITLE_TOKENS = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    return all(ENTRY.search(head(source)) for source in sources)
+    return all(ENTRY.search(read_head(source)) for source in sources)
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -112,8 +112,8 @@ def _name(author: Author) -> str:
     return ", ".join(filter(None, (f"{{{family}}}" if is_lower else family, *rest)))
 
 
-cite = separated(entry, "\n")
-write = one_file(cite, "bib")
+cite = citation_writer(entry, "\n")
+write = single_file_writer(cite, "bib")
 
 FORMAT = Format(
     name="bibtex",

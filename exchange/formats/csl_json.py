@@ -7,7 +7,7 @@ from dataclasses import asdict
 from django.utils.translation import gettext_lazy as _
 
 import markup
-from exchange.citations import Author, Citation, citations, one_file
+from exchange.citations import Author, Citation, citations, single_file_writer
 from exchange.files import Context, Format
 from exchange.records import Program
 
@@ -55,7 +55,7 @@ def _names(people: Iterable[Author]) -> list[dict[str, str]]:
     return [{name: part for name, part in asdict(one).items() if part} for one in people]
 
 
-write = one_file(cite, "csl.json")
+write = single_file_writer(cite, "csl.json")
 
 FORMAT = Format(
     name="csl_json",

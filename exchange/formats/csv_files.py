@@ -10,12 +10,12 @@ from django.utils.translation import gettext_lazy as _
 from exchange.files import Context, Format, OutputFile
 from exchange.formats.tables.alone import download_lines
 from exchange.formats.tables.rows import DOWNLOAD_TABLES
-from exchange.reading.sheets import sheet_pieces
+from exchange.reading.sheets import csv_chunks
 from exchange.records import Program
 
 
 def write_table(name: str, program: Program, context: Context) -> OutputFile:
-    return OutputFile(f"{context.edition}-{name}.csv", sheet_pieces(download_lines(name, program, context)))
+    return OutputFile(f"{context.edition}-{name}.csv", csv_chunks(download_lines(name, program, context)))
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:

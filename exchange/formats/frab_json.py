@@ -12,7 +12,7 @@ from exchange.formats.frab.reading import read_schedule
 from exchange.formats.frab.schedule import build_schedule
 from exchange.formats.frab.words import get_site_url
 from exchange.problems import Findings, Where
-from exchange.reading.textfiles import head, outer_names, read_object
+from exchange.reading.textfiles import read_head, read_object, top_level_names
 from exchange.records import Program
 
 SCHEMA = "https://c3voc.de/schedule/schema.json"
@@ -37,7 +37,7 @@ def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | No
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    return len(sources) == 1 and "schedule" in outer_names(head(sources[0]))
+    return len(sources) == 1 and "schedule" in top_level_names(read_head(sources[0]))
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:

@@ -18,7 +18,7 @@ from exchange.formats.frab.reading import read_schedule
 from exchange.formats.frab.schedule import EventObject, build_schedule
 from exchange.formats.frab.words import get_site_url
 from exchange.problems import Findings, Where, short
-from exchange.reading.textfiles import head
+from exchange.reading.textfiles import read_head
 from exchange.records import Program
 
 # A root after declarations and comments.
@@ -39,7 +39,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    return len(sources) == 1 and bool(ROOT.match(head(sources[0])))
+    return len(sources) == 1 and bool(ROOT.match(read_head(sources[0])))
 
 
 def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | None:

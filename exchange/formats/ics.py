@@ -20,7 +20,7 @@ from icalendar import Calendar, Component, Event, Timezone, vText
 
 import markup
 from exchange.files import Context, Format, OutputFile
-from exchange.reading.values import zone_of
+from exchange.reading.values import program_zone
 from exchange.records import (
     EditionRecord,
     PaperRecord,
@@ -66,7 +66,7 @@ class Lookup:
     """Records by key, and what an appearance takes from its paper and session; None or empty without."""
 
     def __init__(self, program: Program, context: Context) -> None:
-        self.program, self.context, self.zone = program, context, zone_of(program, context)
+        self.program, self.context, self.zone = program, context, program_zone(program, context)
         self.sessions = {session.uid: session for session in program.sessions}
         self.papers = {paper.uid: paper for paper in program.papers}
         self.rooms = {room.slug: room for room in program.rooms}

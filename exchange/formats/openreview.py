@@ -14,9 +14,16 @@ from django.utils.translation import gettext_lazy as _
 
 from exchange.files import Context, Format, Page, Pages, Source
 from exchange.problems import Findings, Where
-from exchange.reading.papers import WEB, PaperParts, as_source, listed
-from exchange.reading.textfiles import JsonObject, head, in_words, outer_names, place_of, read_list
-from exchange.reading.values import checked, noted_text, tidy
+from exchange.reading.papers import WEB_ADDRESS, PaperParts, escape_markdown, shorten_list
+from exchange.reading.textfiles import (
+    JsonObject,
+    describe_place,
+    describe_type,
+    read_head,
+    read_list,
+    top_level_names,
+)
+from exchange.reading.values import check_program, clean_text, tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 
 MAX_PAGE_ROWS = 1000
@@ -81,7 +88,7 @@ class NoteReader:
     def add(self, row: object, where: Where) -> None:
         self.seen += 1
         if not isinstance(row, dict) or not isinstance(row.get("content"), dict):
-            what = in_words(row) if not isinstance(row, dict) else "one without content"
+            what = describe_type(row) if not isinstance(row, dict) else "one without content"
             message = gettext("This must be a note of OpenReview, not %(what)s.")
             self.findings.problem(where, "content", message, what=what)
             return
@@ -113,7 +120,7 @@ class NoteReader:
         return PaperRecord(
             where=where,
             uid=paper_uid(key),
-            title=as_source(content.line("title")),
+            title=escape_markdown(content.line("title")),
             abstract=content.text("abstract") if content.has("abstract") else UNSTATED,
             lay_summary=summary or UNSTATED,
             topic=self.parts.topic(topic, where) or UNSTATED,
@@ -129,14 +136,16 @@ class NoteReader:
     def note_omissions(self) -> None:
         for reason, keys in sorted(self.omitted.items()):
             message = gettext("Left out because %(reason)s: %(count)s (%(keys)s).")
-            self.findings.note("warning", Where(), message, reason=reason, count=len(keys), keys=listed(keys))
+            self.findings.note(
+                "warning", Where(), message, reason=reason, count=len(keys), keys=shorten_list(keys)
+            )
         if self.replies:
             message = gettext("Left out because they are reviews, comments or decisions: %(replies)s notes.")
             self.findings.note("warning", Where(), message, replies=self.replies)
         if self.undecided:
             keys = self.undecided
             message = gettext("Taken as drafts because they name no venue: %(count)s (%(keys)s).")
-            self.findings.note("doubt", Where(), message, count=len(keys), keys=listed(keys))
+            self.findings.note("doubt", Where(), message, count=len(keys), keys=shorten_list(keys))
 
 
 def unwrap_values(content: dict[str, object]) -> dict[str, object]:
@@ -160,7 +169,7 @@ def keywords(content: JsonObject) -> tuple[str, ...]:
     else:
         text = content.text("keywords")
         parts = text.split(";" if ";" in text else ",")
-    cleaned = (tidy(noted_text(part, content.where, "keywords", content.findings)) for part in parts)
+    cleaned = (tidy(clean_text(part, content.where, "keywords", content.findings)) for part in parts)
     return tuple(dict.fromkeys(filter(None, cleaned)))
 
 
@@ -193,7 +202,7 @@ def authors(content: JsonObject, parts: PaperParts) -> tuple[AuthorRecord, ...]:
             name, profile = row.get("fullname") or row.get("name"), row.get("username") or profile
         if not isinstance(name, str):
             message = gettext("This must be a name, not %(name)s.")
-            parts.findings.problem(content.where, f"authors[{index}]", message, name=in_words(name))
+            parts.findings.problem(content.where, f"authors[{index}]", message, name=describe_type(name))
             continue
         ids = ((SCHEME, profile),) if isinstance(profile, str) and profile.startswith("~") else ()
         printed = parts.text(name, content.where, f"authors[{index}]")
@@ -210,7 +219,7 @@ def materials(content: JsonObject, key: str) -> tuple[MaterialRecord, ...]:
         link = content.line(name)
         # A path is one on OpenReview.
         url = f"{SITE}{link}" if link.startswith("/") and not link.startswith("//") else link
-        if WEB.match(url):
+        if WEB_ADDRESS.match(url):
             found.append(MaterialRecord(where=content.where, kind=kind, url=url, label=label))
         elif link:
             message = gettext("%(name)s is no address and was left out.")
@@ -230,18 +239,18 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     for source in sources:
         for index, row in enumerate(read_list(source, "notes", findings)):
             key = row.get("id") if isinstance(row, dict) else None
-            reader.add(row, Where(source.name, place_of("notes", index, key)))
+            reader.add(row, Where(source.name, describe_place("notes", index, key)))
     if not (reader.seen or findings.has_problems):
         message = gettext("There are no notes in the file. Did the address need a token?")
         findings.problem(Where(), "", message)
     reader.note_omissions()
-    return checked(reader.parts.program(reader.papers.values()), findings)
+    return check_program(reader.parts.program(reader.papers.values()), findings)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    beginnings = [head(source) for source in sources]
+    beginnings = [read_head(source) for source in sources]
     return all(
-        "notes" in outer_names(text) or (text.lstrip().startswith("[") and '"forum"' in text)
+        "notes" in top_level_names(text) or (text.lstrip().startswith("[") and '"forum"' in text)
         for text in beginnings
     )
 

@@ -18,16 +18,23 @@ from django.utils.translation import gettext_lazy as _
 from exchange import records
 from exchange.files import Context, Format, OutputFile, Source
 from exchange.problems import Findings, Where
-from exchange.reading.textfiles import head, in_words, only_one, outer_names, place_of, read_object
+from exchange.reading.textfiles import (
+    describe_place,
+    describe_type,
+    read_head,
+    read_object,
+    require_single_file,
+    top_level_names,
+)
 from exchange.reading.values import (
     RECORD_LISTS,
-    UnfitError,
-    checked,
-    day,
-    moment,
-    noted_text,
-    whole_number,
-    zone_of,
+    InvalidValueError,
+    check_integer,
+    check_program,
+    clean_text,
+    parse_date,
+    parse_datetime,
+    program_zone,
 )
 from exchange.records import UNSTATED, ConferenceRecord, EditionRecord, PersonRef, Program, Record, Stated
 
@@ -44,15 +51,19 @@ KNOWN_KEYS = ("format", "version", *HEAD_RECORDS, *LIST_RECORDS)
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read one file. References stay as they are: the loader resolves them."""
     findings, program = Findings(), Program()
-    source = only_one(sources, findings)
+    source = require_single_file(sources, findings)
     content = read_object(source, findings) if source else None
     if source and content is not None and _is_ours(content, source, findings):
         program = _read_program(content, source, findings)
-    return checked(program, findings)
+    return check_program(program, findings)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    return len(sources) == 1 and "format" in outer_names(head(sources[0])) and FORMAT_NAME in head(sources[0])
+    return (
+        len(sources) == 1
+        and "format" in top_level_names(read_head(sources[0]))
+        and FORMAT_NAME in read_head(sources[0])
+    )
 
 
 def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> bool:
@@ -92,11 +103,11 @@ def _read_list(
 ) -> Iterator[Record]:
     if not isinstance(rows, list):
         message = gettext("This must be a list, not %(rows)s.")
-        findings.problem(Where(source.name, name), "", message, rows=in_words(rows))
+        findings.problem(Where(source.name, name), "", message, rows=describe_type(rows))
         return
     for index, row in enumerate(rows):
         key = (row.get("uid") or row.get("slug")) if isinstance(row, dict) else None
-        where = Where(source.name, place_of(name, index, key))
+        where = Where(source.name, describe_place(name, index, key))
         found = read_part(record, row, Location(findings, where))
         if isinstance(found, Record):
             yield found
@@ -104,7 +115,7 @@ def _read_list(
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one file, a line for each record. Times carry the offset of the edition's zone."""
-    yield OutputFile(f"{context.edition}.json", _chunks(program, zone_of(program, context)))
+    yield OutputFile(f"{context.edition}.json", _chunks(program, program_zone(program, context)))
 
 
 def _chunks(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
@@ -170,7 +181,7 @@ def read_part(hint: Any, value: object, place: Location) -> object:
     """Read one part; if it is invalid, add a finding."""
     try:
         return _read_value(hint, value, place)
-    except UnfitError as error:
+    except InvalidValueError as error:
         place.findings.problem(place.where, place.path, str(error))
         return UNSTATED
 
@@ -188,7 +199,9 @@ def _read_value(hint: Any, value: object, place: Location) -> object:
         return tuple(read_part(arguments[0], part, place[index]) for index, part in enumerate(items))
     if origin is tuple:
         if not isinstance(value, dict) or set(value) != set(PAIR_KEYS):
-            raise UnfitError(gettext('This must be an object such as {"scheme": "dblp", "value": "l/YLiu"}.'))
+            raise InvalidValueError(
+                gettext('This must be an object such as {"scheme": "dblp", "value": "l/YLiu"}.')
+            )
         return tuple(read_part(str, value[name], place.at(name)) for name in PAIR_KEYS)
     found = _check_type(dict, "an object", value)
     for name in found:
@@ -201,17 +214,17 @@ def _read_scalar(kind: type, value: object, place: Location) -> object:
     if kind is bool:
         return _check_type(bool, "true or false", value)
     if kind is int:
-        return whole_number(_check_type(int, "a whole number", value))
+        return check_integer(_check_type(int, "a whole number", value))
     text = _check_type(str, "text in quotation marks", value)
-    text = noted_text(text, place.where, place.path, place.findings)
-    return day(text) if kind is date else moment(text) if kind is datetime else text
+    text = clean_text(text, place.where, place.path, place.findings)
+    return parse_date(text) if kind is date else parse_datetime(text) if kind is datetime else text
 
 
 def _check_type[T](kind: type[T], words: str, value: object) -> T:
     # An exact type: true and false are numbers to Python.
     if type(value) is not kind:
         message = gettext("This must be %(words)s, not %(value)s.")
-        raise UnfitError(message, words=words, value=in_words(value))
+        raise InvalidValueError(message, words=words, value=describe_type(value))
     return value
 
 

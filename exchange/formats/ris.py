@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.utils.translation import gettext_lazy as _
 
 import markup
-from exchange.citations import Author, Citation, one_file, separated
+from exchange.citations import Author, Citation, citation_writer, single_file_writer
 from exchange.files import Format
 
 
@@ -53,8 +53,8 @@ def _name(author: Author) -> str:
     return ", ".join(part.replace(",", " ") for part in parts if part)
 
 
-cite = separated(entry, "\r\n")
-write = one_file(cite, "ris")
+cite = citation_writer(entry, "\r\n")
+write = single_file_writer(cite, "ris")
 
 FORMAT = Format(
     name="ris",

@@ -9,16 +9,16 @@ from exchange.formats import tables
 from exchange.formats.tables.alone import download_lines
 from exchange.formats.tables.rows import DOWNLOAD_TABLES, TABLES, table_lines
 from exchange.formats.tables.workbook import workbook
-from exchange.reading.grids import NOTES
+from exchange.reading.grids import NOTES_SHEET
 from exchange.reading.sheets import sheet_names
-from exchange.reading.values import zone_of
+from exchange.reading.values import program_zone
 from exchange.records import Program
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
     """Whether all files are workbooks whose sheets are tables of ours."""
     found = [sheet_names(source) for source in sources]
-    return all(titles and {*titles} <= {*TABLES, NOTES} for titles in found)
+    return all(titles and {*titles} <= {*TABLES, NOTES_SHEET} for titles in found)
 
 
 def write_table(name: str, program: Program, context: Context) -> OutputFile:
@@ -28,7 +28,7 @@ def write_table(name: str, program: Program, context: Context) -> OutputFile:
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write the whole program, and then each table that people ask for by itself."""
-    zone = zone_of(program, context)
+    zone = program_zone(program, context)
     single = {"conference": program.conference, "edition": program.edition}
     wanted = [name for name, table in TABLES.items() if single.get(table.parent or name, program) is not None]
     yield OutputFile(

@@ -17,15 +17,15 @@ from exchange.imports.file_people import FilePerson
 from exchange.imports.kinds import (
     CONFERENCE,
     EDITION,
+    EDITION_KINDS,
     INSTITUTION,
-    PARTS,
     PERSON,
     PRESENTATION,
     Kind,
     Listing,
     Values,
 )
-from exchange.imports.match_people import KeptApart, People
+from exchange.imports.match_people import KeptApart, MatchedPeople
 from exchange.imports.rows import (
     Concealed,
     EditionRows,
@@ -47,7 +47,7 @@ from schedule.models import SessionKind
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class FieldConflict:
     """A field changed on both sides since the last import."""
 
     base: object
@@ -61,8 +61,8 @@ class Merge:
 
     taken: Values = field(default_factory=dict)
     # Edited here, and the file says what it said before.
-    kept: dict[str, Clash] = field(default_factory=dict)
-    clashes: dict[str, Clash] = field(default_factory=dict)
+    kept: dict[str, FieldConflict] = field(default_factory=dict)
+    clashes: dict[str, FieldConflict] = field(default_factory=dict)
     # Stated fields about which both sides agree now.
     agreed: list[str] = field(default_factory=list)
     # What is to be remembered as last imported.
@@ -86,38 +86,38 @@ def merge(ours: Values, base: Values, theirs: Values) -> Merge:
             if mine != new:
                 found.taken[name] = new
         elif name in base and new == base[name]:
-            found.kept[name] = Clash(base[name], mine, new)
+            found.kept[name] = FieldConflict(base[name], mine, new)
         else:
-            found.clashes[name] = Clash(base.get(name), mine, new)
+            found.clashes[name] = FieldConflict(base.get(name), mine, new)
     return found
 
 
 @dataclass(slots=True)
-class Memory:
+class LastImport:
     """What is remembered of one row: where it is stored, the values, and the undecided conflicts by field."""
 
     key: int
     values: Values
     conflicts: dict[str, Conflict] = field(default_factory=dict)
 
-    def knows(self, name: str, clash: Clash) -> bool:
+    def knows(self, name: str, clash: FieldConflict) -> bool:
         """Whether exactly this conflict waits for a decision already."""
         known = self.conflicts.get(name)
-        return known is not None and Clash(known.base, known.ours, known.theirs) == clash
+        return known is not None and FieldConflict(known.base, known.ours, known.theirs) == clash
 
 
-def remembered(kind: Kind, rows: Iterable[int]) -> dict[int, Memory]:
+def load_last_imports(kind: Kind, rows: Iterable[int]) -> dict[int, LastImport]:
     """Return what is remembered of these rows, by primary key."""
-    found: dict[int, Memory] = {}
+    found: dict[int, LastImport] = {}
     for batch in in_batches(rows):
         undecided = FilteredRelation("conflicts", condition=Q(conflicts__resolved_at__isnull=True))
         stored = Provenance.objects.filter(kind=kind.name, object_id__in=batch)
-        columns = (f"undecided__{name}" for name in ("pk", *CONFLICT))
+        columns = (f"undecided__{name}" for name in ("pk", *CONFLICT_COLUMNS))
         lines = stored.annotate(undecided=undecided).values_list("pk", "object_id", "values", *columns)
         for key, row, values, conflict, *said in lines.order_by():
-            memory = found.setdefault(row, Memory(key, values))
+            memory = found.setdefault(row, LastImport(key, values))
             if conflict is not None:
-                known = dict(zip(CONFLICT, said, strict=True))
+                known = dict(zip(CONFLICT_COLUMNS, said, strict=True))
                 memory.conflicts[known["field"]] = Conflict(pk=conflict, provenance_id=key, **known)
     return found
 
@@ -141,14 +141,16 @@ def with_successors(values: Values, kind: Kind, successors: Successors) -> Value
     if not (successors.people or successors.institutions):
         return values
     lists = {
-        listing.name: _once(listing, [_succeeded(part, successors) for part in values[listing.name]])
+        listing.name: _without_repeats(
+            listing, [_replace_merged(part, successors) for part in values[listing.name]]
+        )
         for listing in kind.listings
         if "person" in listing.columns and listing.name in values
     }
     return {**values, **lists}
 
 
-def _succeeded(part: Values, successors: Successors) -> Values:
+def _replace_merged(part: Values, successors: Successors) -> Values:
     found = {**part, "person": successors.people.get(part["person"], part["person"])}
     if part.get("institutions"):
         slugs = (successors.institutions.get(slug, slug) for slug in part["institutions"])
@@ -156,7 +158,7 @@ def _succeeded(part: Values, successors: Successors) -> Values:
     return found
 
 
-def _once(listing: Listing, parts: list[Values]) -> list[Values]:
+def _without_repeats(listing: Listing, parts: list[Values]) -> list[Values]:
     found: dict[tuple[object, ...], Values] = {}
     for part in parts:
         found.setdefault(tuple(part[name] for name in listing.identity), part)
@@ -165,7 +167,7 @@ def _once(listing: Listing, parts: list[Values]) -> list[Values]:
 
 ABSENT_SHOWN = 10
 # What is read of a conflict.
-CONFLICT = ("field", "label", "base", "ours", "theirs")
+CONFLICT_COLUMNS = ("field", "label", "base", "ours", "theirs")
 # Fields of a person that are rows of their own.
 PERSON_LISTS = ("other_names", "ids")
 # What becomes of a row; `RowPlan.outcomes` says which.
@@ -187,7 +189,7 @@ class RowPlan:
     is_mentioned: bool = False
     # A reference of its record leads nowhere, which has been reported.
     is_broken: bool = False
-    memory: Memory | None = None
+    memory: LastImport | None = None
     # Values before the change, to revert it.
     old: Values = field(default_factory=dict)
     parts: dict[str, list[PartRow]] = field(default_factory=dict)
@@ -224,7 +226,7 @@ class RowPlan:
 
 
 @dataclass(slots=True)
-class Plan:
+class ImportPlan:
     """What becomes of the rows, by kind: those that are written, and `idle` ones, for which nothing is."""
 
     rows: EditionRows
@@ -246,28 +248,28 @@ class Plan:
 def compare(
     program: Program,
     rows: EditionRows,
-    people: People,
+    people: MatchedPeople,
     findings: Findings,
     *,
     protected: Concealed,
     progress: Progress,
-) -> Plan:
+) -> ImportPlan:
     """Compare every record with its row. What is taken from the file is set on the rows, in memory."""
     rows.people = people.by_uid
     matched = {
         kind.name: list(rows.matched(kind, records_of(program, kind), findings))
-        for kind in (CONFERENCE, INSTITUTION, *PARTS)
+        for kind in (CONFERENCE, INSTITUTION, *EDITION_KINDS)
     }
     matched[EDITION.name] = [(rows.edition, record) for record in records_of(program, EDITION)]
     stated = StatedValues(program, people, rows, findings)
     successors = Successors(people.successors, rows.merged_slugs)
-    plan = Plan(rows, kept_apart=people.kept_apart)
+    plan = ImportPlan(rows, kept_apart=people.kept_apart)
 
     def add(found: Iterable[RowPlan], kind: Kind, total: int) -> None:
         for done, one in enumerate(found, start=1):
             if one.row.pk in protected.get(kind.name, ()):
-                _leave(one, findings)
-            set_taken(one, rows, findings)
+                _leave_unchanged(one, findings)
+            set_taken_values(one, rows, findings)
             plan.tallies[kind.name].update(one.outcomes)
             (plan.idle if one.is_idle else plan.steps)[kind.name].append(one)
             if one.is_idle:
@@ -275,15 +277,15 @@ def compare(
             if kind is not PERSON:
                 progress(kind.many or kind.name, done, total)
 
-    for kind in (CONFERENCE, INSTITUTION, PERSON, EDITION, *PARTS):
+    for kind in (CONFERENCE, INSTITUTION, PERSON, EDITION, *EDITION_KINDS):
         if kind is PERSON:
             add(_person_plans(people, stated), kind, 0)
             continue
         pairs = matched[kind.name]
         add(_row_plans(kind, pairs, rows, stated, successors), kind, len(pairs))
         new_rows = [one.row for one in plan.steps[kind.name] if one.is_new]
-        _give_positions(kind, new_rows, rows)
-        if kind in PARTS:
+        _assign_positions(kind, new_rows, rows)
+        if kind in EDITION_KINDS:
             _note_absent(kind, {row.pk for row, _ in pairs if row.pk}, rows, findings)
     return plan
 
@@ -301,8 +303,8 @@ def _row_plans(
         key: int = merged.get(getattr(record, kind.key, ""), row.pk or 0)
         return key
 
-    memories = remembered(kind, [remembered_as(*pair) for pair in pairs if pair[0].pk])
-    lists = _lists_here(kind, [record for _, record in pairs], rows.edition)
+    memories = load_last_imports(kind, [remembered_as(*pair) for pair in pairs if pair[0].pk])
+    lists = _current_lists(kind, [record for _, record in pairs], rows.edition)
     for row, record in pairs:
         theirs = stated.of(kind, record)
         if row.pk:
@@ -338,7 +340,7 @@ def _with_inherited_times(kind: Kind, ours: Values, theirs: Values, rows: Editio
     return theirs | same
 
 
-def _lists_here(kind: Kind, records: list[Record], edition: Edition) -> dict[str, dict[int, list[Values]]]:
+def _current_lists(kind: Kind, records: list[Record], edition: Edition) -> dict[str, dict[int, list[Values]]]:
     """Return the lists about which the records say something, by name and owner. A query each."""
     found = {}
     for listing in kind.listings:
@@ -348,7 +350,7 @@ def _lists_here(kind: Kind, records: list[Record], edition: Edition) -> dict[str
     return found
 
 
-def _leave(plan: RowPlan, findings: Findings) -> None:
+def _leave_unchanged(plan: RowPlan, findings: Findings) -> None:
     """Take nothing from the file for a row that the account may not change, and say so."""
     if plan.merge.taken or plan.merge.clashes:
         stays = ", ".join([*plan.merge.taken, *plan.merge.clashes])
@@ -358,7 +360,7 @@ def _leave(plan: RowPlan, findings: Findings) -> None:
     plan.is_mentioned = True
 
 
-def set_taken(plan: RowPlan, lookup: Lookup, findings: Findings) -> None:
+def set_taken_values(plan: RowPlan, lookup: Lookup, findings: Findings) -> None:
     """Set what is taken from the file on the row, in memory; build the rows of its lists."""
     kind, row = plan.kind, plan.row
     for name, value in plan.merge.taken.items():
@@ -390,7 +392,7 @@ def _note_absent(kind: Kind, present: set[int], rows: EditionRows, findings: Fin
         findings.note("warning", Where(), message, gone=len(gone), noun=noun, shown=shown, more=more)
 
 
-def _give_positions(kind: Kind, new_rows: list[Any], rows: EditionRows) -> None:
+def _assign_positions(kind: Kind, new_rows: list[Any], rows: EditionRows) -> None:
     """Give new rows without a position the last places among their siblings, in the order of the file."""
     unnumbered = [row for row in new_rows if kind.siblings and not row.position]
     if not unnumbered:
@@ -411,18 +413,18 @@ def _give_positions(kind: Kind, new_rows: list[Any], rows: EditionRows) -> None:
 # People: what their records state, and ids that references bring along
 
 
-def _person_plans(people: People, stated: StatedValues) -> Iterator[RowPlan]:
+def _person_plans(people: MatchedPeople, stated: StatedValues) -> Iterator[RowPlan]:
     together: dict[int, list[FilePerson]] = defaultdict(list)
     for entry, person in people.rows.items():
         together[id(person)].append(entry)
-    everybody = [(_as_one(found, people), people.rows[found[0]]) for found in together.values()]
+    everybody = [(_join_entries(found, people), people.rows[found[0]]) for found in together.values()]
     here = _KnownPeople([pair for pair in everybody if pair[1].pk], people)
     for entry, person in everybody:
         theirs = stated.person(entry.record, person) if entry.record else {}
         yield here.plan(entry, person, theirs) if person.pk else _new_person(entry, person, theirs)
 
 
-def _as_one(found: list[FilePerson], people: People) -> FilePerson:
+def _join_entries(found: list[FilePerson], people: MatchedPeople) -> FilePerson:
     """Join what the file says of one person in several ways: by an id here, by the bare name there."""
     if len(found) == 1:
         return found[0]
@@ -451,7 +453,7 @@ def _new_person(entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
     return RowPlan(PERSON, person, entry.where, Merge(taken=taken, memory=memory), is_new=True)
 
 
-def split_again(person: Person, theirs: Values, found: Merge) -> None:
+def split_changed_name(person: Person, theirs: Values, found: Merge) -> None:
     """Update the parts of a name with it if they were split automatically and not stated."""
     parts = names.split(person.name)
     if (
@@ -467,7 +469,7 @@ def split_again(person: Person, theirs: Values, found: Merge) -> None:
 class _KnownPeople:
     """What is known of the existing people of a file, read at once."""
 
-    def __init__(self, pairs: list[tuple[FilePerson, Person]], people: People) -> None:
+    def __init__(self, pairs: list[tuple[FilePerson, Person]], people: MatchedPeople) -> None:
         self.people = people
         self.ids: dict[int, list[list[str]]] = defaultdict(list)
         self.other_names: dict[int, list[str]] = defaultdict(list)
@@ -480,7 +482,7 @@ class _KnownPeople:
         for key, name in spellings.values_list("person_id", "name"):
             self.other_names[key].append(name)
         compared = [pair for pair in pairs if pair[0].record or self._brings_more(*pair)]
-        self.memories = remembered(PERSON, [self._remembered_as(*pair) for pair in compared])
+        self.memories = load_last_imports(PERSON, [self._remembered_as(*pair) for pair in compared])
 
     def _remembered_as(self, entry: FilePerson, person: Person) -> int:
         """Return whose memory a record is compared with: of a merged person, their own."""
@@ -504,7 +506,7 @@ class _KnownPeople:
             theirs["orcid"] = entry.orcid
         found = merge(ours, memory.values if memory else {}, theirs)
         self._add_ids(entry, person, found)
-        split_again(person, theirs, found)
+        split_changed_name(person, theirs, found)
         ours |= {"given": person.given, "family": person.family}
         old = {name: ours[name] for name in found.taken}
         return RowPlan(PERSON, person, entry.where, found, memory=memory, old=old)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from django.utils.translation import gettext
 
-from exchange.imports.kinds import EDITION, PAPER, PARTS, PRESENTATION
+from exchange.imports.kinds import EDITION, EDITION_KINDS, PAPER, PRESENTATION
 from exchange.imports.rows import records_of
 from exchange.problems import Findings, Where
 from exchange.records import PersonRecord, PersonRef, Program, stated
@@ -15,7 +15,10 @@ from people import names
 NOWHERE = Where()
 # The lists in which people stand, with the kinds of record that hold them.
 PEOPLE_LISTS = [
-    (kind, listing) for kind in (*PARTS, EDITION) for listing in kind.listings if "person" in listing.columns
+    (kind, listing)
+    for kind in (*EDITION_KINDS, EDITION)
+    for listing in kind.listings
+    if "person" in listing.columns
 ]
 
 # The record that holds a reference: the name of its kind, and its key.

@@ -23,7 +23,7 @@ type Values = dict[str, Any]
 
 
 # Where the row of a part has what its record names otherwise.
-PATHS = {"person": "person__uid", "paper": "paper__uid", "edition": "paper__edition__slug"}
+PART_PATHS = {"person": "person__uid", "paper": "paper__uid", "edition": "paper__edition__slug"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,9 @@ class Listing:
     def columns(self) -> dict[str, str]:
         """Where the row has each field of a part. Institutions are rows of their own, menus nest."""
         names = [one.name for one in fields(self.record) if one.name not in ("where", "institutions")]
-        own = {} if self.record is records.MenuRecord else {name: PATHS.get(name, name) for name in names}
+        own = (
+            {} if self.record is records.MenuRecord else {name: PART_PATHS.get(name, name) for name in names}
+        )
         return {**own, **self.others, **({"name": "name"} if self.is_printed else {})}
 
 
@@ -161,6 +163,6 @@ PRESENTATION = Kind(
 )
 
 # Kinds with many rows in an edition, in the order in which they can be written: references point backwards.
-PARTS = (PAGE, SPONSOR, ANNOUNCEMENT, KEY_DATE, TOPIC, ROOM, PAPER, AWARD, SESSION, PRESENTATION)
+EDITION_KINDS = (PAGE, SPONSOR, ANNOUNCEMENT, KEY_DATE, TOPIC, ROOM, PAPER, AWARD, SESSION, PRESENTATION)
 # In the order of reports.
-KINDS = {kind.name: kind for kind in (CONFERENCE, EDITION, INSTITUTION, PERSON, *PARTS)}
+KINDS = {kind.name: kind for kind in (CONFERENCE, EDITION, INSTITUTION, PERSON, *EDITION_KINDS)}

@@ -39,12 +39,12 @@ def reading_context(edition: Edition | None, slug: str = "") -> Context:
         day_start_hour=edition.day_start_hour,
         days=(edition.start_date, edition.end_date),
         known=known,
-        authors=partial(authors_of, edition),
+        authors=partial(known_authors, edition),
     )
 
 
 # Of the kinds that have nothing but a name: the model, and its columns of the key and the name.
-NAMED: dict[str, tuple[Any, str, str]] = {
+NAME_COLUMNS: dict[str, tuple[Any, str, str]] = {
     "paper": (Paper, "uid", "title"),
     "room": (Room, "slug", "name"),
     "topic": (Topic, "slug", "name"),
@@ -53,8 +53,8 @@ NAMED: dict[str, tuple[Any, str, str]] = {
 
 
 def _rows(edition: Edition, kind: str) -> Iterator[KnownRow]:
-    if kind in NAMED:
-        model, *columns = NAMED[kind]
+    if kind in NAME_COLUMNS:
+        model, *columns = NAME_COLUMNS[kind]
         for key, name in model._default_manager.filter(edition=edition).order_by("pk").values_list(*columns):
             yield KnownRow(key, name)
     elif kind == "session":
@@ -72,7 +72,7 @@ def _rows(edition: Edition, kind: str) -> Iterator[KnownRow]:
             yield KnownRow(str(slug), str(label))
 
 
-def authors_of(edition: Edition, papers: Collection[str]) -> Mapping[str, tuple[AuthorRecord, ...]]:
+def known_authors(edition: Edition, papers: Collection[str]) -> Mapping[str, tuple[AuthorRecord, ...]]:
     """Return the authors of papers as records, as they are here."""
     keys = dict(Paper.objects.filter(AnyOf("uid", list(papers)), edition=edition).values_list("pk", "uid"))
     found = parts_by_owner(AUTHORS, Authorship.objects.filter(AnyOf("paper_id", list(keys))), edition)

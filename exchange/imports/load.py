@@ -16,15 +16,15 @@ from django.utils.translation import gettext
 from conference.models import Conference, Edition
 from content import revision
 from content.history import Origin, recording
-from exchange.imports.compare import OUTCOMES, Plan, Progress, compare
-from exchange.imports.kinds import CONFERENCE, INSTITUTION, KINDS, PAPER, PARTS, PERSON
-from exchange.imports.match_people import People
+from exchange.imports.compare import OUTCOMES, ImportPlan, Progress, compare
+from exchange.imports.kinds import CONFERENCE, EDITION_KINDS, INSTITUTION, KINDS, PAPER, PERSON
+from exchange.imports.match_people import MatchedPeople
 from exchange.imports.own_kinds import with_own_kinds
 from exchange.imports.rows import NO_ROWS, Concealed, EditionRows, records_of
 from exchange.imports.validation import validate
 from exchange.imports.writing import write_memory, write_photos, write_rows
 from exchange.models import Conflict, ImportRun, Provenance
-from exchange.problems import NOTE_KINDS, Findings, Note, Problem, ProgramError, refused, short
+from exchange.problems import NOTE_KINDS, Findings, Note, Problem, ProgramError, program_error, short
 from exchange.records import EditionRecord, Program, stated
 from schedule.working_copy.block import changing, open_copies, reading
 
@@ -67,7 +67,7 @@ def load(
     format_name: str = "",
     files: Sequence[str] = (),
     progress: Progress | None = None,
-    check: Callable[[Plan], None] | None = None,
+    check: Callable[[ImportPlan], None] | None = None,
     concealed: Concealed = NO_ROWS,
     protected: Concealed = NO_ROWS,
     photos: Mapping[str, tuple[str, bytes]] | None = None,
@@ -90,7 +90,7 @@ def load(
             revision.lock(),
         ):
             findings = Findings()
-            plan = _planned(
+            plan = _make_plan(
                 program, edition_slug, findings, shown, concealed, protected, is_locking=not dry_run
             )
             report = _report(plan, (*program.notes, *findings.notes))
@@ -103,13 +103,13 @@ def load(
                     kind.conference = plan.edition.conference
                     kind.save()
                 run = ImportRun(format=format_name, files=list(files), user=user, started_at=started)
-                report.run = _recorded(plan, report, run)
+                report.run = _record_run(plan, report, run)
                 log.refer_to(report.run)
                 for follow in after_import:
                     # What fails now must not say that nothing was written.
                     transaction.on_commit(follow, robust=True)
     except (IntegrityError, DataError) as error:
-        raise _refused(
+        raise _database_error(
             gettext(
                 "The database refused the program: it conflicts with existing rows, or someone changed "
                 "the same rows at the same time."
@@ -117,7 +117,7 @@ def load(
             error,
         ) from error
     except OperationalError as error:
-        raise _refused(gettext("The database isn’t available or isn’t set up."), error) from error
+        raise _database_error(gettext("The database isn’t available or isn’t set up."), error) from error
     return report
 
 
@@ -127,12 +127,12 @@ def in_working_copy(edition_slug: str, *, is_dry: bool) -> AbstractContextManage
     return reading(copies) if is_dry else changing(copies, keeps_others=True)
 
 
-def _refused(reason: str, error: Exception) -> ProgramError:
+def _database_error(reason: str, error: Exception) -> ProgramError:
     said = gettext("%(reason)s Nothing was written. Try again. (%(error)s)")
-    return refused(said, reason=reason, error=error)
+    return program_error(said, reason=reason, error=error)
 
 
-def _planned(
+def _make_plan(
     program: Program,
     edition_slug: str,
     findings: Findings,
@@ -141,12 +141,12 @@ def _planned(
     protected: Concealed,
     *,
     is_locking: bool,
-) -> Plan:
+) -> ImportPlan:
     edition = edition_for(program, edition_slug)
     program, new_kinds = with_own_kinds(program, edition, findings)
     hidden = (concealed.get(kind.name, ()) for kind in (PERSON, PAPER))
-    people = People(program, edition, findings, *hidden)
-    compared = [kind.name for kind in (CONFERENCE, INSTITUTION, *PARTS) if records_of(program, kind)]
+    people = MatchedPeople(program, edition, findings, *hidden)
+    compared = [kind.name for kind in (CONFERENCE, INSTITUTION, *EDITION_KINDS) if records_of(program, kind)]
     rows = EditionRows(edition, compared, concealed, is_locking=is_locking)
     plan = compare(program, rows, people, findings, protected=protected, progress=progress)
     plan.new_kinds = new_kinds
@@ -158,7 +158,7 @@ def _planned(
     return plan
 
 
-def _report(plan: Plan, notes: Iterable[Note]) -> Report:
+def _report(plan: ImportPlan, notes: Iterable[Note]) -> Report:
     tallies = {name: plan.tallies[name] for name in KINDS if name in plan.tallies}
     conflicts = tuple(
         Conflict(
@@ -178,7 +178,7 @@ def _report(plan: Plan, notes: Iterable[Note]) -> Report:
     return Report(tallies, tuple(ordered), conflicts)
 
 
-def _recorded(plan: Plan, report: Report, run: ImportRun) -> ImportRun | None:
+def _record_run(plan: ImportPlan, report: Report, run: ImportRun) -> ImportRun | None:
     """Write down the run and what it leaves behind, unless all it has is conflicts that are known already."""
     if not any(step.is_news for steps in plan.steps.values() for step in steps):
         return None
@@ -214,7 +214,7 @@ def edition_for(program: Program, slug: str) -> Edition:
             "There is no edition “%(slug)s”. "
             "Create it in the admin, or import a program_json file that holds it. Existing: %(known)s."
         )
-        raise refused(message, slug=short(slug), known=known)
+        raise program_error(message, slug=short(slug), known=known)
     return Edition(slug=slug, conference=_conference_of(program, record))
 
 

@@ -18,7 +18,7 @@ from content.fields import new_uid, validate_uid
 from exchange.imports.clusters import Cluster, ClusterIndex
 from exchange.imports.file_people import FilePeople, FilePerson, Location
 from exchange.imports.kinds import PERSON_FIELDS
-from exchange.imports.name_evidence import MIN_DIFFERENCE, NameEvidence, Namesakes, Verdict, series_of
+from exchange.imports.name_evidence import MIN_DIFFERENCE, NameEvidence, Namesakes, Verdict, conferences_of
 from exchange.imports.rows import report_concealed
 from exchange.problems import Findings
 from exchange.records import UNSTATED, PersonRef, Program, is_stated
@@ -38,7 +38,7 @@ class KeptApart:
     verdict: Verdict
 
 
-class People:
+class MatchedPeople:
     """Every person of one program, each with its row: an existing one, or a new one."""
 
     def __init__(
@@ -169,7 +169,7 @@ class People:
         }
         known = {person.pk for name in doubtful for person in self._namesakes.of(name)}
         known |= {self.rows[one].pk for name in doubtful for one in rivals[name] if one in self.rows}
-        self._series = series_of(known - {None})
+        self._series = conferences_of(known - {None})
         self._evidence = NameEvidence(
             program if doubtful else Program(), self.edition, known - {None}, self._hidden_papers
         )
@@ -270,7 +270,7 @@ class People:
         ]
         # Who was joined stands in nobody's way any more.
         joined = set[Cluster]()
-        while found := _leading(likely):
+        while found := _clear_winners(likely):
             for verdict, cluster, other in found:
                 joined |= {cluster, other}
                 other.include(cluster, verdict)
@@ -406,13 +406,13 @@ class People:
 
     def _fresh_uid(self, entry: FilePerson) -> str:
         """Return the uid of the source; one made of its first id, the same everywhere; else a new one."""
-        for uid in filter(None, [entry.uid, *_made_uids(entry)]):
+        for uid in filter(None, [entry.uid, *_derived_uids(entry)]):
             if uid not in self.by_uid and uid not in self._foreign:
                 return uid
         return new_uid()
 
     def _made_uids_in_use(self, unmatched: list[FilePerson]) -> set[str]:
-        made = {uid for entry in unmatched for uid in _made_uids(entry)}
+        made = {uid for entry in unmatched for uid in _derived_uids(entry)}
         return set(Person.objects.filter(AnyOf("uid", made)).values_list("uid", flat=True))
 
     def _doubt(self, entry: FilePerson, message: str, /, **values: object) -> None:
@@ -422,7 +422,7 @@ class People:
         self.findings.note(kind, entry.where, message, name=entry.name, **values)
 
 
-def _leading(likely: list[tuple[Verdict, Cluster, Cluster]]) -> list[tuple[Verdict, Cluster, Cluster]]:
+def _clear_winners(likely: list[tuple[Verdict, Cluster, Cluster]]) -> list[tuple[Verdict, Cluster, Cluster]]:
     """Return the pairs that are clearly likelier than any other pair of one of the two."""
     weights: dict[Cluster, list[float]] = defaultdict(list)
     for verdict, *both in likely:
@@ -437,7 +437,7 @@ def _leading(likely: list[tuple[Verdict, Cluster, Cluster]]) -> list[tuple[Verdi
     return [pair for pair in likely if all(leads(pair[0].weight, weights[one]) for one in pair[1:])]
 
 
-def _made_uids(entry: FilePerson) -> list[str]:
+def _derived_uids(entry: FilePerson) -> list[str]:
     return [uid for uid in map("-".join, sorted(entry.ids)) if _is_uid(uid)]
 
 

@@ -50,7 +50,7 @@ class Verdict:
         return self.probability >= MIN_PROBABILITY
 
 
-def series_of(people: Collection[int]) -> dict[int, set[int]]:
+def conferences_of(people: Collection[int]) -> dict[int, set[int]]:
     """Return the keys of the conferences in which each of these people does something."""
     found: dict[int, set[int]] = defaultdict(set)
     for rows, name in appearance_relations(Person):

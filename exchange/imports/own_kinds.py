@@ -12,8 +12,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 
 from conference.models import Edition
-from exchange.problems import Findings, Where, closest, short
-from exchange.reading.papers import kind_of
+from exchange.problems import Findings, Where, closest_name, short
+from exchange.reading.papers import guess_session_kind
 from exchange.reading.values import slug
 from exchange.records import KindRecord, PresentationRecord, Program, SessionRecord, is_stated, stated
 from schedule.session_kinds import (
@@ -38,13 +38,13 @@ def with_own_kinds(
     program: Program, edition: Edition, findings: Findings
 ) -> tuple[Program, list[SessionKind]]:
     """Return the program with the slugs of kinds, and the kinds to add, unsaved; the edition knows them."""
-    new = _described(program, edition, findings)
-    sessions = _named(AppliesTo.SESSION, program.sessions, edition, findings, new)
-    presentations = _named(AppliesTo.PRESENTATION, program.presentations, edition, findings, new)
+    new = _described_kinds(program, edition, findings)
+    sessions = _use_own_kinds(AppliesTo.SESSION, program.sessions, edition, findings, new)
+    presentations = _use_own_kinds(AppliesTo.PRESENTATION, program.presentations, edition, findings, new)
     return replace(program, sessions=sessions, presentations=presentations), new
 
 
-def _described(program: Program, edition: Edition, findings: Findings) -> list[SessionKind]:
+def _described_kinds(program: Program, edition: Edition, findings: Findings) -> list[SessionKind]:
     """Return the kinds that a file describes and the conference lacks. Those that it has stay as they are."""
     own, new = own_kinds(edition), []
     described = [(AppliesTo.SESSION, one) for one in program.session_kinds]
@@ -55,8 +55,8 @@ def _described(program: Program, edition: Edition, findings: Findings) -> list[S
             conference=edition.conference,
             applies_to=applies_to,
             slug=record.slug,
-            name=stated(record.name, "") or named(record.slug),
-            counts_as=stated(record.counts_as, "") or guessed(applies_to, record.slug),
+            name=stated(record.name, "") or kind_name(record.slug),
+            counts_as=stated(record.counts_as, "") or guess_built_in_kind(applies_to, record.slug),
             color=stated(record.color, here.color if here else ""),
         )
         if here is None:
@@ -78,7 +78,7 @@ def _report_errors(kind: SessionKind, record: KindRecord, findings: Findings) ->
             findings.problem(record.where, field, " ".join(messages))
 
 
-def _named[R: Timed](
+def _use_own_kinds[R: Timed](
     applies_to: str, records: tuple[R, ...], edition: Edition, findings: Findings, new: list[SessionKind]
 ) -> tuple[R, ...]:
     """Return the records with the slugs of their kinds; add the kinds that are new."""
@@ -90,18 +90,18 @@ def _named[R: Timed](
         key = slug(word, MAX_SLUG_CHARS)
         if (applies_to, key) in own:
             slugs[word] = key
-        elif not closest(key.replace("-", "_"), built_in) and len(new) < MAX_NEW_KINDS:
+        elif not closest_name(key.replace("-", "_"), built_in) and len(new) < MAX_NEW_KINDS:
             kind = SessionKind(
                 conference=edition.conference,
                 applies_to=applies_to,
                 slug=key,
-                name=named(word),
-                counts_as=guessed(applies_to, key),
+                name=kind_name(word),
+                counts_as=guess_built_in_kind(applies_to, key),
             )
             own[kind.key] = kind
             new.append(kind)
             slugs[word] = key
-            _note(kind, word, found, findings)
+            _note_new_kind(kind, word, found, findings)
     if not slugs:
         return records
     return tuple(replace(one, kind=slugs.get(str(one.kind), one.kind)) for one in records)
@@ -115,21 +115,21 @@ def _by_word[R: Timed](records: Iterable[R]) -> dict[str, list[R]]:
     return found
 
 
-def named(word: str) -> str:
+def kind_name(word: str) -> str:
     """Return the word of a file as a name: "lightning_talk" is "Lightning talk"."""
     name = BETWEEN_WORDS.sub(" ", word).strip() or word
     return capfirst(name[:MAX_NAME_CHARS])
 
 
-def guessed(applies_to: str, key: str) -> str:
+def guess_built_in_kind(applies_to: str, key: str) -> str:
     """Return the built-in kind that a slug sounds like."""
     words = key.replace("-", " ")
     built_in = built_in_kinds(applies_to)
     named = next((kind for kind in sorted(built_in) if kind.replace("_", " ") in words), "")
-    return named or kind_of(words, FALLBACK[applies_to], built_in)
+    return named or guess_session_kind(words, FALLBACK[applies_to], built_in)
 
 
-def _note(kind: SessionKind, word: str, rows: Sequence[Timed], findings: Findings) -> None:
+def _note_new_kind(kind: SessionKind, word: str, rows: Sequence[Timed], findings: Findings) -> None:
     what = gettext("session") if kind.applies_to == AppliesTo.SESSION else gettext("presentation")
     said = ngettext(
         "“%(word)s” is no kind of %(what)s here: it is added and counts as “%(counts_as)s” (%(n)d row). "

@@ -266,7 +266,7 @@ def parts_by_owner(
             own = part["edition"] == edition.slug
             part = {name: value or "" for name, value in part.items()} | ({"edition": ""} if own else {})
         found[owner].append(part)
-    return {owner: _tree(parts) for owner, parts in found.items()} if listing is MENU else found
+    return {owner: _menu_tree(parts) for owner, parts in found.items()} if listing is MENU else found
 
 
 def _institutions(authorships: list[int]) -> dict[int, list[str]]:
@@ -284,7 +284,7 @@ def media_address(file: str) -> str:
     return address if "://" in address else f"{settings.SITE_URL}{address}"
 
 
-def _tree(lines: list[Values]) -> list[Values]:
+def _menu_tree(lines: list[Values]) -> list[Values]:
     """Nest the lines of a menu; children of an absent line are absent too."""
     by_key: dict[int, Values] = {}
     for line in lines:
@@ -301,7 +301,7 @@ def _tree(lines: list[Values]) -> list[Values]:
     return [by_key[line["key"]] for line in lines if line["parent"] is None]
 
 
-def persons(keys: list[int]) -> Iterator[PersonRecord]:
+def person_records(keys: list[int]) -> Iterator[PersonRecord]:
     """Read people as records, in the order of their keys; hidden names stay out."""
     mine = AnyOf("person_id", keys)
     spellings: dict[int, list[str]] = defaultdict(list)

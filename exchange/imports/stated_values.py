@@ -11,9 +11,9 @@ from conference.menu_sections import SECTIONS
 from content.array_lookup import AnyOf
 from content.row_values import plain
 from exchange.imports.kinds import GRANTS, KINDS, MENU, PERSON, Kind, Listing, Values
-from exchange.imports.match_people import People
+from exchange.imports.match_people import MatchedPeople
 from exchange.imports.rows import EditionRows
-from exchange.problems import Findings, Where, nearest, short
+from exchange.problems import Findings, Where, did_you_mean, short
 from exchange.records import (
     GrantRecord,
     MenuRecord,
@@ -32,7 +32,9 @@ from people.models import Person
 class StatedValues:
     """The values that the records of one program state."""
 
-    def __init__(self, program: Program, people: People, rows: EditionRows, findings: Findings) -> None:
+    def __init__(
+        self, program: Program, people: MatchedPeople, rows: EditionRows, findings: Findings
+    ) -> None:
         self.people, self.rows, self.findings = people, rows, findings
         self._own_slug = rows.edition.slug
         # Records with a reference that leads nowhere, by identity; how many such references there are.
@@ -106,7 +108,7 @@ class StatedValues:
         if not key or key in self.rows[kind].rows:
             return True
         # Looking for a name like it takes time: not for the ten thousandth problem.
-        hint = "" if self.findings.is_full else nearest(key, self.rows[kind].rows)
+        hint = "" if self.findings.is_full else did_you_mean(key, self.rows[kind].rows)
         said = gettext(
             "There is no %(kind)s “%(key)s” in this file or in edition %(edition)s.%(hint)s "
             "Correct it, or add the %(kind)s."
@@ -192,7 +194,7 @@ class StatedValues:
         elif line.kind == "section" and line.target not in SECTIONS:
             listed = gettext("Use one of %(sections)s.") % {"sections": ", ".join(SECTIONS)}
             said = gettext("There is no section “%(name)s” of the site.") % {"name": short(line.target)}
-            self._report(where, path, f"{said}{nearest(line.target, SECTIONS) or f' {listed}'}")
+            self._report(where, path, f"{said}{did_you_mean(line.target, SECTIONS) or f' {listed}'}")
         elif line.kind == "page":
             self.is_known("page", line.target, where, path)
         elif line.kind not in ("section", "page", "url"):

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from conference.models import MenuItem
 from content.array_lookup import AnyOf
 from content.models import Content
-from exchange.imports.compare import Plan, Progress, RowPlan
+from exchange.imports.compare import ImportPlan, Progress, RowPlan
 from exchange.imports.kinds import (
     GRANTS,
     INSTITUTION,
@@ -30,10 +30,10 @@ from papers.querysets import TOPIC_LEVELS
 from schedule.models import Presentation, Session
 
 TITLES_SHOWN = 5
-MISSING = frozenset(("blank", "null"))
+MISSING_CODES = frozenset(("blank", "null"))
 
 
-def validate(plan: Plan, findings: Findings, progress: Progress) -> None:
+def validate(plan: ImportPlan, findings: Findings, progress: Progress) -> None:
     """Report what the rules of the rows say against what the plan would write."""
     steps = [step for name in KINDS for step in plan.steps[name] if step.is_new or step.merge.taken]
     for done, step in enumerate(steps, start=1):
@@ -50,7 +50,7 @@ def validate(plan: Plan, findings: Findings, progress: Progress) -> None:
             _check_nesting(steps, plan.rows[kind.name].rows.values(), findings)
 
 
-def _note_same_titles(plan: Plan, findings: Findings) -> None:
+def _note_same_titles(plan: ImportPlan, findings: Findings) -> None:
     """Note new titles that another paper of the edition has: the desk lists them as `same_title()` does."""
     steps = (step for step in plan.steps[PAPER.name] if step.is_new or "title" in step.merge.taken)
     fresh = {id(step.row): step for step in steps}
@@ -116,7 +116,7 @@ def _report(row: Content, where: Where, path: str, findings: Findings) -> None:
 
 
 def _sentence(row: Content, field: str, error: ValidationError) -> str:
-    if getattr(error, "code", None) in MISSING:
+    if getattr(error, "code", None) in MISSING_CODES:
         return gettext("The %(replace)s is missing. Add it.") % {"replace": field.replace("_", " ")}
     if getattr(error, "code", None) == "invalid_choice":
         choices = getattr(row._meta.get_field(field), "choices", None) or ()

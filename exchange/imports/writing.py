@@ -16,7 +16,7 @@ from content.history import recording
 from content.history.recording import linking
 from content.models import Content
 from content.ordering import PARKED
-from exchange.imports.compare import Plan, Progress, RowPlan
+from exchange.imports.compare import ImportPlan, Progress, RowPlan
 from exchange.imports.kinds import (
     AUTHORS,
     EDITION,
@@ -40,7 +40,7 @@ BATCH_ROWS = 500
 UPDATED_ROWS = 200
 
 
-def write_rows(plan: Plan, progress: Progress) -> None:
+def write_rows(plan: ImportPlan, progress: Progress) -> None:
     """Write every row that is new or changed, in an order in which references point at what is there."""
     for kind in KINDS.values():
         steps = plan.steps[kind.name]
@@ -64,7 +64,7 @@ def write_rows(plan: Plan, progress: Progress) -> None:
     write_lists(EDITION, plan.steps["edition"])
 
 
-def _likely_duplicates(plan: Plan) -> Iterator[LikelyDuplicate]:
+def _likely_duplicates(plan: ImportPlan) -> Iterator[LikelyDuplicate]:
     """Yield the new people and who may be the same as one of them, for the list of likely duplicates."""
     for one in plan.kept_apart:
         # Their co-authors are known by name alone.
@@ -239,7 +239,7 @@ def _link(parts: list[PartRow], reused: set[int]) -> None:
 # The memory of a run
 
 
-def write_memory(plan: Plan, run: ImportRun) -> None:
+def write_memory(plan: ImportPlan, run: ImportRun) -> None:
     """Write what is remembered of each row, and what is in conflict."""
     steps = [step for kind in KINDS.values() for step in plan.steps[kind.name]]
     keys: dict[tuple[str, int], int] = {}
@@ -248,7 +248,7 @@ def write_memory(plan: Plan, run: ImportRun) -> None:
     _write_conflicts(steps, keys, run)
 
 
-def write_photos(plan: Plan, photos: Mapping[str, tuple[str, bytes]]) -> None:
+def write_photos(plan: ImportPlan, photos: Mapping[str, tuple[str, bytes]]) -> None:
     """Give people without a photo the one that was fetched for them."""
     urls = {person.pk: url for person, url in reversed(plan.photos) if url in photos}
     for batch in in_batches(urls):
@@ -259,7 +259,9 @@ def write_photos(plan: Plan, photos: Mapping[str, tuple[str, bytes]]) -> None:
         Person.objects.bulk_update(people, ["photo"])
 
 
-def _write_provenance(steps: Iterable[RowPlan], plan: Plan, run: ImportRun) -> dict[tuple[str, int], int]:
+def _write_provenance(
+    steps: Iterable[RowPlan], plan: ImportPlan, run: ImportRun
+) -> dict[tuple[str, int], int]:
     """Remember the values as imported, and in the history what was remembered before.
 
     Returns where those of rows in conflict are, by kind and key.

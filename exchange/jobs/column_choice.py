@@ -35,14 +35,14 @@ from exchange.imports.known_rows import reading_context
 from exchange.jobs import uploads
 from exchange.models import ColumnMapping, ImportJob
 from exchange.problems import Findings, ProgramError, short
-from exchange.reading.grids import ENCODINGS, SEPARATORS, Grid, Reading, read_grids
+from exchange.reading.grids import ENCODINGS, SEPARATORS, Grid, TextDialect, read_grids
 from exchange.reading.sheets import column_name
 from exchange.records import Program
 
 FIRST_ROWS = 5
 # A remembered mapping is used for another layout if it names at least half of its columns.
-SHARED_PART = 0.5
-MAX_REMEMBERED = 200
+MIN_SHARED_SHARE = 0.5
+MAX_MAPPINGS = 200
 
 
 @dataclass
@@ -106,7 +106,7 @@ class Table:
 
 
 @dataclass
-class Choice:
+class ColumnChoice:
     """All tables of a job, whether texts are Markdown, and why files could not be read."""
 
     tables: list[Table]
@@ -125,7 +125,7 @@ class Choice:
         return asdict(self)
 
     @classmethod
-    def of(cls, job: ImportJob) -> "Choice":
+    def of(cls, job: ImportJob) -> "ColumnChoice":
         stored: dict[str, Any] = {"tables": [], **job.columns}
         return cls(**{**stored, "tables": [Table(**one) for one in stored["tables"]]})
 
@@ -143,15 +143,17 @@ class Choice:
         return found
 
 
-def described(job: ImportJob, earlier: Choice | None = None) -> Choice:
+def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> ColumnChoice:
     """Read the tables of a job, as an earlier choice says; guess their columns, or take those remembered."""
     findings = Findings()
-    readings = {one.file: Reading(one.separator, one.encoding) for one in (earlier.tables if earlier else ())}
+    readings = {
+        one.file: TextDialect(one.separator, one.encoding) for one in (earlier.tables if earlier else ())
+    }
     before = {one.key: one for one in (earlier.tables if earlier else ())}
     grids = read_grids(
         uploads.sources(job), findings, readings=readings, max_rows=MAX_GUESS_ROWS, any_encoding=True
     )
-    memories = remembered(job.edition)
+    memories = saved_mappings(job.edition)
     tables = [_table(grid, before.get(f"{grid.file}-{grid.sheet}"), memories) for grid in grids]
     if not earlier:
         for table in tables:
@@ -166,7 +168,7 @@ def described(job: ImportJob, earlier: Choice | None = None) -> Choice:
         findings.settle()
     except ProgramError as error:
         problems = [f"{one.where}: {one.message}" for one in error.problems]
-    return Choice(tables, earlier.is_markdown if earlier else is_ours, problems)
+    return ColumnChoice(tables, earlier.is_markdown if earlier else is_ours, problems)
 
 
 def _is_ours(table: Table) -> bool:
@@ -206,14 +208,14 @@ def _table(grid: Grid, before: Table | None, memories: Sequence[ColumnMapping]) 
         table.memory, table.memory_name = before.memory, before.memory_name
         table.fresh, table.missing = before.fresh, before.missing
     elif has_header:
-        recall(table, memories)
+        apply_saved_mapping(table, memories)
     return table
 
 
 # From the page
 
 
-def chosen(choice: Choice, answers: Answers[str, str]) -> tuple[Choice, bool]:
+def apply_answers(choice: ColumnChoice, answers: Answers[str, str]) -> tuple[ColumnChoice, bool]:
     """Return what a form of the page says, and whether the files must be read again."""
     tables, is_other = [], False
     for number, table in enumerate(choice.tables):
@@ -237,12 +239,12 @@ def chosen(choice: Choice, answers: Answers[str, str]) -> tuple[Choice, bool]:
         how = (table.has_header, table.separator, table.encoding)
         is_other = is_other or how != (changed.has_header, changed.separator, changed.encoding)
         tables.append(changed)
-    return Choice(tables, "markdown" in answers, choice.problems), is_other
+    return ColumnChoice(tables, "markdown" in answers, choice.problems), is_other
 
 
-def read_again(job: ImportJob, choice: Choice, before: Choice) -> tuple[Choice, list[str]]:
+def read_again(job: ImportJob, choice: ColumnChoice, before: ColumnChoice) -> tuple[ColumnChoice, list[str]]:
     """Read the files as a choice says; a table that cannot be read so stays as it was. Return why, too."""
-    again = described(job, choice)
+    again = describe_tables(job, choice)
     found = {table.key: table for table in again.tables}
     tables = [found.get(table.key, table) for table in before.tables]
     problems = [one for one in again.problems if one not in before.problems]
@@ -252,24 +254,24 @@ def read_again(job: ImportJob, choice: Choice, before: Choice) -> tuple[Choice, 
 # What is remembered
 
 
-def remembered(edition: Edition | None) -> list[ColumnMapping]:
+def saved_mappings(edition: Edition | None) -> list[ColumnMapping]:
     if edition is None:
         return []
-    return list(ColumnMapping.objects.filter(conference=edition.conference_id)[:MAX_REMEMBERED])
+    return list(ColumnMapping.objects.filter(conference=edition.conference_id)[:MAX_MAPPINGS])
 
 
-def layout_of(keys: Sequence[str]) -> str:
+def layout_digest(keys: Sequence[str]) -> str:
     return sha256("\n".join(sorted(keys)).encode()).hexdigest()
 
 
-def recall(table: Table, memories: Sequence[ColumnMapping]) -> None:
+def apply_saved_mapping(table: Table, memories: Sequence[ColumnMapping]) -> None:
     """Take the columns of the same layout, else those of the one that shares the most headings."""
     keys = layout_keys(table.headings)
     by_layout = {memory.layout: memory for memory in memories}
-    memory = by_layout.get(layout_of(keys))
+    memory = by_layout.get(layout_digest(keys))
     if memory is None:
-        memory = max(memories, key=lambda one: _shared(one, keys), default=None)
-        if memory is None or _shared(memory, keys) < SHARED_PART:
+        memory = max(memories, key=lambda one: _shared_share(one, keys), default=None)
+        if memory is None or _shared_share(memory, keys) < MIN_SHARED_SHARE:
             return
     taken = {memory.fields[key] for key in keys if key in memory.fields}
     table.columns = [
@@ -287,12 +289,12 @@ def recall(table: Table, memories: Sequence[ColumnMapping]) -> None:
     ]
 
 
-def _shared(memory: ColumnMapping, keys: Sequence[str]) -> float:
+def _shared_share(memory: ColumnMapping, keys: Sequence[str]) -> float:
     """Return which part of all headings both layouts have."""
     return len({*memory.fields} & {*keys}) / max(len({*memory.fields} | {*keys}), 1)
 
 
-def remember(job: ImportJob, choice: Choice) -> None:
+def save_mappings(job: ImportJob, choice: ColumnChoice) -> None:
     """Store the columns of each table by its headings."""
     if job.edition is None:
         return
@@ -301,7 +303,7 @@ def remember(job: ImportJob, choice: Choice) -> None:
             keys = layout_keys(table.headings)
             ColumnMapping.objects.update_or_create(
                 conference_id=job.edition.conference_id,
-                layout=layout_of(keys),
+                layout=layout_digest(keys),
                 defaults={
                     "name": table.name[:300],
                     "fields": dict(zip(keys, table.columns, strict=True)),
@@ -310,7 +312,7 @@ def remember(job: ImportJob, choice: Choice) -> None:
             )
 
 
-def forget(job: ImportJob, choice: Choice) -> Choice:
+def delete_mappings(job: ImportJob, choice: ColumnChoice) -> ColumnChoice:
     """Forget what was remembered of the tables of a job, and guess their columns."""
     if job.edition:
         keys = [table.memory for table in choice.tables if table.memory]
@@ -325,7 +327,7 @@ def forget(job: ImportJob, choice: Choice) -> Choice:
 # The first rows as they will be read
 
 
-def first_rows(job: ImportJob, choice: Choice) -> tuple[Program | None, list[str]]:
+def read_first_rows(job: ImportJob, choice: ColumnChoice) -> tuple[Program | None, list[str]]:
     """Read the first rows of the tables; return what is wrong in them in sentences."""
     tables = [table for table in choice.wanted if table.role]
     if not tables:
@@ -349,4 +351,4 @@ def without_papers(context: Context) -> Context:
 
 def mapping_source(job: ImportJob) -> list[Source]:
     """Return the mapping that was chosen for a job, as the file that the format reads."""
-    return [Choice.of(job).mapping.as_source()] if job.columns else []
+    return [ColumnChoice.of(job).mapping.as_source()] if job.columns else []

@@ -20,7 +20,7 @@ from conference.models import Edition
 from content import revision
 from content.history import Origin, recording
 from content.models import Content
-from exchange.imports.compare import Merge, RowPlan, set_taken, split_again
+from exchange.imports.compare import Merge, RowPlan, set_taken_values, split_changed_name
 from exchange.imports.kinds import KINDS, Kind, Values
 from exchange.imports.rows import field_value, in_batches, parts_by_owner
 from exchange.imports.writing import update_rows, write_lists
@@ -62,26 +62,26 @@ def decide(
             try:
                 if decision == Decision.THEIRS:
                     with recording.together():
-                        _take(group, rows.get(key))
+                        _take_theirs(group, rows.get(key))
             except CannotTakeError as error:
                 outcome.refused += [(conflict, str(error)) for conflict in group]
             else:
                 decided += group
-        settle(decided, decision, user)
+        mark_decided(decided, decision, user)
     outcome.done = len(decided)
     return outcome
 
 
-def _take(group: list[Conflict], row: Content | None) -> None:
+def _take_theirs(group: list[Conflict], row: Content | None) -> None:
     if row is None:
         raise CannotTakeError(gettext("The row no longer exists, or you can’t change it."))
     if getattr(row, "merged_into_id", None):
         raise CannotTakeError(gettext("It was merged into another one. Decide there, and keep what is here."))
     kind = KINDS[group[0].provenance.kind]
-    take(kind, row, {one.field: one.theirs for one in group}, group[0].run.edition)
+    write_values(kind, row, {one.field: one.theirs for one in group}, group[0].run.edition)
 
 
-def settle(conflicts: list[Conflict], decision: str, user: "User | None") -> None:
+def mark_decided(conflicts: list[Conflict], decision: str, user: "User | None") -> None:
     """Mark conflicts as decided, and remember what the file said as last imported. Few queries for many."""
     now = timezone.now()
     for batch in in_batches(conflicts):
@@ -101,7 +101,7 @@ class CannotTakeError(Exception):
     """Why a value of a file cannot be written, in sentences."""
 
 
-def current(kind: Kind, row: Content, name: str, edition: Edition) -> object:
+def current_value(kind: Kind, row: Content, name: str, edition: Edition) -> object:
     """Return the current value of a field, as in a file. At most two queries."""
     listing = kind.listing(name)
     if listing:
@@ -112,7 +112,7 @@ def current(kind: Kind, row: Content, name: str, edition: Edition) -> object:
     return field_value(row, kind, name)
 
 
-class Finder:
+class RowFinder:
     """Where the keys in a file's value lead to, found among what is here; what was merged is what stayed."""
 
     def __init__(self, edition: Edition) -> None:
@@ -145,20 +145,20 @@ class Finder:
         raise CannotTakeError(said % {"kind": KINDS[kind].model._meta.verbose_name, "key": key})
 
 
-def take(kind: Kind, row: Content, values: Values, edition: Edition) -> None:
+def write_values(kind: Kind, row: Content, values: Values, edition: Edition) -> None:
     """Write these values into a row and its lists, all or none. Raises `CannotTakeError` with the reasons."""
-    finder, findings = Finder(edition), Findings()
+    finder, findings = RowFinder(edition), Findings()
     step = RowPlan(kind, row, Where(), Merge(taken=dict(values)))
     for name, value in values.items():
         listing = kind.listing(name)
         if listing and "person" in listing.columns:
             step.merge.taken[name] = _without_hidden(value, finder)
     if isinstance(row, Person):
-        step.old = {name: current(kind, row, name, edition) for name in values}
-        split_again(row, values, step.merge)
+        step.old = {name: current_value(kind, row, name, edition) for name in values}
+        split_changed_name(row, values, step.merge)
     try:
         with recording.together(), revision.lock():
-            set_taken(step, finder, findings)
+            set_taken_values(step, finder, findings)
             findings.settle()
             _validate(step)
             update_rows(kind, [step])
@@ -185,7 +185,7 @@ def _validate(step: RowPlan) -> None:
             PersonName(person=row, name=name).full_clean()
 
 
-def _without_hidden(value: list[Values], finder: Finder) -> list[Values]:
+def _without_hidden(value: list[Values], finder: RowFinder) -> list[Values]:
     """Return the parts with the display name in place of a name that is hidden by now."""
     uids = [part["person"] for part in value]
     finder.learn_people(uids)

@@ -19,7 +19,7 @@ from urllib.parse import SplitResult, urlsplit
 from django.utils.translation import gettext, ngettext
 
 from exchange.files import MAX_BYTES, MEGABYTE, Pages, Source
-from exchange.problems import ProgramError, refused
+from exchange.problems import ProgramError, program_error
 
 MAX_TRIES = 5
 MAX_WAIT_SECONDS = 300.0
@@ -31,7 +31,7 @@ type Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
+class FetchPolicy:
     """Which hosts may be asked, and for how long. `is_local` allows addresses inside a network, and no TLS.
 
     `deadline` ends all requests; it is a time of `time.monotonic()`.
@@ -55,11 +55,11 @@ class _TransientError(Exception):
         self.after = after
 
 
-def _refused(url: str, message: str, /, **values: object) -> ProgramError:
-    return refused(message, url.partition("?")[0], **values)
+def _fetch_error(url: str, message: str, /, **values: object) -> ProgramError:
+    return program_error(message, url.partition("?")[0], **values)
 
 
-def fetch(url: str, pages: Pages, policy: Policy, progress: Progress | None = None) -> list[Source]:
+def fetch(url: str, pages: Pages, policy: FetchPolicy, progress: Progress | None = None) -> list[Source]:
     """Return all pages of a program as sources. Raises `ProgramError` with one sentence."""
     found: list[Source] = []
     rows, size = 0, 0
@@ -70,14 +70,14 @@ def fetch(url: str, pages: Pages, policy: Policy, progress: Progress | None = No
             page = pages.page(content)
         except ValueError as error:
             message = gettext("The response is not in this format: %(error)s.")
-            raise _refused(address, message, error=error) from error
+            raise _fetch_error(address, message, error=error) from error
         if found and page.rows and content == found[-1].content:
             message = gettext("The site keeps returning the same page. Save the file and upload it instead.")
-            raise _refused(address, message)
+            raise _fetch_error(address, message)
         size += len(content)
         if size > MAX_BYTES:
             message = gettext("The responses are larger than %(value)s MB.")
-            raise _refused(address, message, value=MAX_BYTES // MEGABYTE)
+            raise _fetch_error(address, message, value=MAX_BYTES // MEGABYTE)
         rows += page.rows
         found.append(Source(f"{urlsplit(url).hostname}-{len(found) + 1}.json", content))
         is_last = not page.rows or (page.total is not None and rows >= page.total)
@@ -85,15 +85,15 @@ def fetch(url: str, pages: Pages, policy: Policy, progress: Progress | None = No
             progress("fetched", rows, rows if is_last else max(page.total or 0, rows + 1))
         if is_last:
             return found
-    raise _refused(url, gettext("The program has more than %(most_pages)s pages."), most_pages=MAX_PAGES)
+    raise _fetch_error(url, gettext("The program has more than %(most_pages)s pages."), most_pages=MAX_PAGES)
 
 
-def fetch_file(url: str, policy: Policy, max_bytes: int) -> bytes:
+def fetch_file(url: str, policy: FetchPolicy, max_bytes: int) -> bytes:
     """Return what an address holds. Raises `ProgramError` with one sentence."""
     return _fetch_with_retries(url, replace(policy, max_bytes=max_bytes))
 
 
-def _fetch_with_retries(url: str, policy: Policy) -> bytes:
+def _fetch_with_retries(url: str, policy: FetchPolicy) -> bytes:
     """Return the response body; retry until the deadline, each time after a longer or the requested pause."""
     last, tries = "", 0
     for tries in range(1, MAX_TRIES + 1):
@@ -105,7 +105,7 @@ def _fetch_with_retries(url: str, policy: Policy) -> bytes:
             last, after = _reason(error), None
         if after is not None and after > MAX_WAIT_SECONDS:
             message = gettext("%(last)s Try again in %(after)s seconds.")
-            raise _refused(url, message, last=last, after=format(after, ".0f"))
+            raise _fetch_error(url, message, last=last, after=format(after, ".0f"))
         pause = after if after is not None else float(2 ** (tries - 1))
         if tries == MAX_TRIES or time.monotonic() + pause > policy.deadline:
             break
@@ -115,7 +115,7 @@ def _fetch_with_retries(url: str, policy: Policy) -> bytes:
         "%(last)s Tried %(tries)s times. Try again later.",
         tries,
     )
-    raise _refused(url, message, last=last, tries=tries)
+    raise _fetch_error(url, message, last=last, tries=tries)
 
 
 def _reason(error: Exception) -> str:
@@ -127,7 +127,7 @@ def _reason(error: Exception) -> str:
     return message % {"name": type(error).__name__, "error": error}
 
 
-def _request(url: str, policy: Policy) -> bytes:
+def _request(url: str, policy: FetchPolicy) -> bytes:
     parts = urlsplit(url)
     address = _checked_address(parts, url, policy)
     timeout = min(policy.timeout, policy.deadline - time.monotonic())
@@ -143,33 +143,35 @@ def _request(url: str, policy: Policy) -> bytes:
         headers["Authorization"] = f"Bearer {policy.token}"
     try:
         connection.request("GET", f"{parts.path or '/'}?{parts.query}", headers=headers)
-        return _body(connection.getresponse(), url, policy)
+        return _read_body(connection.getresponse(), url, policy)
     finally:
         connection.close()
 
 
-def _body(response: http.client.HTTPResponse, url: str, policy: Policy) -> bytes:
+def _read_body(response: http.client.HTTPResponse, url: str, policy: FetchPolicy) -> bytes:
     """Return the body of a response, read in chunks to limit its size and time."""
     status = response.status
     if status in TRANSIENT_STATUSES:
         message = gettext("The site responded with %(status)s.") % {"status": status}
-        raise _TransientError(message, _seconds(response.headers.get("Retry-After")))
+        raise _TransientError(message, _parse_retry_after(response.headers.get("Retry-After")))
     if status in FORBIDDEN_STATUSES:
         message = gettext(
             "The site responded with %(status)s: the token is missing, has expired, or doesn’t give access."
         )
-        raise _refused(url, message, status=status)
+        raise _fetch_error(url, message, status=status)
     if 300 <= status < 400:
         message = gettext("The site redirects, and redirects aren’t followed. Enter the final address.")
-        raise _refused(url, message)
+        raise _fetch_error(url, message)
     if status != 200:
-        raise _refused(url, gettext("The site responded with %(status)s. Check the address."), status=status)
+        raise _fetch_error(
+            url, gettext("The site responded with %(status)s. Check the address."), status=status
+        )
     end, content = min(time.monotonic() + policy.page_seconds, policy.deadline), bytearray()
     while piece := response.read1(CHUNK_BYTES):
         content += piece
         if len(content) > policy.max_bytes:
             message = gettext("The response is larger than %(value)s MB.")
-            raise _refused(url, message, value=policy.max_bytes // MEGABYTE)
+            raise _fetch_error(url, message, value=policy.max_bytes // MEGABYTE)
         if time.monotonic() > end:
             raise TimeoutError
     if response.length:
@@ -177,7 +179,7 @@ def _body(response: http.client.HTTPResponse, url: str, policy: Policy) -> bytes
     return bytes(content)
 
 
-def _seconds(header: str | None) -> float | None:
+def _parse_retry_after(header: str | None) -> float | None:
     """Return how long `Retry-After` asks to wait: it is a number of seconds, or a date."""
     if not header:
         return None
@@ -191,29 +193,29 @@ def _seconds(header: str | None) -> float | None:
     return max((aware - datetime.now(UTC)).total_seconds(), 0.0)
 
 
-def _checked_address(parts: SplitResult, url: str, policy: Policy) -> str:
+def _checked_address(parts: SplitResult, url: str, policy: FetchPolicy) -> str:
     """Return the IP address to connect to. Raises `ProgramError` for a host that is not allowed."""
     host = (parts.hostname or "").lower()
     if parts.scheme != "https" and not policy.is_local:
-        raise _refused(url, gettext("The address must begin with https://."))
+        raise _fetch_error(url, gettext("The address must begin with https://."))
     if parts.username or parts.password:
-        raise _refused(
+        raise _fetch_error(
             url, gettext("The address must not contain a password. Enter the token in its own field.")
         )
     if host not in policy.hosts:
         allowed = ", ".join(sorted(policy.hosts)) or "none"
         message = gettext("Programs are fetched only from: %(allowed)s. The setting IMPORT_HOSTS names them.")
-        raise _refused(url, message, allowed=allowed)
+        raise _fetch_error(url, message, allowed=allowed)
     try:
         port = parts.port
     except ValueError:
-        raise _refused(url, gettext("The port in the address is not a number.")) from None
+        raise _fetch_error(url, gettext("The port in the address is not a number.")) from None
     found = socket.getaddrinfo(host, port or 443, type=socket.SOCK_STREAM)
     addresses = [str(entry[4][0]) for entry in found]
     inside = [address for address in addresses if not ipaddress.ip_address(address).is_global]
     if inside and not policy.is_local:
         message = gettext("%(host)s resolves to %(inside)s, a private address. Nothing was fetched.")
-        raise _refused(url, message, host=host, inside=inside[0])
+        raise _fetch_error(url, message, host=host, inside=inside[0])
     return addresses[0]
 
 

@@ -9,7 +9,7 @@ from accounts.roles import Role
 from conference.models import Edition
 from content.actor import User
 from content.history.revert import CannotRevertError, RevertPlan
-from exchange.imports.compare import Plan, RowPlan
+from exchange.imports.compare import ImportPlan, RowPlan
 from exchange.imports.kinds import CONFERENCE, EDITION, INSTITUTION, PAPER, PERSON
 from exchange.imports.rows import Concealed
 from exchange.models import ImportJob
@@ -17,7 +17,7 @@ from exchange.problems import Problem, ProgramError
 from papers.models import Paper
 
 # Kinds that a role which keeps the program may not keep.
-GUARDED = (CONFERENCE, EDITION)
+GUARDED_KINDS = (CONFERENCE, EDITION)
 
 
 def as_importer(access: Access) -> Access:
@@ -36,13 +36,13 @@ def may_import_all(access: Access) -> bool:
     return access.may_everywhere("add", ImportJob) and access.may_everywhere("change", Edition)
 
 
-def concealed(user: object) -> Concealed:
+def concealed_rows(user: object) -> Concealed:
     """Return who and what only drafts of other editions show, by kind: no file of a role may mean them.
 
     Their papers are among them.
     """
     access = as_importer(access_of(user))
-    found = _out_of_reach(access, "view")
+    found = _inaccessible_rows(access, "view")
     if not may_import_all(access):
         public = Paper.objects.published().order_by().values("pk")
         drafts = Paper._base_manager.exclude(access.scope(Paper)).exclude(pk__in=public)
@@ -50,12 +50,12 @@ def concealed(user: object) -> Concealed:
     return found
 
 
-def protected(user: object) -> Concealed:
+def protected_rows(user: object) -> Concealed:
     """Return the people and institutions that no file of the account may change, by kind."""
-    return _out_of_reach(as_importer(access_of(user)), "change")
+    return _inaccessible_rows(as_importer(access_of(user)), "change")
 
 
-def _out_of_reach(access: Access, action: str) -> dict[str, frozenset[int]]:
+def _inaccessible_rows(access: Access, action: str) -> dict[str, frozenset[int]]:
     if may_import_all(access):
         return {}
     return {
@@ -66,12 +66,12 @@ def _out_of_reach(access: Access, action: str) -> dict[str, frozenset[int]]:
     }
 
 
-def permit(plan: Plan, user: object) -> None:
+def check_permissions(plan: ImportPlan, user: object) -> None:
     """Raise `ProgramError` with every row of edition and conference that the account may not write so."""
     access = access_of(user)
     refused = [
         problem
-        for kind in GUARDED
+        for kind in GUARDED_KINDS
         for step in plan.steps[kind.name]
         if (problem := _refusal(step, access)) is not None
     ]
@@ -92,11 +92,11 @@ def _refusal(step: RowPlan, access: Access) -> Problem | None:
     return Problem(step.where, ", ".join(step.merge.taken), said % {"row": step.row})
 
 
-def permit_undo(found: RevertPlan, user: User) -> None:
+def check_undo_permissions(found: RevertPlan, user: User) -> None:
     """Raise `CannotRevertError` for what the account may not put back of edition and conference."""
     access = access_of(user)
     said = gettext("The import changed this of %(row)s, which your role may not: %(fields)s.")
-    guarded: set[Any] = {kind.model for kind in GUARDED}
+    guarded: set[Any] = {kind.model for kind in GUARDED_KINDS}
     refused = [
         said % {"row": step.label, "fields": ", ".join(step.pairs)}
         for step in found.steps

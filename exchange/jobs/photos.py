@@ -12,9 +12,9 @@ from PIL import Image, UnidentifiedImageError
 from content.array_lookup import AnyOf
 from content.history import RowChange
 from exchange.files import MEGABYTE
-from exchange.jobs.fetch import Policy, fetch_file
+from exchange.jobs.fetch import FetchPolicy, fetch_file
 from exchange.problems import Findings, ProgramError, Where
-from exchange.reading.papers import listed
+from exchange.reading.papers import shorten_list
 from exchange.records import PhotoRecord, Program
 from people.models import Person, PersonIdentifier
 
@@ -22,19 +22,19 @@ MAX_PHOTO_BYTES = 5_000_000
 # For all pictures of an import.
 MAX_TOTAL_BYTES = 200_000_000
 MAX_TOTAL_SECONDS = 300.0
-ENDINGS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
+EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
 
 
-def with_photos(
-    program: Program, policy: Policy | None = None, *, dry_run: bool = False
+def fetch_photos(
+    program: Program, policy: FetchPolicy | None = None, *, dry_run: bool = False
 ) -> tuple[Program, dict[str, tuple[str, bytes]]]:
     """Return the program with notes on pictures that are left out, and those that are taken, by address.
 
     A picture is a file ending and its bytes. Nothing is fetched in a dry run, nor for people who have a
     photo, or had one that somebody removed.
     """
-    policy = policy or Policy(frozenset(settings.IMPORT_HOSTS), timeout=10.0, page_seconds=30.0)
-    findings, wanted = Findings(), _wanted(program)
+    policy = policy or FetchPolicy(frozenset(settings.IMPORT_HOSTS), timeout=10.0, page_seconds=30.0)
+    findings, wanted = Findings(), _missing_photos(program)
     hosts = {_host(one) for one in wanted} - policy.hosts
     if hosts:
         message = gettext(
@@ -42,8 +42,12 @@ def with_photos(
             "%(hosts)s: %(names)s."
         )
         names = [one.person.name for one in wanted if _host(one) in hosts]
-        findings.note("warning", Where(), message, hosts=listed(sorted(hosts)), names=listed(names))
-    photos = {} if dry_run else _fetched([one for one in wanted if _host(one) not in hosts], policy, findings)
+        findings.note(
+            "warning", Where(), message, hosts=shorten_list(sorted(hosts)), names=shorten_list(names)
+        )
+    photos = (
+        {} if dry_run else _fetch_all([one for one in wanted if _host(one) not in hosts], policy, findings)
+    )
     return replace(program, notes=(*program.notes, *findings.notes)), photos
 
 
@@ -51,7 +55,9 @@ def _host(photo: PhotoRecord) -> str:
     return urlsplit(photo.url).hostname or ""
 
 
-def _fetched(wanted: list[PhotoRecord], policy: Policy, findings: Findings) -> dict[str, tuple[str, bytes]]:
+def _fetch_all(
+    wanted: list[PhotoRecord], policy: FetchPolicy, findings: Findings
+) -> dict[str, tuple[str, bytes]]:
     """Fetch pictures until the time or the space of an import is used up; note what is left out."""
     policy = replace(policy, deadline=time.monotonic() + MAX_TOTAL_SECONDS)
     photos: dict[str, tuple[str, bytes]] = {}
@@ -63,7 +69,7 @@ def _fetched(wanted: list[PhotoRecord], policy: Policy, findings: Findings) -> d
             break
         try:
             content = fetch_file(one.url, policy, MAX_PHOTO_BYTES)
-            photos[one.url] = _ending(content), content
+            photos[one.url] = _file_extension(content), content
             free_bytes -= len(content)
         except (ProgramError, ValueError) as error:
             message = gettext("The picture of %(name)s is left out: %(reason)s")
@@ -86,7 +92,7 @@ def _note_rest(count: int, findings: Findings, *, is_late: bool) -> None:
     findings.note("warning", Where(), message, count=count, reason=reason)
 
 
-def _wanted(program: Program) -> list[PhotoRecord]:
+def _missing_photos(program: Program) -> list[PhotoRecord]:
     """Return the pictures of those who have none here, as far as identifiers tell who they are."""
     pairs = {pair for one in program.photos for pair in one.person.ids}
     rows = PersonIdentifier.objects.filter(AnyOf("value", {value for _, value in pairs}))
@@ -101,12 +107,12 @@ def _wanted(program: Program) -> list[PhotoRecord]:
     return list(found.values())
 
 
-def _ending(content: bytes) -> str:
+def _file_extension(content: bytes) -> str:
     """Return the file ending of a picture. Raises `ValueError` for what is none that browsers show."""
     try:
         with Image.open(io.BytesIO(content)) as image:
             image.verify()
-            found = ENDINGS.get(image.format or "")
+            found = EXTENSIONS.get(image.format or "")
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise ValueError(gettext("The picture can’t be read.")) from error
     if not found:

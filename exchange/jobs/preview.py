@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content.history.timeline import RowLabels, field_label, shown_value, word_diff
-from exchange.imports.compare import Plan, RowPlan, is_empty
+from exchange.imports.compare import ImportPlan, RowPlan, is_empty
 from exchange.imports.kinds import GRANTS, KINDS, MATERIALS, MENU, Kind, Listing, Values
 from exchange.models import ImportJob, PlannedRow
 
@@ -24,7 +24,7 @@ TAKEN, KEPT, CLASH = "taken", "kept", "conflict"
 
 # Values in words
 
-NOTHING = "–"
+EMPTY_SIGN = "–"
 LABELS = {
     "authors": _("Authors"),
     "materials": _("Material"),
@@ -42,17 +42,17 @@ LABELS = {
 type Naming = Callable[[str, str], str]
 
 
-def label(kind: Kind, name: str) -> str:
+def record_field_label(kind: Kind, name: str) -> str:
     return str(LABELS.get(name) or field_label(kind.model._meta.label_lower, name))
 
 
 def value_in_words(kind: Kind, name: str, value: object, naming: Naming, edition: Edition | None) -> str:
     if value is None or value in ("", []):
-        return NOTHING
+        return EMPTY_SIGN
     listing = kind.listing(name)
     if isinstance(value, list):
         if listing is MENU:
-            return "\n".join(_lines(value, 0))
+            return "\n".join(_menu_lines(value, 0))
         if listing:
             return "\n".join(f"{place}. {_part(listing, one, naming)}" for place, one in enumerate(value, 1))
         # Identifiers are pairs.
@@ -92,11 +92,11 @@ def _material(part: Values) -> str:
     return words if part["visible"] else f"{words} ({pgettext('material', 'hidden')})"
 
 
-def _lines(lines: list[Values], depth: int) -> list[str]:
+def _menu_lines(lines: list[Values], depth: int) -> list[str]:
     found = []
     for line in lines:
         found.append(f"{'– ' * depth}{line['label']}: {line['target']}")
-        found += _lines(line["children"], depth + 1)
+        found += _menu_lines(line["children"], depth + 1)
     return found
 
 
@@ -107,7 +107,7 @@ def kind_name(name: str) -> str:
 # Plans
 
 
-def digest(plan: Plan) -> str:
+def plan_digest(plan: ImportPlan) -> str:
     """Return a digest that differs whenever a plan would write something else.
 
     New people get a random uid in each plan: here their index identifies them.
@@ -126,30 +126,32 @@ def _facts(step: RowPlan, fresh: dict[str, str]) -> list[object]:
     return [
         step.kind.name,
         step.row.pk or fresh.get(key, key),
-        _known(step.merge.taken, fresh),
-        _known(clashes, fresh),
+        _without_new_uids(step.merge.taken, fresh),
+        _without_new_uids(clashes, fresh),
         sorted(step.merge.kept),
     ]
 
 
-def _known(value: object, fresh: dict[str, str]) -> object:
+def _without_new_uids(value: object, fresh: dict[str, str]) -> object:
     """Return a value with new people identified by index."""
     if isinstance(value, dict):
         return {
-            name: fresh.get(one, one) if name == "person" and isinstance(one, str) else _known(one, fresh)
+            name: fresh.get(one, one)
+            if name == "person" and isinstance(one, str)
+            else _without_new_uids(one, fresh)
             for name, one in value.items()
         }
-    return [_known(one, fresh) for one in value] if isinstance(value, list) else value
+    return [_without_new_uids(one, fresh) for one in value] if isinstance(value, list) else value
 
 
-def store(plan: Plan, job: ImportJob) -> None:
+def store_plan(plan: ImportPlan, job: ImportJob) -> None:
     """Write down what a plan would do, in place of what an earlier one would have done."""
     PlannedRow.objects.filter(job=job).delete()
     for batch in batched(_rows(plan, job), BATCH_ROWS, strict=False):
         PlannedRow.objects.bulk_create(batch)
 
 
-def _rows(plan: Plan, job: ImportJob) -> Iterator[PlannedRow]:
+def _rows(plan: ImportPlan, job: ImportJob) -> Iterator[PlannedRow]:
     def naming(kind: str, key: str) -> str:
         return str(plan.rows.row(kind, key) or key)
 
@@ -166,20 +168,20 @@ def _rows(plan: Plan, job: ImportJob) -> Iterator[PlannedRow]:
             )
 
 
-def _fields(step: RowPlan, plan: Plan, naming: Naming) -> Iterator[list[str]]:
+def _fields(step: RowPlan, plan: ImportPlan, naming: Naming) -> Iterator[list[str]]:
     def words(name: str, *values: object) -> list[str]:
         return [value_in_words(step.kind, name, value, naming, plan.edition) for value in values]
 
     for name, value in step.merge.taken.items():
         if not (step.is_new and is_empty(value)):
             old = "" if step.is_new else words(name, step.old[name])[0]
-            yield [label(step.kind, name), TAKEN, "", old, *words(name, value)]
+            yield [record_field_label(step.kind, name), TAKEN, "", old, *words(name, value)]
     for how, clashes in ((CLASH, step.merge.clashes), (KEPT, step.merge.kept)):
         for name, one in clashes.items():
-            yield [label(step.kind, name), how, *words(name, one.base, one.ours, one.theirs)]
+            yield [record_field_label(step.kind, name), how, *words(name, one.base, one.ours, one.theirs)]
 
 
-def shown(rows: Iterable[PlannedRow]) -> Iterator[dict[str, object]]:
+def rows_in_words(rows: Iterable[PlannedRow]) -> Iterator[dict[str, object]]:
     """Yield rows for a page: their fields with what differs marked word by word."""
     for row in rows:
         meta = KINDS[row.kind].model._meta
@@ -187,10 +189,12 @@ def shown(rows: Iterable[PlannedRow]) -> Iterator[dict[str, object]]:
             "row": row,
             "what": meta.verbose_name,
             "page": f"admin:{meta.app_label}_{meta.model_name}_change" if row.object_id else "",
-            "fields": [_marked(row, *field) for field in row.fields],
+            "fields": [_with_word_diff(row, *field) for field in row.fields],
         }
 
 
-def _marked(row: PlannedRow, name: str, how: str, base: str, ours: str, theirs: str) -> dict[str, object]:
+def _with_word_diff(
+    row: PlannedRow, name: str, how: str, base: str, ours: str, theirs: str
+) -> dict[str, object]:
     before, after = ("", theirs) if row.is_new else word_diff(ours, theirs)
     return {"name": name, "how": how, "base": base, "ours": before, "theirs": after}

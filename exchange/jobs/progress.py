@@ -29,44 +29,44 @@ class Progress:
     seen_at: datetime
 
 
-def key_of(job: int) -> str:
+def progress_key(job: int) -> str:
     return f"import-progress:{job}"
 
 
-def token_key_of(job: int) -> str:
+def token_key(job: int) -> str:
     return f"import-token:{job}"
 
 
-def progress(job: int) -> Progress | None:
+def read_progress(job: int) -> Progress | None:
     """Return how far the worker of a job is; `None` before it begins, or if the cache is unavailable."""
     with suppress(*settings.CACHE_ERRORS):
-        found: Progress | None = caches["imports"].get(key_of(job))
+        found: Progress | None = caches["imports"].get(progress_key(job))
         return found
     return None
 
 
-def reset(job: int) -> None:
+def delete_progress(job: int) -> None:
     """Delete the progress of a worker that has ended."""
     with suppress(*settings.CACHE_ERRORS):
-        caches["imports"].delete(key_of(job))
+        caches["imports"].delete(progress_key(job))
 
 
-def forget(job: int) -> None:
+def delete_job_entries(job: int) -> None:
     with suppress(*settings.CACHE_ERRORS):
-        caches["imports"].delete_many([key_of(job), token_key_of(job)])
+        caches["imports"].delete_many([progress_key(job), token_key(job)])
 
 
 def store_token(job: int, token: str) -> None:
     """Store the token of another site until it is used, for a day at most."""
     with suppress(*settings.CACHE_ERRORS):
-        caches["imports"].set(token_key_of(job), token, ENTRY_SECONDS)
+        caches["imports"].set(token_key(job), token, ENTRY_SECONDS)
 
 
 def take_token(job: int) -> str:
     token = ""
     with suppress(*settings.CACHE_ERRORS):
-        token = caches["imports"].get(token_key_of(job), "")
-        caches["imports"].delete(token_key_of(job))
+        token = caches["imports"].get(token_key(job), "")
+        caches["imports"].delete(token_key(job))
     return token
 
 
@@ -92,11 +92,11 @@ class ProgressWriter:
         self.last = said
         # An import continues while the cache is unavailable.
         with suppress(*settings.CACHE_ERRORS):
-            caches["imports"].set(key_of(self.job), said, ENTRY_SECONDS)
+            caches["imports"].set(progress_key(self.job), said, ENTRY_SECONDS)
 
 
 @contextmanager
-def reporting(job: int) -> Iterator[ProgressWriter]:
+def report_progress(job: int) -> Iterator[ProgressWriter]:
     """Report the progress of a worker, with a heartbeat, while the block runs."""
     writer, over = ProgressWriter(job), threading.Event()
     writer("", 0, 0)
@@ -112,4 +112,4 @@ def reporting(job: int) -> Iterator[ProgressWriter]:
     finally:
         over.set()
         thread.join()
-        reset(job)
+        delete_progress(job)

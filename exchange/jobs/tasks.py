@@ -14,18 +14,18 @@ from django.utils.translation import gettext
 from conference.models import Edition
 from exchange.files import Source
 from exchange.formats import readable
-from exchange.imports.compare import Plan
+from exchange.imports.compare import ImportPlan
 from exchange.imports.known_rows import reading_context
 from exchange.imports.load import Report, load
 from exchange.jobs import uploads
 from exchange.jobs.column_choice import mapping_source
-from exchange.jobs.fetch import Policy, fetch
-from exchange.jobs.import_permissions import concealed, permit, protected
-from exchange.jobs.photos import with_photos
-from exchange.jobs.preview import digest, store
-from exchange.jobs.progress import ProgressWriter, forget, reporting, take_token
+from exchange.jobs.fetch import FetchPolicy, fetch
+from exchange.jobs.import_permissions import check_permissions, concealed_rows, protected_rows
+from exchange.jobs.photos import fetch_photos
+from exchange.jobs.preview import plan_digest, store_plan
+from exchange.jobs.progress import ProgressWriter, delete_job_entries, report_progress, take_token
 from exchange.models import ImportJob, PlannedRow, UploadPart
-from exchange.problems import ProgramError, refused
+from exchange.problems import ProgramError, program_error
 from exchange.records import Program
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ def _run(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], None]
     job = ImportJob.objects.select_related("edition", "user").filter(pk=key, state=state).first()
     if job is None:
         return
-    with reporting(key) as progress:
+    with report_progress(key) as progress:
         try:
             work(job, progress)
         except ProgramError as error:
@@ -88,21 +88,21 @@ def _change_state(job: ImportJob, state: str, *, before: str, **values: object) 
 
 
 def _preview(job: ImportJob, progress: ProgressWriter) -> None:
-    plans: list[Plan] = []
+    plans: list[ImportPlan] = []
 
-    def check(plan: Plan) -> None:
-        permit(plan, job.user)
+    def check(plan: ImportPlan) -> None:
+        check_permissions(plan, job.user)
         plans.append(plan)
 
     report = _load(job, progress, check, dry_run=True)
     progress("storing", 0, 0)
     with transaction.atomic():
-        store(plans[0], job)
+        store_plan(plans[0], job)
         _change_state(
             job,
             State.READY,
             before=State.READING,
-            digest=digest(plans[0]),
+            digest=plan_digest(plans[0]),
             counts=report.counts,
             notes=[note.stored for note in report.notes[:MAX_NOTES]],
             problems=[],
@@ -110,9 +110,9 @@ def _preview(job: ImportJob, progress: ProgressWriter) -> None:
 
 
 def _write(job: ImportJob, progress: ProgressWriter) -> None:
-    def check(plan: Plan) -> None:
-        permit(plan, job.user)
-        if digest(plan) != job.digest:
+    def check(plan: ImportPlan) -> None:
+        check_permissions(plan, job.user)
+        if plan_digest(plan) != job.digest:
             raise ChangedError
 
     try:
@@ -131,11 +131,11 @@ def _write(job: ImportJob, progress: ProgressWriter) -> None:
 def _load(
     job: ImportJob,
     progress: ProgressWriter,
-    check: Callable[[Plan], None],
+    check: Callable[[ImportPlan], None],
     *,
     dry_run: bool = False,
 ) -> Report:
-    program, photos = with_photos(_read(job, progress), dry_run=dry_run)
+    program, photos = fetch_photos(_read(job, progress), dry_run=dry_run)
     return load(
         program,
         job.edition.slug if job.edition else _new_slug(program),
@@ -145,8 +145,8 @@ def _load(
         files=job.files,
         progress=progress,
         check=check,
-        concealed=concealed(job.user),
-        protected=protected(job.user),
+        concealed=concealed_rows(job.user),
+        protected=protected_rows(job.user),
         photos=photos,
     )
 
@@ -166,9 +166,9 @@ def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
     if job.url and not job.files:
         pages = readable()[job.format].pages
         if pages is None:
-            raise refused(gettext("This format can’t be fetched. Upload the file."))
+            raise program_error(gettext("This format can’t be fetched. Upload the file."))
         token = take_token(job.pk) or os.environ.get(pages.token, "")
-        found = fetch(job.url, pages, Policy(frozenset(settings.IMPORT_HOSTS), token=token), progress)
+        found = fetch(job.url, pages, FetchPolicy(frozenset(settings.IMPORT_HOSTS), token=token), progress)
         uploads.store(job, ([source.content] for source in found))
         job.files = [source.name for source in found]
         job.save(update_fields=["files"])
@@ -178,13 +178,13 @@ def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
 def _new_slug(program: Program) -> str:
     """Return the slug of the edition that the file describes; one that is here must have been chosen."""
     if program.edition is None:
-        raise refused(gettext("The file doesn’t describe an edition. Choose one, or create one first."))
+        raise program_error(gettext("The file doesn’t describe an edition. Choose one, or create one first."))
     slug = program.edition.slug
     if Edition.objects.filter(slug=slug).exists():
         said = gettext(
             "The file contains edition “%(slug)s”, which already exists. Choose it for the import."
         )
-        raise refused(said, slug=slug)
+        raise program_error(said, slug=slug)
     return slug
 
 
@@ -195,7 +195,7 @@ def sweep(at: datetime | None = None) -> int:
     PlannedRow.objects.filter(job__in=old).delete()
     ImportJob.objects.filter(pk__in=[job.pk for job in old]).update(has_files=False, columns={})
     for job in old:
-        forget(job.pk)
+        delete_job_entries(job.pk)
         if job.state in (State.READY, State.MAPPING):
             job.change_state(State.DROPPED, before=job.state, changed_at=at or timezone.now())
     return len(old)

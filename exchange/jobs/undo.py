@@ -25,7 +25,7 @@ def change_set_of(run: ImportRun) -> ChangeSet | None:
     return ChangeSet.objects.filter(origin=Origin.IMPORT, reference=name).first()
 
 
-def plan(run: ImportRun) -> RevertPlan:
+def plan_undo(run: ImportRun) -> RevertPlan:
     """Return what taking the run back would do. Raises `CannotRevertError` where nothing can be."""
     if run.undone_at is not None:
         at = format_moment(run.undone_at, run.edition)
@@ -52,15 +52,15 @@ def undo(
             _drop_pending(run)
         copies = open_copies([run.edition_id]) if run.edition_id else []
         with changing(copies, keeps_others=True):
-            return _undone(run, user, detail, check)
+            return _undo(run, user, detail, check)
 
 
-def _undone(
+def _undo(
     run: ImportRun, user: User, detail: str, check: Callable[[RevertPlan, User], None] | None
 ) -> RevertPlan:
     with recording.recording(Origin.UNDO, user, detail) as log, revision.lock():
         run = ImportRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
-        found = plan(run)
+        found = plan_undo(run)
         if check:
             check(found, user)
         log.refer_to(run)
@@ -71,14 +71,14 @@ def _undone(
     return found
 
 
-def pending_of(run: ImportRun) -> list[PendingChanges]:
+def pending_changes(run: ImportRun) -> list[PendingChanges]:
     """Return what the import changed that waits in a working copy."""
     name = f"{run._meta.label_lower}:{run.pk}"
     return [*PendingChanges.objects.filter(reference=name).exclude(rows=[]).select_related("working_copy")]
 
 
 def _drop_pending(run: ImportRun) -> None:
-    for pending in pending_of(run):
+    for pending in pending_changes(run):
         try:
             drop(pending)
         except RefusedError as error:
@@ -108,7 +108,7 @@ def _restore_provenance(run: ImportRun, found: RevertPlan) -> None:
     Conflict.objects.undecided().filter(run=run).delete()
 
 
-def summary(found: RevertPlan, pending: Iterable[PendingChanges] = ()) -> list[str]:
+def summarize_undo(found: RevertPlan, pending: Iterable[PendingChanges] = ()) -> list[str]:
     """Return what is taken back, in lines: "12 papers removed"."""
     lines = []
     if waiting := sum(len(one.rows) for one in pending):

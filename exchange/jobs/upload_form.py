@@ -18,7 +18,7 @@ from exchange.files import MEGABYTE, Format, Source
 from exchange.formats import readable
 from exchange.formats.spreadsheet import is_mapping
 from exchange.problems import short
-from exchange.reading.archives import ZIP
+from exchange.reading.archives import ZIP_SIGNATURES
 from exchange.reading.textfiles import HEAD_BYTES
 
 type Upload = UploadedFile[bytes]
@@ -27,10 +27,10 @@ MAX_FILES = 100
 MAX_FILE_NAME_CHARS = 150
 # Not the length of the field: browsers cut off what is pasted beyond that without a word.
 MAX_PASTED_CHARS = 2_000_000
-TABULAR = "spreadsheet"
-NEW = "new"
+SPREADSHEET = "spreadsheet"
+NEW_EDITION = "new"
 # These also accept files of more specific formats: they are tried last, in this order.
-LAST = ("miniconf", "spreadsheet")
+LAST_TRIED = ("miniconf", "spreadsheet")
 
 
 class SeveralFilesInput(forms.FileInput):
@@ -96,7 +96,9 @@ class UploadForm(forms.Form):
             "edition": [(key, str(edition)) for key, edition in self.editions.items()],
             "format": [("", gettext("Detect from the files"))],
         }
-        choices["edition"] += [(NEW, gettext("A new edition, which the file describes"))] if may_add else []
+        choices["edition"] += (
+            [(NEW_EDITION, gettext("A new edition, which the file describes"))] if may_add else []
+        )
         choices["format"] += [(name, str(fmt.label)) for name, fmt in readable().items()]
         for name, field in self.fields.items():
             if isinstance(field, forms.ChoiceField):
@@ -150,8 +152,8 @@ class UploadForm(forms.Form):
         uploads = files or [pasted] if not url else []
         self._check_size(uploads)
         fmt = self._format(uploads, is_fetched=bool(url))
-        has_mapping = any(is_mapping(named(one)) for one in uploads)
-        is_mapped = fmt.name == TABULAR and not has_mapping
+        has_mapping = any(is_mapping(read_head(one)) for one in uploads)
+        is_mapped = fmt.name == SPREADSHEET and not has_mapping
         return {**cleaned, "uploads": uploads, "format": fmt.name, "is_mapped": is_mapped}
 
     def _check_size(self, uploads: list[Upload]) -> None:
@@ -173,21 +175,21 @@ class UploadForm(forms.Form):
                 raise ValidationError({"format": gettext("This format can’t be fetched. Upload the file.")})
             return found
         if self.cleaned_data["pasted"]:
-            return known[TABULAR]
+            return known[SPREADSHEET]
         if chosen:
             return known[chosen]
-        found = detected([named(one) for one in uploads])
+        found = detect_format([read_head(one) for one in uploads])
         if found is None:
             said = gettext("The format couldn’t be detected from these files. Choose it.")
             raise ValidationError({"format": said})
         return found
 
 
-def named(upload: Upload) -> Source:
+def read_head(upload: Upload) -> Source:
     """Return enough of a file to detect its format; all of a ZIP, whose index is at the end."""
     upload.seek(0)
     content = upload.read(HEAD_BYTES)
-    if content.startswith(ZIP):
+    if content.startswith(ZIP_SIGNATURES):
         content += upload.read()
     upload.seek(0)
     return Source(file_name(upload), content)
@@ -198,11 +200,13 @@ def file_name(upload: Upload) -> str:
     return short(PurePath(str(upload.name)).name[-MAX_FILE_NAME_CHARS:], MAX_FILE_NAME_CHARS)
 
 
-def detected(sources: Sequence[Source]) -> Format | None:
+def detect_format(sources: Sequence[Source]) -> Format | None:
     """Return the format that recognizes these files; nothing where none does, or several do."""
     found = [fmt for fmt in readable().values() if fmt.recognizes and fmt.recognizes(sources)]
-    first = [fmt for fmt in found if fmt.name not in LAST]
+    first = [fmt for fmt in found if fmt.name not in LAST_TRIED]
     if len(first) > 1:
         return None
-    rest = sorted((fmt for fmt in found if fmt.name in LAST), key=lambda fmt: LAST.index(fmt.name))
+    rest = sorted(
+        (fmt for fmt in found if fmt.name in LAST_TRIED), key=lambda fmt: LAST_TRIED.index(fmt.name)
+    )
     return next(iter([*first, *rest]), None)

@@ -13,8 +13,8 @@ from exchange.files import Source
 from exchange.problems import Findings, Where, short
 
 # How a ZIP begins, and what a workbook, which is one, must hold.
-ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-BOOK = "xl/workbook.xml"
+ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
+WORKBOOK_XML = "xl/workbook.xml"
 MAX_FILES = 10_000
 # Of a ZIP without folders.
 MAX_FLAT_FILES = 100
@@ -23,37 +23,45 @@ MAX_BYTES = 200_000_000
 RESOURCE_FORKS = "__MACOSX"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 # What the library says of one that it cannot open or unpack.
-DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, OSError, ValueError)
+ZIP_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    ValueError,
+)
 
 
 def member_names(source: Source) -> list[str]:
     """Return the names of the files in a ZIP; nothing if it is none."""
-    if not source.content.startswith(ZIP):
+    if not source.content.startswith(ZIP_SIGNATURES):
         return []
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
             return archive.namelist()[:MAX_FILES]
-    except DAMAGED:
+    except ZIP_ERRORS:
         return []
 
 
 def is_workbook(source: Source) -> bool:
-    return BOOK in member_names(source)
+    return WORKBOOK_XML in member_names(source)
 
 
-def unpacked(
+def unpack(
     source: Source, findings: Findings, is_wanted: Callable[[str], bool] | None = None
 ) -> list[Source]:
     """Return the files inside if this is a ZIP, by their bare names, else the file itself.
 
     With `is_wanted`, files in folders count too, and those with other names are skipped.
     """
-    if not source.content.startswith(ZIP):
+    if not source.content.startswith(ZIP_SIGNATURES):
         return [source]
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
             return list(_members(archive, source.name, is_wanted, findings))
-    except DAMAGED:
+    except ZIP_ERRORS:
         message = gettext("The ZIP file is damaged or not supported. Create it again.")
         findings.problem(Where(source.name), "", message)
         return []
@@ -93,15 +101,15 @@ def _members(
             yield Source(path.name, content)
 
 
-def packed(files: Iterable[tuple[str, bytes]]) -> bytes:
+def pack_zip(files: Iterable[tuple[str, bytes]]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in files:
-            archive.writestr(member_called(name), content)
+            archive.writestr(zip_member(name), content)
     return buffer.getvalue()
 
 
-def member_called(name: str) -> zipfile.ZipInfo:
+def zip_member(name: str) -> zipfile.ZipInfo:
     """Return the head of a file inside, without times or owners: the same files make the same bytes."""
     member = zipfile.ZipInfo(name, EPOCH)
     member.create_system = 3

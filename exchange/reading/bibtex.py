@@ -25,9 +25,9 @@ from pylatexenc.latex2text import (  # type: ignore[import-untyped]
 import markup
 from exchange.files import Context, Source
 from exchange.problems import Findings, Where, short
-from exchange.reading.papers import WEB, PaperParts, listed, uid_of
+from exchange.reading.papers import WEB_ADDRESS, PaperParts, make_uid, shorten_list
 from exchange.reading.textfiles import decode, is_too_large
-from exchange.reading.values import checked, tidy
+from exchange.reading.values import check_program, tidy
 from exchange.records import UNSTATED, AuthorRecord, MaterialRecord, PaperRecord, Program
 from markup.tex import WORDS
 
@@ -37,27 +37,27 @@ STRONG = re.compile(r"\\textbf\s*\{([^{}]*)\}|\{\\bf\s+([^{}]*)\}")
 # A link reads as its text, an address as itself.
 LINK = re.compile(r"\\href\s*\{[^{}]*\}\s*(?=\{)|\\url\s*(?=\{)")
 # An accent over nothing is the sign itself.
-ALONE, ALONE_NAMES = re.compile(r"\\([\^~])\{\}"), {"^": "circum", "~": "tilde"}
+BARE_ACCENT, ACCENT_SIGN_NAMES = re.compile(r"\\([\^~])\{\}"), {"^": "circum", "~": "tilde"}
 # What makes text TeX at all; text without it need not be taken apart.
-TEX = re.compile(r"[\\{}~]|--|``|''")
+TEX_SYNTAX = re.compile(r"[\\{}~]|--|``|''")
 # A percent sign begins a comment in TeX, but hardly ever in a reference file.
 PERCENT = re.compile(r"(?<!\\)%")
 QUOTED = re.compile(r"`([^`']*)'")
 # Where a formula, a beginning or an end of emphasis stood while the rest is decoded.
-MARK, EMPHASIS_MARK, STRONG_MARK = "\ue000{}\ue001", "\ue002", "\ue003"
-MARKS = re.compile("\ue000(\\d+)\ue001")
-UNMARKED = re.compile(f"[^{EMPHASIS_MARK}{STRONG_MARK}]+")
-PRIVATE = re.compile("[\ue000-\ue003]")
+FORMULA_MARK, EMPHASIS_MARK, STRONG_MARK = "\ue000{}\ue001", "\ue002", "\ue003"
+FORMULA_MARKS = re.compile("\ue000(\\d+)\ue001")
+UNMARKED_TEXT = re.compile(f"[^{EMPHASIS_MARK}{STRONG_MARK}]+")
+PRIVATE_USE = re.compile("[\ue000-\ue003]")
 MAX_DEPTH = 30
 BRACES = {r"$\lbrace$": "{", r"$\rbrace$": "}"}
 # What the decoder would hold back for the head of a document, and write where the next one begins.
-HEAD = ("author", "date", "maketitle", "title")
+TITLE_COMMANDS = ("author", "date", "maketitle", "title")
 commands = get_default_latex_context_db()
 commands.add_context_category(
     "head",
     prepend=True,
     macros=[
-        *(MacroTextSpec(name, discard=False) for name in HEAD),
+        *(MacroTextSpec(name, discard=False) for name in TITLE_COMMANDS),
         # It knows few of the signs, and makes another sign of a caret.
         *(MacroTextSpec(name, simplify_repl=WORDS[name]) for name in WORDS if name.startswith("text")),
     ],
@@ -69,12 +69,12 @@ class IncompleteError(ValueError):
     """A command lacks what belongs to it, such as a title that ends with a footnote without a text."""
 
 
-def decoded(tex: str, *, is_plain: bool = False) -> str:
+def decode_tex(tex: str, *, is_plain: bool = False) -> str:
     """Return the text of TeX as Markdown, or as plain text, which names and keywords are.
 
     Raises `IncompleteError`, or `ValueError` where braces nest too deeply.
     """
-    tex, depth = PRIVATE.sub("", tex), 0
+    tex, depth = PRIVATE_USE.sub("", tex), 0
     for sign in re.findall(r"(?<!\\)[{}]", tex):
         depth = max(depth + (1 if sign == "{" else -1), 0)
         if depth > MAX_DEPTH:
@@ -83,13 +83,13 @@ def decoded(tex: str, *, is_plain: bool = False) -> str:
 
     def placeholder(found: re.Match[str]) -> str:
         formulas.append(BRACES.get(found[0], found[0]))
-        return MARK.format(len(formulas) - 1)
+        return FORMULA_MARK.format(len(formulas) - 1)
 
     text = LINK.sub("", FORMULA.sub(placeholder, tex))
-    text = ALONE.sub(lambda found: rf"\textascii{ALONE_NAMES[found[1]]}{{}}", text)
+    text = BARE_ACCENT.sub(lambda found: rf"\textascii{ACCENT_SIGN_NAMES[found[1]]}{{}}", text)
     text = EMPHASIS.sub(rf"{EMPHASIS_MARK}\1\2{EMPHASIS_MARK}", text)
     text = STRONG.sub(rf"{STRONG_MARK}\1\2{STRONG_MARK}", text)
-    if TEX.search(text):
+    if TEX_SYNTAX.search(text):
         try:
             text = decoder.latex_to_text(PERCENT.sub(r"\%", text), tolerant_parsing=True)
         except (AttributeError, IndexError, KeyError, TypeError) as error:
@@ -99,13 +99,13 @@ def decoded(tex: str, *, is_plain: bool = False) -> str:
     text = QUOTED.sub(r"‘\1’", text)
 
     def with_formulas(text: str) -> str:
-        return MARKS.sub(lambda found: formulas[int(found[1])], text)
+        return FORMULA_MARKS.sub(lambda found: formulas[int(found[1])], text)
 
     if is_plain:
         return with_formulas(_emphasized(text, r"\1", r"\1"))
     if not (EMPHASIS_MARK in text or STRONG_MARK in text):
         return with_formulas(markup.escaped(text))
-    text = UNMARKED.sub(lambda found: markup.escaped(found[0], is_part=True), text)
+    text = UNMARKED_TEXT.sub(lambda found: markup.escaped(found[0], is_part=True), text)
     stars, commands = (
         with_formulas(_emphasized(text, *signs))
         for signs in ((r"*\1*", r"**\1**"), (r"\\emph{\1}", r"\\textbf{\1}"))
@@ -126,14 +126,14 @@ def _emphasized(text: str, emphasis: str, strong: str) -> str:
 
 ADVICE = "Save it in the encoding UTF-8."
 MAX_BYTES = 50_000_000
-BOOKS = frozenset(("proceedings", "mvproceedings", "collection", "book", "periodical"))
+VOLUME_TYPES = frozenset(("proceedings", "mvproceedings", "collection", "book", "periodical"))
 DOI = re.compile(r"10\.\d{4,9}/\S+")
 MAX_AUTHORS = 5_000
 # The parser logs every entry that fails; the import reports them as problems.
 logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
 
 
-def value_of(raw: str, strings: Mapping[str, str]) -> str:
+def resolve_value(raw: str, strings: Mapping[str, str]) -> str:
     """Return what a value says: its parts joined (`#`), without delimiters, names of @string resolved."""
     parts, depth, is_quoted = [""], 0, False
     for piece in re.findall(r"\\.|[{}\"#]|[^\\{}\"#]+|\\", raw, re.DOTALL):
@@ -159,8 +159,8 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         findings.problem(Where(), "", gettext("There is no entry of a paper in the file."))
     if reader.books:
         message = gettext("Left out because they are whole volumes: %(keys)s.")
-        findings.note("warning", Where(), message, keys=listed(reader.books))
-    return checked(Program(papers=tuple(papers)), findings)
+        findings.note("warning", Where(), message, keys=shorten_list(reader.books))
+    return check_program(Program(papers=tuple(papers)), findings)
 
 
 class EntryReader:
@@ -179,14 +179,16 @@ class EntryReader:
         library = parse_string(text, parse_stack=[])
         strings: dict[str, str] = {}
         for string in library.strings:
-            strings[string.key.lower()] = value_of(string.value, strings)
+            strings[string.key.lower()] = resolve_value(string.value, strings)
         for block in library.failed_blocks:
             self._report(block, source.name)
         for entry in library.entries:
-            if entry.entry_type.lower() in BOOKS:
+            if entry.entry_type.lower() in VOLUME_TYPES:
                 self.books.append(short(entry.key))
             else:
-                fields = {field.key.lower(): value_of(str(field.value), strings) for field in entry.fields}
+                fields = {
+                    field.key.lower(): resolve_value(str(field.value), strings) for field in entry.fields
+                }
                 yield self._paper(entry.key, fields, Where(source.name, _place(entry.start_line, entry.key)))
 
     def _report(self, block: ParsingFailedBlock, file: str) -> None:
@@ -212,7 +214,7 @@ class EntryReader:
         doi = DOI.search(fields.get("doi", "").replace("\\", ""))
         return PaperRecord(
             where=where,
-            uid=uid_of(ours[1] if ours else key),
+            uid=make_uid(ours[1] if ours else key),
             title=tidy(self._text(fields.get("title", ""), where, "title")),
             status="published",
             abstract=UNSTATED if abstract is None else self._text(abstract, where, "abstract").strip(),
@@ -225,7 +227,7 @@ class EntryReader:
 
     def _text(self, tex: str, where: Where, name: str, *, is_plain: bool = False) -> str:
         try:
-            text = decoded(tex, is_plain=is_plain)
+            text = decode_tex(tex, is_plain=is_plain)
         except IncompleteError:
             message = gettext(
                 "A command of TeX lacks what belongs to it in %(field)s: the text stays as it is."
@@ -259,7 +261,7 @@ class EntryReader:
         ours = f"/{self.context.edition}/papers/"
         for name in ("pdf", "url"):
             url = fields.get(name, "").strip().replace("\\", "")
-            if not WEB.match(url) or ours in url or "//doi.org/" in url:
+            if not WEB_ADDRESS.match(url) or ours in url or "//doi.org/" in url:
                 continue
             is_pdf = name == "pdf" or url.lower().partition("?")[0].endswith(".pdf")
             label = "" if is_pdf else "Paper"

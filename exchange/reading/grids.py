@@ -18,8 +18,8 @@ from django.utils.translation import gettext
 
 from exchange.files import Source
 from exchange.problems import Findings, Where, short
-from exchange.reading.archives import ZIP, is_workbook
-from exchange.reading.textfiles import UTF16_MARKS
+from exchange.reading.archives import ZIP_SIGNATURES, is_workbook
+from exchange.reading.textfiles import UTF16_BOMS
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -45,9 +45,9 @@ GUESSED_CHARS = 100_000
 # There are at most so many rows of titles above the headings.
 MAX_TITLE_ROWS = 5
 # What a spreadsheet takes for the beginning of a formula, and the sign that guards it.
-GUARD = "'"
-GUARDED = frozenset((*"=+-@\t\r", GUARD))
-QUOTED = re.compile(r'"[^"]*"')
+FORMULA_GUARD = "'"
+FORMULA_SIGNS = frozenset((*"=+-@\t\r", FORMULA_GUARD))
+QUOTED_TEXT = re.compile(r'"[^"]*"')
 MAX_CELL_CHARS = 10_000_000
 MAX_COLUMNS = 200
 MAX_ROWS = 200_000
@@ -60,20 +60,20 @@ MAX_TEXT_CHARS = 40_000_000
 MAX_SHEETS = 50
 # A sheet that is formatted down to its last row has a million rows and no more to say.
 MAX_BLANK_ROWS = 2_000
-FORMULA = "f"
+FORMULA_CELL = "f"
 # The sheet of what did not fit into cells, and how such a cell ends.
-NOTES = "notes"
+NOTES_SHEET = "notes"
 NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
-CONTINUED = re.compile(r"\[continued in notes (\d{1,9})\]\Z")
+CONTINUED_MARK = re.compile(r"\[continued in notes (\d{1,9})\]\Z")
 # How workbooks spell a carriage return, and an underscore that would begin such a spelling.
-CODED = re.compile(r"_x(005F|000D)_")
+ESCAPED_CHAR = re.compile(r"_x(005F|000D)_")
 
 # Cells with the number of their row, as a spreadsheet counts.
 type Line = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TextDialect:
     """How a text file is read; empty: as guessed."""
 
     separator: str = ""
@@ -91,7 +91,7 @@ class Grid:
     sheet: str
     name: str
     lines: list[Line] = field(default_factory=list)
-    reading: Reading = Reading()
+    reading: TextDialect = TextDialect()
     faults: dict[tuple[int, int], str] = field(default_factory=dict)
     # Rows with more cells than the first: of a text file these have slipped.
     is_text: bool = False
@@ -107,7 +107,7 @@ def read_grids(
     sources: Sequence[Source],
     findings: Findings,
     *,
-    readings: Mapping[int, Reading] | None = None,
+    readings: Mapping[int, TextDialect] | None = None,
     max_rows: int = 0,
     any_encoding: bool = False,
     has_titles: bool = True,
@@ -120,36 +120,41 @@ def read_grids(
     """
     found: list[Grid] = []
     for number, source in enumerate(sources):
-        if source.content.startswith(ZIP):
-            grids = _workbook(number, source, findings, max_rows)
+        if source.content.startswith(ZIP_SIGNATURES):
+            grids = _read_workbook(number, source, findings, max_rows)
         else:
-            reading = (readings or {}).get(number, Reading())
-            encoding = known_encoding(source, findings, reading.encoding, any_encoding=any_encoding)
+            reading = (readings or {}).get(number, TextDialect())
+            encoding = find_encoding(source, findings, reading.encoding, any_encoding=any_encoding)
             guessed_lines = GUESSED_LINES if has_titles else 1
             separator = reading.separator
             if encoding and separator not in SEPARATORS:
-                separator = guessed_separator(opened(source, encoding).read(GUESSED_CHARS), guessed_lines)
-            grid = Grid(number, "", source.name, reading=Reading(separator, encoding or ""), is_text=True)
+                separator = guess_separator(open_text(source, encoding).read(GUESSED_CHARS), guessed_lines)
+            grid = Grid(number, "", source.name, reading=TextDialect(separator, encoding or ""), is_text=True)
             grids = [grid] if encoding and _read_text(grid, source, findings, max_rows) else []
         found += grids
     for grid in found if has_titles else ():
-        del grid.lines[: _title_rows(grid)]
+        del grid.lines[: _count_title_rows(grid)]
     return found
 
 
 # Text
 
 
-def unguarded(cell: str) -> str:
-    return cell[1:] if cell.startswith(GUARD) and cell[1:2] in GUARDED else cell
+def remove_formula_guard(cell: str) -> str:
+    return cell[1:] if cell.startswith(FORMULA_GUARD) and cell[1:2] in FORMULA_SIGNS else cell
 
 
 def _read_text(grid: Grid, source: Source, findings: Findings, max_rows: int) -> bool:
     """Fill a table with the rows of CSV; report why the text is none."""
-    lines = _bounded(opened(source, grid.reading.encoding))
+    lines = _limit_lines(open_text(source, grid.reading.encoding))
     rows = csv.reader(lines, delimiter=grid.reading.separator, strict=True)
     try:
-        _fill(grid, enumerate(([unguarded(cell) for cell in row] for row in rows), 1), max_rows, findings)
+        _fill_grid(
+            grid,
+            enumerate(([remove_formula_guard(cell) for cell in row] for row in rows), 1),
+            max_rows,
+            findings,
+        )
     except csv.Error as error:
         message = gettext(
             "Line %(line_num)s is not CSV: %(error)s. Look for a quotation mark that is not closed."
@@ -161,7 +166,7 @@ def _read_text(grid: Grid, source: Source, findings: Findings, max_rows: int) ->
     return bool(grid.lines)
 
 
-def _bounded(text_lines: Iterable[str]) -> Iterator[str]:
+def _limit_lines(text_lines: Iterable[str]) -> Iterator[str]:
     """Yield lines that are no longer than one cell may be: millions of empty cells are a gigabyte."""
     for line in text_lines:
         if len(line) > MAX_CELL_CHARS:
@@ -169,24 +174,24 @@ def _bounded(text_lines: Iterable[str]) -> Iterator[str]:
         yield line
 
 
-def opened(source: Source, encoding: str) -> io.TextIOWrapper:
+def open_text(source: Source, encoding: str) -> io.TextIOWrapper:
     """Open a text: read piece by piece, a large one takes no more memory than its bytes."""
     codec = "utf-8-sig" if encoding == "utf-8" else encoding
-    if encoding == "utf-16" and not source.content.startswith(UTF16_MARKS):
+    if encoding == "utf-16" and not source.content.startswith(UTF16_BOMS):
         codec = "utf-16-le"
     return io.TextIOWrapper(io.BytesIO(source.content), codec, newline="")
 
 
-def known_encoding(source: Source, findings: Findings, encoding: str, *, any_encoding: bool) -> str | None:
+def find_encoding(source: Source, findings: Findings, encoding: str, *, any_encoding: bool) -> str | None:
     """Return the encoding of a text, guessed if none is given; or report that it is no text."""
     where = Where(source.name)
     guessed = ["utf-8", *(["windows-1252"] if any_encoding else [])]
-    if source.content.startswith(UTF16_MARKS):
+    if source.content.startswith(UTF16_BOMS):
         guessed = ["utf-16"]
     for name in [encoding] if encoding in ENCODINGS else guessed:
         has_words, has_nul = False, False
         try:
-            text = opened(source, name)
+            text = open_text(source, name)
             while piece := text.read(GUESSED_CHARS):
                 has_words = has_words or not piece.isspace()
                 has_nul = has_nul or "\0" in piece
@@ -211,9 +216,9 @@ def known_encoding(source: Source, findings: Findings, encoding: str, *, any_enc
     return name
 
 
-def guessed_separator(text: str, count: int) -> str:
+def guess_separator(text: str, count: int) -> str:
     """Return the sign that parts the most cells in the first lines that hold anything."""
-    lines = (line for line in io.StringIO(QUOTED.sub("", text)) if line.strip())
+    lines = (line for line in io.StringIO(QUOTED_TEXT.sub("", text)) if line.strip())
     head = list(islice(lines, count))
     return max(SEPARATORS, key=lambda sign: sum(min(line.count(sign), 200) for line in head))
 
@@ -221,7 +226,7 @@ def guessed_separator(text: str, count: int) -> str:
 # Workbooks
 
 
-def _workbook(number: int, source: Source, findings: Findings, max_rows: int) -> list[Grid]:
+def _read_workbook(number: int, source: Source, findings: Findings, max_rows: int) -> list[Grid]:
     """Return the sheets that hold anything but the notes, or report why the workbook cannot be read."""
     where = Where(source.name)
     if not is_workbook(source):
@@ -229,7 +234,11 @@ def _workbook(number: int, source: Source, findings: Findings, max_rows: int) ->
         findings.problem(where, "", message)
         return []
     try:
-        grids = _sheets(number, source, findings, max_rows) if _is_bounded(source, where, findings) else ()
+        grids = (
+            _read_sheets(number, source, findings, max_rows)
+            if _has_allowed_size(source, where, findings)
+            else ()
+        )
         return [grid for grid in grids if grid.lines]
     except MemoryError:
         raise
@@ -239,7 +248,7 @@ def _workbook(number: int, source: Source, findings: Findings, max_rows: int) ->
         return []
 
 
-def _is_bounded(source: Source, where: Where, findings: Findings) -> bool:
+def _has_allowed_size(source: Source, where: Where, findings: Findings) -> bool:
     """Judge the sizes before anything is unpacked: the library that unpacks reads no more than they say."""
     with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
         parts = archive.infolist()
@@ -255,45 +264,45 @@ def _is_bounded(source: Source, where: Where, findings: Findings) -> bool:
     return True
 
 
-def _sheets(number: int, source: Source, findings: Findings, max_rows: int) -> Iterator[Grid]:
+def _read_sheets(number: int, source: Source, findings: Findings, max_rows: int) -> Iterator[Grid]:
     # It takes memory that only those pay who read a workbook.
     from openpyxl import load_workbook
 
     book = load_workbook(io.BytesIO(source.content), read_only=True, data_only=False, keep_links=False)
     try:
-        rests = _rests(book)
+        rests = _read_continuations(book)
         for page in book.worksheets[: MAX_SHEETS + 1]:
-            if page.title != NOTES:
+            if page.title != NOTES_SHEET:
                 page.reset_dimensions()
                 grid = Grid(number, page.title, f"{source.name}: {short(page.title)}")
-                _fill(grid, _lines(page, grid, rests), max_rows, findings)
+                _fill_grid(grid, _read_rows(page, grid, rests), max_rows, findings)
                 yield grid
     finally:
         book.close()
 
 
-def _rests(book: "Workbook") -> dict[str, str]:
+def _read_continuations(book: "Workbook") -> dict[str, str]:
     """Return what long cells continue with, by the number of the note."""
     rests: dict[str, str] = {}
-    if NOTES in book.sheetnames:
-        notes, width = book[NOTES], len(NOTE_HEADINGS)
+    if NOTES_SHEET in book.sheetnames:
+        notes, width = book[NOTES_SHEET], len(NOTE_HEADINGS)
         notes.reset_dimensions()
         for row in notes.iter_rows(min_row=2, max_row=MAX_ROWS, max_col=width, values_only=True):
-            number, rest = plain(row[0]), plain(row[-1]) if len(row) == width else ""
+            number, rest = cell_text(row[0]), cell_text(row[-1]) if len(row) == width else ""
             rests[number] = rests.get(number, "") + rest
     return rests
 
 
-def _lines(page: "ReadOnlyWorksheet", grid: Grid, rests: Mapping[str, str]) -> Iterator[Line]:
+def _read_rows(page: "ReadOnlyWorksheet", grid: Grid, rests: Mapping[str, str]) -> Iterator[Line]:
     """Yield the rows of a sheet as text with their numbers, and note the cells that cannot be read."""
     # One row and one column more, to see that there are too many.
     for number, cells in enumerate(page.iter_rows(max_row=MAX_ROWS + 2, max_col=MAX_COLUMNS + 1), start=1):
-        values = [plain(cell.value) for cell in cells]
+        values = [cell_text(cell.value) for cell in cells]
         for index, cell in enumerate(cells):
-            if cell.data_type == FORMULA:
+            if cell.data_type == FORMULA_CELL:
                 message = gettext("The cell holds a formula. Put its value in its place.")
                 grid.faults[number, index] = message
-            elif cut := CONTINUED.search(values[index]):
+            elif cut := CONTINUED_MARK.search(values[index]):
                 if cut[1] not in rests:
                     message = gettext("The rest of a long text is missing: keep the sheet of notes.")
                     grid.faults[number, index] = message
@@ -301,7 +310,7 @@ def _lines(page: "ReadOnlyWorksheet", grid: Grid, rests: Mapping[str, str]) -> I
         yield number, values
 
 
-def plain(value: object) -> str:
+def cell_text(value: object) -> str:
     """Return what a cell holds as the text that a CSV file has for it: whole numbers without a point."""
     if value is None:
         return ""
@@ -314,13 +323,13 @@ def plain(value: object) -> str:
         return value.date().isoformat() if at_midnight else value.isoformat(" ", "seconds")
     if isinstance(value, date):
         return value.isoformat()
-    return CODED.sub(lambda code: chr(int(code[1], 16)), str(value))
+    return ESCAPED_CHAR.sub(lambda code: chr(int(code[1], 16)), str(value))
 
 
 # Both
 
 
-def _fill(grid: Grid, lines: Iterator[Line], max_rows: int, findings: Findings) -> None:
+def _fill_grid(grid: Grid, lines: Iterator[Line], max_rows: int, findings: Findings) -> None:
     """Take the rows that hold anything, without the columns beyond those that are read."""
     blank = 0
     for number, cells in lines:
@@ -342,7 +351,7 @@ def _fill(grid: Grid, lines: Iterator[Line], max_rows: int, findings: Findings) 
         grid.lines.append((number, cells))
 
 
-def _title_rows(grid: Grid) -> int:
+def _count_title_rows(grid: Grid) -> int:
     """Return how many of the first rows are titles: they have one cell, and the rows below several."""
     filled = [sum(1 for cell in cells if cell.strip()) for _, cells in grid.lines[: 2 * MAX_TITLE_ROWS]]
     if len(filled) < 3 or max(filled) < 3:

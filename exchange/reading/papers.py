@@ -8,14 +8,14 @@ from django.utils.translation import gettext
 
 import markup
 from exchange.problems import Findings, Where
-from exchange.reading.values import UID, noted_text, slug, tidy
+from exchange.reading.values import UID, clean_text, slug, tidy
 from exchange.records import AuthorRecord, InstitutionRecord, PaperRecord, PersonRef, Program, TopicRecord
 
 # As long as its parts may be: no more is looked at from each place of a long text.
 E_MAIL = re.compile(
     r"(?:[<(\[]\s*)?[^\s<>()\[\],;|@]{1,64}@[^\s<>()\[\],;|]{1,255}\.[^\s<>()\[\],;|]{1,63}\s*[>)\]]?"
 )
-WEB = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
+WEB_ADDRESS = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
 ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dXx]")
 NAMES_SHOWN = 10
 # What a review system says of a paper that does not appear.
@@ -32,7 +32,7 @@ OTHER_KINDS = (
 )
 
 # What sessions of a kind are called. The first word that is found decides.
-WORDS_OF_KINDS = (
+KIND_PATTERNS = (
     ("registration", r"registration"),
     ("opening", r"opening|welcome"),
     ("panel", r"panel"),
@@ -51,26 +51,26 @@ WORDS_OF_KINDS = (
 )
 
 
-def uid_of(text: str) -> str:
+def make_uid(text: str) -> str:
     """Return the key of a source as a uid: as it is where it can be one, else made of it."""
     text = text.strip()
     return text if not text or UID.match(text) else slug(text)
 
 
-def as_source(text: str) -> str:
+def escape_markdown(text: str) -> str:
     """Return a text that is no Markdown, but may hold TeX, as Markdown."""
     return markup.escaped(text, has_tex=True)
 
 
-def listed(keys: Iterable[str]) -> str:
+def shorten_list(keys: Iterable[str]) -> str:
     names = list(keys)
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     return f"{', '.join(names[:NAMES_SHOWN])}{more}"
 
 
-def kind_of(words: str, default: str, allowed: Collection[str] | None = None) -> str:
+def guess_session_kind(words: str, default: str, allowed: Collection[str] | None = None) -> str:
     """Return the kind of session that a title, type or file name suggests, one of `allowed` if given."""
-    known = [(kind, pattern) for kind, pattern in WORDS_OF_KINDS if allowed is None or kind in allowed]
+    known = [(kind, pattern) for kind, pattern in KIND_PATTERNS if allowed is None or kind in allowed]
     found = (kind for kind, pattern in known if re.search(pattern, words, re.IGNORECASE))
     return next(found, default)
 
@@ -91,7 +91,7 @@ class PaperParts:
         )
 
     def text(self, value: str, where: Where, name: str) -> str:
-        return noted_text(value, where, name, self.findings)
+        return clean_text(value, where, name, self.findings)
 
     def topic(self, name: str, where: Where) -> str | None:
         name = tidy(name)
@@ -135,70 +135,70 @@ class PaperParts:
 
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 # `1 MIT`, `[2] CMU`, `(3) ETH`, `4. KAIST`: an affiliation that names refer to by its number.
-NUMBERED = re.compile(r"^[\[(^{]*(\d{1,2})[\])}.:]*\s*(?=[^\W\d])(.+)$", re.DOTALL)
+NUMBERED_AFFILIATION = re.compile(r"^[\[(^{]*(\d{1,2})[\])}.:]*\s*(?=[^\W\d])(.+)$", re.DOTALL)
 # The numbers and signs behind a name: `Zed1,2*`, `Zed [1]`, `Zed^{1}`.
-MARKS = re.compile(
+AUTHOR_MARKS = re.compile(
     r"[\s,^{\[(]{0,20}((?:\d+(?:\s?[+,]\s?\d+)*(?:\s?[+,]\s?)?)?)[\])}]{0,20}([*†‡§✉\s]{0,20})$"
 )
 SPACES = re.compile(r"[^\S\n]{2,}")
 BETWEEN_NUMBERS = re.compile(r"(?<=\d)\s*,\s*(?=\d)")
 PARENTHESES = re.compile(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
 LETTER = re.compile(r"[^\W\d_]")
-SUFFIX = re.compile(r"(jr|sr)\.?$|i{2,3}$|iv$|ph\.?d\.?$|md$", re.IGNORECASE)
-AND = re.compile(r",?\s+(?:and|und|et|&)\s+", re.IGNORECASE)
+NAME_SUFFIX = re.compile(r"(jr|sr)\.?$|i{2,3}$|iv$|ph\.?d\.?$|md$", re.IGNORECASE)
+CONJUNCTION = re.compile(r",?\s+(?:and|und|et|&)\s+", re.IGNORECASE)
 MAX_AUTHORS = 5_000
 MAX_MARK_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class ParsedAuthor:
     name: str
     affiliations: tuple[str, ...] = ()
     is_corresponding: bool = False
 
 
-def parsed(cell: str) -> list[Name]:
+def parse_authors(cell: str) -> list[ParsedAuthor]:
     """Return the authors of a cell in order. If there is only an e-mail address the name is empty."""
     text = SPACES.sub(" ", cell.translate(SUPERSCRIPTS).replace("\r", ""))
     text = BETWEEN_NUMBERS.sub("+", text)
     parts, numbered = [], {}
-    for part in _parts(text):
-        found = NUMBERED.match(part.strip())
+    for part in _split_cell(text):
+        found = NUMBERED_AFFILIATION.match(part.strip())
         if found:
             numbered[found[1]] = tidy(found[2])
         elif part.strip(" ,;*"):
             parts.append(part)
-    return [_name(part, numbered) for part in parts[:MAX_AUTHORS]]
+    return [_parse_author(part, numbered) for part in parts[:MAX_AUTHORS]]
 
 
-def _parts(text: str) -> list[str]:
+def _split_cell(text: str) -> list[str]:
     """Split a cell into authors and numbered affiliations, outside of parentheses."""
-    pieces = split_outside(text, ";\n|")
-    rest = [piece for piece in pieces if piece.strip() and not NUMBERED.match(piece.strip())]
+    pieces = split_outside_parentheses(text, ";\n|")
+    rest = [piece for piece in pieces if piece.strip() and not NUMBERED_AFFILIATION.match(piece.strip())]
     if len(rest) == 1:
-        names = _at_commas(rest[0])
+        names = _split_at_commas(rest[0])
         return [*names, *(piece for piece in pieces if piece is not rest[0])]
     return [_given_name_first(piece) for piece in pieces]
 
 
-def _at_commas(text: str) -> list[str]:
+def _split_at_commas(text: str) -> list[str]:
     # "and" is a comma between names, not within the parentheses of an affiliation.
     pieces, end = [], 0
     for inside in PARENTHESES.finditer(text):
-        pieces += [AND.sub(", ", text[end : inside.start()]), inside[0]]
+        pieces += [CONJUNCTION.sub(", ", text[end : inside.start()]), inside[0]]
         end = inside.end()
-    text = "".join([*pieces, AND.sub(", ", text[end:])])
+    text = "".join([*pieces, CONJUNCTION.sub(", ", text[end:])])
     text = re.sub(r"\)\s*(?:and|und|et|&)\s+", "), ", text)
     found: list[str] = []
-    for piece in split_outside(text, ","):
-        if found and SUFFIX.match(piece.strip()):
+    for piece in split_outside_parentheses(text, ","):
+        if found and NAME_SUFFIX.match(piece.strip()):
             found[-1] = f"{found[-1].rstrip()} {piece.strip()}"
         elif piece.strip():
             found.append(piece)
     return found
 
 
-def split_outside(text: str, separators: str) -> list[str]:
+def split_outside_parentheses(text: str, separators: str) -> list[str]:
     """Split at these signs outside of parentheses; an unclosed parenthesis is text."""
     is_open = text.count("(") == text.count(")")
     pieces, depth, begin = [], 0, 0
@@ -214,7 +214,7 @@ def split_outside(text: str, separators: str) -> list[str]:
 def _given_name_first(piece: str) -> str:
     """Turn a name that is written `Zed, Mia (MIT)`, as with semicolons between authors."""
     family, comma, given = E_MAIL.sub("", PARENTHESES.sub("", piece)).partition(",")
-    if not (comma and family.strip() and given.strip()) or SUFFIX.match(given.strip()):
+    if not (comma and family.strip() and given.strip()) or NAME_SUFFIX.match(given.strip()):
         return piece
     family, _, rest = piece.partition(",")
     end = _name_end(rest)
@@ -226,13 +226,13 @@ def _name_end(part: str) -> int:
     end = behind = len(part)
     for inside in reversed(list(PARENTHESES.finditer(part))):
         more = part[inside.end() : behind].strip(" ,;*")
-        if LETTER.search(more) and not SUFFIX.match(more) and part[: inside.start()].strip():
+        if LETTER.search(more) and not NAME_SUFFIX.match(more) and part[: inside.start()].strip():
             break
         end = behind = inside.start()
     return end
 
 
-def _name(part: str, numbered: dict[str, str]) -> Name:
+def _parse_author(part: str, numbered: dict[str, str]) -> ParsedAuthor:
     part = E_MAIL.sub(" ", part)
     affiliations: list[str] = []
     marked = ""
@@ -243,9 +243,11 @@ def _name(part: str, numbered: dict[str, str]) -> Name:
         else:
             marked += f" {inside}"
     bare = f"{part[:end]}{PARENTHESES.sub(' ', part[end:])}".strip()
-    found = MARKS.search(bare, max(len(bare) - MAX_MARK_CHARS, 0))
+    found = AUTHOR_MARKS.search(bare, max(len(bare) - MAX_MARK_CHARS, 0))
     numbers = re.findall(r"\d+", f"{found[1] if found else ''}{marked}")
     signs = (found[2] if found else "") + part[-1:]
     name = bare[: found.start()] if found else bare
     affiliations += [numbered[number] for number in numbers if number in numbered]
-    return Name(tidy(name.strip(" ,;*")), tuple(dict.fromkeys(filter(None, affiliations))), "*" in signs)
+    return ParsedAuthor(
+        tidy(name.strip(" ,;*")), tuple(dict.fromkeys(filter(None, affiliations))), "*" in signs
+    )

@@ -11,17 +11,17 @@ from django.utils.translation import gettext
 
 from exchange.files import Source
 from exchange.problems import Findings, Where
-from exchange.reading.archives import BOOK, is_workbook
-from exchange.reading.grids import GUARD, GUARDED, SEPARATORS, Grid, read_grids
-from exchange.reading.textfiles import HEAD_BYTES, head
+from exchange.reading.archives import WORKBOOK_XML, is_workbook
+from exchange.reading.grids import FORMULA_GUARD, FORMULA_SIGNS, SEPARATORS, Grid, read_grids
+from exchange.reading.textfiles import HEAD_BYTES, read_head
 
 # Characters that are sent at once.
-PIECE_CHARS = 50_000
-SHEET = re.compile(r"<(?:\w+:)?sheet\b[^>]*\bname=\"([^\"]*)\"")
+CHUNK_CHARS = 50_000
+SHEET_NAME = re.compile(r"<(?:\w+:)?sheet\b[^>]*\bname=\"([^\"]*)\"")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SheetRow:
     """One row under its header: normalized column name -> cell."""
 
     where: Where
@@ -34,12 +34,12 @@ class Sheet:
 
     where: Where
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[SheetRow, ...]
 
 
-def guarded(cell: str) -> str:
+def guard_formula(cell: str) -> str:
     """Put a `'` before what a spreadsheet would run; `unguarded` takes exactly that away again."""
-    return GUARD + cell if cell[:1] in GUARDED else cell
+    return FORMULA_GUARD + cell if cell[:1] in FORMULA_SIGNS else cell
 
 
 def column_name(heading: str) -> str:
@@ -47,23 +47,23 @@ def column_name(heading: str) -> str:
     return re.sub(r"[\s_-]+", "_", heading.strip().casefold())
 
 
-def heading(column: str) -> str:
+def column_heading(column: str) -> str:
     return column.replace("_", " ")
 
 
 def read_sheets(source: Source, findings: Findings) -> list[tuple[str, Sheet]]:
     """Return titles and rows of the tables of a file, or report why there are none."""
     grids = read_grids([source], findings, has_titles=False)
-    return [(grid.sheet, sheet) for grid in grids if (sheet := _sheet(grid, findings))]
+    return [(grid.sheet, sheet) for grid in grids if (sheet := _read_sheet(grid, findings))]
 
 
-def _sheet(grid: Grid, findings: Findings) -> Sheet | None:
+def _read_sheet(grid: Grid, findings: Findings) -> Sheet | None:
     """Return a table under its headings, or report why it is none."""
     where, columns = Where(grid.name), [column_name(cell) for cell in grid.lines[0][1]]
     twice = {column for column in columns if column and columns.count(column) > 1}
     for column in sorted(twice):
         message = gettext("There are two columns of this name. Keep one of them.")
-        findings.problem(where, heading(column), message)
+        findings.problem(where, column_heading(column), message)
     beyond = gettext("The row has cells beyond the columns that have names.")
     if grid.is_cut:
         findings.problem(where, "", beyond)
@@ -76,24 +76,24 @@ def _sheet(grid: Grid, findings: Findings) -> Sheet | None:
             continue
         for index, column in enumerate(columns):
             if column and (fault := grid.faults.get((number, index))):
-                findings.problem(place, heading(column), fault)
-        rows.append(Row(place, named))
+                findings.problem(place, column_heading(column), fault)
+        rows.append(SheetRow(place, named))
     return None if twice else Sheet(where, tuple(filter(None, columns)), tuple(rows))
 
 
 def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
     """Return CSV that opens well in spreadsheets: UTF-8 with byte order mark, CRLF, guarded cells."""
-    return b"".join(sheet_pieces([[heading(column) for column in columns], *rows]))
+    return b"".join(csv_chunks([[column_heading(column) for column in columns], *rows]))
 
 
-def sheet_pieces(rows: Iterable[Sequence[str]]) -> Iterator[bytes]:
+def csv_chunks(rows: Iterable[Sequence[str]]) -> Iterator[bytes]:
     """Yield the same piece by piece, headings first: they are sent before the first row is read."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     text.write("\ufeff")
     for number, row in enumerate(rows):
-        writer.writerow(map(guarded, row))
-        if not number or text.tell() > PIECE_CHARS:
+        writer.writerow(map(guard_formula, row))
+        if not number or text.tell() > CHUNK_CHARS:
             yield text.getvalue().encode()
             text.seek(0)
             text.truncate()
@@ -103,8 +103,8 @@ def sheet_pieces(rows: Iterable[Sequence[str]]) -> Iterator[bytes]:
 # Recognized by the beginning
 
 
-def columns(source: Source) -> set[str]:
-    line = head(source).lstrip("\r\n").partition("\n")[0]
+def header_columns(source: Source) -> set[str]:
+    line = read_head(source).lstrip("\r\n").partition("\n")[0]
     try:
         row = next(csv.reader(io.StringIO(line), delimiter=max(SEPARATORS, key=line.count)), [])
     except csv.Error:
@@ -116,7 +116,7 @@ def sheet_names(source: Source) -> list[str]:
     if not is_workbook(source):
         return []
     try:
-        with zipfile.ZipFile(io.BytesIO(source.content)) as archive, archive.open(BOOK) as file:
-            return SHEET.findall(file.read(HEAD_BYTES).decode("utf-8", "ignore"))
+        with zipfile.ZipFile(io.BytesIO(source.content)) as archive, archive.open(WORKBOOK_XML) as file:
+            return SHEET_NAME.findall(file.read(HEAD_BYTES).decode("utf-8", "ignore"))
     except Exception:  # a damaged file of others: the reader says so
         return []

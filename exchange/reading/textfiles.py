@@ -15,25 +15,25 @@ from django.utils.translation import gettext
 
 from exchange.files import Source
 from exchange.problems import Findings, Where, short
-from exchange.reading.values import UnfitError, noted_text, tidy
+from exchange.reading.values import InvalidValueError, clean_text, tidy
 
 JSON_ADVICE = gettext("Save it as JSON in the encoding UTF-8.")
 YAML_ADVICE = "Save it as YAML in the encoding UTF-8."
-UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MAX_YAML_DEPTH = 40
 MAX_YAML_BYTES = 50_000_000
 MAX_YAML_EVENTS = 2_000_000
 # Values by which YAML files say that there is none.
-NOTHING = frozenset(("", "~", "null", "Null", "NULL", "None"))
-OPENING = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
-CLOSING = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
+YAML_NULLS = frozenset(("", "~", "null", "Null", "NULL", "None"))
+START_EVENTS = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
+END_EVENTS = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
 # The key under which an object names others whose values it takes over.
-MERGE = "<<"
+MERGE_KEY = "<<"
 UNREADABLE = object()
 # By what a format is recognized, not read.
 HEAD_BYTES = 65_536
 # Strings, and the signs that open and close objects and lists.
-PIECES = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
+JSON_TOKENS = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
 
 
 def decode(source: Source, findings: Findings, *, advice: str) -> str | None:
@@ -64,23 +64,23 @@ def is_too_large(source: Source, max_bytes: int, findings: Findings) -> bool:
     return True
 
 
-def ending(source: Source) -> str:
+def extension(source: Source) -> str:
     return PurePath(source.name).suffix[1:].casefold()
 
 
-def head(source: Source) -> str:
+def read_head(source: Source) -> str:
     """Return how the file begins, as text."""
     content = source.content[:HEAD_BYTES]
     coding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
     return content.decode(coding, "ignore")
 
 
-def outer_names(text: str) -> set[str]:
+def top_level_names(text: str) -> set[str]:
     """Return the names in the outermost object of JSON, as far as the beginning shows them."""
     found, depth = set(), 0
     if not text.lstrip().startswith("{"):
         return set()
-    for piece in PIECES.finditer(text):
+    for piece in JSON_TOKENS.finditer(text):
         sign = piece[0]
         if sign in "{[":
             depth += 1
@@ -94,21 +94,21 @@ def outer_names(text: str) -> set[str]:
 # JSON
 
 
-def _object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
+def _build_object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
         twice = short(next(name for name in names if names.count(name) > 1))
         message = gettext('The name "%(twice)s" is listed twice in one object. Keep one of them.')
-        raise UnfitError(message, twice=twice)
+        raise InvalidValueError(message, twice=twice)
     return found
 
 
-def _constant(name: str) -> object:
-    raise UnfitError(gettext("%(name)s is not JSON. Leave the field out instead."), name=name)
+def _refuse_constant(name: str) -> object:
+    raise InvalidValueError(gettext("%(name)s is not JSON. Leave the field out instead."), name=name)
 
 
-def only_one(sources: Sequence[Source], findings: Findings) -> Source | None:
+def require_single_file(sources: Sequence[Source], findings: Findings) -> Source | None:
     """Return the file, or report that there must be one."""
     if len(sources) == 1:
         return sources[0]
@@ -141,8 +141,8 @@ class JsonObject:
         if value is None:
             return ""
         if isinstance(value, str):
-            return noted_text(value, self.where, f"{self.path}{name}", self.findings)
-        self.problem(name, gettext("This must be text, not %(value)s."), value=in_words(value))
+            return clean_text(value, self.where, f"{self.path}{name}", self.findings)
+        self.problem(name, gettext("This must be text, not %(value)s."), value=describe_type(value))
         return ""
 
     def line(self, name: str) -> str:
@@ -152,7 +152,7 @@ class JsonObject:
         value = self.content.get(name)
         if value is None or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63):
             return value
-        shown = f'"{short(value)}"' if isinstance(value, str) else in_words(value)
+        shown = f'"{short(value)}"' if isinstance(value, str) else describe_type(value)
         self.problem(name, gettext("This must be a whole number, not %(value)s."), value=shown)
         return None
 
@@ -160,7 +160,7 @@ class JsonObject:
         value = self.content.get(name)
         if value is None or isinstance(value, list):
             return value or []
-        self.problem(name, gettext("This must be a list, not %(value)s."), value=in_words(value))
+        self.problem(name, gettext("This must be a list, not %(value)s."), value=describe_type(value))
         return []
 
     def objects(self, name: str, *, is_place: bool = False) -> Iterator["JsonObject"]:
@@ -169,20 +169,20 @@ class JsonObject:
             path = f"{self.path}{name}[{index}]"
             if not isinstance(part, dict):
                 message = gettext("This must be an object, not %(value)s.")
-                self.findings.problem(self.where, path, message, value=in_words(part))
+                self.findings.problem(self.where, path, message, value=describe_type(part))
             elif is_place:
                 yield JsonObject(part, Where(self.where.file, f"{self.where.place}.{path}"), self.findings)
             else:
                 yield JsonObject(part, self.where, self.findings, f"{path}.")
 
 
-def place_of(name: str, index: int, key: object) -> str:
+def describe_place(name: str, index: int, key: object) -> str:
     """Return where a row of a list is: `papers[3] (p17)`, without a key that is neither text nor number."""
     is_key = isinstance(key, str) or type(key) is int
     return f"{name}[{index}] ({short(str(key))})" if is_key and key != "" else f"{name}[{index}]"
 
 
-def in_words(value: object) -> str:
+def describe_type(value: object) -> str:
     """Name the type of a JSON value as the maker of the file knows it."""
     kinds = {str: "text", bool: "true or false", dict: "an object", list: "a list", type(None): "null"}
     return kinds.get(type(value), "a number")
@@ -217,12 +217,12 @@ def read_json(source: Source, findings: Findings) -> object:
     if text is None:
         return UNREADABLE
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        return json.loads(text, object_pairs_hook=_build_object, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         message = gettext("This is not JSON: %(msg)s (line %(lineno)s, column %(colno)s).") % vars(error)
     except RecursionError:
         message = gettext("Lists and objects are nested too deeply here for a conference program.")
-    except UnfitError as error:
+    except InvalidValueError as error:
         message = str(error)
     except ValueError:
         message = gettext("A number in this file is far too long.")
@@ -241,10 +241,10 @@ def read_yaml(source: Source, findings: Findings) -> object:
     if text is None:
         return None
     try:
-        refusal = _refusal(text)
+        refusal = _find_yaml_fault(text)
         if not refusal:
             loaded: object = yaml.load(text, Loader=yaml.CBaseLoader)  # noqa: S506 - makes texts, lists, dicts
-            return _merged(loaded) if MERGE in text else loaded
+            return _apply_merge_keys(loaded) if MERGE_KEY in text else loaded
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = short(str(getattr(error, "problem", None) or getattr(error, "reason", error)))
@@ -256,7 +256,7 @@ def read_yaml(source: Source, findings: Findings) -> object:
     return None
 
 
-def _refusal(text: str) -> str:
+def _find_yaml_fault(text: str) -> str:
     """Walk the file without building anything; say why it must not be built, or nothing.
 
     An alias counts as what it repeats: a few lines could stand for more values than memory holds.
@@ -266,12 +266,12 @@ def _refusal(text: str) -> str:
     known: dict[str, tuple[int, int]] = {}
     for event in yaml.parse(text, Loader=yaml.CBaseLoader):
         line = event.start_mark.line + 1 if event.start_mark else 0
-        if isinstance(event, OPENING):
+        if isinstance(event, START_EVENTS):
             sizes.append(1)
             depths.append(1)
             anchors.append(event.anchor or "")
             size, depth, anchor = 0, 0, ""
-        elif isinstance(event, CLOSING):
+        elif isinstance(event, END_EVENTS):
             size, depth, anchor = sizes.pop(), depths.pop(), anchors.pop()
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in known:
@@ -291,19 +291,19 @@ def _refusal(text: str) -> str:
     return ""
 
 
-def _merged(value: object) -> object:
+def _apply_merge_keys(value: object) -> object:
     """Return objects with what they take over from others by `<<`, as YAML has it; their own values win."""
     if isinstance(value, list):
-        return [_merged(one) for one in value]
+        return [_apply_merge_keys(one) for one in value]
     if not isinstance(value, dict):
         return value
     found: dict[object, object] = {}
-    others = value.get(MERGE, [])
+    others = value.get(MERGE_KEY, [])
     for other in reversed(others if isinstance(others, list) else [others]):
-        found |= other if isinstance(other := _merged(other), dict) else {}
-    return found | {name: _merged(one) for name, one in value.items() if name != MERGE}
+        found |= other if isinstance(other := _apply_merge_keys(other), dict) else {}
+    return found | {name: _apply_merge_keys(one) for name, one in value.items() if name != MERGE_KEY}
 
 
 def scalar(value: object) -> str:
     """Return a single value as text; null values and collections give an empty text."""
-    return value if isinstance(value, str) and value not in NOTHING else ""
+    return value if isinstance(value, str) and value not in YAML_NULLS else ""

@@ -16,7 +16,7 @@ from anyascii import anyascii
 from django.utils.translation import gettext
 
 from exchange.files import Context
-from exchange.problems import Findings, Where, nearest, short
+from exchange.problems import Findings, Where, did_you_mean, short
 from exchange.records import (
     UNSTATED,
     PaperRecord,
@@ -39,18 +39,18 @@ TIME = re.compile(
     r"(?P<day>\d{4}-\d\d-\d\d)[T ](?P<clock>\d\d:\d\d(:\d\d(\.\d{1,6})?)?)"
     r"(?P<offset>Z|[+-]\d\d:\d\d(:\d\d)?)?\Z"
 )
-YEARS = range(1900, 2201)
-INTEGERS = range(-(2**31), 2**31)
+YEAR_RANGE = range(1900, 2201)
+INTEGER_RANGE = range(-(2**31), 2**31)
 
 
-class UnfitError(ValueError):
+class InvalidValueError(ValueError):
     """A value that does not fit its field. The message is for the author of the file."""
 
     def __init__(self, message: str, /, **values: object) -> None:
         super().__init__(message % values if values else message)
 
 
-def checked_text(text: str) -> str:
+def remove_control_characters(text: str) -> str:
     """Return the text without control characters; half characters (lone surrogates) are refused."""
     if text.isascii() and text.isprintable():
         return text
@@ -58,15 +58,15 @@ def checked_text(text: str) -> str:
         message = gettext(
             "The text holds half a character (a lone surrogate). Export the file again as UTF-8."
         )
-        raise UnfitError(message)
+        raise InvalidValueError(message)
     return CONTROL.sub("", text)
 
 
-def noted_text(text: str, where: Where, name: str, findings: Findings) -> str:
+def clean_text(text: str, where: Where, name: str, findings: Findings) -> str:
     """Return the text without control characters, and report what was wrong with it."""
     try:
-        cleaned = checked_text(text)
-    except UnfitError as error:
+        cleaned = remove_control_characters(text)
+    except InvalidValueError as error:
         findings.problem(where, name, str(error))
         return ""
     if cleaned != text:
@@ -80,41 +80,43 @@ def tidy(text: str) -> str:
     return " ".join(text.split())
 
 
-def whole_number(number: int) -> int:
-    if number not in INTEGERS:
-        raise UnfitError(gettext("The number is too large."))
+def check_integer(number: int) -> int:
+    if number not in INTEGER_RANGE:
+        raise InvalidValueError(gettext("The number is too large."))
     return number
 
 
-def day(text: str) -> date:
+def parse_date(text: str) -> date:
     """Read `2026-07-08`."""
     if not DATE.match(text):
-        raise UnfitError(gettext('"%(text)s" is not a date. Write it as 2026-07-08.'), text=short(text))
+        raise InvalidValueError(
+            gettext('"%(text)s" is not a date. Write it as 2026-07-08.'), text=short(text)
+        )
     return _from_iso(date, text)
 
 
-def moment(text: str, zone: tzinfo | None = None) -> datetime:
+def parse_datetime(text: str, zone: tzinfo | None = None) -> datetime:
     """Read `2026-07-08T10:00:00+09:00`. Without offset it is a wall time in `zone`; without both, refused."""
     match = TIME.match(text)
     if not match:
         example = "2026-07-08 10:00" if zone else "2026-07-08T10:00:00+09:00"
         message = gettext('"%(text)s" is not a time. Write it as %(example)s.')
-        raise UnfitError(message, text=short(text), example=example)
+        raise InvalidValueError(message, text=short(text), example=example)
     value = _from_iso(datetime, text)
     if value.tzinfo:
         return value
     if zone is None:
         message = gettext('"%(text)s" does not say in which zone. Add the offset, such as %(text)s+00:00.')
-        raise UnfitError(message, text=text)
+        raise InvalidValueError(message, text=text)
     # The first of two when summer time ends; refused where there is none.
     aware = value.replace(tzinfo=zone)
     if aware.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != value:
         message = gettext("%(value)s does not exist in %(zone)s: the clock is put forward over it.")
-        raise UnfitError(message, value=f"{value:%Y-%m-%d %H:%M}", zone=zone)
+        raise InvalidValueError(message, value=f"{value:%Y-%m-%d %H:%M}", zone=zone)
     return aware
 
 
-def is_repeated(value: datetime) -> bool:
+def is_ambiguous(value: datetime) -> bool:
     """Whether the clock shows this wall time twice, as it does when summer time ends."""
     return value.utcoffset() != value.replace(fold=1 - value.fold).utcoffset()
 
@@ -124,10 +126,10 @@ def _from_iso[D: (date, datetime)](kind: type[D], text: str) -> D:
         value = kind.fromisoformat(text)
     except ValueError:
         message = gettext('"%(text)s" is not in the calendar or on the clock.')
-        raise UnfitError(message, text=text) from None
-    if value.year not in YEARS:
+        raise InvalidValueError(message, text=text) from None
+    if value.year not in YEAR_RANGE:
         message = gettext("The year %(year)s is not between %(first)s and %(last)s.")
-        raise UnfitError(message, year=value.year, first=YEARS[0], last=YEARS[-1])
+        raise InvalidValueError(message, year=value.year, first=YEAR_RANGE[0], last=YEAR_RANGE[-1])
     return value
 
 
@@ -136,47 +138,47 @@ def zone_names() -> frozenset[str]:
     return frozenset(available_timezones())
 
 
-def zone_called(name: str) -> ZoneInfo:
+def get_zone(name: str) -> ZoneInfo:
     """Return the time zone of this IANA name."""
     if name not in zone_names():
         example = gettext("Use a name such as Asia/Seoul.")
-        hint = nearest(name, zone_names()) or f" {example}"
+        hint = did_you_mean(name, zone_names()) or f" {example}"
         said = gettext('There is no time zone "%(name)s".%(hint)s')
-        raise UnfitError(said, name=short(name), hint=hint)
+        raise InvalidValueError(said, name=short(name), hint=hint)
     return ZoneInfo(name)
 
 
-def stated_zone(name: str, context: Context, where: Where, field: str, findings: Findings) -> ZoneInfo:
+def read_zone(name: str, context: Context, where: Where, field: str, findings: Findings) -> ZoneInfo:
     """Return the zone that a file names, else that of the edition at hand; report a name that is none."""
     try:
-        return zone_called(name or context.timezone)
-    except UnfitError as error:
+        return get_zone(name or context.timezone)
+    except InvalidValueError as error:
         findings.problem(where, field, str(error))
         return ZoneInfo("UTC")
 
 
-def zone_of(program: Program, context: Context) -> ZoneInfo:
+def program_zone(program: Program, context: Context) -> ZoneInfo:
     """Return the zone that the program states for its edition, else the zone of the edition at hand."""
     own = stated(program.edition.timezone, "") if program.edition else ""
-    return zone_called(own or context.timezone)
+    return get_zone(own or context.timezone)
 
 
 NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
 MAX_SLUG_CHARS = 64
-DIGEST = 8
+DIGEST_CHARS = 8
 
 
 def slug(text: str, limit: int = MAX_SLUG_CHARS) -> str:
     """Return lower-case ASCII words joined by hyphens; too long, or without letters, it ends in a digest."""
-    return shortened(NOT_IN_SLUGS.sub("-", anyascii(text).lower()).strip("-"), text, limit)
+    return shorten_key(NOT_IN_SLUGS.sub("-", anyascii(text).lower()).strip("-"), text, limit)
 
 
-def shortened(key: str, text: str, limit: int = MAX_SLUG_CHARS) -> str:
+def shorten_key(key: str, text: str, limit: int = MAX_SLUG_CHARS) -> str:
     """Return the key, or its beginning and a digest of its text."""
     if key and len(key) <= limit:
         return key
-    begin = key[: limit - DIGEST - 1].rstrip("-")
-    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST]
+    begin = key[: limit - DIGEST_CHARS - 1].rstrip("-")
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARS]
     return f"{begin}-{digest}" if begin else digest
 
 
@@ -191,7 +193,7 @@ RECORD_LISTS = tuple(
 )
 
 
-def checked(program: Program, findings: Findings) -> Program:
+def check_program(program: Program, findings: Findings) -> Program:
     """Return the program with its notes; raise everything that was found wrong, here or while reading."""
     _check_edition(program, findings)
     for name in RECORD_LISTS:
@@ -261,6 +263,6 @@ def _check_edition(program: Program, findings: Findings) -> None:
         zone = getattr(edition, name)
         if is_stated(zone) and zone:
             try:
-                zone_called(zone)
-            except UnfitError as error:
+                get_zone(zone)
+            except InvalidValueError as error:
                 findings.problem(edition.where, name, str(error))

@@ -12,7 +12,7 @@ from datetime import date, datetime, time, timedelta
 from django.utils.translation import gettext
 
 from exchange.problems import short
-from exchange.reading.values import YEARS, UnfitError
+from exchange.reading.values import YEAR_RANGE, InvalidValueError
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -28,14 +28,14 @@ NTH_DAY = re.compile(r"\bday\s+(\d{1,2})\b", re.IGNORECASE)
 # Days since the end of 1899, as spreadsheets count: 1954 to 2064.
 SERIAL = re.compile(r"\d{5}(?:\.\d+)?\Z")
 FRACTION = re.compile(r"0?\.\d+\Z")
-SERIALS = range(20_000, 60_000)
+SERIAL_RANGE = range(20_000, 60_000)
 FIRST_SERIAL = datetime(1899, 12, 30)  # noqa: DTZ001 - a wall time
 CLOCK = re.compile(
     r"(?<![\d:.+-])(\d{1,2})(?:[:.h](\d{2})(?::(\d{2})(?:\.\d+)?)?)?\s*([ap])?\.?(?:m\b\.?)?(?![\d:])",
     re.IGNORECASE,
 )
 OFFSET = re.compile(r"\d\s?(Z|[+-]\d\d:?\d\d)\Z")
-BETWEEN = re.compile(r"\s*(?:–|—|\s-\s|(?<=\d)-(?=\d)|\bto\b|\buntil\b)\s*", re.IGNORECASE)
+SPAN_SEPARATOR = re.compile(r"\s*(?:–|—|\s-\s|(?<=\d)-(?=\d)|\bto\b|\buntil\b)\s*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +48,26 @@ class WrittenTime:
     offset: str = ""
 
 
-def read_written(text: str, days: tuple[date, date] | None = None) -> WrittenTime:
+def parse_written_time(text: str, days: tuple[date, date] | None = None) -> WrittenTime:
     """Read a cell of dates and times. `days`: first and last of the edition. Raises `UnfitError`."""
     text = " ".join(text.split())
-    if SERIAL.match(text) and int(float(text)) in SERIALS:
+    if SERIAL.match(text) and int(float(text)) in SERIAL_RANGE:
         moment = FIRST_SERIAL + timedelta(seconds=round(float(text) * 86_400))
         return WrittenTime(moment.date(), moment.time() if "." in text else None)
     if FRACTION.match(text):
         return WrittenTime(start=(FIRST_SERIAL + timedelta(seconds=round(float(text) * 86_400))).time())
-    day, rest = _day(text, days)
+    day, rest = _parse_day(text, days)
     # Elsewhere a sign parts the ends of a span.
     offset = OFFSET.search(rest) if ISO.match(text) else None
     rest = rest[: offset.start(1)] if offset else rest
     rest = rest.replace("T", " ", 1).strip(" ,;()") if day else rest.strip(" ,;()")
-    clocks = [_clock(part, text) for part in BETWEEN.split(rest) if part.strip(" ,")][:2] if rest else []
+    clocks = (
+        [_parse_clock(part, text) for part in SPAN_SEPARATOR.split(rest) if part.strip(" ,")][:2]
+        if rest
+        else []
+    )
     if not (day or clocks):
-        raise _unfit(text)
+        raise _invalid_time(text)
     first, last = [*clocks, None, None][:2]
     if len(clocks) > 1:
         first = _first_half(rest, first, last)
@@ -72,7 +76,7 @@ def read_written(text: str, days: tuple[date, date] | None = None) -> WrittenTim
 
 def _first_half(rest: str, first: time | None, last: time | None) -> time | None:
     """Return the begin of `1:30-3:00 pm`, which has the half of the day that its end has."""
-    begin, *_ = BETWEEN.split(rest)
+    begin, *_ = SPAN_SEPARATOR.split(rest)
     is_afternoon = first and last and last.hour >= 12 and "pm" in rest.lower().replace(".", "")
     if is_afternoon and first and last and not re.search("[ap]", begin, re.IGNORECASE) and first.hour < 12:
         later = first.replace(hour=first.hour + 12)
@@ -80,28 +84,28 @@ def _first_half(rest: str, first: time | None, last: time | None) -> time | None
     return first
 
 
-def _unfit(text: str) -> UnfitError:
+def _invalid_time(text: str) -> InvalidValueError:
     message = gettext("“%(text)s” is not a date or time. Write it as 2026-07-08 10:00.")
-    return UnfitError(message, text=short(text))
+    return InvalidValueError(message, text=short(text))
 
 
-def _clock(part: str, text: str) -> time:
+def _parse_clock(part: str, text: str) -> time:
     found = CLOCK.search(part)
     rest = (part[: found.start()] + part[found.end() :]).strip(" ,;()") if found else part
     if not found or not (found[2] or found[4]) or re.search(r"\w", rest):
-        raise _unfit(text)
+        raise _invalid_time(text)
     hour, minute = int(found[1]), int(found[2] or 0)
     if found[4]:
         if not 1 <= hour <= 12:
-            raise _unfit(text)
+            raise _invalid_time(text)
         hour = hour % 12 + (12 if found[4] in "pP" else 0)
     try:
         return time(hour, minute, int(found[3] or 0))
     except ValueError:
-        raise _unfit(text) from None
+        raise _invalid_time(text) from None
 
 
-def _day(text: str, days: tuple[date, date] | None) -> tuple[date | None, str]:
+def _parse_day(text: str, days: tuple[date, date] | None) -> tuple[date | None, str]:
     """Return the day that a text names, and the text without it."""
 
     def without(found: re.Match[str]) -> str:
@@ -109,64 +113,66 @@ def _day(text: str, days: tuple[date, date] | None) -> tuple[date | None, str]:
         return WEEKDAY.sub("", rest)
 
     if found := ISO.match(text):
-        return _calendar(text, found[1], found[2], found[3]), without(found)
+        return _make_date(text, found[1], found[2], found[3]), without(found)
     if found := MONTH_FIRST.search(text):
-        return _of_month(text, found[3], found[1], found[2], days), without(found)
+        return _date_from_month_name(text, found[3], found[1], found[2], days), without(found)
     if found := DAY_FIRST.search(text):
-        return _of_month(text, found[3], found[2], found[1], days), without(found)
+        return _date_from_month_name(text, found[3], found[2], found[1], days), without(found)
     if (found := NUMBERS.match(WEEKDAY.sub("", text).strip())) and (found[4] or found[2] != "-"):
-        day = _of_numbers(text, found, days)
+        day = _date_from_numbers(text, found, days)
         if day:
             bare = WEEKDAY.sub("", text).strip()
             return day, bare[found.end() :]
     if days and (found := NTH_DAY.search(text)):
-        return _inside(days[0] + timedelta(days=int(found[1]) - 1), days, text), without(found)
+        return _check_in_edition(days[0] + timedelta(days=int(found[1]) - 1), days, text), without(found)
     if found := WEEKDAY.match(text):
         place = WEEKDAYS.index(found[1].casefold())
-        same = [day for day in _all(days) if day.weekday() == place]
+        same = [day for day in _days_between(days) if day.weekday() == place]
         if len(same) != 1:
             message = gettext("“%(text)s” is not one day of this edition. Write the date as 2026-07-08.")
-            raise UnfitError(message, text=short(text))
+            raise InvalidValueError(message, text=short(text))
         return same[0], text[found.end() :]
     return None, text
 
 
-def _all(days: tuple[date, date] | None) -> list[date]:
+def _days_between(days: tuple[date, date] | None) -> list[date]:
     return [days[0] + timedelta(days=place) for place in range((days[1] - days[0]).days + 1)] if days else []
 
 
-def _inside(day: date, days: tuple[date, date], text: str) -> date:
+def _check_in_edition(day: date, days: tuple[date, date], text: str) -> date:
     if not days[0] <= day <= days[1]:
         message = gettext("“%(text)s” is not a day of this edition, which has %(count)s.")
-        raise UnfitError(message, text=short(text), count=len(_all(days)))
+        raise InvalidValueError(message, text=short(text), count=len(_days_between(days)))
     return day
 
 
-def _calendar(text: str, year: str | int, month: str | int, day: str | int) -> date:
+def _make_date(text: str, year: str | int, month: str | int, day: str | int) -> date:
     try:
         found = date(int(year), int(month), int(day))
     except ValueError:
         message = gettext("“%(text)s” is not in the calendar.")
-        raise UnfitError(message, text=short(text)) from None
-    if found.year not in YEARS:
+        raise InvalidValueError(message, text=short(text)) from None
+    if found.year not in YEAR_RANGE:
         message = gettext("The year %(year)s is not between %(first)s and %(last)s.")
-        raise UnfitError(message, year=found.year, first=YEARS[0], last=YEARS[-1])
+        raise InvalidValueError(message, year=found.year, first=YEAR_RANGE[0], last=YEAR_RANGE[-1])
     return found
 
 
-def _of_month(text: str, year: str | None, name: str, day: str, days: tuple[date, date] | None) -> date:
+def _date_from_month_name(
+    text: str, year: str | None, name: str, day: str, days: tuple[date, date] | None
+) -> date:
     month = MONTHS.index(name[:3].casefold()) + 1
     if year:
-        return _calendar(text, year, month, day)
+        return _make_date(text, year, month, day)
     if days is None:
         message = gettext("“%(text)s” does not say the year. Write it as 2026-07-08.")
-        raise UnfitError(message, text=short(text))
+        raise InvalidValueError(message, text=short(text))
     years = sorted({days[0].year, days[1].year})
-    found = [_calendar(text, one, month, day) for one in years]
+    found = [_make_date(text, one, month, day) for one in years]
     return next((one for one in found if days[0] <= one <= days[1]), found[0])
 
 
-def _of_numbers(text: str, found: re.Match[str], days: tuple[date, date] | None) -> date | None:
+def _date_from_numbers(text: str, found: re.Match[str], days: tuple[date, date] | None) -> date | None:
     """Return the day of `8.7.2026` (the day first) or `7/8/2026` (whichever is meant); None for a time."""
     first, sign, second = int(found[1]), found[2], int(found[3])
     if not found[4] and (sign == "." and not found[0].endswith(".")):
@@ -181,16 +187,16 @@ def _of_numbers(text: str, found: re.Match[str], days: tuple[date, date] | None)
         date(one, month, day)
         for one in years
         for month, day in dict.fromkeys(orders)
-        if one in YEARS and 1 <= month <= 12 and _is_day(one, month, day)
+        if one in YEAR_RANGE and 1 <= month <= 12 and _is_day(one, month, day)
     ]
     inside = [day for day in possible if days and days[0] <= day <= days[1]]
     if len(inside or possible) == 1:
         return (inside or possible)[0]
     if not possible:
-        raise UnfitError(gettext("“%(text)s” is not in the calendar."), text=short(text))
+        raise InvalidValueError(gettext("“%(text)s” is not in the calendar."), text=short(text))
     message = gettext("“%(text)s” may be %(first)s or %(second)s. Write it as %(first)s.")
     options = [day.isoformat() for day in possible]
-    raise UnfitError(message, text=short(text), first=options[0], second=options[1])
+    raise InvalidValueError(message, text=short(text), first=options[0], second=options[1])
 
 
 def _is_day(year: int, month: int, day: int) -> bool:
@@ -202,23 +208,23 @@ def _is_day(year: int, month: int, day: int) -> bool:
 
 
 # Any days will do to see whether a text could name one of them.
-SOME_DAYS = (date(2024, 1, 1), date(2024, 1, 7))
+SAMPLE_DAYS = (date(2024, 1, 1), date(2024, 1, 7))
 
 
 def looks_like_date(text: str) -> bool:
-    return _looks(text, is_day=True)
+    return _looks_like(text, is_day=True)
 
 
 def looks_like_time(text: str) -> bool:
-    return _looks(text, is_day=False)
+    return _looks_like(text, is_day=False)
 
 
-def _looks(text: str, *, is_day: bool) -> bool:
+def _looks_like(text: str, *, is_day: bool) -> bool:
     if len(text) > 60:
         return False
     try:
-        found = read_written(text, SOME_DAYS)
-    except UnfitError:
+        found = parse_written_time(text, SAMPLE_DAYS)
+    except InvalidValueError:
         return bool(NUMBERS.match(text) or NTH_DAY.match(text)) and any(map(str.isdigit, text)) and is_day
     return found.day is not None if is_day else found.day is not None or found.start is not None
 

@@ -15,7 +15,7 @@ from accounts.roles import Role, includes
 from conference.models import Edition
 from content.history import Origin
 from content.history.recording import recording
-from exchange.jobs.import_permissions import concealed, protected
+from exchange.jobs.import_permissions import concealed_rows, protected_rows
 from exchange.models import Conflict, ImportRun, Provenance
 from papers.models import Authorship, Award, Paper
 from people.models import Invitation, Person
@@ -275,7 +275,10 @@ def test_importer_reaches_rows_through_files_alone(edition: Edition) -> None:
     page = client.get(f"/admin/exchange/conflict/{conflict.pk}/change/")
 
     assert answers == [False, False, True, True, True]
-    assert [paper.pk in concealed(user)["paper"], person.pk in protected(user)["person"]] == [False, False]
+    assert [paper.pk in concealed_rows(user)["paper"], person.pk in protected_rows(user)["person"]] == [
+        False,
+        False,
+    ]
     assert (page.status_code, page.context["may"], page.context["sides"]["seen"] != "") == (200, True, True)
 
 

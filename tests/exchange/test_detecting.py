@@ -6,8 +6,8 @@ import pytest
 
 from exchange.files import Source
 from exchange.formats import readable
-from exchange.jobs.upload_form import detected
-from exchange.reading.archives import packed
+from exchange.jobs.upload_form import detect_format
+from exchange.reading.archives import pack_zip
 from tests.exchange.samples import sample
 from tests.exchange.test_hostile_files import hostile
 
@@ -25,7 +25,7 @@ REAL = {
 
 
 def found(*sources: Source) -> str:
-    fmt = detected(sources)
+    fmt = detect_format(sources)
     return fmt.name if fmt else ""
 
 
@@ -65,7 +65,7 @@ def test_mapping_file_may_stand_beside_a_spreadsheet() -> None:
 
 @pytest.mark.parametrize(("member", "expected"), [("papers.csv", "tables"), ("papers.xlsx", "")])
 def test_zip_is_told_by_the_names_of_text_files_in_it(member: str, expected: str) -> None:
-    assert found(Source("program.zip", packed([(member, b"uid,title")]))) == expected
+    assert found(Source("program.zip", pack_zip([(member, b"uid,title")]))) == expected
 
 
 def test_hostile_files_break_nothing() -> None:

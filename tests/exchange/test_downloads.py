@@ -22,7 +22,7 @@ from exchange.exports import calendars
 from exchange.formats.tables.alone import download_columns
 from exchange.formats.tables.rows import DOWNLOAD_TABLES
 from exchange.imports.load import load
-from exchange.reading.sheets import heading
+from exchange.reading.sheets import column_heading
 from tests import factories as make
 from tests.exchange.programs import crowd
 from tests.linked import linked
@@ -345,7 +345,7 @@ def test_columns_are_explained_beside_the_downloads(client: Client, shown: dict[
         element.text for table in page.all("details") for element in table.elements if element.tag == "dt"
     ]
 
-    assert listed == [heading(column) for name in DOWNLOAD_TABLES for column in download_columns(name)]
+    assert listed == [column_heading(column) for name in DOWNLOAD_TABLES for column in download_columns(name)]
     assert len(page.all("main")[0].inside("dd")) == len(listed)
 
 

@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 from exchange.formats.openreview import PAGES
 from exchange.imports.load import load
 from exchange.jobs import fetch as fetching
-from exchange.jobs.fetch import Policy, fetch
+from exchange.jobs.fetch import FetchPolicy, fetch
 from exchange.problems import ProgramError
 from papers.models import Paper
 from tests.exchange.formats.test_openreview import note
@@ -53,7 +53,7 @@ class Site:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
         self.url = f"http://127.0.0.1:{self.server.server_port}/notes?content.venueid=X&limit=2"
-        self.policy = Policy(
+        self.policy = FetchPolicy(
             frozenset(["127.0.0.1"]), is_local=True, timeout=0.5, wait=self.waited.append, token="secret"
         )
 
@@ -197,7 +197,7 @@ def test_the_same_page_again_and_again_ends(site: Site) -> None:
 )
 def test_only_allowed_hosts_outside_of_networks_are_asked(url: str, beginning: str) -> None:
     with pytest.raises(ProgramError) as error:
-        fetch(url, PAGES, Policy(frozenset(["api2.openreview.net", "localhost"])))
+        fetch(url, PAGES, FetchPolicy(frozenset(["api2.openreview.net", "localhost"])))
     assert error.value.problems[0].message.startswith(beginning)
 
 
@@ -206,13 +206,13 @@ def test_command_fetches_with_the_token_of_a_file(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(program(), "2021")
-    made: list[Policy] = []
+    made: list[FetchPolicy] = []
 
-    def local(hosts: frozenset[str], token: str) -> Policy:
-        made.append(Policy(hosts, token))
+    def local(hosts: frozenset[str], token: str) -> FetchPolicy:
+        made.append(FetchPolicy(hosts, token))
         return replace(site.policy, token=token)
 
-    monkeypatch.setattr("exchange.management.commands.import_program.Policy", local)
+    monkeypatch.setattr("exchange.management.commands.import_program.FetchPolicy", local)
     (tmp_path / "token").write_text("s3cret\n")
     options = {"edition": "2021", "from_url": site.url, "token_file": str(tmp_path / "token")}
 
@@ -221,7 +221,7 @@ def test_command_fetches_with_the_token_of_a_file(
         call_command("import_program", "openreview", **options, no_progress=True, stdout=out)
 
     assert Paper.objects.count() == 5
-    assert made[0] == Policy(frozenset(["api2.openreview.net", "api.openreview.net"]), "s3cret")
+    assert made[0] == FetchPolicy(frozenset(["api2.openreview.net", "api.openreview.net"]), "s3cret")
     assert site.tokens[0] == "Bearer s3cret"
     assert out.getvalue().splitlines()[-1] == "Nothing has changed."
 

@@ -144,12 +144,12 @@ SNIFF = """
 import json, pathlib, sys, time
 import django
 django.setup()
-from exchange.jobs.upload_form import detected
+from exchange.jobs.upload_form import detect_format
 from exchange.files import Source
 told = {}
 for path in sorted(pathlib.Path(sys.argv[1]).iterdir()):
     begin = time.monotonic()
-    detected([Source(path.name, path.read_bytes())])
+    detect_format([Source(path.name, path.read_bytes())])
     told[path.name] = time.monotonic() - begin
 print(json.dumps(told))
 """

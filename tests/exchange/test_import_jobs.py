@@ -18,7 +18,7 @@ from content.history import ChangeSet
 from exchange.files import Source
 from exchange.imports.load import load
 from exchange.jobs import tasks
-from exchange.jobs.progress import Progress, key_of, store_token, take_token, token_key_of
+from exchange.jobs.progress import Progress, progress_key, store_token, take_token, token_key
 from exchange.jobs.uploads import PART_BYTES, sources, store
 from exchange.models import Conflict, ImportJob, ImportRun, PlannedRow, UploadPart
 from exchange.records import EditionRecord
@@ -292,7 +292,7 @@ def test_task_of_a_failed_import_has_failed(admin_client: Client) -> None:
 def stopped(job: ImportJob, seconds: int) -> None:
     """Leave the traces of a worker that was last seen so long ago."""
     seen_at = timezone.now() - timedelta(seconds=seconds)
-    caches["imports"].set(key_of(job.pk), Progress("papers", 3, 10, seen_at))
+    caches["imports"].set(progress_key(job.pk), Progress("papers", 3, 10, seen_at))
 
 
 @pytest.mark.usefixtures("queued")
@@ -346,7 +346,7 @@ def test_files_are_removed_after_a_day(admin_client: Client, here: Edition) -> N
     store_token(old.pk, "secret")
     call_command("sweep_imports", verbosity=0)
 
-    assert token_key_of(old.pk) not in caches["imports"]
+    assert token_key(old.pk) not in caches["imports"]
     assert {part.job for part in UploadPart.objects.all()} == {young}
     assert [job.state for job in ImportJob.objects.order_by("pk")] == ["dropped", "ready"]
     assert {row.job for row in PlannedRow.objects.all()} == {young}

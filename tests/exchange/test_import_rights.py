@@ -96,7 +96,7 @@ def test_second_preview_that_fails_says_so(
 ) -> None:
     job = upload(admin_client, here, ("p.json", only_papers(program(paper("p1")))))
     make.make_paper(here, uid="p1", title="By hand")
-    monkeypatch.setattr(tasks, "store", lambda *args: 1 / 0)
+    monkeypatch.setattr(tasks, "store_plan", lambda *args: 1 / 0)
     job = press(admin_client, job, "confirm")
 
     assert (job.state, Paper.objects.get().title) == ("failed", "By hand")

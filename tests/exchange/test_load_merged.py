@@ -8,7 +8,7 @@ import pytest
 from content.history import ChangeSet
 from content.history.revert import undo
 from exchange.imports.load import load
-from exchange.jobs.conflicts import Finder
+from exchange.jobs.conflicts import RowFinder
 from exchange.models import Conflict
 from exchange.records import InstitutionRecord, PersonRecord, PersonRef, Program
 from papers.models import Paper
@@ -119,4 +119,4 @@ def test_people_merged_in_a_circle_hold_up_nothing() -> None:
     load(program(paper("p1", "Ada", "Zed", title="New")), "2021")
 
     assert Paper.objects.get().title == "New"
-    assert Finder(Paper.objects.get().edition).row("person", "ada") in (ada, zed)
+    assert RowFinder(Paper.objects.get().edition).row("person", "ada") in (ada, zed)

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from exchange.imports.load import Report, load
-from exchange.jobs.photos import with_photos
+from exchange.jobs.photos import fetch_photos
 from exchange.jobs.undo import undo
 from exchange.records import PersonRef, PhotoRecord, Program
 from people.models import Person
@@ -44,7 +44,7 @@ def pictured(site: Site) -> Program:
 
 def imported(site: Site, body: bytes, **options: bool) -> Report:
     site.script = [(200, {}, body)]
-    found, photos = with_photos(pictured(site), site.policy, **options)
+    found, photos = fetch_photos(pictured(site), site.policy, **options)
     return load(found, "2021", photos=photos)
 
 
@@ -88,7 +88,7 @@ def test_what_is_no_picture_is_named_and_the_rest_comes_in(site: Site) -> None:
 
 
 def test_no_other_host_is_asked(site: Site) -> None:
-    found, photos = with_photos(pictured(site))
+    found, photos = fetch_photos(pictured(site))
 
     said = (
         "Pictures of people are left out, because the setting IMPORT_HOSTS does not name 127.0.0.1: Mia Zed."
@@ -97,7 +97,7 @@ def test_no_other_host_is_asked(site: Site) -> None:
 
 
 def test_preview_fetches_nothing(site: Site) -> None:
-    found, photos = with_photos(pictured(site), site.policy, dry_run=True)
+    found, photos = fetch_photos(pictured(site), site.policy, dry_run=True)
 
     assert (found.notes, photos, site.asked) == ((), {}, [])
 
@@ -110,7 +110,7 @@ def two_pictured(site: Site) -> Program:
 
 def test_pictures_beyond_the_time_limit_are_counted(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exchange.jobs.photos.MAX_TOTAL_SECONDS", 0)
-    found, photos = with_photos(two_pictured(site), site.policy)
+    found, photos = fetch_photos(two_pictured(site), site.policy)
 
     said = "2 pictures are left out: Fetching took more than 0 seconds. Import the file again to fetch them."
     assert ([note.message for note in found.notes], photos, site.asked) == ([said], {}, [])
@@ -119,7 +119,7 @@ def test_pictures_beyond_the_time_limit_are_counted(site: Site, monkeypatch: pyt
 def test_no_retry_goes_beyond_the_time_limit(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exchange.jobs.photos.MAX_TOTAL_SECONDS", 0.9)
     site.script = [(503, {}, b"")]
-    found, photos = with_photos(pictured(site), site.policy)
+    found, photos = fetch_photos(pictured(site), site.policy)
 
     said = (
         f"The picture of Mia Zed is left out: {site.url.partition('?')[0]}: The site responded with 503. "
@@ -131,7 +131,7 @@ def test_no_retry_goes_beyond_the_time_limit(site: Site, monkeypatch: pytest.Mon
 def test_no_more_is_fetched_than_an_import_may_take(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("exchange.jobs.photos.MAX_TOTAL_BYTES", 5_000_000)
     site.script = [(200, {}, picture())]
-    found, photos = with_photos(two_pictured(site), site.policy)
+    found, photos = fetch_photos(two_pictured(site), site.policy)
 
     said = (
         "1 picture is left out: An import takes at most 5 MB of pictures. Import the file again to fetch it."

@@ -7,12 +7,12 @@ import pytest
 
 from conference.models import Edition
 from exchange.imports.compare import (
-    Clash,
+    FieldConflict,
     Merge,
     Successors,
     imported_rows,
+    load_last_imports,
     merge,
-    remembered,
     with_successors,
 )
 from exchange.imports.kinds import KINDS
@@ -30,11 +30,11 @@ A, B, C = "a", "b", "c"
     [
         (A, A, A, Merge(agreed=["x"], memory={"x": A})),
         (A, A, B, Merge(agreed=["x"], taken={"x": B}, memory={"x": B})),
-        (A, B, A, Merge(kept={"x": Clash(A, B, A)}, memory={"x": A})),
+        (A, B, A, Merge(kept={"x": FieldConflict(A, B, A)}, memory={"x": A})),
         (A, B, B, Merge(agreed=["x"], memory={"x": B})),
-        (A, B, C, Merge(clashes={"x": Clash(A, B, C)}, memory={"x": A})),
-        (A, "", A, Merge(kept={"x": Clash(A, "", A)}, memory={"x": A})),
-        (A, "", B, Merge(clashes={"x": Clash(A, "", B)}, memory={"x": A})),
+        (A, B, C, Merge(clashes={"x": FieldConflict(A, B, C)}, memory={"x": A})),
+        (A, "", A, Merge(kept={"x": FieldConflict(A, "", A)}, memory={"x": A})),
+        (A, "", B, Merge(clashes={"x": FieldConflict(A, "", B)}, memory={"x": A})),
         ([A, B], [A, B], [B, A], Merge(agreed=["x"], taken={"x": [B, A]}, memory={"x": [B, A]})),
         (False, False, True, Merge(agreed=["x"], taken={"x": True}, memory={"x": True})),
     ],
@@ -49,12 +49,12 @@ def test_merge_of_a_field_imported_before(
     ("ours", "theirs", "expected"),
     [
         (A, A, Merge(agreed=["x"], memory={"x": A})),
-        (A, B, Merge(clashes={"x": Clash(None, A, B)})),
+        (A, B, Merge(clashes={"x": FieldConflict(None, A, B)})),
         ("", B, Merge(agreed=["x"], taken={"x": B}, memory={"x": B})),
         (None, B, Merge(agreed=["x"], taken={"x": B}, memory={"x": B})),
         ([], [B], Merge(agreed=["x"], taken={"x": [B]}, memory={"x": [B]})),
-        (False, True, Merge(clashes={"x": Clash(None, False, True)})),
-        (0, 7, Merge(clashes={"x": Clash(None, 0, 7)})),
+        (False, True, Merge(clashes={"x": FieldConflict(None, False, True)})),
+        (0, 7, Merge(clashes={"x": FieldConflict(None, 0, 7)})),
     ],
 )
 def test_merge_of_a_field_never_imported(ours: object, theirs: object, expected: Merge) -> None:
@@ -134,7 +134,7 @@ def test_imported_rows_are_those_of_one_kind_in_one_edition(two_years: tuple[Edi
 
 def test_remembered_is_what_came_in_with_these_rows_of_this_kind(two_years: tuple[Edition, Edition]) -> None:
     wanted = Paper.objects.get(uid="p2022-1")
-    found = remembered(KINDS["paper"], [wanted.pk])
+    found = load_last_imports(KINDS["paper"], [wanted.pk])
 
     assert {key: memory.values["title"] for key, memory in found.items()} == {wanted.pk: "On p2022-1"}
     assert found[wanted.pk].key == Provenance.objects.get(kind="paper", object_id=wanted.pk).pk
@@ -150,5 +150,5 @@ def test_open_conflicts_are_the_undecided_ones_of_these_rows(two_years: tuple[Ed
     )
     Conflict.objects.create(provenance=second, field="title", **common)
 
-    found = remembered(KINDS["paper"], [first.object_id])
+    found = load_last_imports(KINDS["paper"], [first.object_id])
     assert {key: memory.conflicts for key, memory in found.items()} == {first.object_id: {"title": wanted}}

@@ -13,7 +13,7 @@ from conference.models import Edition
 from content.history import ChangeSet, RowChange
 from content.history.revert import CannotRevertError
 from exchange.imports.load import load
-from exchange.jobs.undo import plan, undo
+from exchange.jobs.undo import plan_undo, undo
 from exchange.models import Conflict, ImportRun, Provenance
 from exchange.records import EditionRecord
 from papers.models import Authorship, Award, Paper, Topic
@@ -131,7 +131,7 @@ def test_import_is_taken_back_once(edition: Edition) -> None:
     undo(run)
 
     with pytest.raises(CannotRevertError, match="already reverted"):
-        plan(ImportRun.objects.get())
+        plan_undo(ImportRun.objects.get())
 
 
 def test_import_older_than_the_history_is_refused(edition: Edition) -> None:

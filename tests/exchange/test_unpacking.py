@@ -24,7 +24,7 @@ def packed(members: dict[str, str], compression: int = zipfile.ZIP_STORED) -> by
 
 def unpacked(content: bytes) -> dict[str, bytes]:
     findings = Findings()
-    found = archives.unpacked(Source("a.zip", content), findings, is_table)
+    found = archives.unpack(Source("a.zip", content), findings, is_table)
     findings.settle()
     return {one.name: one.content for one in found}
 

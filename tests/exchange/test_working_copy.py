@@ -9,7 +9,7 @@ from exchange.files import Source
 from exchange.formats import spreadsheet
 from exchange.imports.known_rows import reading_context
 from exchange.imports.load import load
-from exchange.jobs.undo import plan, undo
+from exchange.jobs.undo import plan_undo, undo
 from exchange.models import ImportRun, Provenance
 from papers.models import Paper
 from people.models import Person
@@ -74,7 +74,7 @@ def test_same_file_changes_nothing_while_it_waits(run: ImportRun) -> None:
 
 
 def test_reverting_the_import_drops_what_waits(run: ImportRun) -> None:
-    assert plan(run).removed
+    assert plan_undo(run).removed
     undo(run)
 
     assert [row for one in PendingChanges.objects.all() for row in one.rows] == []

@@ -5,8 +5,8 @@ from datetime import date
 
 import pytest
 
-from exchange.reading.values import UnfitError
-from exchange.reading.written_times import looks_like_date, looks_like_time, read_written
+from exchange.reading.values import InvalidValueError
+from exchange.reading.written_times import looks_like_date, looks_like_time, parse_written_time
 
 DAYS = (date(2026, 7, 6), date(2026, 7, 10))
 
@@ -47,7 +47,7 @@ DAYS = (date(2026, 7, 6), date(2026, 7, 10))
     ],
 )
 def test_dates_and_times_are_read(text: str, expected: str) -> None:
-    found = read_written(text, DAYS)
+    found = parse_written_time(text, DAYS)
     clocks = [f"{one:%H:%M}" for one in (found.start, found.end) if one]
 
     assert " ".join(filter(None, [str(found.day or ""), *clocks, found.offset])) == expected
@@ -69,8 +69,8 @@ def test_dates_and_times_are_read(text: str, expected: str) -> None:
     ],
 )
 def test_what_is_not_plain_is_refused(text: str, said: str) -> None:
-    with pytest.raises(UnfitError, match=re.escape(said)):
-        read_written(text, DAYS)
+    with pytest.raises(InvalidValueError, match=re.escape(said)):
+        parse_written_time(text, DAYS)
 
 
 def test_cells_look_like_dates_or_not() -> None:

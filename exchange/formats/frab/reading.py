@@ -36,17 +36,17 @@ from exchange.formats.frab.words import (
     split_first_paragraph,
 )
 from exchange.problems import Findings, Where, short
-from exchange.reading.textfiles import JsonObject, is_too_large, only_one
+from exchange.reading.textfiles import JsonObject, is_too_large, require_single_file
 from exchange.reading.values import (
-    UnfitError,
-    checked,
-    day,
-    moment,
-    noted_text,
+    InvalidValueError,
+    check_program,
+    clean_text,
+    get_zone,
+    parse_date,
+    parse_datetime,
+    read_zone,
     slug,
-    stated_zone,
     tidy,
-    zone_called,
 )
 from exchange.records import (
     UNSTATED,
@@ -95,12 +95,12 @@ type ScheduleLoader = Callable[[Source, Findings], dict[str, object] | None]
 def read_schedule(sources: Sequence[Source], context: Context, load: ScheduleLoader) -> Program:
     """Read one file. `load` returns {"base_url", "conference": {…, "days": […]}}, or reports a problem."""
     findings, program = Findings(), Program()
-    source = only_one(sources, findings)
+    source = require_single_file(sources, findings)
     if source and not is_too_large(source, MAX_BYTES, findings):
         schedule = load(source, findings)
         if schedule is not None:
             program = _read_program(JsonObject(schedule, Where(source.name, "schedule"), findings), context)
-    return checked(program, findings)
+    return check_program(program, findings)
 
 
 def _read_program(schedule: JsonObject, context: Context) -> Program:
@@ -111,8 +111,8 @@ def _read_program(schedule: JsonObject, context: Context) -> Program:
         return Program()
     conference = JsonObject(inner, Where(schedule.where.file, "conference"), findings)
     # Times without offset are in the file's own zone.
-    ours, name = zone_called(context.timezone), conference.line("time_zone_name")
-    zone = stated_zone(name, context, conference.where, "time_zone_name", findings)
+    ours, name = get_zone(context.timezone), conference.line("time_zone_name")
+    zone = read_zone(name, context, conference.where, "time_zone_name", findings)
     if zone != ours:
         message = gettext("The times of the file are those of %(theirs)s, the edition has the zone %(ours)s.")
         findings.note("warning", conference.where, message, theirs=zone, ours=ours)
@@ -137,8 +137,8 @@ def _read_program(schedule: JsonObject, context: Context) -> Program:
 def _listed_events(one: JsonObject, zone: ZoneInfo) -> Iterator[tuple[str, JsonObject, date | None, time]]:
     """Yield for each event of a day: its room, the event, the day, the start of the day."""
     try:
-        own = day(one.line("date")) if one.content.get("date") else None
-    except UnfitError as error:
+        own = parse_date(one.line("date")) if one.content.get("date") else None
+    except InvalidValueError as error:
         one.problem("date", str(error))
         own = None
     try:
@@ -333,7 +333,7 @@ class EventReader:
             answer = pick_language(one.content.get("answer"))
             if is_public and question and answer and not inner.get("contains_personal_data"):
                 sign = "" if question.endswith(("?", ":")) else ":"
-                found.append(noted_text(f"{question}{sign} {answer}", raw.where, "answers", self.findings))
+                found.append(clean_text(f"{question}{sign} {answer}", raw.where, "answers", self.findings))
             elif answer:
                 self.unread_answers += 1
         return found
@@ -393,14 +393,16 @@ class EventReader:
         """Return when the event begins: its date, or its time on the day that lists it."""
         try:
             if raw.content.get("date"):
-                return moment(raw.line("date"), self.zone)
+                return parse_datetime(raw.line("date"), self.zone)
             clock = CLOCK.match(raw.line("start"))
             if clock is None or day is None:
-                raise UnfitError(gettext("The time is missing. Write it as 2026-07-08T10:00:00+09:00."))
+                raise InvalidValueError(
+                    gettext("The time is missing. Write it as 2026-07-08T10:00:00+09:00.")
+                )
             wall = f"{clock[1]}:{clock[2]}"
             later = timedelta(days=1 if wall < f"{day_start:%H:%M}" else 0)
-            return moment(f"{day + later} {wall}", self.zone)
-        except UnfitError as error:
+            return parse_datetime(f"{day + later} {wall}", self.zone)
+        except InvalidValueError as error:
             raw.problem("date", str(error))
             return None
 
@@ -408,16 +410,16 @@ class EventReader:
         """Return when the event ends: as stated, or after its duration."""
         try:
             if raw.content.get("end"):
-                return moment(raw.line("end"), self.zone)
+                return parse_datetime(raw.line("end"), self.zone)
             match = DURATION.match(raw.line("duration"))
             if match is None:
                 message = gettext('"%(text)s" is not a duration. Write it as 00:45.')
-                raise UnfitError(message, text=short(raw.line("duration")))
+                raise InvalidValueError(message, text=short(raw.line("duration")))
             hours, minutes, seconds = (int(part or 0) for part in match.groups())
             # Of moments, not of clocks: a night may have an hour more or less.
             lasts = timedelta(hours=hours, minutes=minutes, seconds=seconds)
             return (start.astimezone(UTC) + lasts).astimezone(start.tzinfo)
-        except UnfitError as error:
+        except InvalidValueError as error:
             raw.problem("end" if raw.content.get("end") else "duration", str(error))
             return start
 

@@ -11,9 +11,9 @@ from django.utils.translation import gettext
 
 from exchange.formats.frab.words import pick_language
 from exchange.problems import Where, short
-from exchange.reading.papers import listed
+from exchange.reading.papers import shorten_list
 from exchange.reading.textfiles import JsonObject
-from exchange.reading.values import UnfitError, day, moment, slug
+from exchange.reading.values import InvalidValueError, parse_date, parse_datetime, slug
 
 TEXTS = ("title", "subtitle", "abstract", "description", "biography")
 type Content = dict[str, object]
@@ -70,7 +70,7 @@ def _note_namesakes(guids: dict[str, set[str]], schedule: JsonObject) -> None:
     namesakes = sorted(name for name, found in guids.items() if len(found) > 1)
     if namesakes:
         message = gettext("Names of more than one person in the file, who are one here: %(names)s.")
-        schedule.findings.note("doubt", schedule.where, message, names=listed(namesakes))
+        schedule.findings.note("doubt", schedule.where, message, names=shorten_list(namesakes))
 
 
 def _objects(parent: JsonObject, name: str) -> list[Content]:
@@ -102,8 +102,8 @@ def _days(conference: JsonObject, zone: tzinfo) -> Iterator[tuple[date, datetime
             _parse_moment(one.content.get("end"), zone),
         )
         try:
-            own = day(one.line("date"))
-        except UnfitError as error:
+            own = parse_date(one.line("date"))
+        except InvalidValueError as error:
             one.problem("date", str(error))
             continue
         if start and end:
@@ -112,6 +112,6 @@ def _days(conference: JsonObject, zone: tzinfo) -> Iterator[tuple[date, datetime
 
 def _parse_moment(value: object, zone: tzinfo) -> datetime | None:
     try:
-        return moment(value, zone).astimezone(zone) if isinstance(value, str) else None
-    except UnfitError:
+        return parse_datetime(value, zone).astimezone(zone) if isinstance(value, str) else None
+    except InvalidValueError:
         return None

@@ -4,7 +4,7 @@ import re
 from urllib.parse import urlsplit
 
 from exchange.files import Context
-from exchange.reading.papers import OTHER_KINDS, PAPER_KINDS, kind_of
+from exchange.reading.papers import OTHER_KINDS, PAPER_KINDS, guess_session_kind
 
 # Everything that XML 1.0 cannot hold, and invisible control characters.
 INVALID_XML_CHARS = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -60,7 +60,7 @@ def guess_built_in_kind(key: str) -> str:
     words = key.replace("-", " ")
     return next(
         (COUNTS_AS[word] for word in TYPE_WORDS if re.search(rf"\b{word}s?\b", words)),
-        kind_of(words, "other"),
+        guess_session_kind(words, "other"),
     )
 
 

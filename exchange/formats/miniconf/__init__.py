@@ -17,11 +17,11 @@ from exchange.formats.miniconf.papers import REQUIRED_COLUMNS, PaperReader
 from exchange.formats.miniconf.rows import SiteRow, Times, clean_title, read_json_texts
 from exchange.formats.miniconf.sessions import SessionReader
 from exchange.problems import Findings, Where
-from exchange.reading.archives import member_names, unpacked
-from exchange.reading.papers import listed
-from exchange.reading.sheets import Sheet, columns, read_sheets
-from exchange.reading.textfiles import ending, head, outer_names, read_yaml
-from exchange.reading.values import checked, stated_zone, tidy
+from exchange.reading.archives import member_names, unpack
+from exchange.reading.papers import shorten_list
+from exchange.reading.sheets import Sheet, header_columns, read_sheets
+from exchange.reading.textfiles import extension, read_head, read_yaml, top_level_names
+from exchange.reading.values import check_program, read_zone, tidy
 from exchange.records import UNSTATED, CommitteeRecord, EditionRecord, PersonRef, Program, Stated, is_stated
 
 # What the file about the site holds.
@@ -51,13 +51,15 @@ def has_known_extension(name: str) -> bool:
 
 def recognizes(sources: Sequence[Source]) -> bool:
     """Whether there are YAML files, tables of papers as these sites have them, or `conference.json`."""
-    if len(sources) == 1 and ending(sources[0]) == "json":
-        beginning = head(sources[0])
-        return '"paper_ids"' in beginning and bool(outer_names(beginning) & {"events", "papers", "sessions"})
+    if len(sources) == 1 and extension(sources[0]) == "json":
+        beginning = read_head(sources[0])
+        return '"paper_ids"' in beginning and bool(
+            top_level_names(beginning) & {"events", "papers", "sessions"}
+        )
     names = [name for source in sources for name in (member_names(source) or [source.name])]
     has_yaml = any(PurePath(name).suffix.casefold() in YAMLS for name in names)
-    tables = [source for source in sources if ending(source) in ("csv", "tsv")]
-    has_papers = any(columns(table) >= REQUIRED_COLUMNS for table in tables)
+    tables = [source for source in sources if extension(source) in ("csv", "tsv")]
+    has_papers = any(header_columns(table) >= REQUIRED_COLUMNS for table in tables)
     bare = (PurePath(name).name for name in names if not name.endswith("/"))
     return (has_yaml or has_papers) and all(map(has_known_extension, bare))
 
@@ -97,7 +99,7 @@ class SiteReader:
         config = next((part for part in parts if isinstance(part, dict) and CONFIG_KEYS & set(part)), {})
         about = SiteRow(config, Where("config.yml"))
         zone_name = about.text("timezone", "time_zone")
-        zone = stated_zone(zone_name, context, about.where, "timezone", self.findings)
+        zone = read_zone(zone_name, context, about.where, "timezone", self.findings)
         sessions = SessionReader(Times(zone, self.findings), self.findings, self.papers)
         for sheet in self.tables:
             self._add_table(sheet, sessions)
@@ -170,8 +172,8 @@ def read(sources: Sequence[Source], context: Context) -> Program:
             "Most of the files would be left out: %(names)s. "
             "If the others are all that you want, give only them."
         )
-        findings.problem(Where(), "", message, names=listed(site.unknown))
-    return checked(program, findings)
+        findings.problem(Where(), "", message, names=shorten_list(site.unknown))
+    return check_program(program, findings)
 
 
 def _files(source: Source, findings: Findings) -> Iterator[Source]:
@@ -180,9 +182,9 @@ def _files(source: Source, findings: Findings) -> Iterator[Source]:
     others = [name for name in inside or [source.name] if not has_known_extension(name)]
     if others:
         message = gettext("Left out because they aren’t tables, YAML or JSON: %(names)s.")
-        findings.note("warning", Where(source.name if inside else ""), message, names=listed(others))
+        findings.note("warning", Where(source.name if inside else ""), message, names=shorten_list(others))
     if inside or has_known_extension(source.name):
-        yield from unpacked(source, findings, has_known_extension)
+        yield from unpack(source, findings, has_known_extension)
 
 
 def _members(rows: list[object], file: str, findings: Findings) -> Iterator[CommitteeRecord]:

@@ -15,7 +15,15 @@ from exchange.formats.miniconf.papers import PaperReader
 from exchange.formats.miniconf.rows import SiteRow
 from exchange.formats.miniconf.sessions import ROLE_BY_KIND, SessionReader
 from exchange.problems import Where, short
-from exchange.reading.papers import PAPER_KINDS, WEB, as_source, kind_of, listed, parsed, uid_of
+from exchange.reading.papers import (
+    PAPER_KINDS,
+    WEB_ADDRESS,
+    escape_markdown,
+    guess_session_kind,
+    make_uid,
+    parse_authors,
+    shorten_list,
+)
 from exchange.reading.values import slug, tidy
 from exchange.records import (
     UNSTATED,
@@ -80,7 +88,7 @@ class ConferenceReader:
                 untimed.append(row.text("name") or key)
         if untimed:
             message = gettext("Sessions without a time were left out: %(names)s.")
-            self.sessions.findings.note("warning", self.whole.where, message, names=listed(untimed))
+            self.sessions.findings.note("warning", self.whole.where, message, names=shorten_list(untimed))
 
     def _contents(self, name: str) -> Iterator[tuple[str, dict[str, object]]]:
         return ((key, row.content) for key, row in self._named(name))
@@ -96,20 +104,22 @@ class ConferenceReader:
         ]
 
     def _add_paper(self, key: str, row: SiteRow) -> None:
-        uid = uid_of(row.text("id") or key)
+        uid = make_uid(row.text("id") or key)
         for event in row.texts("event_ids"):
             self.shown[event].append(uid)
         links = [
-            (kind, row.text(name)) for name, kind in MATERIAL_BY_FIELD.items() if WEB.match(row.text(name))
+            (kind, row.text(name))
+            for name, kind in MATERIAL_BY_FIELD.items()
+            if WEB_ADDRESS.match(row.text(name))
         ]
         abstract, summary = row.text("abstract").strip(), row.text("tldr").strip()
         is_beginning = abstract.startswith(summary.removesuffix("..."))
         self.papers.papers[uid] = PaperRecord(
             where=row.where,
             uid=uid,
-            title=as_source(tidy(row.text("title"))),
-            abstract=as_source(abstract) if abstract else UNSTATED,
-            lay_summary=UNSTATED if is_beginning else as_source(summary),
+            title=escape_markdown(tidy(row.text("title"))),
+            abstract=escape_markdown(abstract) if abstract else UNSTATED,
+            lay_summary=UNSTATED if is_beginning else escape_markdown(summary),
             status="published",
             authors=self._authors(row),
             keywords=tuple(dict.fromkeys(filter(None, map(tidy, row.texts("keywords"))))) or UNSTATED,
@@ -139,8 +149,8 @@ class ConferenceReader:
         session = self.sessions.add_session(
             row,
             row.where,
-            uid=uid_of(row.text("id") or key),
-            title=as_source(name),
+            uid=make_uid(row.text("id") or key),
+            title=escape_markdown(name),
             kind=kind,
             room=self._room(about.text("room") or "".join(places)),
             abstract=_description(about),
@@ -158,9 +168,9 @@ class ConferenceReader:
         session = self.sessions.add_session(
             event if event.start else block,
             event.where,
-            uid=uid_of(event.text("id") or name),
-            title=as_source(f"{tidy(event.text('session'))}: {track}" if track else name),
-            kind=kind_of(f"{event.text('type')} {name}", "oral", PAPER_KINDS),
+            uid=make_uid(event.text("id") or name),
+            title=escape_markdown(f"{tidy(event.text('session'))}: {track}" if track else name),
+            kind=guess_session_kind(f"{event.text('type')} {name}", "oral", PAPER_KINDS),
             room=self._room(event.text("room")),
             parent=parent and parent.uid,
             roles=tuple(
@@ -190,14 +200,16 @@ class ConferenceReader:
         return list(keys)
 
     def _kind_of_session(self, name: str, row: SiteRow, about: SiteRow, shown: list[SiteRow]) -> str:
-        kinds = Counter(kind_of(event.text("type"), "oral", PAPER_KINDS) for event in shown)
+        kinds = Counter(guess_session_kind(event.text("type"), "oral", PAPER_KINDS) for event in shown)
         words = row.text("type").casefold()
         if kinds:
             return kinds.most_common(1)[0][0]
         if words in KIND_BY_TYPE:
             return KIND_BY_TYPE[words]
         usual = "invited_talk" if about is not row and self._people(about) else "other"
-        return kind_of(f"{name} {about.text('presenter')}", "break" if words == "breaks" else usual)
+        return guess_session_kind(
+            f"{name} {about.text('presenter')}", "break" if words == "breaks" else usual
+        )
 
     def _people(self, about: SiteRow) -> list[PersonRef]:
         """Return who presents or organizes, and note the biography of one person."""
@@ -220,7 +232,9 @@ def _without_empty_values(row: dict[str, object]) -> dict[str, object]:
 def _names(row: SiteRow, field: str) -> list[str]:
     """Return the people in a field: a name, or a list of names or of objects. Boards and teams are none."""
     found = [row.text(field), *row.texts(field), *(one.text("full_name", "name") for one in row.rows(field))]
-    people = [one.name for text in found if text and not NOT_A_PERSON.search(text) for one in parsed(text)]
+    people = [
+        one.name for text in found if text and not NOT_A_PERSON.search(text) for one in parse_authors(text)
+    ]
     names = (name.removeprefix("and ") for name in people)
     return [name for name in names if name and not PLACEHOLDER.match(name)]
 
@@ -235,7 +249,7 @@ def _description(row: SiteRow) -> str:
 
 
 def _web_url_or_empty(address: str) -> str:
-    return address if WEB.match(address) else ""
+    return address if WEB_ADDRESS.match(address) else ""
 
 
 def _material(kind: str, url: str, row: SiteRow) -> MaterialRecord:

@@ -4,8 +4,8 @@ import re
 from collections import defaultdict
 
 from exchange.problems import Findings
-from exchange.reading.papers import WEB, PaperParts, as_source, uid_of
-from exchange.reading.sheets import Row, Sheet
+from exchange.reading.papers import WEB_ADDRESS, PaperParts, escape_markdown, make_uid
+from exchange.reading.sheets import Sheet, SheetRow
 from exchange.reading.values import tidy
 from exchange.records import UNSTATED, MaterialRecord, PaperRecord
 
@@ -34,18 +34,18 @@ class PaperReader:
                 if session.strip():
                     self.papers_by_session[session.strip()].append(paper.uid)
 
-    def _paper(self, row: Row) -> PaperRecord:
+    def _paper(self, row: SheetRow) -> PaperRecord:
         cells = {name: self.parts.text(value, row.where, name) for name, value in row.cells.items()}
-        links = [(name, kind) for name, kind in LINKS.items() if WEB.match(cells.get(name, ""))]
+        links = [(name, kind) for name, kind in LINKS.items() if WEB_ADDRESS.match(cells.get(name, ""))]
         has = cells.keys()
         return PaperRecord(
             where=row.where,
-            uid=uid_of(cells["uid"]),
-            title=as_source(tidy(cells["title"])),
+            uid=make_uid(cells["uid"]),
+            title=escape_markdown(tidy(cells["title"])),
             status="published",
             authors=tuple(self.parts.author(name, row.where) for name in split_cell(cells["authors"])),
             materials=tuple(link_material(cells[name], kind, row) for name, kind in links) or UNSTATED,
-            abstract=as_source(cells["abstract"].strip()) if "abstract" in has else UNSTATED,
+            abstract=escape_markdown(cells["abstract"].strip()) if "abstract" in has else UNSTATED,
             keywords=tuple(dict.fromkeys(split_cell(cells["keywords"]))) if "keywords" in has else UNSTATED,
             topic=self.parts.topic(cells["track"], row.where) if "track" in has else UNSTATED,
             track=tidy(cells["paper_type"]) if "paper_type" in has else UNSTATED,
@@ -56,7 +56,7 @@ def split_cell(cell: str) -> list[str]:
     return [part for part in map(tidy, cell.split("|")) if part]
 
 
-def link_material(url: str, kind: str, row: Row) -> MaterialRecord:
+def link_material(url: str, kind: str, row: SheetRow) -> MaterialRecord:
     """Return a link; one to a page that leads to the PDF is no PDF."""
     if kind == "pdf" and not re.search(r"\.pdf($|[?#])|/pdf", url, re.IGNORECASE):
         return MaterialRecord(where=row.where, kind="other", url=url, label="Paper")

@@ -11,9 +11,9 @@ from django.utils.translation import gettext
 
 from exchange.files import Source
 from exchange.problems import Findings, Where
-from exchange.reading.papers import as_source
-from exchange.reading.textfiles import UNREADABLE, is_too_large, place_of, read_json, scalar
-from exchange.reading.values import UnfitError, moment, noted_text, tidy
+from exchange.reading.papers import escape_markdown
+from exchange.reading.textfiles import UNREADABLE, describe_place, is_too_large, read_json, scalar
+from exchange.reading.values import InvalidValueError, clean_text, parse_datetime, tidy
 
 TAG = re.compile(r"<[^<>]*>")
 MAX_JSON_DEPTH = 40
@@ -26,7 +26,7 @@ TIMESTAMP_PATTERN = re.compile(
 
 
 def clean_title(title: str) -> str:
-    return as_source(tidy(html.unescape(TAG.sub(" ", title))))
+    return escape_markdown(tidy(html.unescape(TAG.sub(" ", title))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class SiteRow:
 def site_rows(part: object, file: str) -> list[SiteRow]:
     rows = enumerate(part if isinstance(part, list) else [])
     return [
-        SiteRow(row, Where(file, place_of("", index, row.get("UID"))))
+        SiteRow(row, Where(file, describe_place("", index, row.get("UID"))))
         for index, row in rows
         if isinstance(row, dict)
     ]
@@ -78,19 +78,21 @@ def read_json_texts(source: Source, findings: Findings) -> object:
     found = read_json(source, findings)
     try:
         return None if found is UNREADABLE else _as_texts(found, Where(source.name), findings)
-    except UnfitError as error:
+    except InvalidValueError as error:
         findings.problem(Where(source.name), "", str(error))
         return None
 
 
 def _as_texts(value: object, where: Where, findings: Findings, depth: int = 0) -> object:
     if depth > MAX_JSON_DEPTH:
-        raise UnfitError(gettext("Lists and objects are nested too deeply here for a conference program."))
+        raise InvalidValueError(
+            gettext("Lists and objects are nested too deeply here for a conference program.")
+        )
     if isinstance(value, dict):
         return {name: _as_texts(one, where, findings, depth + 1) for name, one in value.items()}
     if isinstance(value, list):
         return [_as_texts(one, where, findings, depth + 1) for one in value]
-    return "" if value is None else noted_text(str(value), where, "", findings)
+    return "" if value is None else clean_text(str(value), where, "", findings)
 
 
 @dataclass
@@ -115,8 +117,8 @@ class Times:
             if not offset:
                 self._assumed[where.file] += 1
         try:
-            return moment(text, self.zone)
-        except UnfitError as error:
+            return parse_datetime(text, self.zone)
+        except InvalidValueError as error:
             self.findings.problem(where, field, str(error))
             return None
 

@@ -17,7 +17,14 @@ from django.utils.translation import gettext
 from exchange.formats.miniconf.papers import PaperReader
 from exchange.formats.miniconf.rows import ENDS, SiteRow, Times, clean_title, site_rows
 from exchange.problems import Findings, Where, short
-from exchange.reading.papers import PAPER_KINDS, as_source, kind_of, listed, parsed, uid_of
+from exchange.reading.papers import (
+    PAPER_KINDS,
+    escape_markdown,
+    guess_session_kind,
+    make_uid,
+    parse_authors,
+    shorten_list,
+)
 from exchange.reading.sheets import Sheet
 from exchange.reading.textfiles import scalar
 from exchange.reading.values import slug, tidy
@@ -127,9 +134,9 @@ class SessionReader:
 
     def _add_papers(self, key: str, row: SiteRow) -> None:
         words = row.text("long_name", "name", "cluster_name", "title")
-        title = as_source(tidy(words or f"Session {key}"))
-        kind = kind_of(f"{row.text('name')} {key} {row.where.file}", "oral", PAPER_KINDS)
-        session = self.add_session(row, row.where, uid=uid_of(key), title=title, kind=kind)
+        title = escape_markdown(tidy(words or f"Session {key}"))
+        kind = guess_session_kind(f"{row.text('name')} {key} {row.where.file}", "oral", PAPER_KINDS)
+        session = self.add_session(row, row.where, uid=make_uid(key), title=title, kind=kind)
         self._named[key] = session
         self.add_presentations(
             row.texts("papers") + self.papers.papers_by_session.pop(key, []), session, row.where
@@ -137,12 +144,12 @@ class SessionReader:
 
     def add_presentations(self, papers: Iterable[str], session: SessionRecord | None, where: Where) -> None:
         """Add a presentation of each paper in the session; those that no table has are counted."""
-        for paper in dict.fromkeys(map(uid_of, papers)):
+        for paper in dict.fromkeys(map(make_uid, papers)):
             if self.papers.has_table and paper not in self.papers.papers:
                 self.unknown.append(paper)
             elif session:
                 uid, shown = (
-                    uid_of(f"{session.uid}.{paper}"),
+                    make_uid(f"{session.uid}.{paper}"),
                     PRESENTATION_KINDS.get(str(session.kind), "oral"),
                 )
                 presentation = PresentationRecord(
@@ -153,14 +160,14 @@ class SessionReader:
     def _add_event(self, row: SiteRow) -> None:
         """Add a plenary, tutorial or workshop with its times; one without waits for a calendar."""
         title, people = clean_title(row.text("title", "name")), self._people(row)
-        uid, file = uid_of(row.text("UID")), row.where.file
+        uid, file = make_uid(row.text("UID")), row.where.file
         if self._files.setdefault(uid, file) != file:
-            uid = uid_of(f"{PurePath(file).stem}.{uid}")
+            uid = make_uid(f"{PurePath(file).stem}.{uid}")
         event = Event(
             row,
             uid=uid,
             title=title,
-            kind=kind_of(f"{title} {row.where.file}", "invited_talk" if people else "other"),
+            kind=guess_session_kind(f"{title} {row.where.file}", "invited_talk" if people else "other"),
             people=people,
             abstract=row.text("abstract", "description"),
             affiliation=tidy(row.text("institution", "affiliation")),
@@ -173,7 +180,7 @@ class SessionReader:
     def _add_slots(self, event: Event, slots: list[SiteRow]) -> None:
         taken: set[tuple[object, object]] = set()
         for slot in slots:
-            uid = event.uid if not taken else uid_of(f"{event.uid}.{len(taken) + 1}")
+            uid = event.uid if not taken else make_uid(f"{event.uid}.{len(taken) + 1}")
             values = {
                 "title": event.title,
                 "kind": event.kind,
@@ -195,7 +202,7 @@ class SessionReader:
         if isinstance(value, list):
             names = [scalar(one.get("name")) if isinstance(one, dict) else scalar(one) for one in value]
         else:
-            names = [one.name for one in parsed(scalar(value).replace("|", ";"))]
+            names = [one.name for one in parse_authors(scalar(value).replace("|", ";"))]
         unique = dict.fromkeys(filter(None, (HONORIFICS.sub("", tidy(name)) for name in names)))
         found = [PersonRef(where=row.where, name=name) for name in unique]
         if len(found) == 1:
@@ -238,7 +245,7 @@ class SessionReader:
         if self.unknown:
             message = gettext("Left out because no table holds the paper: %(count)s appearances (%(keys)s).")
             count = len(self.unknown)
-            self.findings.note("warning", Where(), message, count=count, keys=listed(self.unknown))
+            self.findings.note("warning", Where(), message, count=count, keys=shorten_list(self.unknown))
 
     def _read_calendar(self) -> None:
         starts = {(slug(str(one.title)), one.start) for one in self.sessions}
@@ -259,7 +266,7 @@ class SessionReader:
                 continue
             starts.add((slug(title), start))
             uid = slug(f"{title} {start:%Y-%m-%d %H%M}")
-            kind = KIND_BY_PAGE.get(page) or kind_of(f"{title} {row.text('type')}", "other")
+            kind = KIND_BY_PAGE.get(page) or guess_session_kind(f"{title} {row.text('type')}", "other")
             roles = event.roles if event else ()
             session = self.add_session(row, row.where, uid=uid, title=title, kind=kind, roles=roles)
             self._named |= dict.fromkeys(_session_names(row.text("link")), session)
@@ -316,7 +323,7 @@ class SessionReader:
                 "%(count)s sessions have no time in these files (%(titles)s). "
                 "They are drafts at the beginning of the program: give them times, then publish them."
             )
-            self.findings.note("warning", Where(), message, count=len(drafts), titles=listed(drafts))
+            self.findings.note("warning", Where(), message, count=len(drafts), titles=shorten_list(drafts))
 
     def _add_named(self) -> None:
         """Place papers that name sessions of the calendar."""
@@ -329,13 +336,13 @@ class SessionReader:
                 absent.append(name)
         if absent:
             message = gettext("Papers name sessions that no file has; they are not scheduled: %(names)s.")
-            self.findings.note("warning", Where(), message, names=listed(absent))
+            self.findings.note("warning", Where(), message, names=shorten_list(absent))
 
     def _add_waiting_talks(self) -> None:
         sessions = {session.uid.casefold(): session.uid for session in self.sessions}
         for key, row in self._talks:
             people = self._people(row)
-            event = Event(row, uid_of(row.text("UID")), clean_title(row.text("title")), "", people, "", "")
+            event = Event(row, make_uid(row.text("UID")), clean_title(row.text("title")), "", people, "", "")
             self._add_talk(event, sessions.get(key, UNSTATED))
 
 
@@ -356,8 +363,8 @@ def _link_target(link: str) -> tuple[str, set[str]]:
     """Return the kind of page that a link leads to, and the keys of what it may be: `workshop_W3.html`."""
     stem = PurePath(_split_url(link).path).stem
     pieces = stem.split("_")
-    keys = {uid_of("_".join(pieces[place:])) for place in range(len(pieces))} | set(
-        map(uid_of, _session_names(link))
+    keys = {make_uid("_".join(pieces[place:])) for place in range(len(pieces))} | set(
+        map(make_uid, _session_names(link))
     )
     return pieces[0], keys - {""}
 

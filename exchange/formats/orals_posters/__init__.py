@@ -30,7 +30,7 @@ from exchange.formats.orals_posters.records import (
     split_affiliations,
     split_repeated_authors,
 )
-from exchange.reading.values import slug, tidy, zone_of
+from exchange.reading.values import program_zone, slug, tidy
 from exchange.records import (
     AuthorRecord,
     PaperRecord,
@@ -116,7 +116,7 @@ def _is_second(shown: OutputRow, found: Mapping[str, OutputRow]) -> bool:
 class EventWriter:
     def __init__(self, program: Program, context: Context) -> None:
         self.context, self.site = context, context.site_url.rstrip("/")
-        self.zone = zone_of(program, context)
+        self.zone = program_zone(program, context)
         self.shown = output_rows(program, context)
         self.numbers = assign_numbers(context.edition, (shown.presentation.uid for shown in self.shown))
         self.institutions = {record.slug: stated(record.name, "") for record in program.institutions}

@@ -13,8 +13,8 @@ from urllib.parse import parse_qs, quote, urlsplit
 from django.utils.translation import gettext
 
 from exchange.problems import Findings, Where, short
-from exchange.reading.textfiles import JsonObject, in_words
-from exchange.reading.values import UnfitError, moment, noted_text, tidy
+from exchange.reading.textfiles import JsonObject, describe_type
+from exchange.reading.values import InvalidValueError, clean_text, parse_datetime, tidy
 from exchange.records import MaterialRecord
 
 ENTITY = re.compile(r"&(?=#\d+;|#[xX][0-9a-fA-F]+;|[A-Za-z][A-Za-z0-9]*;)[^;]+;")
@@ -59,7 +59,7 @@ class InputRow:
             message = gettext("This topic has more than %(count)s levels.")
             row.problem("topic", message, count=MAX_TOPIC_LEVELS)
         keywords = (word for word in row.items("keywords") if isinstance(word, str))
-        cleaned = (noted_text(word, row.where, f"{row.path}keywords", row.findings) for word in keywords)
+        cleaned = (clean_text(word, row.where, f"{row.path}keywords", row.findings) for word in keywords)
         self.keywords = tuple(filter(None, (_decode_entities(word, row, "keywords") for word in cleaned)))
         self.decision, self.session = _name(row, "decision"), _name(row, "session")
         self.parent_id = _number(row, "parent_id")
@@ -87,7 +87,7 @@ def escape_entities(text: str) -> str:
 def read_event(row: object, where: Where, findings: Findings) -> InputRow | None:
     """Return the event of a row; add a finding and return None if it is not one."""
     if not isinstance(row, dict):
-        findings.problem(where, "", gettext("This must be an object, not %(row)s."), row=in_words(row))
+        findings.problem(where, "", gettext("This must be an object, not %(row)s."), row=describe_type(row))
         return None
     for name in sorted(row.keys() - FIELDS):
         message = gettext('The field "%(name)s" is not known to this format and was left out.')
@@ -121,7 +121,7 @@ def _name(row: JsonObject, name: str, missing: str = "") -> str:
 def _decode_entities(text: str, row: JsonObject, name: str) -> str:
     if "&" in text:
         decoded = ENTITY.sub(lambda found: html.unescape(found[0]), text)
-        text = noted_text(decoded, row.where, f"{row.path}{name}", row.findings)
+        text = clean_text(decoded, row.where, f"{row.path}{name}", row.findings)
         if any(html.unescape(found[0]) != found[0] for found in ENTITY.finditer(text)):
             message = gettext("%(field)s still holds an HTML entity; it was encoded twice: %(text)s")
             row.findings.note("doubt", row.where, message, field=f"{row.path}{name}", text=short(text))
@@ -143,8 +143,8 @@ def _number(row: JsonObject, name: str, missing: str = "") -> int | None:
 def _time(row: JsonObject, name: str) -> datetime | None:
     text = row.text(name).strip()
     try:
-        return moment(text) if text else None
-    except UnfitError as error:
+        return parse_datetime(text) if text else None
+    except InvalidValueError as error:
         row.problem(name, str(error))
         return None
 

@@ -25,8 +25,8 @@ from exchange.formats.orals_posters.events import (
 )
 from exchange.problems import Findings, Where, short
 from exchange.reading.papers import PaperParts
-from exchange.reading.textfiles import head, outer_names, place_of, read_object
-from exchange.reading.values import checked, noted_text, shortened, slug, tidy, zone_of
+from exchange.reading.textfiles import describe_place, read_head, read_object, top_level_names
+from exchange.reading.values import check_program, clean_text, program_zone, shorten_key, slug, tidy
 from exchange.records import (
     UNSTATED,
     AuthorRecord,
@@ -56,7 +56,7 @@ class TopicTree:
         parent, path = None, ""
         for depth, name in enumerate(names, start=1):
             path = f"{path}--{slug(name)}" if path else slug(name)
-            key = shortened(path, "->".join(map(slug, names[:depth])), MAX_TOPIC_SLUG_CHARS)
+            key = shorten_key(path, "->".join(map(slug, names[:depth])), MAX_TOPIC_SLUG_CHARS)
             self.topics.setdefault(key, TopicRecord(where=where, slug=key, name=name, parent=parent))
             parent = key
         return parent
@@ -326,7 +326,7 @@ class EventFiles:
         elif all(isinstance(text, str) for text in content.values()):
             for key, text in content.items():
                 where = Where(source.name, short(key))
-                self.abstracts[key] = noted_text(str(text), where, "", self.findings)
+                self.abstracts[key] = clean_text(str(text), where, "", self.findings)
         else:
             message = gettext(
                 'This is neither a page with "results" nor an object of event number -> abstract.'
@@ -337,7 +337,7 @@ class EventFiles:
         self.has_events = True
         for index, row in enumerate(rows):
             number = row.get("id") if isinstance(row, dict) else None
-            event = read_event(row, Where(name, place_of("results", index, number)), self.findings)
+            event = read_event(row, Where(name, describe_place("results", index, number)), self.findings)
             if event and event.id in self.events:
                 message = gettext("Another event has this number: %(place)s.")
                 self.findings.problem(event.where, "id", message, place=self.events[event.id].where.place)
@@ -366,7 +366,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     addresses = (author.url for event in events for author in event.authors)
     host = collected.host or next(filter(None, map(public_host, addresses)), "")
     papers = PaperReader(context, host, collected.abstracts, findings)
-    sessions = SessionReader(zone_of(Program(), context), findings)
+    sessions = SessionReader(program_zone(Program(), context), findings)
     sessions.add(events)
     groups = group_by_paper(events)
     records = tuple(papers.paper(group) for group in groups)
@@ -386,9 +386,9 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         sessions=tuple(sessions.sessions.values()),
         presentations=tuple(shown),
     )
-    return checked(program, findings)
+    return check_program(program, findings)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    found = [outer_names(head(source)) for source in sources]
+    found = [top_level_names(read_head(source)) for source in sources]
     return all(found) and any("results" in names for names in found)

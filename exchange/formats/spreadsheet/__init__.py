@@ -24,11 +24,11 @@ from exchange.formats.spreadsheet.mapping import (
 from exchange.formats.spreadsheet.papers import PaperReader
 from exchange.problems import Findings, Where
 from exchange.reading.archives import is_workbook
-from exchange.reading.grids import Grid, Reading, read_grids
-from exchange.reading.papers import listed
-from exchange.reading.sheets import columns
-from exchange.reading.textfiles import ending
-from exchange.reading.values import checked
+from exchange.reading.grids import Grid, TextDialect, read_grids
+from exchange.reading.papers import shorten_list
+from exchange.reading.sheets import header_columns
+from exchange.reading.textfiles import extension
+from exchange.reading.values import check_program
 from exchange.records import Program
 
 MAPPING_SUFFIXES = (".toml", ".json")
@@ -50,7 +50,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         mapping.headings |= more.headings
         mapping.tables += more.tables
         mapping.is_markdown = mapping.is_markdown or more.is_markdown
-    readings = {one.file: Reading(one.separator, one.encoding) for one in mapping.tables}
+    readings = {one.file: TextDialect(one.separator, one.encoding) for one in mapping.tables}
     tables = [source for source in sources if not is_mapping(source)]
     grids = read_grids(tables, findings, readings=readings)
     return read_tables(grids, mapping, context, findings)
@@ -80,7 +80,7 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
             "No column is the title of a paper. Found are: %(names)s. "
             "Name it “title”, or give a mapping file."
         )
-        findings.problem(Where(grid.name), "", message, names=listed(_headings(grid)))
+        findings.problem(Where(grid.name), "", message, names=shorten_list(_headings(grid)))
     if not wanted and not findings.has_problems:
         findings.problem(Where(), "", gettext("There is no table to read. Give a CSV or XLSX file."))
     papers = reader.finish()
@@ -97,7 +97,7 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
         sessions=sessions,
         presentations=presentations,
     )
-    return checked(program, findings)
+    return check_program(program, findings)
 
 
 def _headings(grid: Grid) -> list[str]:
@@ -139,10 +139,10 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 def _is_table(source: Source) -> bool:
     """Whether a file is a workbook or CSV; a .txt must have several columns, or a known one."""
-    if ending(source) in ("xlsx", "xlsm"):
+    if extension(source) in ("xlsx", "xlsm"):
         return is_workbook(source)
-    named = columns(source) if ending(source) in TEXT_EXTENSIONS else set()
-    return len(named) > (1 if ending(source) == "txt" else 0) or any(
+    named = header_columns(source) if extension(source) in TEXT_EXTENSIONS else set()
+    return len(named) > (1 if extension(source) == "txt" else 0) or any(
         fold_heading(name) in BY_HEADING for name in named
     )
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
 from exchange.formats.spreadsheet.fields import BY_HEADING, FIELDS, Field, fold_heading
-from exchange.reading.papers import E_MAIL, WEB
+from exchange.reading.papers import E_MAIL, WEB_ADDRESS
 from exchange.reading.written_times import looks_like_date, looks_like_time
 
 DOI = re.compile(r"(?:(?:https?://)?(?:dx\.)?doi\.org/|doi:\s*)?10\.\d{4,9}/\S+\Z", re.IGNORECASE)
@@ -25,7 +25,7 @@ MIN_SIMILARITY = 0.87
 MAX_HEADING_CHARS = 80
 # How cells look that a field holds.
 CELL_TESTS = {
-    "url": lambda cell: bool(WEB.match(cell)),
+    "url": lambda cell: bool(WEB_ADDRESS.match(cell)),
     "doi": lambda cell: bool(DOI.match(cell)),
     "status": lambda cell: cell.casefold() in STATUSES,
     "date": looks_like_date,
@@ -76,7 +76,7 @@ def guess_fields(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> l
 
 def can_hold(field: Field, cells: Sequence[str]) -> bool:
     """Whether any of the cells can be in this field; a column without cells fits."""
-    if field.name == "board" and cells and all(map(WEB.match, cells)):
+    if field.name == "board" and cells and all(map(WEB_ADDRESS.match, cells)):
         return False
     if _is_e_mail(cells) and field.name not in ("authors", "name"):
         return False
@@ -114,7 +114,7 @@ def _fields_of_similar_heading(heading: str, cells: Sequence[str], *, has_id: bo
 def _fields_of_cells(heading: str, cells: Sequence[str]) -> Iterator[Field]:
     if all(map(DOI.match, cells)):
         yield FIELDS["doi"]
-    elif all(map(WEB.match, cells)):
+    elif all(map(WEB_ADDRESS.match, cells)):
         yield from (FIELDS[name] for name, signs in KIND_BY_URL if all(map(signs.search, cells)))
     elif all(map(looks_like_date, cells)) and not REVIEW_DATES.search(heading):
         yield FIELDS["date"]
@@ -135,7 +135,7 @@ def has_headings(lines: Sequence[Sequence[str]]) -> bool:
     return not any(
         len(cell) > MAX_HEADING_CHARS
         or cell.replace(".", "").isdigit()
-        or WEB.match(cell)
+        or WEB_ADDRESS.match(cell)
         or DOI.match(cell)
         or E_MAIL.fullmatch(cell)
         or looks_like_date(cell)

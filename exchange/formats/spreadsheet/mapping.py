@@ -14,7 +14,7 @@ from django.utils.translation import gettext, ngettext
 from exchange.files import Source
 from exchange.formats.spreadsheet.fields import FIELDS, fold_heading
 from exchange.formats.spreadsheet.guess import has_headings
-from exchange.problems import Findings, Where, nearest, short
+from exchange.problems import Findings, Where, did_you_mean, short
 from exchange.reading.grids import Grid
 from exchange.reading.textfiles import decode
 from exchange.reading.written_times import has_day, looks_like_time
@@ -154,7 +154,7 @@ def _is_field(name: object, where: Where, field: str, findings: Findings) -> boo
     if name == "" or (isinstance(name, str) and name in FIELDS):
         return True
     message = gettext("There is no such column: “%(column)s”. %(hint)s Known are: %(known)s.")
-    values = {"column": short(str(name)), "hint": nearest(str(name), FIELDS).strip()}
+    values = {"column": short(str(name)), "hint": did_you_mean(str(name), FIELDS).strip()}
     findings.problem(where, field, message, **values, known=", ".join(FIELDS))
     return False
 

@@ -18,13 +18,13 @@ from exchange.problems import Findings, Where, short
 from exchange.reading.papers import (
     ACCEPTED,
     DECLINED,
-    WEB,
-    Name,
+    WEB_ADDRESS,
     PaperParts,
-    as_source,
-    listed,
-    parsed,
-    uid_of,
+    ParsedAuthor,
+    escape_markdown,
+    make_uid,
+    parse_authors,
+    shorten_list,
 )
 from exchange.reading.values import tidy
 from exchange.records import (
@@ -50,7 +50,7 @@ class PaperReader:
 
     def __init__(self, context: Context, findings: Findings, *, is_markdown: bool) -> None:
         self.context, self.findings = context, findings
-        self.source: Callable[[str], str] = (lambda text: text) if is_markdown else as_source
+        self.source: Callable[[str], str] = (lambda text: text) if is_markdown else escape_markdown
         self.parts = PaperParts(findings)
         self.schedule = ScheduleReader(context, self.parts, findings, self.source)
         self.papers: dict[str, PaperRecord] = {}
@@ -85,7 +85,7 @@ class PaperReader:
 
     def _add_paper(self, row: Row) -> None:
         title = tidy(self.parts.text(row.get("title"), row.where, "title"))
-        uid = uid_of(row.get("uid")) or self._uid_of_title(title)
+        uid = make_uid(row.get("uid")) or self._uid_of_title(title)
         if not title and (row.has("title") or not uid):
             if row.get("session") and not uid:
                 self.schedule.add_session(row)
@@ -121,7 +121,7 @@ class PaperReader:
             for one in self.context.known("paper"):
                 self.by_title[_fold_title(one.name)].append(one.key)
         found = self.by_title.get(_fold_title(self.source(title)), [])
-        return found[0] if len(found) == 1 else uid_of(title)
+        return found[0] if len(found) == 1 else make_uid(title)
 
     def _paper(self, uid: str, title: str, row: Row) -> PaperRecord:
         where = row.where
@@ -168,7 +168,7 @@ class PaperReader:
     def _materials(self, row: Row) -> Iterable[MaterialRecord]:
         for kind in MATERIAL_FIELDS:
             link = row.get(kind)
-            if WEB.match(link):
+            if WEB_ADDRESS.match(link):
                 yield MaterialRecord(where=row.where, kind=kind, url=link)
             elif link:
                 message = gettext("This is no address and was left out: %(link)s")
@@ -177,7 +177,7 @@ class PaperReader:
     def _add_award(self, uid: str, row: Row) -> None:
         for name in split_list(row.get("award"), is_list=True):
             known = self.known_awards.get(_fold_title(name))
-            key = known or uid_of(name)
+            key = known or make_uid(name)
             award = self.awards.get(key) or AwardRecord(
                 where=row.where, uid=key, name=UNSTATED if known else self.source(name), grants=()
             )
@@ -207,18 +207,18 @@ class PaperReader:
             if one.name or len(row.all("authors")) < 2
         )
 
-    def _names(self, row: Row) -> list[Name]:
+    def _names(self, row: Row) -> list[ParsedAuthor]:
         cells = [self.parts.text(cell, row.where, "authors") for cell in row.all("authors")]
         if len(cells) > 1:
             # A column for each author; an empty one keeps its place for the affiliations.
             return [_parse_author(cell) for cell in _without_trailing_empty(cells)]
         if row.has("last") or row.has("first"):
             pairs = zip_longest(row.all("first"), row.all("last"), fillvalue="")
-            return [Name(tidy(f"{first} {last}")) for first, last in pairs if first or last]
+            return [ParsedAuthor(tidy(f"{first} {last}")) for first, last in pairs if first or last]
         cell, names = "".join(cells), row.get("author_names") or row.get("name")
         # The column of authors may hold affiliations that a second column of bare names does not.
         byline = cell if "(" in cell else names or cell
-        found = parsed(self.parts.text(byline, row.where, "authors"))
+        found = parse_authors(self.parts.text(byline, row.where, "authors"))
         if len(found) > 1 and all(one.name and " " not in one.name for one in found) and byline.isascii():
             message = gettext(
                 "All authors have one name only: %(cell)s. Do commas separate family and given names?"
@@ -226,7 +226,7 @@ class PaperReader:
             self.findings.note("doubt", row.where, message, cell=byline[:60])
         return found
 
-    def _affiliations(self, row: Row, names: list[Name]) -> list[tuple[str, ...]]:
+    def _affiliations(self, row: Row, names: list[ParsedAuthor]) -> list[tuple[str, ...]]:
         """Return the affiliations of each author: those of a row are in the order of the authors."""
         none: list[tuple[str, ...]] = [()] * len(names)
         cells = [self.parts.text(cell, row.where, "affiliation") for cell in row.all("affiliation")]
@@ -248,7 +248,7 @@ class PaperReader:
     # Rows of authors
 
     def _add_author(self, row: Row) -> None:
-        uid = uid_of(row.get("uid"))
+        uid = make_uid(row.get("uid"))
         if not uid:
             self.findings.problem(row.where, "uid", gettext("Say to which paper the author belongs."))
             return
@@ -295,13 +295,13 @@ class PaperReader:
             groups[tidy(word)].append(uid)
         for word, uids in sorted(groups.items()):
             message = gettext("Left out because of the decision “%(word)s”: %(count)s (%(keys)s).")
-            count, keys = len(uids), listed(uids)
+            count, keys = len(uids), shorten_list(uids)
             self.findings.note("warning", Where(), message, word=word[:60], count=count, keys=keys)
         if self.undecided:
             message = gettext(
                 "Without a decision that accepts them, new papers are drafts: %(count)s (%(keys)s)."
             )
-            count, keys = len(self.undecided), listed(self.undecided)
+            count, keys = len(self.undecided), shorten_list(self.undecided)
             self.findings.note("warning", Where(), message, count=count, keys=keys)
         return tuple(self.papers.values())
 
@@ -311,7 +311,7 @@ class PaperReader:
         here = self.context.authors(missing) if missing else {}
         for uid, mark, cell, where in self.author_marks:
             authors = stated(self.papers[uid].authors, ()) or here.get(uid, ())
-            for one in parsed(cell):
+            for one in parse_authors(cell):
                 place = _find_author(one.name, authors)
                 if place is None:
                     message = gettext(
@@ -335,13 +335,13 @@ def _fold_title(title: str) -> str:
     return markup.fold(markup.plain(title))
 
 
-def _parse_author(cell: str) -> Name:
+def _parse_author(cell: str) -> ParsedAuthor:
     """Return the one author of a cell, affiliations in parentheses."""
-    found = parsed(cell)
+    found = parse_authors(cell)
     if len(found) == 2 and "," in cell and "(" not in cell:
         family, _, given = cell.partition(",")
-        return Name(tidy(f"{given} {family}"))
-    return found[0] if found else Name("")
+        return ParsedAuthor(tidy(f"{given} {family}"))
+    return found[0] if found else ParsedAuthor("")
 
 
 def _without_trailing_empty(cells: list[str]) -> list[str]:

@@ -10,8 +10,8 @@ from django.utils.translation import gettext
 from exchange.files import Context
 from exchange.formats.spreadsheet.cells import Row
 from exchange.problems import Findings, Where, short
-from exchange.reading.values import UnfitError, moment, noted_text
-from exchange.reading.written_times import WrittenTime, read_written
+from exchange.reading.values import InvalidValueError, clean_text, parse_datetime
+from exchange.reading.written_times import WrittenTime, parse_written_time
 
 LATE_HOUR, EARLY_HOUR = 18, 8
 MINUTES = re.compile(r"(\d{1,4})(?:\.0)?\s*(?:min(?:ute)?s?\.?|')?\Z", re.IGNORECASE)
@@ -37,8 +37,8 @@ class RowTimes:
         if not cell:
             return WrittenTime()
         try:
-            return read_written(noted_text(cell, where, name, self.findings), self.context.days)
-        except UnfitError as error:
+            return parse_written_time(clean_text(cell, where, name, self.findings), self.context.days)
+        except InvalidValueError as error:
             self.findings.problem(where, name, str(error))
             return WrittenTime()
 
@@ -46,8 +46,8 @@ class RowTimes:
         """Return the day that a row names in any of its columns of times, without reporting anything."""
         for name in ("date", "start", "session_start"):
             try:
-                found = read_written(row.get(name), self.context.days) if row.get(name) else None
-            except UnfitError:
+                found = parse_written_time(row.get(name), self.context.days) if row.get(name) else None
+            except InvalidValueError:
                 continue
             if found and found.day:
                 return found.day
@@ -93,8 +93,8 @@ class RowTimes:
         offset = f"{offset[:3]}:{offset[-2:]}" if offset and offset != "Z" else offset
         try:
             written = f"{day.isoformat()} {clock.isoformat('seconds')}{offset}"
-            return moment(written, self.zone).astimezone(UTC)
-        except UnfitError as error:
+            return parse_datetime(written, self.zone).astimezone(UTC)
+        except InvalidValueError as error:
             self.findings.problem(where, name, str(error))
             return None
 

@@ -19,8 +19,15 @@ from exchange.formats.spreadsheet.cells import Row
 from exchange.formats.spreadsheet.mapping import PRESENTATION_FIELDS
 from exchange.formats.spreadsheet.row_times import RowTimes, Span
 from exchange.problems import Findings, Where, short
-from exchange.reading.papers import OTHER_KINDS, PAPER_KINDS, PaperParts, kind_of, parsed, uid_of
-from exchange.reading.values import slug, tidy, zone_called
+from exchange.reading.papers import (
+    OTHER_KINDS,
+    PAPER_KINDS,
+    PaperParts,
+    guess_session_kind,
+    make_uid,
+    parse_authors,
+)
+from exchange.reading.values import get_zone, slug, tidy
 from exchange.records import (
     UNSTATED,
     PersonRef,
@@ -46,7 +53,7 @@ PLAIN_DECISION = re.compile(
 
 def is_program_row(row: Row) -> bool:
     """Whether a row is a session without papers, such as a break or an invited talk, by its kind."""
-    return not row.get("uid") and kind_of(row.get("kind"), "") in OTHER_KINDS
+    return not row.get("uid") and guess_session_kind(row.get("kind"), "") in OTHER_KINDS
 
 
 @dataclass(slots=True)
@@ -108,7 +115,7 @@ class ScheduleReader:
         }
         self.appearances: dict[str, Appearance] = {}
         self.by_paper: dict[str, list[Appearance]] = defaultdict(list)
-        self.zone = zone_called(context.timezone)
+        self.zone = get_zone(context.timezone)
         self.times = RowTimes(context, findings, self.zone)
 
     # Rows
@@ -161,7 +168,7 @@ class ScheduleReader:
             session.own = span
         names = ";".join(filter(None, [*row.all("authors"), row.get("presenter"), row.get("name")]))
         affiliation = row.get("affiliation")
-        for one in parsed(self.parts.text(names, row.where, "authors")):
+        for one in parse_authors(self.parts.text(names, row.where, "authors")):
             if one.name:
                 place = next(iter(one.affiliations), affiliation)
                 session.roles.append(self._role(one.name, "speaker", row.where, place))
@@ -188,27 +195,29 @@ class ScheduleReader:
         if found := known.get(words) or known.get(markup.fold(words)):
             return found
         more = (kind for kind, signs in MORE_KINDS if signs.search(words))
-        return kind_of(words, "", PRESENTATION_KINDS) or next(more, "")
+        return guess_session_kind(words, "", PRESENTATION_KINDS) or next(more, "")
 
     def _session_kind(self, words: str) -> str:
         words = tidy(words)
         known = self.kinds["session"]
-        return known.get(words) or known.get(markup.fold(words)) or kind_of(words, "") or words
+        return known.get(words) or known.get(markup.fold(words)) or guess_session_kind(words, "") or words
 
     def _guessed_kind(self, paper: str, row: Row) -> str:
         """Return the kind of a row that names none: as it is here, else by decision, board and session."""
         here = self.known_presentations.get(paper, [])
         if len(here) == 1:
             return here[0].kind
-        decision = kind_of(row.get("decision"), "", PRESENTATION_KINDS)
+        decision = guess_session_kind(row.get("decision"), "", PRESENTATION_KINDS)
         if row.get("board"):
             return "poster"
         session = f"{row.get('session_kind')} {row.get('session')}"
-        return decision or kind_of(session, "oral", PRESENTATION_KINDS)
+        return decision or guess_session_kind(session, "oral", PRESENTATION_KINDS)
 
     def _kind_of_session(self, session: NewSession, row: Row) -> str:
         known = session.known.kind if session.known else ""
-        return known or session.own_kind or kind_of(f"{row.get('session_kind')} {session.title}", "")
+        return (
+            known or session.own_kind or guess_session_kind(f"{row.get('session_kind')} {session.title}", "")
+        )
 
     def _uid(self, paper: str, kind: str, row: Row, session: NewSession | None) -> str:
         """Return the uid of the presentation that is here, else a new one."""
@@ -219,7 +228,7 @@ class ScheduleReader:
             alike = [one for one in alike if one.session == key] or alike
         if alike:
             return alike[0].key
-        uid = uid_of(f"{paper}-{kind}")
+        uid = make_uid(f"{paper}-{kind}")
         number, found = 2, uid
         while found in self.appearances:
             found, number = f"{uid[:60]}-{number}", number + 1
@@ -252,7 +261,7 @@ class ScheduleReader:
         session.own_kind = session.own_kind or self._session_kind(row.get("session_kind"))
         if own.start and not session.own.start:
             session.own = own
-        for one in parsed(self.parts.text(row.get("chair"), row.where, "chair")):
+        for one in parse_authors(self.parts.text(row.get("chair"), row.where, "chair")):
             names = [role.person.name for role in session.roles]
             if one.name and one.name not in names:
                 session.roles.append(self._role(one.name, "chair", row.where, "; ".join(one.affiliations)))
@@ -393,7 +402,7 @@ class ScheduleReader:
 def _kind_of_new(session: NewSession) -> str:
     """Return the kind that a title says, else that of all its papers."""
     shown = _common_value(session.kinds)
-    return kind_of(session.title, "") or (shown if shown in PAPER_KINDS else "other")
+    return guess_session_kind(session.title, "") or (shown if shown in PAPER_KINDS else "other")
 
 
 def _common_value(values: Iterable[str]) -> str:

@@ -27,10 +27,10 @@ from exchange.formats.tables.rows import (
     read_rows,
     records_of,
 )
-from exchange.problems import Findings, Where, nearest, short
-from exchange.reading.archives import RESOURCE_FORKS, is_workbook, member_names, packed, unpacked
-from exchange.reading.sheets import Sheet, columns, read_sheets, write_sheet
-from exchange.reading.values import UnfitError, checked, key_of, zone_called, zone_of
+from exchange.problems import Findings, Where, did_you_mean, short
+from exchange.reading.archives import RESOURCE_FORKS, is_workbook, member_names, pack_zip, unpack
+from exchange.reading.sheets import Sheet, header_columns, read_sheets, write_sheet
+from exchange.reading.values import InvalidValueError, check_program, get_zone, key_of, program_zone
 from exchange.records import EditionRecord, MenuRecord, Program, Record, is_stated
 
 TEXT_EXTENSIONS = ("csv", "tsv", "txt")
@@ -49,7 +49,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         findings.problem(sheets["papers"].where, AUTHORS_COLUMN, message)
     zone = _zone(sheets, context, findings)
     entries = {name: read_rows(TABLES[name], sheet, zone, findings) for name, sheet in sheets.items()}
-    return checked(_program(entries, context, findings), findings)
+    return check_program(_program(entries, context, findings), findings)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
@@ -62,7 +62,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
                 return False
             continue
         name = table_of_file(source.name, TEXT_EXTENSIONS)
-        if not name or columns(source) - {
+        if not name or header_columns(source) - {
             *TABLES[name].headings,
             *DERIVED_COLUMNS.get(name, {}),
             AUTHORS_COLUMN,
@@ -87,7 +87,7 @@ def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
                 if name := _new_table(f"{title}.xlsx", source.name, found, findings):
                     found[name] = sheet
             continue
-        for file in unpacked(source, findings):
+        for file in unpack(source, findings):
             path = PurePath(file.name.replace("\\", "/"))
             name = _new_table(path.name, file.name, found, findings)
             for _title, table in read_sheets(Source(path.name, file.content), findings) if name else ():
@@ -101,7 +101,7 @@ def _new_table(file: str, place: str, found: Iterable[str], findings: Findings) 
     if not name:
         known = [f"{table}.csv" for table in TABLES]
         listed = gettext("Valid tables: %(tables)s") % {"tables": ", ".join(known)}
-        message = f"{gettext('No table has this name.')}{nearest(file, known) or f' {listed}'}"
+        message = f"{gettext('No table has this name.')}{did_you_mean(file, known) or f' {listed}'}"
         findings.problem(Where(short(place)), "", message)
     elif name in found:
         findings.problem(Where(short(place)), "", gettext("This table is given twice. Give it once."))
@@ -114,8 +114,8 @@ def _zone(sheets: dict[str, Sheet], context: Context, findings: Findings) -> Zon
     rows = sheets["edition"].rows if "edition" in sheets else ()
     stated = rows[0].cells.get("timezone", "").strip() if rows else ""
     try:
-        return zone_called(stated or context.timezone)
-    except UnfitError as error:
+        return get_zone(stated or context.timezone)
+    except InvalidValueError as error:
         if not stated:  # the check of the edition finds one that is stated
             findings.problem(Where(), "timezone", str(error))
         return ZoneInfo("UTC")
@@ -155,7 +155,7 @@ def _join_children(
         if table.parent in entries:
             message = gettext("There is no such %(column)s in %(table)s.csv: %(key)s.")
             message %= {"column": table.link, "table": table.parent, "key": short(link)}
-            findings.problem(group[0].where, table.link, f"{message}{nearest(link, known)}")
+            findings.problem(group[0].where, table.link, f"{message}{did_you_mean(link, known)}")
         else:
             # The file says nothing of them but what their children say.
             own: dict[str, Any] = {"where": group[0].where, TABLES[table.parent].key: link}
@@ -187,7 +187,7 @@ def _children(table: Table, entries: Sequence[Entry], findings: Findings) -> tup
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write one ZIP, the same bytes for the same program. Times are wall times of the edition's zone."""
-    zone, files = zone_of(program, context), []
+    zone, files = program_zone(program, context), []
     for table in TABLES.values():
         entries = list(entries_of(table, program))
         if entries or _is_stated_empty(table, program):
@@ -201,7 +201,7 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
             headings = [*([table.link] if table.link else []), *(column.name for column in stated)]
             rows = (cells_of(table, stated, entry, zone) for entry in entries)
             files.append((f"{table.name}.csv", write_sheet(headings, rows)))
-    yield OutputFile(f"{context.edition}-tables.zip", [packed(files)])
+    yield OutputFile(f"{context.edition}-tables.zip", [pack_zip(files)])
 
 
 def _is_stated_empty(table: Table, program: Program) -> bool:

@@ -23,8 +23,8 @@ from exchange.formats.tables.rows import (
     join_list,
     with_fields,
 )
-from exchange.reading.sheets import heading
-from exchange.reading.values import zone_of
+from exchange.reading.sheets import column_heading
+from exchange.reading.values import program_zone
 from exchange.records import GrantRecord, Program, first_stated, stated
 
 # Returns the added cells of a record.
@@ -37,8 +37,8 @@ def download_columns(name: str) -> tuple[str, ...]:
 
 def download_lines(name: str, program: Program, context: Context) -> Iterator[list[str]]:
     """Yield the headings of a table, at once, then its rows: for files that no memory holds as a whole."""
-    table, zone = TABLES[name], zone_of(program, context)
-    yield [heading(column) for column in download_columns(name)]
+    table, zone = TABLES[name], program_zone(program, context)
+    yield [column_heading(column) for column in download_columns(name)]
     columns = [with_offset(column) for column in table.columns]
     added = {"papers": paper_cells, "awards": award_cells}.get(name)
     more: AddedCells = added(program, context, zone) if added else lambda record: []

@@ -18,16 +18,16 @@ from django.utils.translation import gettext
 from exchange import records
 from exchange.files import Rows
 from exchange.problems import Findings, short
-from exchange.reading.sheets import Row, Sheet, heading
+from exchange.reading.sheets import Sheet, SheetRow, column_heading
 from exchange.reading.values import (
-    UnfitError,
-    checked_text,
-    day,
-    is_repeated,
+    InvalidValueError,
+    check_integer,
+    is_ambiguous,
     key_of,
-    moment,
+    parse_date,
+    parse_datetime,
+    remove_control_characters,
     slug,
-    whole_number,
 )
 from exchange.records import UNSTATED, AuthorRecord, MenuRecord, PersonRef, Program, Record, Stated, is_stated
 
@@ -84,42 +84,44 @@ def join_list(parts: Sequence[str]) -> str:
 
 def _parse_whole(text: str, zone: ZoneInfo) -> int:
     if not WHOLE.match(text.strip()):
-        raise UnfitError(gettext('"%(text)s" is not a whole number.'), text=short(text))
-    return whole_number(int(text))
+        raise InvalidValueError(gettext('"%(text)s" is not a whole number.'), text=short(text))
+    return check_integer(int(text))
 
 
 def _parse_flag(text: str, zone: ZoneInfo) -> bool:
     found = FLAG_WORDS.get(text.strip().casefold())
     if found is None:
-        raise UnfitError(gettext('"%(text)s" is neither yes nor no.'), text=short(text))
+        raise InvalidValueError(gettext('"%(text)s" is neither yes nor no.'), text=short(text))
     return found
 
 
 def _parse_pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
     """Read `dblp:l/YLiu; neurips.cc:457880`."""
-    parts = [part.partition(":") for part in split_list(checked_text(text))]
+    parts = [part.partition(":") for part in split_list(remove_control_characters(text))]
     found = tuple((scheme.strip(), value.strip()) for scheme, _, value in parts)
     if not all(map(all, found)):
         message = gettext('"%(text)s" is not a list of identifiers. Write them as dblp:l/YLiu; orcid:0000-….')
-        raise UnfitError(message, text=short(text))
+        raise InvalidValueError(message, text=short(text))
     return found
 
 
 def format_clock(value: datetime, zone: ZoneInfo) -> str:
     """Return the wall time; with its offset where the wall alone does not say which moment is meant."""
     local = value.astimezone(zone)
-    shown = local if is_repeated(local) or local.microsecond else local.replace(tzinfo=None)
+    shown = local if is_ambiguous(local) or local.microsecond else local.replace(tzinfo=None)
     return shown.isoformat(" ", "auto" if local.second or local.microsecond else "minutes")
 
 
 CELL_TYPES: dict[object, CellType] = {
-    str: CellType(lambda text, zone: checked_text(text), lambda value, zone: str(value), ""),
+    str: CellType(lambda text, zone: remove_control_characters(text), lambda value, zone: str(value), ""),
     int: CellType(_parse_whole, lambda value, zone: str(value)),
     bool: CellType(_parse_flag, lambda value, zone: "yes" if value else "no"),
-    date: CellType(lambda text, zone: day(text.strip()), lambda value, zone: str(value.isoformat())),
-    datetime: CellType(lambda text, zone: moment(text.strip(), zone), format_clock),
+    date: CellType(lambda text, zone: parse_date(text.strip()), lambda value, zone: str(value.isoformat())),
+    datetime: CellType(lambda text, zone: parse_datetime(text.strip(), zone), format_clock),
     tuple[str, ...]: CellType(
-        lambda text, zone: split_list(checked_text(text)), lambda value, zone: join_list(value), ()
+        lambda text, zone: split_list(remove_control_characters(text)),
+        lambda value, zone: join_list(value),
+        (),
     ),
     tuple[tuple[str, str], ...]: CellType(
         _parse_pairs, lambda value, zone: join_list([f"{scheme}:{name}" for scheme, name in value]), ()
@@ -253,13 +255,13 @@ def read_rows(table: Table, sheet: Sheet, zone: ZoneInfo, findings: Findings) ->
     added = DERIVED_COLUMNS.get(table.name, {})
     unknown = [column for column in sheet.columns if column not in known and column not in added]
     for column in unknown:
-        findings.unknown(sheet.where, heading(column), "column", map(heading, known))
+        findings.unknown(sheet.where, column_heading(column), "column", map(column_heading, known))
     if table.link and table.link not in sheet.columns:
-        findings.problem(sheet.where, heading(table.link), gettext("This column is missing."))
+        findings.problem(sheet.where, column_heading(table.link), gettext("This column is missing."))
         return []
     if unknown:
         return []
-    if passed_over := [heading(column) for column in sheet.columns if column in added]:
+    if passed_over := [column_heading(column) for column in sheet.columns if column in added]:
         message = gettext("Columns that only repeat other tables were not read: %(columns)s.")
         findings.note("warning", sheet.where, message, columns=", ".join(passed_over))
     return [RowReader(table, row, zone, findings).entry() for row in sheet.rows]
@@ -268,12 +270,12 @@ def read_rows(table: Table, sheet: Sheet, zone: ZoneInfo, findings: Findings) ->
 @dataclass(frozen=True, slots=True)
 class RowReader:
     table: Table
-    row: Row
+    row: SheetRow
     zone: ZoneInfo
     findings: Findings
 
     def problem(self, column: str, message: str, **values: object) -> None:
-        self.findings.problem(self.row.where, heading(column), message, **values)
+        self.findings.problem(self.row.where, column_heading(column), message, **values)
 
     def entry(self) -> Entry:
         link, has_person = self.row.cells.get(self.table.link, "").strip(), False
@@ -310,22 +312,22 @@ class RowReader:
             return UNSTATED
         try:
             value = column.kind.read(text, self.zone)
-        except UnfitError as error:
+        except InvalidValueError as error:
             self.problem(column.name, str(error))
             return UNSTATED
         if isinstance(value, datetime):
-            if isinstance(value.tzinfo, ZoneInfo) and is_repeated(value):
+            if isinstance(value.tzinfo, ZoneInfo) and is_ambiguous(value):
                 message = gettext(
                     "%(name)s: the clock shows %(value)s twice on this day. "
                     "The first was taken; for the second, write %(second)s."
                 )
-                values = {"name": heading(column.name), "value": f"{value:%Y-%m-%d %H:%M}"}
+                values = {"name": column_heading(column.name), "value": f"{value:%Y-%m-%d %H:%M}"}
                 values["second"] = value.replace(fold=1).isoformat(" ", "minutes")
                 self.findings.note("warning", self.row.where, message, **values)
             return value.astimezone(UTC)
         if isinstance(value, str) and value != text:
             message = gettext("Control characters were removed from %(name)s.")
-            self.findings.note("warning", self.row.where, message, name=heading(column.name))
+            self.findings.note("warning", self.row.where, message, name=column_heading(column.name))
         return value
 
     def _made_key(self, own: dict[str, Any]) -> str:
@@ -338,8 +340,8 @@ class RowReader:
     def _authors(self) -> tuple[AuthorRecord, ...]:
         where = self.row.where
         try:
-            names = split_list(checked_text(self.row.cells[AUTHORS_COLUMN]))
-        except UnfitError as error:
+            names = split_list(remove_control_characters(self.row.cells[AUTHORS_COLUMN]))
+        except InvalidValueError as error:
             self.problem(AUTHORS_COLUMN, str(error))
             return ()
         return tuple(AuthorRecord(where=where, person=PersonRef(where=where, name=name)) for name in names)
@@ -353,7 +355,7 @@ def with_fields[R](records: Iterable[R], fields: Collection[str]) -> Iterable[R]
 def table_lines(name: str, program: Program, zone: ZoneInfo) -> Iterator[list[str]]:
     """Yield the headings of a table, at once, then its rows: for files that no memory holds as a whole."""
     table = TABLES[name]
-    yield [heading(column) for column in table.headings]
+    yield [column_heading(column) for column in table.headings]
     for entry in entries_of(table, program):
         yield cells_of(table, table.columns, entry, zone)
 

@@ -12,8 +12,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from django.utils.translation import gettext
 
-from exchange.reading.archives import BOOK, member_called
-from exchange.reading.grids import CONTINUED, NOTE_HEADINGS, NOTES
+from exchange.reading.archives import WORKBOOK_XML, zip_member
+from exchange.reading.grids import CONTINUED_MARK, NOTE_HEADINGS, NOTES_SHEET
 
 # In UTF-16 units, as spreadsheet programs count.
 MAX_CELL_CHARS = 32_767
@@ -42,7 +42,7 @@ class Notes:
             text = FORBIDDEN.sub("", text)
             note = gettext("Control characters were left out, which a workbook cannot hold.")
             self.rows.append([str(len(self.rows) + 1), sheet, str(row), column, note, ""])
-        if _units(text) <= MAX_CELL_CHARS and not CONTINUED.search(text):
+        if _units(text) <= MAX_CELL_CHARS and not CONTINUED_MARK.search(text):
             return text
         parts, left = [], text
         while _units(left) > MAX_PART_CHARS:
@@ -89,16 +89,16 @@ def workbook(sheets: Iterable[tuple[str, Iterable[Sequence[str]]]]) -> Iterator[
             path = f"xl/worksheets/sheet{len(names)}.xml"
             yield from _member(archive, outlet, path, _sheet(name, rows, notes))
         if notes.rows:
-            names.append(NOTES)
+            names.append(NOTES_SHEET)
             path = f"xl/worksheets/sheet{len(names)}.xml"
-            yield from _member(archive, outlet, path, _sheet(NOTES, [NOTE_HEADINGS, *notes.rows], None))
+            yield from _member(archive, outlet, path, _sheet(NOTES_SHEET, [NOTE_HEADINGS, *notes.rows], None))
         for path, content in _package_files(names).items():
             yield from _member(archive, outlet, path, [HEAD + content])
     yield outlet.take()
 
 
 def _member(archive: zipfile.ZipFile, outlet: Outlet, path: str, pieces: Iterable[str]) -> Iterator[bytes]:
-    with archive.open(member_called(path), "w") as file:
+    with archive.open(zip_member(path), "w") as file:
         for piece in pieces:
             file.write(piece.encode())
             yield outlet.take()
@@ -150,10 +150,10 @@ def _package_files(names: Sequence[str]) -> dict[str, str]:
         "[Content_Types].xml": f'<Types xmlns="{PACKAGE}/content-types">'
         '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
         '<Default Extension="xml" ContentType="application/xml"/>'
-        f'<Override PartName="/{BOOK}" ContentType="{TYPE}.sheet.main+xml"/>{types}</Types>',
+        f'<Override PartName="/{WORKBOOK_XML}" ContentType="{TYPE}.sheet.main+xml"/>{types}</Types>',
         "_rels/.rels": f'<Relationships xmlns="{PACKAGE}/relationships">'
-        f'<Relationship Id="rId1" Type="{DOCUMENT}/officeDocument" Target="{BOOK}"/></Relationships>',
-        BOOK: f'<workbook xmlns="{MAIN}" xmlns:r="{DOCUMENT}"><sheets>{sheets}</sheets></workbook>',
+        f'<Relationship Id="rId1" Type="{DOCUMENT}/officeDocument" Target="{WORKBOOK_XML}"/></Relationships>',
+        WORKBOOK_XML: f'<workbook xmlns="{MAIN}" xmlns:r="{DOCUMENT}"><sheets>{sheets}</sheets></workbook>',
         "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{PACKAGE}/relationships">{links}'
         "</Relationships>",
     }

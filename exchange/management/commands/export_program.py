@@ -14,7 +14,7 @@ from conference.models import Edition
 from exchange.exports.dump import dump_for_format, writing_context
 from exchange.files import OutputFile
 from exchange.formats import writable
-from exchange.problems import ProgramError, refused
+from exchange.problems import ProgramError, program_error
 
 
 class Command(BaseCommand):
@@ -43,13 +43,15 @@ class Command(BaseCommand):
     def _export(self, options: dict[str, Any]) -> None:
         fmt = writable().get(options["format"])
         if fmt is None or fmt.write is None:
-            raise refused(
+            raise program_error(
                 f"There is no format “{options['format']}” to write. There are: {', '.join(writable())}."
             )
         edition = _find_edition(options["edition"])
         program = dump_for_format(fmt, edition, drafts=options["drafts"])
         if program.edition is None:
-            raise refused(f"Edition {edition.slug} is not public. Use --drafts for a copy of everything.")
+            raise program_error(
+                f"Edition {edition.slug} is not public. Use --drafts for a copy of everything."
+            )
         self._write(list(fmt.write(program, writing_context(edition))), options["output"])
 
     def _write(self, files: list[OutputFile], output: str | None) -> None:
@@ -61,7 +63,7 @@ class Command(BaseCommand):
                 self.stderr.write(f"{place} written")
         elif len(files) > 1:
             names = ", ".join(file.name for file in files)
-            raise refused(f"This format writes several files ({names}). Name a folder with -o.")
+            raise program_error(f"This format writes several files ({names}). Name a folder with -o.")
         else:
             for file in files:
                 sys.stdout.buffer.writelines(file.chunks)
@@ -71,7 +73,7 @@ def _find_edition(slug: str) -> Edition:
     edition: Edition | None = Edition.objects.filter(slug=slug).first()
     if edition is None:
         known = ", ".join(Edition.objects.values_list("slug", flat=True)) or "none"
-        raise refused(f"There is no edition “{slug}”. Existing: {known}.")
+        raise program_error(f"There is no edition “{slug}”. Existing: {known}.")
     return edition
 
 

@@ -19,9 +19,9 @@ from exchange.imports.compare import OUTCOMES
 from exchange.imports.kinds import KINDS
 from exchange.imports.known_rows import reading_context
 from exchange.imports.load import Report, load
-from exchange.jobs.fetch import Policy, fetch
-from exchange.jobs.photos import with_photos
-from exchange.problems import Note, ProgramError, note_sections, refused, short
+from exchange.jobs.fetch import FetchPolicy, fetch
+from exchange.jobs.photos import fetch_photos
+from exchange.problems import Note, ProgramError, note_sections, program_error, short
 
 BAR_CHARS = 30
 MAX_NOTES = 20
@@ -128,13 +128,13 @@ class Command(BaseCommand):
     def _load(self, options: dict[str, Any]) -> Report:
         fmt = readable().get(options["format"])
         if fmt is None or fmt.read is None:
-            raise refused(
+            raise program_error(
                 f"There is no format “{options['format']}” to read. There are: {', '.join(readable())}."
             )
         sources = _sources(fmt, options)
         slug = options["edition"]
         context = reading_context(Edition.objects.filter(slug=slug).first(), slug)
-        program, photos = with_photos(fmt.read(sources, context), dry_run=options["dry_run"])
+        program, photos = fetch_photos(fmt.read(sources, context), dry_run=options["dry_run"])
         return load(
             program,
             slug,
@@ -150,12 +150,14 @@ def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:
     """Read the files, or fetch what the address gives: one of them, not both."""
     url = options["from_url"]
     if bool(url) == bool(options["file"]):
-        raise refused("Give files, or an address with --from-url: one of them.")
+        raise program_error("Give files, or an address with --from-url: one of them.")
     if not url:
         return read_sources(options["file"])
     if fmt.pages is None:
-        raise refused(f"{fmt.name} cannot be fetched. Save the file and give its name.")
-    policy = Policy(frozenset(settings.IMPORT_HOSTS), token=_token(fmt.pages.token, options["token_file"]))
+        raise program_error(f"{fmt.name} cannot be fetched. Save the file and give its name.")
+    policy = FetchPolicy(
+        frozenset(settings.IMPORT_HOSTS), token=_token(fmt.pages.token, options["token_file"])
+    )
     return fetch(url, fmt.pages, policy, None if options["no_progress"] else ProgressBar(sys.stderr))
 
 
@@ -164,7 +166,7 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
     files = [file for path in paths for file in _files(Path(path))]
     total = sum(file.stat().st_size for file in files)
     if total > MAX_BYTES:
-        raise refused(
+        raise program_error(
             f"The files hold {total // MEGABYTE} MB; at most {MAX_BYTES // MEGABYTE} MB are read. "
             "Is this a conference program?"
         )
@@ -175,19 +177,19 @@ def _files(path: Path) -> Iterator[Path]:
     if path.is_dir():
         found = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
         if not found:
-            raise refused("The folder holds no files.", str(path))
+            raise program_error("The folder holds no files.", str(path))
         yield from found
     elif path.is_file():
         yield path
     else:
-        raise refused("There is no such file or folder.", str(path))
+        raise program_error("There is no such file or folder.", str(path))
 
 
 def _source(file: Path) -> Source:
     try:
         return Source(file.name, file.read_bytes())
     except OSError as error:
-        raise refused(f"The file cannot be read: {error.strerror}.", str(file)) from error
+        raise program_error(f"The file cannot be read: {error.strerror}.", str(file)) from error
 
 
 def _token(variable: str, file: str | None) -> str:
@@ -196,5 +198,5 @@ def _token(variable: str, file: str | None) -> str:
         read_sources([file])[0].content.decode("ascii", "replace") if file else os.environ.get(variable, "")
     )
     if not token.strip().isascii() or len(token.split()) > 1:
-        raise refused("This does not look like a token: it must be one word.", file or variable)
+        raise program_error("This does not look like a token: it must be one word.", file or variable)
     return token.strip()

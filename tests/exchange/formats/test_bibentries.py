@@ -4,7 +4,7 @@ import pytest
 
 from exchange.files import Context, Source
 from exchange.formats import bibtex
-from exchange.reading.bibtex import decoded
+from exchange.reading.bibtex import decode_tex
 from exchange.records import MaterialRecord, Program, stated
 from tests.exchange.outputs import content, reported
 from tests.exchange.programs import author, paper, program
@@ -73,7 +73,7 @@ def test_volumes_and_incomplete_authors_are_said() -> None:
     ],
 )
 def test_tex_becomes_text(tex: str, plain: str) -> None:
-    assert decoded(tex) == plain
+    assert decode_tex(tex) == plain
 
 
 def test_names_and_keywords_are_plain_text() -> None:

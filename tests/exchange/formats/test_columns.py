@@ -24,7 +24,7 @@ from exchange.formats.spreadsheet.mapping import (
     samples_of,
 )
 from exchange.problems import Findings
-from exchange.reading.grids import Reading, read_grids
+from exchange.reading.grids import TextDialect, read_grids
 from exchange.records import PresentationRecord, Program, stated
 from tests.exchange.outputs import reported
 
@@ -420,7 +420,7 @@ def test_encoding_and_separator_are_guessed(content: bytes, encoding: str, separ
 
 def test_utf16_without_a_mark_can_be_chosen() -> None:
     source = Source("x.csv", "title,id\nGröße,1\n".encode("utf-16-le"))
-    (grid,) = read_grids([source], Findings(), readings={0: Reading(encoding="utf-16")})
+    (grid,) = read_grids([source], Findings(), readings={0: TextDialect(encoding="utf-16")})
 
     assert grid.lines == [(1, ["title", "id"]), (2, ["Größe", "1"])]
 

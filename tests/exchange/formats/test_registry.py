@@ -4,7 +4,7 @@ from pathlib import Path
 
 from exchange.formats import citation_formats, readable, writable
 from exchange.formats.tables.rows import TABLES
-from exchange.reading.sheets import heading
+from exchange.reading.sheets import column_heading
 
 DOCS = (Path(__file__).parents[3] / "docs" / "formats.md").read_text("utf-8")
 
@@ -23,4 +23,4 @@ def test_docs_name_the_columns_of_every_table() -> None:
     lines = {line.split("`")[1]: line for line in reversed(DOCS.splitlines()) if line.startswith("| `")}
     for name, table in TABLES.items():
         columns = lines[f"{name}.csv"].split("|")[2]
-        assert [column.strip() for column in columns.split(",")] == [*map(heading, table.headings)]
+        assert [column.strip() for column in columns.split(",")] == [*map(column_heading, table.headings)]

@@ -9,7 +9,7 @@ from openpyxl import Workbook
 import markup
 from exchange.files import Context, Source
 from exchange.formats import spreadsheet
-from exchange.reading.papers import parsed
+from exchange.reading.papers import parse_authors
 from exchange.records import MaterialRecord, PaperRecord, Program, is_stated, stated
 from tests.exchange.outputs import reported
 
@@ -131,7 +131,7 @@ def test_no_e_mail_address_is_kept() -> None:
     ],
 )
 def test_names_of_a_cell(cell: str, names: list[str]) -> None:
-    assert [one.name for one in parsed(cell)] == names
+    assert [one.name for one in parse_authors(cell)] == names
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_names_of_a_cell(cell: str, names: list[str]) -> None:
     ],
 )
 def test_affiliations_in_parentheses_or_by_number(cell: str) -> None:
-    assert [(one.name, one.affiliations) for one in parsed(cell)] == [
+    assert [(one.name, one.affiliations) for one in parse_authors(cell)] == [
         ("Mia Zed", ("MIT",)),
         ("Ann Abe", ("MIT", "CMU")),
     ]
@@ -166,7 +166,7 @@ def test_affiliations_in_parentheses_or_by_number(cell: str) -> None:
 def test_a_parenthesis_within_a_name_is_a_nickname(
     cell: str, authors: list[tuple[str, tuple[str, ...]]]
 ) -> None:
-    assert [(one.name, one.affiliations) for one in parsed(cell)] == authors
+    assert [(one.name, one.affiliations) for one in parse_authors(cell)] == authors
 
 
 @pytest.mark.parametrize(
@@ -245,4 +245,4 @@ def test_mapping_that_names_no_column_is_refused() -> None:
     ],
 )
 def test_cell_of_an_attacker_is_read_at_once(cell: str, name: str) -> None:
-    assert [one.name for one in parsed(cell)] == [name]
+    assert [one.name for one in parse_authors(cell)] == [name]

@@ -12,8 +12,8 @@ from exchange.files import Context, Source
 from exchange.formats.tables import read, write
 from exchange.formats.tables.rows import TABLES, join_list, split_list
 from exchange.problems import ProgramError
-from exchange.reading.grids import unguarded
-from exchange.reading.sheets import guarded, heading
+from exchange.reading.grids import remove_formula_guard
+from exchange.reading.sheets import column_heading, guard_formula
 from exchange.records import (
     AuthorRecord,
     EditionRecord,
@@ -65,8 +65,8 @@ def test_program_fully_stated_round_trip_is_exact(program: Program) -> None:
 
 @given(TEXTS)
 def test_guarded_cell_is_no_formula_and_comes_back(text: str) -> None:
-    assert unguarded(guarded(text)) == text
-    assert not guarded(text).startswith(("=", "+", "-", "@", "\t", "\r"))
+    assert remove_formula_guard(guard_formula(text)) == text
+    assert not guard_formula(text).startswith(("=", "+", "-", "@", "\t", "\r"))
 
 
 @given(LABELS, LABELS)
@@ -223,4 +223,4 @@ def test_read_bad_zip_is_refused(source: Source, message: str) -> None:
 
 def test_tables_headings_are_words() -> None:
     columns = chain.from_iterable(table.headings for table in TABLES.values())
-    assert all(heading(column).replace(" ", "").isalpha() for column in columns)
+    assert all(column_heading(column).replace(" ", "").isalpha() for column in columns)
