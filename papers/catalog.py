@@ -1,6 +1,6 @@
-"""Which public papers of an edition have which property, as bitmaps in memory, cached per revision.
+"""The public papers of an edition by facet value, as bitmaps that are cached per revision.
 
-Narrowing is one `&`, counting one `bit_count()`. How a page offers the choices: `papers.facets`.
+Filtering is one `&`, counting one `bit_count()`. How a page offers the choices: `papers.facets`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -72,7 +72,7 @@ class FacetValue:
     """One value of a facet, as it is written in an address, and the bitmap of the papers that have it."""
 
     value: str
-    # Translated when it is shown: the catalog is the same in all languages.
+    # Translated when shown: the catalog is the same in all languages.
     name: "str | StrPromise"
     bits: int = 0
     above: str = ""
@@ -111,7 +111,7 @@ class PaperNumbers:
         return {value(one): FacetValue(value(one), label(one), some) for one, some in bits if some}
 
 
-# What is read of an edition
+# Queries
 
 
 def listed_papers(edition: Edition, at: datetime) -> list[ListedPaper]:
@@ -167,7 +167,7 @@ def paper_talks(edition: Edition, at: datetime) -> list[PaperTalk]:
 
 
 def topic_choices(edition: Edition, papers: Sequence[ListedPaper], numbers: PaperNumbers) -> Choices:
-    """Return the topics in order, each before its own; a topic has the papers of those below it, too."""
+    """Return the topics in order, each before its subtopics, whose papers it includes."""
     rows = edition.topics.values_list("slug", "name", "parent__slug")
     topics = {slug: (name, parent or "") for slug, name, parent in rows}
     bits = dict.fromkeys(topics, 0)
@@ -196,7 +196,7 @@ def kind_choices(talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
     return numbers.choices({kind: members[kind] for kind in labels}, label=labels.__getitem__)
 
 
-# All of them
+# The catalog
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +218,7 @@ class Catalog:
         return any(paper.key in self.boards for paper in self.papers)
 
     def matching(self, chosen: dict[str, list[str]], but: str = "") -> int:
-        """Return the papers that have all the chosen values, those of the facet `but` not counted."""
+        """Return the bitmap of papers that have all the chosen values, ignoring the facet `but`."""
         wanted = [self.facets[name][value].bits for name in chosen if name != but for value in chosen[name]]
         return reduce(and_, wanted, self.all_papers)
 

@@ -25,9 +25,9 @@ from people.models import Institution
 MAX_WORDS = 100
 MAIN_TRACK = _("Main track")
 NO_TOPIC = _("Other papers")
-# Choices with the numbers of papers that they would leave.
+# Choices with the numbers of papers that they lead to.
 type Counted = list[tuple[FacetValue, int]]
-# What a facet choices at once, and behind "more"; of long ones the most frequent.
+# Choices before "more", and in all.
 CHOICES_SHOWN, MAX_CHOICES = 10, 50
 
 FACETS = {
@@ -51,15 +51,15 @@ SORTS = {
 }
 VIEWS = {"compact": _("Compact"), "cards": _("Cards"), "detailed": _("Detailed")}
 GROUPS = {"topic": _("By topic"), "track": _("By track")}
-# What an address leaves out, as it is so anyway.
+# Parameters with these values are left out of addresses.
 DEFAULTS = {"sort": "title", "view": "compact"}
 
 
 @dataclass(frozen=True, slots=True)
 class FacetChoice:
-    """A choice as the page choices it: how many papers it would leave, and the address that makes it.
+    """A link that chooses a value, or removes a chosen one, with the number of papers it leads to.
 
-    The address of a chosen one takes it back; `level` counts the topics above it.
+    `level` counts the topics above it.
     """
 
     label: str
@@ -72,7 +72,7 @@ class FacetChoice:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """What can be chosen of one property, under all that is chosen of the others."""
+    """The choices of one facet, given those of the others."""
 
     name: str
     label: str
@@ -80,7 +80,7 @@ class Facet:
 
     @property
     def first_choices(self) -> list[FacetChoice]:
-        """What is shown at once: the beginning, and an open branch of topics."""
+        """The choices that are not folded: the first, and an open branch of topics."""
         begun = self.choices[:CHOICES_SHOWN]
         return [offer for offer in self.choices if offer in begun or offer.chosen or offer.level]
 
@@ -133,11 +133,11 @@ class PaperFilter(forms.Form):
         """Return the parameter of a field."""
         return self.PARAMETERS.get(field_name, field_name)
 
-    # What is asked for
+    # Parameters
 
     @property
     def chosen(self) -> dict[str, Any]:
-        """The parameters as read; raise `BadParameter` for the first that cannot be."""
+        """The cleaned parameters; raises `BadParameter` for the first invalid one."""
         for name, errors in self.errors.items():
             parameter = self.add_prefix(name)
             wrong = [value for value in self.parameters.getlist(parameter) if value] or [""]
@@ -163,7 +163,7 @@ class PaperFilter(forms.Form):
         }
         return urlencode(parameters, doseq=True)
 
-    # What is found
+    # Results
 
     @property
     def found(self) -> int:
@@ -172,20 +172,20 @@ class PaperFilter(forms.Form):
 
     @property
     def text_matches(self) -> int:
-        """The bitmap of the papers in which the words are found."""
+        """The bitmap of the papers that match the words."""
         raise NotImplementedError
 
-    # What is offered
+    # Choices
 
     @cached_property
     def facets(self) -> list[Facet]:
-        """The facets with a choice to make or to take back; choices that leave no paper are left out."""
+        """The facets with a choice to make or remove; choices without papers are left out."""
         offered = [Facet(name, str(label), self._choices(name)) for name, label in FACETS.items()]
         return [facet for facet in offered if len(facet.choices) > 1 or facet.chosen]
 
     def _choices(self, name: str) -> list[FacetChoice]:
         picked = self.values.get(name, [])
-        # Of materials a paper can have several: the others narrow each other.
+        # A paper can have several materials: chosen ones narrow the others.
         others = self.catalog.matching(self.values, but="" if name == "has" else name) & self.text_matches
         counted = [
             (choice, number)
@@ -193,7 +193,7 @@ class PaperFilter(forms.Form):
             if (number := (choice.bits & others).bit_count()) or choice.value in picked
         ]
         if name == "topic":
-            # The highest topics, and below the chosen one and those above it the next.
+            # The top topics, and the subtopics of the chosen one and of those above it.
             opened = {"", *(above for slug in picked for above in self._branch(slug))}
             counted = [(choice, number) for choice, number in counted if choice.above in opened]
         elif name == "institution":
@@ -225,17 +225,17 @@ class PaperFilter(forms.Form):
         return found
 
     def _most_frequent(self, counted: Counted, picked: list[str]) -> Counted:
-        """The institutions of most papers, under their present names. One query, if there are any."""
+        """The institutions with most papers, under their present names. One query, if there are any."""
         ranked = sorted(counted, key=lambda pair: (pair[0].value not in picked, -pair[1]))[:MAX_CHOICES]
         rows = Institution.objects.filter(slug__in=[choice.value for choice, _ in ranked])
         names = dict(rows.values_list("slug", "name"))
         return [(replace(choice, name=names.get(choice.value, "")), number) for choice, number in ranked]
 
-    # In order and in groups
+    # Order and groups
 
     @property
     def ways(self) -> dict[str, list[tuple[str, str, bool]]]:
-        """The ways to sort, group and show the list: label, address, whether it is so now."""
+        """Links to sort, group and display the list differently: label, query, whether it is current."""
         facets = self.catalog.facets
         groups = {"": _("One list"), **{name: label for name, label in GROUPS.items() if facets[name]}}
         offered: dict[str, Mapping[str, object]] = {"sort": self.sorts, "by": groups, "view": VIEWS}
@@ -243,7 +243,7 @@ class PaperFilter(forms.Form):
 
     @property
     def sorts(self) -> dict[str, object]:
-        """The orders that make a difference."""
+        """The sort orders that make a difference."""
         left_out = {"relevance"}
         if not self.catalog.facets["day"]:
             left_out.add("schedule")
@@ -252,7 +252,7 @@ class PaperFilter(forms.Form):
         return {name: label for name, label in SORTS.items() if name not in left_out}
 
     def links(self, name: str, labels: Mapping[str, object]) -> list[tuple[str, str, bool]]:
-        """Return the choices of a parameter: label, address, whether it is so now."""
+        """Return links to the values of a parameter: label, query, whether it is current."""
         current = self.chosen[name] or self.defaults.get(name, "")
         return [
             (str(label), self.query(but=["seed"], **{name: way}), way == current)

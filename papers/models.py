@@ -109,7 +109,7 @@ class Topic(Ordered, Content):
 
 
 class Paper(Content):
-    """A paper of an edition: one page, whatever its appearances."""
+    """A paper of an edition: it has one page, and may be presented several times."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = (
@@ -171,12 +171,12 @@ class Paper(Content):
     license = LicenseField(
         _("license"), help_text=_("An SPDX identifier such as CC-BY-4.0. Leave empty to use the edition’s.")
     )
-    # When a release first showed it: from then on its address stays, even if it is withdrawn.
+    # When a release first showed it: its page then stays, even if it is withdrawn.
     announced_at = models.DateTimeField(null=True, editable=False)
 
     objects = PaperQuerySet.as_manager()
 
-    # What the `with_…()` methods of the queryset fetch, public rows only.
+    # Set by the `with_…()` methods of the queryset, public rows only.
     shown_authors: list["Authorship"]
     shown_grants: list["AwardGrant"]
     shown_materials: list["Material"]
@@ -218,7 +218,7 @@ class Paper(Content):
 
     @property
     def informative_decision(self) -> str:
-        """The decision, unless it says no more than that the paper is in the program."""
+        """The decision, unless it only says that the paper was accepted."""
         return "" if PLAIN_DECISION.fullmatch(self.decision) else self.decision
 
     def clean(self) -> None:

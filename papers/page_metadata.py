@@ -1,7 +1,7 @@
 """A paper's byline, and the metadata in the head of its page: tags of Google Scholar and Dublin Core, cards,
 linked data. Pure.
 
-Made of a paper that was fetched `with_details()`: public rows alone, names as they are shown.
+The paper has to be fetched `with_details()`: with public rows only, and names as shown.
 """
 
 import re
@@ -52,7 +52,7 @@ class Byline:
 
     @property
     def marked(self) -> bool:
-        """Whether the reader needs marks to tell who belongs where."""
+        """Whether the authors have different affiliations."""
         return any(marks for _, marks in self.authors)
 
 

@@ -1,7 +1,7 @@
-"""Papers that words find in an edition, narrowed as the list of papers is.
+"""Search for papers in an edition by words and facets.
 
 The list of papers, its files and the search of the edition find the same papers in the same order. Words can
-mean facets too (`search.filters`). The links of the pages write these as parameters.
+mean facets too (`search.filters`): links write those as parameters.
 """
 
 from collections.abc import Collection
@@ -24,14 +24,14 @@ from search.freshness import update_index
 from search.hits import Hits, find_likely, matching
 from search.query import MAX_QUERY_CHARS, Query, parse
 
-# Taken back, they are words like any others; a day or a kind says nothing about what a paper is on.
+# If removed, their words are searched for: unlike a day or a kind, they say what a paper is about.
 NAMED_FACETS = frozenset(("topic", "room"))
 PLAIN_SEPARATOR = ","
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """What narrows a search: the facet, the value in words, and the query without it."""
+    """A filter of a search: facet and value as labels, and the query without it."""
 
     label: str
     value: str
@@ -39,14 +39,14 @@ class Chip:
 
 
 class PaperSearch(PaperFilter):
-    """The words, facets and order of a list of papers; `look_up` finds the words.
+    """The words, facets and order of a list of papers; `look_up` runs the search.
 
-    The facets that words mean count as chosen. What words find comes by relevance, or without words by time.
+    The facets that words mean count as chosen. Results are sorted by relevance, or without words by time.
     """
 
     # Facets that have another name here.
     CHIP_LABELS: ClassVar[dict[str, Any]] = {}
-    # What a form that searches for other words keeps beside the facets.
+    # Parameters besides facets that the search form sends along.
     KEPT_PARAMETERS: ClassVar[tuple[str, ...]] = ("sort", "seed", "by", "view")
 
     def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
@@ -80,7 +80,7 @@ class PaperSearch(PaperFilter):
         return read(self.text, self.words.vocabulary, plain=self.plain_words, known=self.given_facets)
 
     def read_catalog(self) -> Catalog:
-        """Return the catalog; what is understood, but of no paper, can be chosen too."""
+        """Return the catalog; with words, its facets include values that no paper has."""
         return self.words.catalog if self.text else super().read_catalog()
 
     @property
@@ -92,10 +92,10 @@ class PaperSearch(PaperFilter):
         relevance = {"relevance": SORTS["relevance"]} if self.paper_query else {}
         return {**relevance, **super().sorts}
 
-    # What is asked for
+    # Parameters
 
     def clean(self) -> None:
-        """Take the words that mean facets off those that are searched for."""
+        """Remove the words that mean facets from those to search for."""
         if "q" in self.cleaned_data:
             self.cleaned_data["q"] = self.reading.words
 
@@ -107,10 +107,10 @@ class PaperSearch(PaperFilter):
     def paper_query(self) -> Query:
         return parse(self.reading.words)
 
-    # What is found
+    # Results
 
     def look_up(self) -> None:
-        """Find the words, if there are any; a typing error is corrected."""
+        """Search for the words, if there are any; correct a typing error."""
         if self.text:
             update_index()
         if self.paper_query:
@@ -118,9 +118,9 @@ class PaperSearch(PaperFilter):
             self.add_hits(query, hits)
 
     def add_hits(self, query: Query, hits: Hits) -> None:
-        """Take what the words find; more than is ranked is looked up. One or two queries then.
+        """Add search results. One query if there are more than are ranked.
 
-        Where they find people and no paper, such as a former name of an author, take the papers of these.
+        If they are people and no papers, as with a former name of an author, add the papers of these people.
         """
         self.query_found = query
         papers = [hit.object_id for hit in hits.page if hit.kind == "paper"]
@@ -133,7 +133,7 @@ class PaperSearch(PaperFilter):
 
     @cached_property
     def text_matches(self) -> int:
-        """The bitmap of the papers in which the words are found. If all are excluded, a query for each."""
+        """The bitmap of the papers that match the words. If all words are excluded, a query for each."""
         numbers, query = self.catalog.numbers, self.paper_query
         if not self.text:
             return self.catalog.all_papers
@@ -154,11 +154,11 @@ class PaperSearch(PaperFilter):
             self.found, sort, chosen.get("seed", ""), chosen.get("by", ""), self.ranked
         )
 
-    # What is offered
+    # Links
 
     @property
     def chips(self) -> list[Chip]:
-        """The facets that narrow the search, each with the query without it."""
+        """The chosen facets, each with the query without it."""
         read_as = {one.facet: one for one in self.reading.filters}
         return [
             Chip(
@@ -172,7 +172,7 @@ class PaperSearch(PaperFilter):
 
     @property
     def removable_chips(self) -> list[Chip]:
-        """What narrows the list: the words, then the facets."""
+        """The words, then the chosen facets."""
         label, words = str(self.fields["q"].label), self.reading.words
         return [*([Chip(label, words, self.query(but=["q", "plain"]))] if words else []), *self.chips]
 
@@ -204,6 +204,6 @@ class PaperSearch(PaperFilter):
 
     @property
     def hidden_parameters(self) -> list[tuple[str, str]]:
-        """The parameters beside the words, for a form that searches for others."""
+        """The other parameters that the search form sends along."""
         names = [self.add_prefix(name) for name in [*self.given_facets, *self.KEPT_PARAMETERS]]
         return [(name, value) for name in names for value in self.parameters.getlist(name) if value]

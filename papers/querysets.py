@@ -37,12 +37,12 @@ def paper_published(prefix: str, at: datetime | None) -> Q:
     return papers_public(f"{prefix}edition__", at) & or_draft(Q(**{f"{prefix}status": "published"}), prefix)
 
 
-# Ways from a paper to its topic and to those above. One lookup each, so that each finds its index.
+# Lookups from a paper to its topic and to each topic above it: each can use an index.
 TOPIC_PATHS = ["__".join(["topic", *["parent"] * level]) for level in range(TOPIC_LEVELS)]
 
 
 def is_cancelled() -> Q:
-    """Presentations that do not take place: cancelled themselves, with their session, or with its whole."""
+    """Match presentations that are cancelled, or whose session or its parent session is."""
     levels = ("status", "session__status", "session__parent__status")
     return reduce(or_, (Q(**{level: "cancelled", f"{level}__isnull": False}) for level in levels))
 
@@ -88,7 +88,7 @@ class PaperQuerySet(ContentQuerySet[Any]):
         return rows.order_by("award__position", "award").values_list("paper_id", "award__uid", "award__name")
 
     def team_sizes(self, at: datetime | None = None) -> Any:
-        """Return how many authors each paper has that has any."""
+        """Return the number of authors of each paper that has any."""
         sizes = self._rows_of("authorships", at).values("paper").annotate(size=Count("pk"))
         return sizes.values_list("size", flat=True)
 
@@ -109,7 +109,7 @@ class PaperQuerySet(ContentQuerySet[Any]):
         return self.prefetch_related(Prefetch("grants", ordered, "shown_grants"))
 
     def with_appearances(self, at: datetime | None = None) -> Self:
-        """With the appearances by time, in their rooms, as `appearances`, `called_off` or not."""
+        """With the appearances by time as `appearances`, with their rooms, and `called_off` if cancelled."""
         needed = ("session__edition", "session__room__edition", "room__edition")
         rows = self.published_related("presentations", at).with_beginning().select_related(*needed)
         return self.prefetch_related(Prefetch("presentations", rows, "appearances"))
@@ -122,14 +122,14 @@ class PaperQuerySet(ContentQuerySet[Any]):
     def list_rows(
         self, at: datetime | None = None, *, detailed: bool = False, abstract: str = ""
     ) -> list[PaperRow]:
-        """Return what one line of a list shows of each, as plain values; see `papers.rows`."""
+        """Return the papers as rows of a list; see `papers.rows`."""
         return list_rows(self, at, detailed=detailed, abstract=abstract)
 
     def with_details(self, at: datetime | None = None) -> Self:
         rows = self.select_related("edition", "topic__parent__parent", "topic__edition")
         return rows.with_authors(at).with_awards(at).with_appearances(at).with_materials(at)
 
-    # What chairs have to see to, public or not; papers that were withdrawn need nothing any more
+    # Checks for chairs: papers that are not withdrawn, public or not
 
     def not_withdrawn(self) -> Self:
         return self.exclude(status="withdrawn")
@@ -141,7 +141,7 @@ class PaperQuerySet(ContentQuerySet[Any]):
         return self.not_withdrawn().filter(~self._has("authorships"))
 
     def without_pdf(self) -> Self:
-        """Papers of which readers could see no PDF."""
+        """Papers without a visible PDF."""
         return self.not_withdrawn().filter(~self._has("materials", kind="pdf", visible=True))
 
     def without_session(self) -> Self:
@@ -157,7 +157,7 @@ class PaperQuerySet(ContentQuerySet[Any]):
     def worth_a_look(self) -> Self:
         """Papers with a formula that cannot be rendered, lost letters, or a title all in capitals.
 
-        The site marks formulas that it cannot set; so this takes no look at the texts themselves.
+        Rendered text marks such formulas, so the sources are not parsed again.
         """
         texts = ("title_html", "abstract_html", "lay_summary_html")
         marks = ('<code class="tex">', "\ufffd")

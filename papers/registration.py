@@ -1,6 +1,6 @@
-"""What the packages below learn of papers: roles, menu sections, and who is public as author or winner.
+"""Registers with lower packages: rights of roles, menu sections, parts of an edition's copy, appearances.
 
-A track chair's own are the papers of the topics and tracks that the membership names.
+A track chair reaches the papers of the topics and tracks that the membership names.
 """
 
 from functools import reduce
@@ -37,7 +37,7 @@ def chosen_papers(access: Access) -> Any:
 
 
 def named_or_public(access: Access, model: type[Person | Institution], name: str) -> Q:
-    """Whom the chosen papers name, and everybody who is public: authors are chosen among them."""
+    """Match those whom the chosen papers name, and all who are public: authors are chosen among them."""
     rows = Authorship._base_manager.filter(paper__in=chosen_papers(access), **{f"{name}__isnull": False})
     public = model.objects.published().order_by().values("pk")
     return Q(pk__in=rows.order_by().values(name)) | Q(pk__in=public)
@@ -95,17 +95,13 @@ menu_sections.register(
 
 
 def copy_topics(copying: EditionCopy) -> None:
-    """Copy the topics level by level: those above are there when others lead to them."""
+    """Copy the topics level by level, parents first."""
     rows = list(copying.source.topics.all())
     while rows:
         made = copying.made.setdefault(Topic, {})
         level = [row for row in rows if row.parent_id is None or row.parent_id in made]
         copying.rows(level)
         rows = [row for row in rows if row not in level] if level else []
-
-
-def copy_awards(copying: EditionCopy) -> None:
-    copying.rows(copying.source.awards.all())
 
 
 EDITION_PARTS += [
@@ -115,7 +111,7 @@ EDITION_PARTS += [
         _("Awards, without winners"),
         Award,
         lambda edition: edition.awards.all(),
-        copy_awards,
+        lambda copying: copying.rows(copying.source.awards.all()),
         is_usual=False,
         place=30,
     ),

@@ -1,7 +1,6 @@
-"""What stands beside a paper: before and after it in its sessions, posters of its days and papers like it.
+"""Papers to read next: a paper's neighbors in its sessions, similar posters of its days, similar papers.
 
-What takes place on a day is read once per revision for all papers of the day: a poster session holds
-hundreds, and each of their pages needs the same rows.
+The talks of a day are read once per revision: the pages of hundreds of posters need the same rows.
 """
 
 from collections import Counter
@@ -27,15 +26,14 @@ from papers.rows import (
 )
 from search import hits
 
-# So many papers and so many posters are shown.
 MAX_PAPERS, MAX_POSTERS = 5, 4
 # A megabyte each for 1,500 posters.
 CACHED_DAYS = 16
-# Of posters, the same topic says as much as two keywords.
+# For posters, a topic in common counts as two keywords.
 TOPIC_WEIGHT = 2
-# Of papers, what each author and each keyword in common says, where a word of the title says 1.
+# For papers, a title word in common counts 1.
 SAME_AUTHOR_WEIGHT, SAME_KEYWORD_WEIGHT = 4, 3
-# Shorter words of a title say little of what a paper is about.
+# Shorter title words say little about a paper.
 MIN_WORD_CHARS = 6
 # The keys of the papers before and after; `None` at the ends.
 type NeighborKeys = tuple[int | None, int | None]
@@ -58,7 +56,7 @@ class Related:
 
 
 def find_related(paper: Paper, at: datetime | None = None) -> Related:
-    """Return what stands beside a paper that was fetched `with_details()`.
+    """Return the related papers of one that was fetched `with_details()`.
 
     Two queries, those of `similar_papers()`, and one for each day that is not cached.
     """
@@ -101,13 +99,13 @@ def _neighbor_keys(paper: Paper, order: Sequence[int | None]) -> NeighborKeys:
     return order[place - 1] if place else None, (*order, None)[place + 1]
 
 
-# Papers like a paper
+# Similar papers
 
 
 def similar_papers(papers: PaperQuerySet, paper: Paper, at: datetime | None = None) -> list[int]:
-    """Return keys of papers like this one, the likest first: by words they share, in the search index.
+    """Return the keys of similar papers, most similar first: those that share words in the search index.
 
-    A paper that is alone there is shown with those of its authors and its topic.
+    If there are none, papers by its authors and on its topic.
     """
     if found := hits.related("paper", paper.pk, MAX_PAPERS):
         return [hit.object_id for hit in found]
@@ -121,7 +119,7 @@ def similar_papers(papers: PaperQuerySet, paper: Paper, at: datetime | None = No
 def most_similar(
     paper: Paper, authored: Iterable[int], candidates: Iterable[tuple[int, Collection[str], str]]
 ) -> list[int]:
-    """Return the keys of the papers most like this one: by authors in common, keywords, words of the title.
+    """Return the keys of the most similar papers, by common authors, keywords and title words.
 
     `authored` has the key of another paper once for each author in common.
     """
@@ -136,7 +134,7 @@ def most_similar(
 
 
 def distinctive_words(title: str) -> set[str]:
-    """Return the words of a folded title that say what a paper is about."""
+    """Return the longer words of a folded title."""
     return {word for word in title.split() if len(word) >= MIN_WORD_CHARS}
 
 
@@ -144,13 +142,13 @@ def fold_keywords(keywords: Collection[str] | None) -> frozenset[str]:
     return frozenset(keyword.casefold() for keyword in keywords or ())
 
 
-# Posters like a paper's own
+# Similar posters
 
 
 def similar_posters(paper: Any, at: datetime | None = None) -> "list[DayTalk]":
-    """Return the posters of others on its posters' days that share topic or keywords, likest first.
+    """Return posters of other papers on the same days that share topic or keywords, most similar first.
 
-    Of each paper only the first one.
+    A paper with several posters has only its first.
     """
     keywords = fold_keywords(paper.keywords)
     if not (paper.topic_id or keywords):
@@ -173,12 +171,12 @@ def similar_posters(paper: Any, at: datetime | None = None) -> "list[DayTalk]":
     return [*found.values()]
 
 
-# What takes place on a day
+# The talks of a day
 
 
 @dataclass(frozen=True, slots=True)
 class DayTalk:
-    """What takes place: a paper, if it is of one, in a session; `row` is its line, without the paper."""
+    """A presentation, with the keys of its paper, session and topic; `row` has no paper."""
 
     key: int
     paper: int | None
@@ -202,7 +200,7 @@ class DayTalk:
 
 @dataclass(frozen=True, slots=True)
 class DayTalks:
-    """The papers of each session of a day in the order in which one meets them, and the posters of papers."""
+    """The papers of each session of a day in running order, and the posters of papers."""
 
     orders: Mapping[int | None, Sequence[int | None]]
     posters: Sequence[DayTalk]
@@ -210,7 +208,7 @@ class DayTalks:
 
 @cached_per_revision(CACHED_DAYS, by_language=True)
 def day_talks(edition: Edition, at: datetime, start: datetime, end: datetime) -> DayTalks:
-    """Return what takes place in the sessions that begin between two moments. One query after a change."""
+    """Return the talks of sessions that begin between two moments. One query after a change."""
     rows = published_rows(Paper, "presentations", at).filter(edition=edition).on_day(start, end)
     labels = kind_labels(Paper, "presentations")
     own = ("pk", "paper_id", "session_id", "poster", "paper__topic_id", "paper__keywords", "room_key")

@@ -1,7 +1,7 @@
-"""Papers and talks in lists, as plain values: what a line shows and no more, read for all lines at once.
+"""Rows of lists of papers and talks: named tuples of what a list shows, read for all rows at once.
 
-A thousand lines of rows of models took ten times as long to fetch and to write. Equal rows say the same, so
-that `pagecache.fragments` can keep what was written of them.
+Model instances took ten times as long to fetch and render for a thousand rows. Equal rows look alike, so
+`pagecache.fragments` can cache how they are rendered.
 """
 
 import re
@@ -29,7 +29,7 @@ UNSCHEDULED = datetime.max.replace(tzinfo=UTC)
 # The number of cached label keys; halls use the same ones every day.
 CACHE_ENTRIES = 4_000
 THUMBNAIL_SIZE = re.compile(r"-(\d+)x(\d+)\.webp$")
-# What a board is sorted by.
+# A sort key of boards.
 type Board = tuple[tuple[int, str], ...]
 EDITION_COLUMNS = tuple(f"edition__{name}" for name in EditionSummary._fields)
 
@@ -41,7 +41,7 @@ class AwardRow(NamedTuple):
 
     @property
     def award(self) -> Self:
-        """Itself: rows of models have their award apart."""
+        """Itself: templates read `grant.award`, as of a model instance."""
         return self
 
     def get_absolute_url(self) -> str:
@@ -66,13 +66,13 @@ class Thumbnail(NamedTuple):
 
 
 def thumbnail_of_name(name: str) -> Thumbnail | None:
-    """Return the thumbnail of this name, which says its size; `None` without one. Nothing is read."""
+    """Return the thumbnail stored under a name, which gives its size; `None` without one. Reads no file."""
     found = THUMBNAIL_SIZE.search(name)
     return Thumbnail(default_storage.url(name), int(found[1]), int(found[2])) if found else None
 
 
 class Appearing:
-    """What appears in a program: under a title and an abstract of its own, else its paper's."""
+    """Title and abstract of a presentation: its own, else its paper's."""
 
     __slots__ = ()
     title: Any
@@ -124,7 +124,7 @@ class RoomRow(NamedTuple):
 
 
 class SessionRow(NamedTuple):
-    """The session of a talk, as far as the talk's line depends on it."""
+    """The fields of a session that a talk's row shows."""
 
     kind: str
     counts_as: str
@@ -161,11 +161,10 @@ class _Talk(NamedTuple):
 
 
 class TalkRow(Appearing, _Talk):
-    """A presentation as a line shows it. Its abstract is empty unless it was fetched.
+    """A presentation in a list. Its abstract is empty unless it was fetched.
 
     With a session, start, end and room are the talk's own; without, they are its own or the session's.
-    `cancelled`: it, or its session, stays in the program only to say that it does not happen. `moved_from`
-    is when it was announced before the current release.
+    `cancelled`: the talk or its session is cancelled. `moved_from`: its start before the current release.
     """
 
     __slots__ = ()
@@ -183,7 +182,7 @@ type RowsByKey[T] = Mapping[int, tuple[T, ...]]
 
 
 def group_values[K, T](pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
-    """Return the values of each key, in the order given; nothing for any other key."""
+    """Return the values of each key, in the order given; an empty tuple for any other key."""
     found: dict[K, list[T]] = defaultdict(list)
     for key, value in pairs:
         found[key].append(value)
@@ -266,7 +265,7 @@ def _published_parts(papers: Any, relation: str, keys: Collection[int], at: date
 
 
 def kind_labels(papers: Any, relation: str) -> dict[str, str]:
-    """Return the words for the kinds of what belongs to papers, in the current language."""
+    """Return the labels of the kinds of materials or presentations, in the current language."""
     return {kind: str(label) for kind, label in lazy_kind_labels(papers, relation).items()}
 
 
@@ -277,9 +276,9 @@ def lazy_kind_labels(papers: Any, relation: str) -> "dict[str, str | StrPromise]
 def list_rows(
     papers: Any, at: datetime | None = None, *, detailed: bool = False, abstract: str = ""
 ) -> list[PaperRow]:
-    """Return what one line of a list shows of each of these papers. Four queries, five where `detailed`.
+    """Return a row for each of these papers. Four queries, five if `detailed`.
 
-    `abstract` is the column to read into `abstract_html`: a search makes a passage of its source.
+    `abstract` is the column to read into `abstract_html`: a search makes an excerpt of the source.
     """
     abstract = abstract or ("abstract_html" if detailed else "")
     own = ["pk", "uid", "title", "title_html", "thumbnail", "track", "topic__slug", "topic__name"]
@@ -308,11 +307,11 @@ def list_rows(
     ]
 
 
-# In which order one meets what a session holds
+# Order within a session
 
 
 class OrderedTalk(Protocol):
-    """A row of a session: with a time of its own, on a board, or only with a position."""
+    """A talk with a time of its own, on a board, or only with a position."""
 
     @property
     def starts(self) -> datetime | None: ...
@@ -330,9 +329,9 @@ def natural_sort_key(label: str) -> Board:
 
 
 def running_order[T: OrderedTalk](talks: Iterable[T]) -> list[T]:
-    """Sort talks as one meets them: by time, then along the boards, then as the chairs ordered them.
+    """Sort talks by time, then by board, then by position.
 
-    A poster without a board comes after the one that it follows in the chairs' order.
+    A poster without a board follows the one at the position before it.
     """
     ranked, board = [], ""
     for talk in sorted(talks, key=lambda talk: talk.position):

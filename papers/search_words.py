@@ -1,4 +1,4 @@
-"""What words of a search can mean in an edition (`search.filters`): its days, rooms, kinds and topics."""
+"""The days, rooms, kinds and topics that the words of a search can mean in an edition (`search.filters`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ CACHED_EDITIONS = 24
 
 @dataclass(frozen=True, slots=True)
 class ProgramWords:
-    """What sessions are on, whether with papers or not: days; rooms and kinds by slug and name."""
+    """The days of sessions, with papers or not; their rooms and kinds as slug and name."""
 
     days: list[date]
     rooms: list[tuple[str, str]]
@@ -32,11 +32,11 @@ PROGRAM_WORDS: list[Callable[[Edition, datetime], ProgramWords]] = []
 
 @dataclass(frozen=True, slots=True)
 class SearchWords:
-    """The words that are understood, and the catalog of papers with days, rooms and kinds of sessions too."""
+    """The vocabulary, and the catalog of papers with the days, rooms and kinds of all sessions."""
 
     vocabulary: Vocabulary
     catalog: Catalog
-    # On which sessions begin.
+    # Days on which sessions begin.
     days: list[date]
 
 

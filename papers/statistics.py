@@ -1,7 +1,7 @@
-"""What can be counted about an edition's papers, and about all years of its conference, as charts.
+"""Charts about an edition's papers and about all years of its conference.
 
-Templates draw the charts, each with a table. Widths are per cent of the picture, heights pixels: a picture
-fits a phone without its words getting smaller.
+Templates draw the charts, each with a table. Widths are per cent, heights pixels: charts fit phones with the
+text at full size.
 """
 
 from collections import Counter, defaultdict
@@ -37,7 +37,7 @@ SQUARE_SIZE = 10
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One number: what it counts, where its page is, if there is one, and the class that gives its hue."""
+    """A number with its label, the address of its papers, and the CSS class of its color."""
 
     label: str
     number: int
@@ -48,7 +48,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One bar: its place, and that of its label; lengths as SVG wants them."""
+    """A bar: SVG coordinates of it and of its label."""
 
     value: Value
     label: str
@@ -62,7 +62,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class MapSquare:
-    """A country on the map: its square, its papers, and how dark it is, from 0 to `MAP_LEVELS`."""
+    """A country on the map with its number of papers; `level` is its shade, from 0 to `MAP_LEVELS`."""
 
     code: str
     label: str
@@ -74,7 +74,7 @@ class MapSquare:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture with its title, a sentence that says what it shows, and the numbers themselves."""
+    """A chart with its title, a sentence that describes it, and its numbers."""
 
     key: str
     title: str
@@ -84,7 +84,7 @@ class Chart:
     marks: Sequence[Mark]
     height: int
     upright: bool = False
-    # Of how many of the papers it speaks; empty where it counts something else.
+    # How many of the papers it covers; empty if it counts something else.
     basis: str = ""
     squares: Sequence[MapSquare] = ()
 
@@ -226,7 +226,7 @@ def _basis(edition: Edition, facet: str, at: datetime | None) -> str:
 
 
 def basis_sentence(number: int, total: int) -> str:
-    """Say of how many papers a chart speaks: "Based on 823 of 6,628 papers."."""
+    """Say how many papers a chart covers: "Based on 823 of 6,628 papers."."""
     if number == total:
         said = ngettext("Based on %(total)s paper.", "Based on all %(total)s papers.", total)
     else:
@@ -258,7 +258,7 @@ def _ranked_values(edition: Edition, facet: str, choices: Iterable[FacetValue]) 
 
 
 def bar_chart(key: str, title: str, heading: str, values: Sequence[Value]) -> Chart:
-    """Return a chart of lying bars, one below the other, for labels of any length."""
+    """Return a chart of horizontal bars, for labels of any length."""
     most = max((value.number for value in values), default=0) or 1
     marks = [
         Mark(
@@ -274,7 +274,7 @@ def bar_chart(key: str, title: str, heading: str, values: Sequence[Value]) -> Ch
 
 
 def column_chart(key: str, title: str, heading: str, values: Sequence[Value]) -> Chart:
-    """Return a chart of standing bars side by side, for a dozen short labels in an order of their own."""
+    """Return a chart of vertical bars, for a dozen short labels in a given order."""
     most = max((value.number for value in values), default=0) or 1
     step = 100 / max(len(values), 1)
     marks = []
@@ -298,7 +298,7 @@ def column_chart(key: str, title: str, heading: str, values: Sequence[Value]) ->
 
 
 def describe_values(values: Sequence[Value]) -> str:
-    """Return what a glance at the picture tells."""
+    """Describe a chart in a sentence: the least and the greatest value."""
     if not values:
         return gettext("No data yet.")
     most = max(values, key=lambda value: value.number)
@@ -318,7 +318,7 @@ def describe_values(values: Sequence[Value]) -> str:
 
 
 def shorten_label(label: str) -> str:
-    """Return a label that fits a phone, in whole words; the table has it in full."""
+    """Cut a label between words so that it fits a phone; the table has it in full."""
     if len(label) <= MAX_LABEL_CHARS:
         return label
     return f"{label[:MAX_LABEL_CHARS].rpartition(' ')[0] or label[:MAX_LABEL_CHARS]} …"

@@ -1,6 +1,6 @@
-"""Thumbnails of papers: of the teaser, else of the first page of a PDF that is stored here.
+"""Thumbnails of papers, from the teaser, else from the first page of a PDF that is stored here.
 
-A task makes them, in a process of its own. Pages read address, width and height from the row alone.
+A task renders them in a separate process. Pages take address, width and height from the paper's row.
 """
 
 import io
@@ -26,7 +26,7 @@ TIMEOUT_SECONDS = 30
 
 
 def thumbnail_source(paper: Paper) -> str:
-    """Return the stored file that a thumbnail is made of; empty if there is none."""
+    """Return the name of the stored file to render; empty if there is none."""
     if paper.teaser:
         return str(paper.teaser.name)
     pdfs = paper.materials.filter(kind=Material.Kind.PDF, visible=True).exclude(file="")
@@ -35,7 +35,7 @@ def thumbnail_source(paper: Paper) -> str:
 
 @task
 def make_thumbnail(key: int) -> None:
-    """Make, replace or remove the thumbnail of a paper. Nothing is done for the file that it is made of."""
+    """Create, replace or remove the thumbnail of a paper; the source file stays as it is."""
     paper = Paper.objects.filter(pk=key).first()
     if paper is None:
         return
@@ -50,7 +50,7 @@ def make_thumbnail(key: int) -> None:
 
 
 def _render(source: str, present: str) -> str:
-    """Return the name of the thumbnail of a stored file, made if need be."""
+    """Return the name of the thumbnail of a stored file; render it unless it is the present one."""
     if default_storage.size(source) > MAX_SOURCE_BYTES:
         raise ValueError("The file is too large.")
     if present.startswith(_prefix(source)):
@@ -76,7 +76,7 @@ def _prefix(source: str) -> str:
 
 
 def store_thumbnail(source: str, made: bytes) -> str:
-    """Store what was made of a stored file, and return its name."""
+    """Store the thumbnail of a stored file, and return its name."""
     with Image.open(io.BytesIO(made)) as image:
         width, height = image.size
     digest = blake2b(made, digest_size=8).hexdigest()
@@ -99,7 +99,7 @@ def update_for_material(instance: Material, **_kwargs: Any) -> None:
 
 
 def connect_signals() -> None:
-    """Make thumbnails of what is saved from now on."""
+    """Update thumbnails when papers and materials are saved or deleted."""
     post_save.connect(update_for_paper, Paper, dispatch_uid="thumbnail of a paper")
     for signal in (post_save, post_delete):
         signal.connect(update_for_material, Material, dispatch_uid="thumbnail of a material")

@@ -1,4 +1,4 @@
-"""A map of the world in which each country is one square, near its place: small ones can be seen, too.
+"""A map of the world on which each country is one square, so that small countries are visible.
 
 The layout follows the world tile grid of Maarten Lambrechts (2017). Countries are named in English, as files
 and editors write them; other spellings and ISO 3166 codes lead to the same square.
@@ -92,7 +92,6 @@ _ROWS: dict[int, str] = {
     ),
     17: "ZA South Africa 14; SZ Eswatini 15; LS Lesotho 16",
 }
-COLUMNS, ROWS = 28, 18
 
 
 def _read(row: int, text: str) -> list[Tile]:
@@ -107,48 +106,15 @@ def _read(row: int, text: str) -> list[Tile]:
 TILES: list[Tile] = [tile for row, text in _ROWS.items() for tile in _read(row, text)]
 
 # How countries are written besides their names and codes, folded.
-SPELLINGS = {
-    "america": "US",
-    "brasil": "BR",
-    "cabo verde": "CV",
-    "czech republic": "CZ",
-    "deutschland": "DE",
-    "drc": "CD",
-    "dr congo": "CD",
-    "england": "GB",
-    "espana": "ES",
-    "great britain": "GB",
-    "holland": "NL",
-    "hong kong sar": "HK",
-    "ivory coast": "CI",
-    "korea": "KR",
-    "korea republic of": "KR",
-    "korea south": "KR",
-    "macao": "MO",
-    "mainland china": "CN",
-    "northern ireland": "GB",
-    "osterreich": "AT",
-    "p r china": "CN",
-    "peoples republic of china": "CN",
-    "people s republic of china": "CN",
-    "pr china": "CN",
-    "republic of korea": "KR",
-    "russian federation": "RU",
-    "schweiz": "CH",
-    "scotland": "GB",
-    "swaziland": "SZ",
-    "taiwan roc": "TW",
-    "the netherlands": "NL",
-    "turkey": "TR",
-    "u k": "GB",
-    "u s a": "US",
-    "uae": "AE",
-    "uk": "GB",
-    "united states of america": "US",
-    "usa": "US",
-    "viet nam": "VN",
-    "wales": "GB",
-}
+_SPELLINGS = (
+    "AE uae; AT osterreich; BR brasil; CD drc, dr congo; CH schweiz; CI ivory coast; "
+    "CN mainland china, p r china, peoples republic of china, people s republic of china, pr china; "
+    "CV cabo verde; CZ czech republic; DE deutschland; ES espana; "
+    "GB england, great britain, northern ireland, scotland, u k, uk, wales; HK hong kong sar; "
+    "KR korea, korea republic of, korea south, republic of korea; MO macao; "
+    "NL holland, the netherlands; RU russian federation; SZ swaziland; TR turkey; TW taiwan roc; "
+    "US america, u s a, united states of america, usa; VN viet nam"
+)
 
 
 def _folded(name: str) -> str:
@@ -156,16 +122,16 @@ def _folded(name: str) -> str:
     return " ".join(words.split())
 
 
-_KNOWN = {tile.code: tile for tile in TILES}
+_BY_CODE = {tile.code: tile for tile in TILES}
 _BY_NAME = (
     {_folded(tile.name): tile for tile in TILES}
     | {tile.code.lower(): tile for tile in TILES}
-    | {spelling: _KNOWN[code] for spelling, code in SPELLINGS.items()}
+    | {spelling: _BY_CODE[part[:2]] for part in _SPELLINGS.split("; ") for spelling in part[3:].split(", ")}
 )
 
 
 def tile_of(country: str) -> Tile | None:
-    """Return the square of a country as somebody wrote it.
+    """Return the square of a country, however it is spelled.
 
     >>> tile_of("Republic of Korea").code
     'KR'

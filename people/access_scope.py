@@ -1,8 +1,8 @@
-"""Which people and institutions a role reaches: they belong to no edition, and an edition shows them.
+"""Which people and institutions a role reaches: they belong to no edition, and editions show them.
 
-Editors of a program find all people except those only in drafts of other editions, so that
-people are not duplicated. Changing a person, and reading what is private of them, needs more than a row that
-one can add: see `published_by_others` and `entered_by_team`.
+Editors of a program see all people except those who are only in drafts of other editions, so that they enter
+nobody twice. Anyone could add a row that shows a person, so changing people and reading their private fields
+needs more: see `published_by_others` and `entered_by_team`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -36,7 +36,7 @@ WRITE_ACTIONS = ("add", "change", "delete")
 
 
 def published_by_others(model: type[Model], access: Access, editions: set[int]) -> Q:
-    """Those whom a published row of one of these editions shows that the account did not add itself."""
+    """Match those whom a published row of these editions shows that the account did not add itself."""
 
     def added_by_others(rows: type[Any], name: str) -> QuerySet[Content]:
         shown: QuerySet[Content] = rows.objects.published().filter(**{f"{rows.edition_lookup}__in": editions})
@@ -71,10 +71,10 @@ def owner_paths(model: type[Model], prefix: str = "") -> Iterator[tuple[str, typ
 
 
 def entered_by_team(model: type[Model], access: Access, editions: set[int]) -> Q:
-    """Those whom the account or a colleague entered, or who came in with rows of these editions.
+    """Match those whom the account or a colleague entered, or who were created with rows of these editions.
 
-    Colleagues have a role in one of the editions, and may have entered somebody for another: so no other
-    edition may show these.
+    Colleagues have a role in one of the editions. They may have entered people for another edition, so those
+    whom another edition shows are left out.
     """
     label = model._meta.label_lower
     created = RowChange.objects.filter(model=label, kind=RowChange.Kind.CREATED).order_by()
@@ -95,7 +95,7 @@ def rows_of_other_editions(rows: type[Any], editions: set[int]) -> QuerySet[Cont
 
 
 def in_drafts_elsewhere(model: type[Model], editions: set[int]) -> Q:
-    """Match those in a draft of another edition, even if they are also public."""
+    """Match those whom a draft of another edition shows, even if they are also public."""
 
     def drafts(rows: type[Any], _name: str) -> QuerySet[Content]:
         published = rows.objects.published().order_by().values("pk")
@@ -105,7 +105,7 @@ def in_drafts_elsewhere(model: type[Model], editions: set[int]) -> Q:
 
 
 def scope(model: type[Model], access: Access, action: str) -> Q:
-    """Return the rows with which roles allow this."""
+    """Match the rows with which roles allow this."""
     editions = access.editions(action, model)
     if action != "view":
         if not editions:
@@ -118,62 +118,42 @@ def scope(model: type[Model], access: Access, action: str) -> Q:
     return here | public | ~in_drafts_elsewhere(model, editions)
 
 
-def person_scope(access: Access, action: str) -> Q:
-    """People, and with them those who were merged into them."""
-    found = scope(Person, access, action)
-    return with_merged(Person, found | own_rows_of_roles(Person, access, action))
-
-
-def institution_scope(access: Access, action: str) -> Q:
-    """Institutions, and with them those that were merged into them."""
-    found = scope(Institution, access, action) | own_rows_of_roles(Institution, access, action)
-    return with_merged(Institution, found)
-
-
-def own_rows_of_roles(model: type[Model], access: Access, action: str) -> Q:
-    """Return the own rows of roles that see nothing else."""
-    roles = access.limited_editions(action, model)
-    return reduce(or_, (OWN_ROWS[role][model](access) for role in roles), NO_ROWS)
-
-
-def with_merged(model: type[Model], found: Q) -> Q:
-    """Match these rows and those merged into them, which no edition references."""
+def mergeable_scope(access: Access, action: str, *, model: type[Model]) -> Q:
+    """Return the people or institutions that roles reach, and those merged into them."""
+    # Some roles are limited to rows of their own.
+    own = (OWN_ROWS[role][model](access) for role in access.limited_editions(action, model))
+    found = reduce(or_, own, scope(model, access, action))
+    # No edition references what was merged.
     survivors = model._base_manager.filter(found, merged_into__isnull=True)
     return Q(merged_into__isnull=True) & found | Q(merged_into__in=survivors.values("pk"))
 
 
 def accessible_keys(model: type[Model], access: Access, action: str) -> QuerySet[Model, object]:
-    """Return the keys of the people or institutions that roles reach so."""
+    """Return the keys of the people or institutions with which roles allow this."""
     return model._base_manager.filter(SCOPES[model](access, action)).values("pk")
 
 
-def name_scope(access: Access, action: str) -> Q:
-    """Other spellings, including former names, of people whom the account may change."""
-    if not access.editions(action, PersonName):
+def part_scope(access: Access, action: str, *, model: type[Model], read: str = "") -> Q:
+    """Return the rows of people with whom the account may do this, or to view them, `read`."""
+    if not access.editions(action, model):
         return NO_ROWS
-    return Q(person__in=accessible_keys(Person, access, "change" if action in WRITE_ACTIONS else "private"))
-
-
-def identifier_scope(access: Access, action: str) -> Q:
-    if not access.editions(action, PersonIdentifier):
-        return NO_ROWS
-    needed = "change" if action in WRITE_ACTIONS else action
+    needed = "change" if action in WRITE_ACTIONS else read or action
     return Q(person__in=accessible_keys(Person, access, needed))
 
 
 def distinction_scope(access: Access, action: str, *, model: type[Model]) -> Q:
-    """Pairs that are not the same: of those whom one may change."""
+    """Match pairs of rows that the account may both change."""
     changeable = accessible_keys(model, access, "change")
     return Q(first__in=changeable, second__in=changeable)
 
 
 def visible_names(access: Access, keys: set[int]) -> dict[int, str]:
-    """Return what these people are called, as far as the account sees them."""
+    """Return the names of these people, as far as the account sees them."""
     return dict(access.rows(Person.objects.filter(pk__in=keys)).values_list("pk", "name")) if keys else {}
 
 
 def change_sets_beyond_scope(access: Access, acts: Iterable[int]) -> set[int]:
-    """Return those of the acts that changed rows of editions in which roles do not allow that. One query."""
+    """Return the keys of change sets with rows of editions in which roles allow no change. One query."""
     changes = RowChange.objects.filter(change_set__in=acts, edition_key__isnull=False).order_by()
     found = set()
     for act, label, edition in changes.values_list("change_set", "model", "edition_key").distinct():
@@ -184,9 +164,10 @@ def change_sets_beyond_scope(access: Access, acts: Iterable[int]) -> set[int]:
 
 
 def register() -> None:
-    SCOPES[Person] = person_scope
-    SCOPES[PersonName] = name_scope
-    SCOPES[PersonIdentifier] = identifier_scope
+    SCOPES[Person] = partial(mergeable_scope, model=Person)
+    # Other spellings include former names, which are private.
+    SCOPES[PersonName] = partial(part_scope, model=PersonName, read="private")
+    SCOPES[PersonIdentifier] = partial(part_scope, model=PersonIdentifier)
     SCOPES[PersonDistinction] = partial(distinction_scope, model=Person)
-    SCOPES[Institution] = institution_scope
+    SCOPES[Institution] = partial(mergeable_scope, model=Institution)
     SCOPES[InstitutionDistinction] = partial(distinction_scope, model=Institution)

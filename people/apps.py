@@ -1,4 +1,4 @@
-"""Who: people and institutions."""
+"""People and institutions."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""How a new edition takes the committee of an earlier one: its roles, with or without the people."""
+"""Copying the roles of a committee to a new edition."""
 
 from conference.edition_copy import EditionCopy
 from conference.models import Edition
@@ -13,7 +13,3 @@ def offices_of(edition: Edition) -> list[str]:
 def copy_offices(copying: EditionCopy) -> None:
     copying.target.committee_offices = offices_of(copying.source)
     copying.target.save()
-
-
-def copy_committee(copying: EditionCopy) -> None:
-    copying.rows(copying.source.committee_roles.all())

@@ -1,4 +1,4 @@
-"""The page behind the link of an invitation: an account is made, or a signed-in one takes the role."""
+"""The page of an invitation: it creates an account with the role, or adds the role to a signed-in one."""
 
 from typing import cast
 
@@ -29,7 +29,7 @@ NAME_TAKEN = gettext_lazy(
 
 
 class NewAccountForm(BaseUserCreationForm[User]):
-    """A new account: its e-mail is its name."""
+    """A new account, with the e-mail address as its username."""
 
     field_order = ("full_name", "username", "password1", "password2")
 
@@ -58,7 +58,7 @@ class NewAccountForm(BaseUserCreationForm[User]):
         return name
 
     def _post_clean(self) -> None:
-        # Passwords are compared with the name and the e-mail, too.
+        # Password validators compare with name and e-mail too.
         parts = names.split(self.cleaned_data.get("full_name", ""))
         self.instance.first_name, self.instance.last_name = parts.given[:150], parts.family[:150]
         self.instance.email = self.cleaned_data.get("username", "")
@@ -68,7 +68,7 @@ class NewAccountForm(BaseUserCreationForm[User]):
 @sensitive_post_parameters()
 @secret_page
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Show what is offered; with POST, take it. A link that leads nowhere any more says only that."""
+    """Show the offer; with POST, accept it. A link that no longer works says only that."""
     offer = Invitation.objects.by_token(token).select_related("edition", "conference", "created_by").first()
     if offer is None:
         return render_page(request, 404, title=_("This invitation is no longer valid"))
@@ -82,9 +82,9 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def accept(request: HttpRequest, token: str, form: NewAccountForm | None = None) -> HttpResponse:
-    """Take the role, with a new account if a form asks for one; sign in, and lead to the desk."""
+    """Grant the role, to a new account if there is a form; sign in and redirect to the desk."""
     try:
-        # Without the role there is no account either.
+        # No account is created without the role.
         with transaction.atomic():
             user = form.save() if form else cast(User, request.user)
             member = membership.accept_invitation(token, user)
@@ -107,6 +107,6 @@ def show_invitation(
 
 
 def render_page(request: HttpRequest, status: int, **more: object) -> HttpResponse:
-    """Answer in the look of the admin."""
+    """Render the page in the look of the admin."""
     context = {**admin.site.each_context(request), "is_nav_sidebar_enabled": False, **more}
     return render(request, "admin/invitation.html", context, status=status)

@@ -1,6 +1,6 @@
-"""Invitations to a role in an edition: a link that somebody is sent, good once and for some days.
+"""Invitations to a role in an edition, by a link that works once and expires after some days.
 
-Only a digest of the link's secret is stored. What happens with one: `people.membership`.
+Only a digest of the link's token is stored. Mailing and accepting: `people.membership`.
 """
 
 from datetime import datetime, timedelta
@@ -19,8 +19,6 @@ LIFETIME = timedelta(days=7)
 
 
 class InvitationQuerySet(models.QuerySet["Invitation"]):
-    """Invitations by whether they still lead somewhere."""
-
     def open(self, at: datetime | None = None) -> Self:
         return self.filter(accepted_at__isnull=True, expires_at__gt=at or timezone.now())
 
@@ -33,7 +31,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
 
 
 class Invitation(models.Model):
-    """A role in an edition, or in all editions of a series, that is offered to somebody."""
+    """An offer of a role in an edition, or in all editions of a series."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("role", "parts", "name", "email", "digest")
     edition_lookup: ClassVar[str] = "edition"
@@ -93,7 +91,7 @@ class Invitation(models.Model):
         return self.edition or self.conference
 
     def renew(self, at: datetime | None = None) -> str:
-        """Give the invitation a new secret, and return it: it cannot be read later."""
+        """Set a new token and expiry, and return the token: it cannot be read later."""
         token = new_token()
         self.digest, self.expires_at = digest_of(token), (at or timezone.now()) + LIFETIME
         return token

@@ -1,4 +1,4 @@
-"""Coming and going: an invitation mailed and accepted, a role changed or ended. An edition keeps an owner."""
+"""Mailing and accepting invitations to roles, and ending roles. An edition always keeps an owner."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -29,9 +29,9 @@ class NoLongerOpenError(Exception):
 
 
 def grantable_roles(user: "AnyUser", place: Model | None) -> list[str]:
-    """Return the roles that somebody may give in an edition or a series, and take from those who have them.
+    """Return the roles that a user may grant and revoke in an edition or a series.
 
-    Those in a series are given by the owners of all its editions.
+    In a series, that takes ownership of all its editions.
     """
     access = access_of(user)
     possible: list[str] = [
@@ -66,7 +66,7 @@ def members_of(edition: Edition) -> QuerySet[Membership]:
 
 @transaction.atomic
 def accept_invitation(token: str, user: "User", at: datetime | None = None) -> Membership:
-    """Give the account the role that was offered, once. No role is kept beside one that includes it."""
+    """Grant the offered role to the account. Raises `NoLongerOpenError` if the link has been used."""
     at = at or timezone.now()
     invitation = Invitation.objects.select_for_update(of=("self",)).by_token(token, at).first()
     if invitation is None:
@@ -84,7 +84,7 @@ def accept_invitation(token: str, user: "User", at: datetime | None = None) -> M
 
 
 def grant_role(invitation: Invitation, user: "User") -> Membership:
-    """Return the membership that an account has from now on: what it had, or the one that is offered."""
+    """Grant the offered role unless the account has one that includes it; end roles that it includes."""
     place = {"edition": invitation.edition, "conference": invitation.conference}
     held = [*Membership.objects.filter(user=user, **place)]
     if stronger := next((one for one in held if includes(one.role, invitation.role)), None):
@@ -113,11 +113,11 @@ def end_membership(membership: Membership) -> None:
 
 
 class CannotSendError(Exception):
-    """The e-mail did not leave; the link that was good before still is."""
+    """The e-mail was not sent; the previous link still works."""
 
 
 def mail_invitation(invitation: Invitation, sender: "User") -> None:
-    """Mail a new link to whom it is for; from then on the one before leads nowhere."""
+    """Mail a new link; the previous one stops working."""
     if not is_email(invitation.email):
         raise CannotSendError
     try:

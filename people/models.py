@@ -1,4 +1,4 @@
-"""Who: people, their names and identifiers, institutions, committees. What they wrote is `papers`'."""
+"""People with their names and identifiers, institutions, committees."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -62,7 +62,7 @@ def validate_orcid(value: str) -> None:
 
 
 class Person(Content):
-    """Somebody who wrote, spoke, chaired or organized, across all years."""
+    """An author, speaker, chair or organizer, across all years."""
 
     personal_fields: ClassVar[tuple[str, ...]] = (
         "uid",
@@ -94,7 +94,7 @@ class Person(Content):
     )
     sort_key = models.CharField(max_length=400, editable=False, db_index=True)
     folded = models.CharField(max_length=400, editable=False, db_index=True)
-    # Whether the name looks wrong: the desk and its list ask that of all people at once.
+    # Whether the name looks wrong: stored, because the desk filters all people by it.
     suspicious = models.BooleanField(default=False, editable=False)
     native_name = models.CharField(_("name in its own script"), max_length=200, blank=True)
     affiliation = models.CharField(
@@ -140,17 +140,17 @@ class Person(Content):
 
     @property
     def initials(self) -> str:
-        """What stands in place of a photo."""
+        """Shown in place of a photo."""
         return names.initials(self.given, self.family, self.name)
 
     @property
     def tone(self) -> int:
-        """A number from 0 to 11, the same for a person everywhere: the hue of the initials."""
+        """The color of the initials: a number from 0 to 11 that stays the same."""
         return crc32(self.uid.encode()) % 12
 
     @property
     def native_language(self) -> str:
-        """What the name in its own script is read as, for those who hear the page."""
+        """The language of the native name, for screen readers."""
         return markup.language(self.native_name)
 
     def clean(self) -> None:
@@ -192,7 +192,7 @@ class PersonName(Content):
         verbose_name = _("person name")
         verbose_name_plural = _("person names")
         constraints = [models.UniqueConstraint(fields=["person", "name"], name="person_name_unique")]
-        # The search index asks for the hidden ones whenever something changed.
+        # The search index reads the hidden ones after each change.
         indexes = [models.Index(fields=["hidden"], name="person_name_by_hidden")]
 
     def __str__(self) -> str:
@@ -204,7 +204,7 @@ class PersonName(Content):
         self.folded = markup.fold(self.name)[:400]
 
 
-# By scheme: the name of another system, and the address of a person's page there.
+# By scheme: name and address of profiles in another system.
 PROFILES = {
     "dblp": ("DBLP", "https://dblp.org/pid/{}"),
     "github": ("GitHub", "https://github.com/{}"),
@@ -215,7 +215,7 @@ PROFILES = {
 
 
 class PersonIdentifier(Content):
-    """How another system calls a person: the scheme (such as neurips.cc or dblp) and the value there."""
+    """A person's identifier in another system: the scheme (such as neurips.cc or dblp) and the value."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("scheme", "value")
     part_of: ClassVar[tuple[str, ...]] = ("person",)
@@ -238,7 +238,7 @@ class PersonIdentifier(Content):
 
     @property
     def profile(self) -> tuple[str, str] | None:
-        """The name of the other system, and the address of the person's page there, if that is known."""
+        """Name and address of the person's profile in the other system, if known."""
         label, pattern = PROFILES.get(self.scheme, ("", ""))
         return (label, pattern.format(quote(self.value, safe="~/"))) if label else None
 
@@ -304,7 +304,7 @@ class Institution(Content):
         """Return those who wrote published papers from here, by family name."""
         wrote = published_rows(Institution, "authorships", at).filter(institutions=self)
         authors = Person.objects.published(at).filter(pk__in=wrote.order_by().values("person"))
-        return authors.order_by("sort_key", "uid")
+        return authors.by_letter()
 
     def derive(self) -> None:
         self.folded = markup.fold(" ".join([self.name, *self.aliases]))[:600]
@@ -343,5 +343,4 @@ class CommitteeRole(Ordered, Content):
         return f"{self.person}, {self.role}"
 
 
-# What two entries of may be one, and be merged.
 type Mergeable = Person | Institution

@@ -8,21 +8,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from markup import fold
-
-__all__ = [
-    "NameParts",
-    "fold",
-    "initial",
-    "initials",
-    "is_suspicious",
-    "is_valid_orcid",
-    "normalize",
-    "normalize_orcid",
-    "sort_key",
-    "split",
-    "suspicions",
-]
+from markup import fold as fold
 
 PARTICLES = frozenset(
     {

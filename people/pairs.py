@@ -1,6 +1,6 @@
-"""Two rows of one kind: known to be two things, or likely to be one.
+"""Pairs of people or institutions that are not the same, and that may be; people who may be two.
 
-How likely, is the business of `people.duplicates`.
+`people.duplicates` finds the latter.
 """
 
 from typing import ClassVar, Self
@@ -16,7 +16,7 @@ from people.querysets import DistinctionQuerySet, LikelyNamesakeQuerySet, Sugges
 
 
 class Distinction(Content):
-    """A chair's word that two are not the same; they are never suggested again."""
+    """A chair's decision that two are not the same; they are never suggested again."""
 
     part_of: ClassVar[tuple[str, ...]] = ("first", "second")
     edition_lookup: ClassVar[str] = ""
@@ -78,7 +78,7 @@ class InstitutionDistinction(Distinction):
 
 
 class Suggestion(models.Model):
-    """What the last search found about the rows that `subjects` name, and how likely it is, of a hundred."""
+    """A result of the last search about the rows that `subjects` name, with its likelihood in per cent."""
 
     subjects: ClassVar[tuple[str, ...]]
 
@@ -150,7 +150,7 @@ class InstitutionPair(LikelyPair):
 
 
 class LikelyNamesake(Suggestion):
-    """Somebody who may be two people of one name, as last looked for."""
+    """A person who may be two people of one name, by the last search."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("papers",)
     subjects: ClassVar[tuple[str, ...]] = ("person",)
@@ -172,7 +172,7 @@ class LikelyNamesake(Suggestion):
 
 
 class Comparison(models.Model):
-    """When duplicates were last looked for, and which state that was based on."""
+    """When duplicates were last searched for, and in which state of the data."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
 

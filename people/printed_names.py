@@ -1,4 +1,4 @@
-"""Names as they are printed in one place, which is not the person's name, and names that are not loaded."""
+"""Names as printed in one place, which may differ from the person's; hidden names."""
 
 from collections.abc import Hashable, Iterable
 
@@ -26,7 +26,7 @@ class NamedAsPrinted(models.Model):
 
 
 class HiddenNames:
-    """The names that people keep hidden, by a key of theirs, in any capitals (in SQL: `with_shown_names`)."""
+    """The hidden names of people, by a key of the person; case is ignored (in SQL: `with_shown_names`)."""
 
     def __init__(self, names: Iterable[tuple[Hashable, str]]) -> None:
         self._names = {(person, name.casefold()) for person, name in names}

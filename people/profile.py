@@ -1,4 +1,4 @@
-"""What a person did, year by year, as a page shows it; and the metadata of that page."""
+"""A person's page: contributions by year, next appearances, co-authors, metadata; lines of the A-Z list."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -29,9 +29,9 @@ class ProfileYear:
 
 
 class Meeting(NamedTuple):
-    """Where and when to find somebody: a session with a role, a talk, or an appearance of a paper.
+    """Where and when to meet a person: a session with a role, a talk, or an appearance of a paper.
 
-    `kind` says what it is, `slug` is the kind of session or presentation, which has a color.
+    `kind` is a label, `slug` the kind of session or presentation, for its color.
     """
 
     start: datetime
@@ -45,9 +45,8 @@ class Meeting(NamedTuple):
     board: str = ""
 
 
-# So many co-authors and coming appearances are named.
 MAX_CO_AUTHORS, MAX_MEETINGS = 12, 5
-# What has no end of its own runs for so long.
+# The length of a meeting without an end.
 MIN_DURATION = timedelta(minutes=10)
 
 
@@ -65,7 +64,7 @@ class IndexEntry:
 
     @property
     def sorted_name(self) -> str:
-        """The name as the list is sorted: "Banbury, Colby"."""
+        """The name with the family name first: "Banbury, Colby"."""
         return ", ".join(part for part in (self.person.family, self.person.given) if part)
 
 
@@ -98,7 +97,7 @@ def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
 
 
 def next_meetings(years: Iterable[ProfileYear], at: datetime | None = None) -> list[Meeting]:
-    """Return the next appearances of somebody, those that run included, the first first. No query."""
+    """Return the current and next appearances of a person, in order. No query."""
     now = moment(at)
     meetings = (one for year in years for one in year_meetings(year))
     ahead = [one for one in meetings if max(one.end, one.start + MIN_DURATION) > now]
@@ -106,7 +105,7 @@ def next_meetings(years: Iterable[ProfileYear], at: datetime | None = None) -> l
 
 
 def year_meetings(year: ProfileYear) -> Iterable[Meeting]:
-    """Yield all appearances of one year that have a time and are not called off."""
+    """Yield the appearances of one year that have a time and are not cancelled."""
     for role in year.roles:
         one = role.session
         if not one.cancelled:
@@ -131,7 +130,7 @@ def _meeting(thing: Any, edition: EditionSummary, kind: str, title: str, url: st
 
 
 def co_authors(person: Person, years: Iterable[ProfileYear]) -> list[tuple[PersonLink, int]]:
-    """Return with whom somebody wrote most often, and how many papers. No query."""
+    """Return the most frequent co-authors with the number of common papers. No query."""
     written = Counter[str]()
     links: dict[str, PersonLink] = {}
     for paper in (paper for year in years for paper in year.papers):

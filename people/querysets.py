@@ -1,4 +1,4 @@
-"""Who is public: people and institutions appear when something published shows them."""
+"""Querysets of people and institutions: they are public if a published row shows them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from people.models import CommitteeRole, Institution, LikelyNamesake, Person, PersonName  # noqa: F401 (in strings)
 
 
-# Where the A-Z page puts what begins with no letter.
+# The heading of the A-Z page for names that begin with no letter.
 NO_LETTER = "#"
 
 
@@ -34,14 +34,14 @@ APPEARANCES: dict[type[Model], list[Appearance]] = {}
 
 
 def register_appearance(model: type[Model], appearance: Appearance) -> None:
-    """Upper packages say by which of their rows people and institutions become public."""
+    """Register a relation of an upper package by whose rows people or institutions are public."""
     APPEARANCES[model] = sorted([*APPEARANCES.get(model, []), appearance])
 
 
 def with_shown_names[R: QuerySet[Model]](rows: R) -> R:
-    """Add persons, and as `shown_name` the name as printed, or the display name where that one is hidden.
+    """Add persons and `shown_name`: the name as printed, or the display name if that one is hidden.
 
-    A hidden name is hidden in capitals too: papers print names as their authors typed them.
+    Case is ignored: papers print names as their authors typed them.
     """
     names = apps.get_model("people", "PersonName")._base_manager
     former = names.filter(person=OuterRef("person"), hidden=True).annotate(capitals=Upper("name"))
@@ -51,7 +51,7 @@ def with_shown_names[R: QuerySet[Model]](rows: R) -> R:
 
 
 def follow_merges[M: Model | None](row: M) -> M:
-    """Return the row that this one was merged into, through however many merges, be they a circle."""
+    """Return the row that this one was merged into, through any number of merges, even a cycle."""
     seen: set[int] = set()
     while row is not None and (merged_into := getattr(row, "merged_into", None)) and row.pk not in seen:
         seen.add(row.pk)
@@ -60,7 +60,7 @@ def follow_merges[M: Model | None](row: M) -> M:
 
 
 def appearance_relations(model: type[Model]) -> Iterator[tuple[type[Any], str]]:
-    """Yield each model whose rows show a person or an institution, and its field that leads there."""
+    """Yield each model whose rows show people or institutions, and its field that references them."""
     for appearance in APPEARANCES[model]:
         field: Any = model._meta.get_field(appearance.relation)
         yield field.related_model, field.field.name
@@ -76,7 +76,7 @@ def shown_by(model: type[Model], rows_of: Callable[[type[Any], str], QuerySet[Mo
 
 
 def appearing_in_editions(model: type[Model], editions: Iterable[int | str | None]) -> Q:
-    """Those whom a row of one of these editions shows, public or not."""
+    """Match those whom a row of one of these editions shows, public or not."""
     if not (keys := [*editions]):
         return Q(pk__in=())
     return shown_by(
@@ -87,7 +87,7 @@ def appearing_in_editions(model: type[Model], editions: Iterable[int | str | Non
 class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
     """Rows that are listed from A to Z, and public when something published shows them."""
 
-    # The field of the address, and the one with the folded words by which they are sorted.
+    # The field in the address, and the one with folded words to sort by.
     KEY_FIELD = "uid"
     SORT_FIELD = "sort_key"
 
@@ -98,13 +98,17 @@ class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
         return self.filter(shown, merged_into__isnull=True)
 
     def appearing_in(self, edition: int | str | None) -> Self:
-        """Those whom something in the edition with this key shows, public or not."""
+        """Those whom a row of the edition with this key shows, public or not."""
         return self.filter(appearing_in_editions(self.model, [edition]), merged_into__isnull=True)
 
     def survivor(self, key: str, at: datetime | None = None) -> M | None:
         """Return the published row that the one with this uid or slug was merged into, if any."""
         row = follow_merges(self.filter(**{self.KEY_FIELD: key}).first())
         return self.published(at).filter(pk=row.pk).first() if row is not None else None
+
+    def by_letter(self) -> Self:
+        """From A to Z, accents folded."""
+        return self.order_by(self.SORT_FIELD, self.KEY_FIELD)
 
     def beginning_with(self, letter: str) -> Self:
         """Those that begin with the letter, or with none for `NO_LETTER`."""
@@ -118,7 +122,7 @@ class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
         found = self.order_by().annotate(initial=Substr(self.SORT_FIELD, 1, 1)).values_list("initial")
         counts = dict.fromkeys([*ascii_lowercase.upper(), NO_LETTER], 0)
         for letter, count in found.annotate(number=Count("pk")):
-            # An empty key is in every string, and no letter.
+            # The empty string is in every string.
             counts[letter.upper() if letter and letter in ascii_lowercase else NO_LETTER] += count
         return counts
 
@@ -127,7 +131,7 @@ class PersonQuerySet(LetteredQuerySet["Person"]):
     """People, by family name."""
 
     def published_appearances(self, at: datetime | None = None) -> Iterator[QuerySet[Model]]:
-        """Yield the rows by which somebody is public, kind by kind."""
+        """Yield the rows by which people are public, model by model."""
         for rows, _name in appearance_relations(self.model):
             published = rows.objects.published(at)
             yield published.filter(person__isnull=False, person__merged_into__isnull=True)
@@ -148,7 +152,7 @@ class PersonQuerySet(LetteredQuerySet["Person"]):
         )
 
     def doubtful(self) -> Self:
-        """Those whose name looks wrong, or sorts as somebody else's does."""
+        """Those whose name looks wrong, or has the sort key of another person."""
         present = self.model._base_manager.filter(merged_into__isnull=True).order_by()
         shared = present.values("sort_key").annotate(bearers=Count("pk")).filter(bearers__gt=1)
         wrong = Q(suspicious=True) | Q(sort_key__in=shared.values("sort_key"))
@@ -181,10 +185,6 @@ class InstitutionQuerySet(LetteredQuerySet["Institution"]):
     KEY_FIELD = "slug"
     SORT_FIELD = "folded"
 
-    def by_name(self) -> Self:
-        """By name, accents folded."""
-        return self.order_by("folded", "slug")
-
     def with_counts(self, at: datetime | None = None) -> Self:
         """With the number of their published papers of all years, as `paper_count`."""
         wrote = self.published_related("authorships", at).filter(institutions=OuterRef("pk")).order_by()
@@ -193,17 +193,12 @@ class InstitutionQuerySet(LetteredQuerySet["Institution"]):
 
 
 class CommitteeRoleQuerySet(ContentQuerySet["CommitteeRole"]):
-    """The committee of an edition, in order."""
-
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(edition_public("edition__", at))
 
-    def with_person(self) -> Self:
-        return self.select_related("person")
-
 
 class DistinctionQuerySet[M: Content](ContentQuerySet[M]):
-    """Pairs that chairs said are not the same. Nothing of it is ever public."""
+    """Pairs that are not the same, as decided by chairs; never public."""
 
     def published(self, at: datetime | None = None) -> Self:
         return self.none()
@@ -217,11 +212,11 @@ class SuggestionQuerySet[M: Model](QuerySet[M]):
     """What a search found about rows that the model's `subjects` name."""
 
     def undecided(self) -> Self:
-        """Return those of whose subjects none has been merged."""
+        """Those without a merged subject."""
         return self.filter(**{f"{name}__merged_into__isnull": True for name in self._subjects})
 
     def appearing_in(self, edition: int | str | None) -> Self:
-        """Those of whom one does something in the edition with this key."""
+        """Those with a subject that appears in the edition with this key."""
         model = related_model(self.model, self._subjects[0])
         keys = model._base_manager.filter(appearing_in_editions(model, [edition])).order_by().values("pk")
         return self.filter(self._about(keys))
@@ -244,12 +239,12 @@ class LikelyNamesakeQuerySet(SuggestionQuerySet["LikelyNamesake"]):
     """People who may be two."""
 
     def undecided(self) -> Self:
-        """Return those of whom no chair said that they are one, and who were not merged."""
+        """Those that no chair confirmed as one person, and that are not merged."""
         return super().undecided().filter(is_one=False)
 
 
 def resolve_links[K](links: Mapping[K, K]) -> dict[K, K]:
-    """Return for each key the one at the end of its links. Links in a circle end within it."""
+    """Return for each key the one at the end of its links. A cycle ends within itself."""
     found = {}
     for key, there in links.items():
         seen = {key}

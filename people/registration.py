@@ -1,4 +1,4 @@
-"""What the packages below learn of people: roles, menu sections, and who is public as committee."""
+"""Registers with lower packages: rights of roles, menu sections, parts of an edition's copy, appearances."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -7,7 +7,7 @@ from conference import menu_sections
 from conference.edition_copy import EDITION_PARTS, EditionPart
 from conference.menu_sections import MenuSection
 from people import access_scope
-from people.committee_copy import copy_committee, copy_offices
+from people.committee_copy import copy_offices
 from people.models import (
     CommitteeRole,
     Institution,
@@ -64,7 +64,7 @@ EDITION_PARTS += [
         _("People of the committee"),
         CommitteeRole,
         lambda edition: edition.committee_roles.all(),
-        copy_committee,
+        lambda copying: copying.rows(copying.source.committee_roles.all()),
         is_usual=False,
         place=26,
     ),

@@ -1,4 +1,4 @@
-"""People in lists, as plain values: as light as a line of many can be, and equal where they say the same."""
+"""Rows of lists of people: named tuples, light and equal if they look alike."""
 
 from typing import NamedTuple, Self
 
@@ -7,7 +7,7 @@ from content.page_paths import path_of
 
 
 class PersonLink(NamedTuple):
-    """Somebody under the name as printed, with the address of the page."""
+    """A person under the name as printed, with the address of their page."""
 
     uid: str
     name: str
@@ -16,7 +16,7 @@ class PersonLink(NamedTuple):
 
     @property
     def person(self) -> Self:
-        """Themselves: rows of models have their person apart."""
+        """Itself: templates read `author.person`, as of a model instance."""
         return self
 
     def get_absolute_url(self) -> str:

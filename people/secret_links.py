@@ -1,6 +1,6 @@
-"""Links that somebody is mailed and answers without an account, to take a role or part in the program.
+"""Links with a secret token, by which people without an account accept a role or a part in the program.
 
-Whoever has the link may answer. Only a digest of its secret is stored.
+Only a digest of the token is stored.
 """
 
 import secrets
@@ -30,7 +30,7 @@ def new_token() -> str:
 
 
 def digest_of(token: str) -> str:
-    """Return what is stored of a secret. It is long and random, so it needs no salt."""
+    """Return the digest to store. A token is long and random, so it needs no salt."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -45,18 +45,18 @@ def can_send() -> bool:
 
 
 def send_mail(address: str, subject: str, text: str, sender: "User") -> None:
-    """Mail a letter with a link; answers go to who sends it. Raises one of `MAIL_ERRORS`."""
+    """Mail a link; replies go to the sender. Raises one of `MAIL_ERRORS`."""
     reply_to = [sender.email] if is_email(sender.email) else []
     EmailMessage(join_lines(subject), text, to=[address], reply_to=reply_to).send()
 
 
 def join_lines(words: object) -> str:
-    """Return words without the line breaks that would begin another header."""
+    """Return text without line breaks, which would begin another mail header."""
     return " ".join(str(words).split())
 
 
 def secret_page(view: Callable[[HttpRequest, str], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Keep a reply out of caches and search engines; the address goes nowhere from here."""
+    """Keep a response out of caches and search engines, and its address out of referrers."""
 
     @require_http_methods(["GET", "HEAD", "POST"])
     @wraps(view)

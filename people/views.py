@@ -25,7 +25,7 @@ PAPERS_SIZE = 50
 def person_list(request: HttpRequest) -> HttpResponse:
     """Show the people of all years by family name, or those of one letter."""
     people, letters = filter_by_letter(request, Person.objects.published())
-    page = page_of(request, people.order_by("sort_key", "uid").with_editions(), PAGE_SIZE)
+    page = page_of(request, people.by_letter().with_editions(), PAGE_SIZE)
     return render(
         request, "people/list.html", {**letters, "page": page, "entries": index_entries(page.object_list)}
     )
@@ -34,7 +34,7 @@ def person_list(request: HttpRequest) -> HttpResponse:
 def filter_by_letter[R: (PersonQuerySet, InstitutionQuerySet)](
     request: HttpRequest, rows: R
 ) -> tuple[R, dict[str, object]]:
-    """Return the rows of the letter that the address asks for, and what the page needs to offer letters."""
+    """Return the rows of the requested letter, and the context to choose letters."""
     letters, letter = rows.initials(), request.GET.get("letter", "")
     if letter and letter not in letters:
         raise BadParameter("letter", letter, gettext("Choose a capital letter from A to Z, or #."))
@@ -47,7 +47,7 @@ def filter_by_letter[R: (PersonQuerySet, InstitutionQuerySet)](
 
 
 def redirect_to_current(request: HttpRequest, row: Person | Institution) -> HttpResponse:
-    """Redirect to the address of today, in the frame of the edition that the reader came from."""
+    """Redirect to the current address, keeping the edition whose header the reader saw."""
     edition = request.GET.get("edition")
     query = f"?{urlencode({'edition': edition})}" if edition else ""
     return redirect(f"{row.get_absolute_url()}{query}", permanent=True)
@@ -55,7 +55,7 @@ def redirect_to_current(request: HttpRequest, row: Person | Institution) -> Http
 
 @require_safe
 def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpResponse:
-    """Show what a person did in all years; a merged person's address leads to the one that remained."""
+    """Show what a person did in all years; a merged person redirects to the surviving one."""
     person = Person.objects.published().with_profile().filter(uid=uid).first()
     found = person or Person.objects.survivor(uid)
     if found is None:
@@ -78,13 +78,13 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
 def institution_list(request: HttpRequest) -> HttpResponse:
     """Show the institutions of all years by name, or those of one letter."""
     institutions, letters = filter_by_letter(request, Institution.objects.published())
-    page = page_of(request, institutions.by_name().with_counts(), PAGE_SIZE)
+    page = page_of(request, institutions.by_letter().with_counts(), PAGE_SIZE)
     return render(request, "people/institutions.html", {**letters, "page": page})
 
 
 @require_safe
 def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the papers of an institution year by year, or the people who wrote them; or lead on, if merged."""
+    """Show the papers of an institution by year, or their authors; redirect if it was merged."""
     institution = Institution.objects.published().filter(slug=slug).first()
     if institution is None:
         remaining = Institution.objects.survivor(slug)
@@ -114,5 +114,5 @@ def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
 @edition_page
 def committee(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Show the committee of an edition by office."""
-    offices = edition.committee_roles.published().with_person().grouped("role")
+    offices = edition.committee_roles.published().select_related("person").grouped("role")
     return render(request, "people/committee.html", {"offices": offices})

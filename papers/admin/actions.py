@@ -55,7 +55,7 @@ class AwardForm(ActionForm):
 
 
 class GrantAward(BulkAction):
-    """Let papers, or people, win an award, behind those who have it."""
+    """Grant an award to papers or people, after those who have it."""
 
     form_class = AwardForm
 
@@ -168,7 +168,7 @@ class LinksForm(ActionForm):
 
 
 class AddMaterial(BulkAction):
-    """Hang addresses on papers; what a paper has already is not added again."""
+    """Add materials by address; those that a paper has already are not added again."""
 
     form_class = LinksForm
 

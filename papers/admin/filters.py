@@ -1,4 +1,4 @@
-"""Filters by what a paper says, for lists of papers and of what shows papers (`path` leads to the paper)."""
+"""Filters by fields of papers, for lists of papers and of rows that reference one."""
 
 from typing import Any, ClassVar
 

@@ -1,4 +1,4 @@
-"""Papers in the admin, with authors in order and material; topics; awards; what the dashboard says of them.
+"""The admin of papers with authors and material, topics and awards; their lines on the dashboard.
 
 The appearances on a paper's form come from `schedule.admin.sessions`.
 """

@@ -1,4 +1,4 @@
-"""The lists of likely duplicates in the admin, and of those that chairs said are two."""
+"""The lists of likely duplicates, and of pairs that are not the same, in the admin."""
 
 from collections.abc import Mapping
 from typing import ClassVar, cast
@@ -43,7 +43,7 @@ from people.querysets import SuggestionQuerySet
 
 type Pair = PersonPair | InstitutionPair
 
-# How likely two are one, in words, and of a hundred such pairs, how many are.
+# Labels of likelihoods with their range in per cent.
 LIKELIHOODS = {
     "certain": (_("almost certain"), (95, 100)),
     "probable": (_("probable"), (75, 94)),
@@ -65,7 +65,7 @@ class ConditionFilter(admin.SimpleListFilter):
 
 
 class EvidenceFilter(ConditionFilter):
-    """Pairs by what speaks for them."""
+    """Pairs by evidence."""
 
     title = _("evidence")
     parameter_name = "evidence"
@@ -76,7 +76,7 @@ class EvidenceFilter(ConditionFilter):
 
 
 class LikelihoodFilter(ConditionFilter):
-    """Pairs by how likely they are one."""
+    """Pairs by likelihood."""
 
     title = _("likelihood")
     parameter_name = "likelihood"
@@ -84,7 +84,7 @@ class LikelihoodFilter(ConditionFilter):
 
 
 class DoubtfulFilter(ConditionFilter):
-    """Pairs of whom one has a name that looks wrong."""
+    """Pairs with a name that looks wrong."""
 
     title = _("doubtful names")
     parameter_name = "doubtful"
@@ -94,7 +94,7 @@ class DoubtfulFilter(ConditionFilter):
 
 
 class PairList(ContentList):
-    """A page of pairs, with the names of the co-authors whom the reasons mention."""
+    """A page of pairs, with the names of co-authors for the reasons."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -106,7 +106,7 @@ class PairList(ContentList):
 
 
 class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
-    """What a search found about rows of one model. Rights are those on that model."""
+    """Results of a search about rows of one model, with the permissions of that model."""
 
     rows_model: type[Mergeable]
     list_per_page = 50
@@ -117,7 +117,7 @@ class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
         return cast(MergeAdmin, self.admin_site.get_model_admin(self.rows_model))
 
     def has_view_permission(self, request: HttpRequest, obj: S | None = None) -> bool:
-        # The reasons reveal former names: only those who may change both see them.
+        # The reasons reveal former names.
         return self.has_change_permission(request, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: S | None = None) -> bool:
@@ -149,7 +149,7 @@ class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
         return super().changelist_view(request, {**self.list_context(), **(extra_context or {})})
 
     def list_context(self) -> dict[str, object]:
-        """Return what the template of the list needs beside what Django gives it."""
+        """Return additional context of the list."""
         return {}
 
     def change_view(
@@ -159,7 +159,7 @@ class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
         form_url: str = "",
         extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
-        """Lead to the page on which a chair decides."""
+        """Redirect to the page on which a chair decides."""
         suggestion = self.get_object(request, object_id)
         if suggestion is None or not self.has_view_permission(request, suggestion):
             raise PermissionDenied
@@ -169,7 +169,7 @@ class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
         raise NotImplementedError
 
     def decidable_rows(self, request: HttpRequest, suggestions: QuerySet[S]) -> list[S]:
-        """Return those of which the user may decide."""
+        """Return the suggestions that the user may decide."""
         rows = suggestions.select_related(*self.model.subjects)
         return [row for row in rows if self.has_change_permission(request, row)]
 
@@ -276,7 +276,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
 
     @admin.action(permissions=["change"], description=_("Merge each of these pairs"))
     def merge_pairs(self, request: HttpRequest, queryset: QuerySet[Pair]) -> HttpResponse | None:
-        """Ask first, saying what will be merged into what; then merge, each pair an act of its own."""
+        """Ask for confirmation; then merge each pair in a change set of its own."""
         visible = self.rows_admin.visible_to(request)
         plans = [
             side_by_side([pair.first, pair.second], visible)
@@ -300,7 +300,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
         return None
 
     def merge_all(self, request: HttpRequest, plans: list[SideBySide]) -> None:
-        """Merge pair by pair; one whose row was merged a moment ago is left out and said so."""
+        """Merge pair by pair, and report the pairs that can't be merged."""
         done, left = 0, list[str]()
         for plan in plans:
             keep = next(row for row in plan.rows if row.pk == plan.keep)
@@ -322,7 +322,7 @@ def paper_count(count: int) -> str:
 
 
 def merge_summary(plan: SideBySide) -> dict[str, object]:
-    """Return what a merge would do, for the confirmation page."""
+    """Return a merge's context on the confirmation page."""
     columns = {column.row.pk: column for column in plan.columns}
     keep = columns.pop(plan.keep)
     name = next(row.name for row in plan.rows if row.pk == plan.presets["name"])
@@ -343,7 +343,7 @@ class InstitutionPairAdmin(PairAdmin):
 
 
 class DistinctionAdmin(ContentAdmin):
-    """Pairs that are not the same; to delete one lets it be suggested again."""
+    """Pairs that are not the same; a deleted one may be suggested again."""
 
     list_display = ["__str__"]
     list_select_related = ["first", "second"]

@@ -1,4 +1,4 @@
-"""Forms of members: who is invited to which role, where and for which topics; the role of a member."""
+"""Forms to invite members and to change their role."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar, cast
@@ -24,7 +24,7 @@ LAST_OWNER = gettext_lazy(
 
 
 class PartsField(forms.MultipleChoiceField):
-    """The topics and tracks to which a role is limited, for roles that need some."""
+    """The topics and tracks to which a role is limited."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -35,7 +35,7 @@ class PartsField(forms.MultipleChoiceField):
         )
 
     def offer_rows(self, edition: Edition | None, kept: Iterable[str] = ()) -> None:
-        """Offer the parts of an edition, and those that were chosen before and are gone."""
+        """Offer the parts of an edition, and chosen parts that were deleted."""
         offered = [choice for parts in ROLE_PARTS.values() for choice in parts(edition)] if edition else []
         known = {value for value, _label in offered}
         gone = [(one, _("Deleted: %(part)s") % {"part": one}) for one in kept if one not in known]
@@ -43,7 +43,7 @@ class PartsField(forms.MultipleChoiceField):
 
 
 def check_parts(cleaned: dict[str, object], form: forms.Form | forms.ModelForm[Any]) -> None:
-    """Take the parts of a role that is limited to some, which needs one at least; no other has any."""
+    """Require parts for a role that is limited to some; clear them for other roles."""
     if cleaned.get("role") not in ROLE_PARTS:
         cleaned["parts"] = []
     elif not cleaned.get("parts") and "parts" not in form.errors:
@@ -51,8 +51,6 @@ def check_parts(cleaned: dict[str, object], form: forms.Form | forms.ModelForm[A
 
 
 class MemberForm(forms.ModelForm[Membership]):
-    """The role of a member."""
-
     class Meta:
         model = Membership
         fields: ClassVar[list[str]] = ["role", "parts"]
@@ -84,8 +82,6 @@ class MemberForm(forms.ModelForm[Membership]):
 
 
 class InviteForm(forms.ModelForm[Invitation]):
-    """Who is invited to what."""
-
     class Meta:
         model = Invitation
         fields: ClassVar[list[str]] = ["name", "email", "role", "where", "parts", "person"]
@@ -129,12 +125,12 @@ class InviteForm(forms.ModelForm[Invitation]):
         return cleaned
 
 
-# Where somebody is invited: to the edition, or to all of the series.
+# Values of `where`: the edition, or all editions of the series.
 EDITION, SERIES = "edition", "series"
 
 
 def role_choices(roles: Iterable[str]) -> list[tuple[str, SafeString]]:
-    """Return the choices of a role, each with a sentence of what it is for."""
+    """Return the choices of a role, each with its description."""
     return [
         (role, format_html("<b>{}</b> <span>{}</span>", Role(role).label, DESCRIPTIONS[Role(role)]))
         for role in roles
@@ -142,7 +138,7 @@ def role_choices(roles: Iterable[str]) -> list[tuple[str, SafeString]]:
 
 
 def session_leaders(edition: Edition) -> QuerySet[Person]:
-    """Return those who lead a session of the edition."""
+    """Return the people who lead a session of the edition."""
     roles = related_model(Person, "session_roles")._base_manager.filter(session__edition=edition)
     there = roles.filter(role__in=("chair", "moderator", "organizer"))
     return Person.objects.filter(pk__in=there.order_by().values("person"), merged_into__isnull=True)

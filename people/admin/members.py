@@ -1,4 +1,4 @@
-"""The members of an edition in the admin: who has which role, who is invited; by owners and chairs."""
+"""The members of an edition and invitations in the admin, for owners and chairs."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ from people.admin.member_forms import LAST_OWNER, SERIES, InviteForm, MemberForm
 from people.models import Invitation
 from people.secret_links import can_send
 
-# Where a request keeps the edition whose member has left.
+# The attribute of a request with the edition of a deleted membership.
 LEFT_EDITION = "_left_edition"
 
 
@@ -103,21 +103,20 @@ class MembershipAdmin(ScopedAdmin):
             given = roles if one.edition_id else in_series
             return one, ", ".join(part_names(one, labels)), one.role in given
 
-        context = {
-            **self.admin_site.each_context(request),
-            "title": _("Members of %(edition)s") % {"edition": edition},
-            "opts": self.opts,
-            "edition": edition,
-            "editions": editions_for(request),
-            "members": [with_limits(one) for one in members],
-            "invitations": [with_limits(one) for one in invitations],
-            "may_invite": bool(roles),
-            "can_send": can_send(),
-        }
+        context = self.page_context(
+            request,
+            _("Members of %(edition)s") % {"edition": edition},
+            edition=edition,
+            editions=editions_for(request),
+            members=[with_limits(one) for one in members],
+            invitations=[with_limits(one) for one in invitations],
+            may_invite=bool(roles),
+            can_send=can_send(),
+        )
         return TemplateResponse(request, "admin/accounts/membership/members.html", context)
 
     def roles_view(self, request: HttpRequest) -> HttpResponse:
-        """Say who may do what: each role in words, and who has it."""
+        """Show the rights and the holders of each role."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         edition = self.edition(request)
@@ -141,7 +140,7 @@ class MembershipAdmin(ScopedAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        """Invite somebody; the answer to the form is the only page that shows the link."""
+        """Invite someone; the response to the form is the only page that shows the link."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         edition = self.edition(request)
@@ -150,7 +149,6 @@ class MembershipAdmin(ScopedAdmin):
             raise PermissionDenied
         in_series = membership.grantable_roles(request.user, edition.conference)
         form = InviteForm(edition, roles, in_series, request.POST or None)
-        context = {**self.admin_site.each_context(request), "opts": self.opts, "edition": edition}
         if request.method == "POST" and form.is_valid():
             invitation = form.save(commit=False)
             if form.cleaned_data.get("where") == SERIES:
@@ -160,13 +158,19 @@ class MembershipAdmin(ScopedAdmin):
             invitation.created_by_id = request.user.pk
             link = Invitation.address(invitation.renew())
             invitation.save()
-            context |= {"title": _("Send this link"), "invitation": invitation, "link": link}
-            context["can_send"] = can_send()
+            context = self.page_context(
+                request,
+                _("Send this link"),
+                edition=edition,
+                invitation=invitation,
+                link=link,
+                can_send=can_send(),
+            )
             response = TemplateResponse(request, "admin/accounts/membership/link.html", context)
             response["Cache-Control"] = "no-store"
             return response
         title = _("Invite someone to %(edition)s") % {"edition": edition}
-        context |= {"title": title, "form": form}
+        context = self.page_context(request, title, edition=edition, form=form)
         return TemplateResponse(request, "admin/accounts/membership/invite.html", context)
 
     def invitation(self, request: HttpRequest, key: int) -> Invitation:
@@ -236,7 +240,7 @@ class MembershipAdmin(ScopedAdmin):
         return deleted, counts, lacking, [*protected, *last]
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
-        # For the page that follows, when the membership is gone.
+        # For `response_delete`, when the membership no longer exists.
         vars(request)[LEFT_EDITION] = obj.place
         membership.end_membership(obj)
 
@@ -260,18 +264,18 @@ def members_by_role(edition: Edition) -> list[Membership]:
 
 
 def part_labels(edition: Edition, rows: Iterable[Membership | Invitation]) -> dict[str, str]:
-    """Return the names of the topics and tracks of an edition, if one of the rows is limited to some."""
+    """Return the labels of the parts of an edition, if one of the rows is limited to some."""
     if not any(one.parts for one in rows):
         return {}
     return dict(choice for parts in ROLE_PARTS.values() for choice in parts(edition))
 
 
 def part_names(one: Membership | Invitation, labels: dict[str, str]) -> list[str]:
-    """Return the names of the topics and tracks to which a role is limited, as far as they still exist."""
+    """Return the labels of the parts to which a role is limited, without deleted ones."""
     return [labels[part] for part in one.parts if part in labels]
 
 
 def members_url(place: Model | None) -> str:
-    """Return the address of the members of an edition; of a series, those of the edition in hand."""
+    """Return the address of the members of an edition; for a series, of the current edition."""
     page = reverse("admin:accounts_membership_changelist")
     return f"{page}?{urlencode({'edition': place.pk})}" if isinstance(place, Edition) else page

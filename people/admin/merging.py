@@ -1,4 +1,4 @@
-"""Merging and splitting in the admin: rows merged or marked distinct; people split; undo."""
+"""Merging, marking as distinct and splitting in the admin, and reverting it."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -30,13 +30,13 @@ from people.merging import merge, split
 from people.merging.side_by_side import ComparedRow, SideBySide, VisibleRows, compared_people, side_by_side
 from people.models import Mergeable, Person
 
-# As many as fit side by side.
+# The most that fit side by side.
 MAX_COMPARED, MIN_COMPARED, PAGE_ROWS = 6, 2, 50
 MAX_SHOWN_DROPPED = 5
 
 
 class MergeAdmin(ContentAdmin):
-    """A model of which two rows may be one thing."""
+    """The admin of a model whose rows can be merged."""
 
     change_form_template = "admin/people/mergeable_form.html"
     actions = ["compare_selected"]
@@ -60,7 +60,7 @@ class MergeAdmin(ContentAdmin):
         return [*own, *super().get_urls()]
 
     def compare_address(self, keys: Iterable[int], back: str = "") -> str:
-        """Return the address of the comparison of these."""
+        """Return the address that compares these rows."""
         asked = [("id", key) for key in keys] + ([("next", back)] if back else [])
         return f"{self.page_address('compare')}?{urlencode(asked)}"
 
@@ -76,7 +76,7 @@ class MergeAdmin(ContentAdmin):
     # Side by side
 
     def compared_rows(self, request: HttpRequest) -> list[Mergeable]:
-        """Return the rows that the address names, of those that the user may see."""
+        """Return the requested rows that the user may see."""
         keys = [key for text in request.GET.getlist("id")[:MAX_COMPARED] if (key := key_of(text))]
         found = self.get_queryset(request).filter(merged_into__isnull=True).in_bulk(keys)
         return [found[key] for key in dict.fromkeys(keys) if key in found]
@@ -114,7 +114,7 @@ class MergeAdmin(ContentAdmin):
         return TemplateResponse(request, "admin/people/compare.html", context)
 
     def decide(self, request: HttpRequest, shown: SideBySide, problems: list[str]) -> HttpResponse | None:
-        """Perform the action and redirect; or add problems."""
+        """Merge or mark as distinct, and redirect; or add problems."""
         rows = shown.rows
         if "distinct" in request.POST:
             merge.mark_distinct(rows)
@@ -146,7 +146,7 @@ class MergeAdmin(ContentAdmin):
         return redirect(self.next_address(request) or self.page_address("change", keep.pk))
 
     def merge_message(self, merged: merge.Merged[Mergeable], rows: Iterable[Mergeable]) -> SafeString:
-        """Return what a merge has done, with a link to revert it."""
+        """Return a message about a merge, with a link to revert it."""
         others = ", ".join(f"“{row}”" for row in rows if row.pk != merged.survivor.pk)
         count = merged.moved_count
         words = ngettext(
@@ -164,16 +164,16 @@ class MergeAdmin(ContentAdmin):
         return format_html('{} <a href="{}">{}</a>', said, back, gettext("Revert the merge"))
 
     def next_address(self, request: HttpRequest) -> str:
-        """Return where the user came from, if that is a page of this site."""
+        """Return the requested next page if it is on this site."""
         address = request.POST.get("next", request.GET.get("next", ""))
         return address if url_has_allowed_host_and_scheme(address, {request.get_host()}) else ""
 
     def visible_to(self, request: HttpRequest) -> VisibleRows:
-        """Return what the user sees of what people did."""
+        """Return a function from a model to the rows that the user sees."""
         return lambda model: access_for(request).rows(model._default_manager.all())
 
     def used_elsewhere(self, request: HttpRequest, shown: SideBySide, keep: int = 0) -> list[Mergeable]:
-        """Return those that would be removed, though editions the user may not change use them."""
+        """Return the rows to be merged that editions use which the user may not change."""
         access, keep = access_for(request), keep or shown.keep
         found = []
         for row in shown.rows:
@@ -185,14 +185,14 @@ class MergeAdmin(ContentAdmin):
         return list(dict.fromkeys(found))
 
     def reasons(self, request: HttpRequest, rows: Iterable[Mergeable]) -> list[dict[str, object]]:
-        """Return why these were suggested, pair by pair."""
+        """Return the reasons why these were suggested, by pair."""
         keys = [row.pk for row in rows]
         pairs = storage.PAIR_MODELS[self.model]._default_manager.filter(first__in=keys, second__in=keys)
         found = list(pairs.select_related("first", "second"))
         names = visible_names(access_for(request), reasons.named_people(found))
         return [{"pair": pair, "texts": reasons.reason_texts(pair.reasons, names)} for pair in found]
 
-    # Back
+    # Reverting
 
     def merges(self) -> QuerySet[ChangeSet]:
         """Return the merges of this model."""
@@ -200,7 +200,7 @@ class MergeAdmin(ContentAdmin):
         return ChangeSet.objects.filter(origin=Origin.MERGE, reference__startswith=start)
 
     def merged_rows(self, request: HttpRequest, change_set: ChangeSet) -> list[Mergeable]:
-        """Return the rows that a merge was about, if the user may see them all; else none."""
+        """Return the rows of a merge if the user may see them all; else none."""
         changes = change_set.rows.filter(model=self.opts.label_lower, kind=RowChange.Kind.CHANGED)
         keys = {change.object_id for change in changes if "merged_into" in change.values}
         keys.add(int(change_set.reference.rpartition(":")[2]))
@@ -229,13 +229,13 @@ class MergeAdmin(ContentAdmin):
         return TemplateResponse(request, "admin/people/merges.html", context)
 
     def check_may_revert(self, request: HttpRequest, act: ChangeSet, rows: Iterable[Mergeable]) -> None:
-        """Raise `PermissionDenied` unless the user may change these rows, and all else that was changed."""
+        """Raise `PermissionDenied` unless the user may change all rows of the change set."""
         may = all(self.has_change_permission(request, row) for row in rows)
         if not may or change_sets_beyond_scope(access_for(request), [act.pk]):
             raise PermissionDenied
 
     def unmerge_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
-        """Say what taking a merge back will do; with POST, do it."""
+        """Preview the revert of a merge; with POST, revert it."""
         act = get_object_or_404(self.merges(), pk=change_set)
         rows = self.merged_rows(request, act)
         if not rows:
@@ -288,7 +288,7 @@ class MergeAdmin(ContentAdmin):
 
 
 class SplitAdmin(MergeAdmin):
-    """People, of whom one may be two."""
+    """The admin of people, who can also be split."""
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
@@ -299,7 +299,7 @@ class SplitAdmin(MergeAdmin):
         return [*own, *super().get_urls()]
 
     def split_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask what belongs to somebody else; with POST, give it to a new person."""
+        """Show the form to split a person; with POST, move the chosen rows to a new person."""
         person = self.get_object(request, object_id)
         if person is None or person.merged_into_id:
             raise Http404("No such person.")
@@ -332,7 +332,7 @@ class SplitAdmin(MergeAdmin):
     def divide(
         self, request: HttpRequest, person: Person, column: ComparedRow, problems: list[str]
     ) -> Person | None:
-        """Give what was picked to a new person; or add why not."""
+        """Move the picked rows to a new person; or add problems."""
         offered = column.by_key()
         picked: dict[type[Content], list[int]] = defaultdict(list)
         for key in dict.fromkeys(request.POST.getlist("row")):
@@ -356,7 +356,7 @@ class SplitAdmin(MergeAdmin):
             return None
 
     def unsplit_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
-        """Say what taking a split back will do; with POST, do it."""
+        """Preview the revert of a split; with POST, revert it."""
         act = get_object_or_404(split.split_change_sets(), pk=change_set)
         found = split.inspect_split(act)
         seen = self.get_queryset(request)

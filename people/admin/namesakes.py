@@ -1,4 +1,4 @@
-"""The list of people who may be two of one name: each line leads to Split, or is noted to be one person."""
+"""The list of people who may be two: each line leads to Split, or can be noted as one person."""
 
 from typing import ClassVar
 
@@ -24,7 +24,7 @@ from people.models import LikelyNamesake, Person
 
 @admin.register(LikelyNamesake)
 class LikelyNamesakeAdmin(SuggestionAdmin[LikelyNamesake]):
-    """People whose papers fall apart, by co-authors and institutions."""
+    """People with papers that share no co-authors or institutions."""
 
     desk_section: ClassVar[str] = DeskSection.PEOPLE
     rows_model = Person
@@ -39,14 +39,14 @@ class LikelyNamesakeAdmin(SuggestionAdmin[LikelyNamesake]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[LikelyNamesake]:
         access, found = access_for(request), super().get_queryset(request)
         if not access.may_everywhere("change", Person):
-            # Who may not see all papers of a person cannot part them, and must not learn of the others.
+            # Users who may not see all papers of a person can't split them.
             wrote = related_model(Person, "authorships")._base_manager.order_by()
             unseen = wrote.exclude(pk__in=access.rows(wrote, "view").values("pk"))
             found = found.exclude(person__in=unseen.values("person"))
         return found.annotate(paper_rows=with_count(Person, "authorships", "person"))
 
     def decision_address(self, suggestion: LikelyNamesake) -> str:
-        """Return the address of Split, with what looks like somebody else's ticked."""
+        """Return the address of Split with the papers of the presumed other ticked."""
         wrote = related_model(Person, "authorships")._base_manager
         rows = wrote.filter(person=suggestion.person, paper__in=suggestion.papers).order_by("pk")
         address = reverse("admin:people_person_split", args=[suggestion.person_id])

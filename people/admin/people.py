@@ -1,4 +1,4 @@
-"""People in the admin: who they are, how they are written, offices, institutions, lines of the dashboard."""
+"""The admin of people, names, institutions and committees; their lines on the dashboard."""
 
 import json
 from collections.abc import Sequence
@@ -22,8 +22,7 @@ from content.row_values import related_model
 from editorial.current_edition import LIST_FILTER, edition_of, editions_for
 from editorial.desk import CHECKS, ROW_COUNTS, Check, CheckFilter, RowCount
 from editorial.desk_search import SEARCHED, SearchedRows
-from editorial.lists import search_rows as found_in
-from editorial.lists import with_count
+from editorial.lists import count_column, search_rows, with_count
 from editorial.model_admin import PRIVATE_SEARCH_FIELDS, ContentAdmin, OrderedAdmin, PartInline, admin_link
 from editorial.sections import DeskSection
 from people.admin.merging import MergeAdmin, SplitAdmin
@@ -43,7 +42,7 @@ from people.querysets import LetteredQuerySet, SuggestionQuerySet
 
 
 class AppearingFilter(admin.SimpleListFilter):
-    """People who do something in an edition, institutions, pairs of them; they belong to none."""
+    """People, institutions or suggestions by an edition in which they appear."""
 
     title = _("edition")
     parameter_name = LIST_FILTER
@@ -59,7 +58,7 @@ class AppearingFilter(admin.SimpleListFilter):
 
 
 class AppearingRows(RowCount):
-    """People who do something in the edition, or pairs of which one does."""
+    """People who appear in the edition, or suggestions about them."""
 
     __slots__ = ()
 
@@ -69,7 +68,7 @@ class AppearingRows(RowCount):
 
 
 class AppearingCheck(AppearingRows, Check):
-    """People of the edition whom a chair has to look at."""
+    """People of the edition whom a chair has to check."""
 
     __slots__ = ()
 
@@ -145,7 +144,7 @@ class PersonAdmin(SplitAdmin):
     ]
 
     def get_fieldsets(self, request: HttpRequest, obj: Person | None = None) -> Any:
-        """Leave out what only those read who may change the person."""
+        """Leave out private fields unless the user may read them."""
         fieldsets = super().get_fieldsets(request, obj)
         if obj is None or access_of(request.user).may("private", Person, obj):
             return fieldsets
@@ -159,20 +158,20 @@ class PersonAdmin(SplitAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Person], search_term: str
     ) -> tuple[QuerySet[Person], bool]:
-        """Find by former names and e-mail addresses only people whose private fields the user may read."""
+        """Search former names and e-mail addresses only of people whose private fields the user may read."""
         found, twice = super().get_search_results(request, queryset, search_term)
         access = access_of(request.user)
         if access.may_everywhere("private", Person) or not search_term.strip():
             return found, twice
         readable = Person._base_manager.filter(access.scope(Person, "private")).values("pk")
         public = [one for one in self.search_fields if one not in PRIVATE_SEARCH_FIELDS]
-        openly = found_in(queryset, public, search_term)
+        openly = search_rows(queryset, public, search_term)
         return found.filter(models.Q(pk__in=readable) | models.Q(pk__in=openly.values("pk"))), twice
 
     def response_add(
         self, request: HttpRequest, obj: Person, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Tell the form that opened a pop-up the affiliation, which it prints beside the name."""
+        """Send the affiliation to the form that opened a pop-up, which shows it beside the name."""
         response = super().response_add(request, obj, post_url_continue)
         if isinstance(response, TemplateResponse) and response.context_data:
             sent = json.loads(response.context_data["popup_response_data"])
@@ -187,17 +186,12 @@ class PersonAdmin(SplitAdmin):
     def get_deleted_objects(
         self, objs: Sequence[Person] | QuerySet[Person], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """Where something holds a person, name the papers and sessions, not the rows in between."""
+        """List papers and sessions of a protected person instead of the rows in between."""
         deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
         return deleted, counts, lacking, [*protecting_rows(objs)] if protected else []
 
-    @admin.display(description=_("papers"))
-    def paper_count(self, person: Person) -> int:
-        return int(vars(person)["paper_rows"])
-
-    @admin.display(description=_("roles in sessions"))
-    def role_count(self, person: Person) -> int:
-        return int(vars(person)["role_rows"])
+    paper_count = count_column("paper_rows", _("papers"))
+    role_count = count_column("role_rows", _("roles in sessions"))
 
     @admin.display(description=_("papers"))
     def papers(self, person: Person) -> SafeString | str:
@@ -213,14 +207,14 @@ class PersonAdmin(SplitAdmin):
 
 
 def protecting_rows(people: Sequence[Person] | QuerySet[Person]) -> list[SafeString]:
-    """Return a line for each paper, session or office that keeps these people from being deleted."""
+    """Return a line for each paper, session or committee that protects these people from deletion."""
     collector = NestedObjects(using=router.db_for_write(Person), origin=people)
     collector.collect(people)
     return sorted(describe_row(row) for row in collector.protected)
 
 
 def describe_row(row: models.Model) -> SafeString:
-    """Say what a row belongs to: "Paper: Title (MLSys 2021), authorship of Ada Lovelace"."""
+    """Describe a row with its parent: "Paper: Title (MLSys 2021), authorship of Ada Lovelace"."""
     owner = parent_of(row) or row
     return format_html(
         # Translators: “Paper: Title (MLSys 2021), authorship of Ada Lovelace”.
@@ -281,9 +275,7 @@ class InstitutionAdmin(MergeAdmin):
     def choice_label(self, row: Any) -> str:
         return f"{row.name} ({row.country})" if row.country else str(row.name)
 
-    @admin.display(description=_("authors"))
-    def author_count(self, institution: Institution) -> int:
-        return int(vars(institution)["author_rows"])
+    author_count = count_column("author_rows", _("authors"))
 
 
 @admin.register(CommitteeRole)

@@ -1,6 +1,6 @@
-"""What speaks for two records of a like name being one person, and what against: weights and reasons (pure).
+"""Evidence for and against two people of similar names being one: weights and reasons (pure).
 
-Weights are natural logarithms of how much more often something is met with one person than with two.
+Weights are natural logarithms of how much more often something is found with one person than with two.
 """
 
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ from typing import TypedDict
 
 from people.duplicates.spelling import SpellingDifference, SpellingMatch
 
-# How many of a hundred people are listed twice.
+# The share of people who are listed twice.
 USUAL_SHARE = 0.03
-# Given and family names of one language go together: more people share both than chance alone would make.
+# Given and family names of one language occur together more often than by chance.
 SAME_LANGUAGE = 3.0
-# How much more often two records of one person differ so than two people of like names do.
+# How much more often two records of one person differ so than those of two people with similar names.
 DIFFERENCE_RATIOS = {
     SpellingDifference.SAME: 0.5,
     SpellingDifference.CASE: 2.0,
@@ -31,7 +31,7 @@ DIFFERENCE_RATIOS = {
     SpellingDifference.SHORT: 0.4,
     SpellingDifference.TYPO: 0.3,
 }
-# Spellings with which one person may well be on one paper twice.
+# Differences with which one person may be listed on one paper twice.
 LISTED_TWICE = frozenset(DIFFERENCE_RATIOS) - {
     SpellingDifference.INITIALS,
     SpellingDifference.SHORT,
@@ -51,7 +51,7 @@ MAX_AFFILIATION_RATIO, MIN_AFFILIATION_RATIO, SAME_PLACE_SHARE = 60.0, 3.0, 0.5
 
 @dataclass(slots=True)
 class PersonCandidate:
-    """A person as far as it matters here. Affiliations are folded."""
+    """The fields of a person that are compared. Affiliations are folded."""
 
     key: int
     names: tuple[str, ...]
@@ -59,7 +59,7 @@ class PersonCandidate:
     ids: frozenset[tuple[str, str]] = frozenset()
     contacts: frozenset[str] = frozenset()
     affiliations: set[str] = field(default_factory=set)
-    # The papers, each with the affiliations printed there.
+    # Papers with the affiliations printed there.
     papers: dict[int, frozenset[str]] = field(default_factory=dict)
     coauthors: set[int] = field(default_factory=set)
     # The topics of the papers, as slugs, and their years.
@@ -67,7 +67,7 @@ class PersonCandidate:
     years: set[int] = field(default_factory=set)
 
     def include(self, other: "PersonCandidate") -> None:
-        """Add what is known of another one who is the same."""
+        """Add the fields of another record of the same person."""
         self.affiliations |= other.affiliations
         self.coauthors |= other.coauthors
         self.topics |= other.topics
@@ -75,7 +75,7 @@ class PersonCandidate:
 
 
 class ReasonValues(TypedDict, total=False):
-    """What the sentence of a reason names: a number, keys of people and papers, an affiliation, schemes."""
+    """Values of a reason's sentence: a number, keys of people and papers, an affiliation, schemes."""
 
     count: int
     people: list[int]
@@ -85,13 +85,13 @@ class ReasonValues(TypedDict, total=False):
 
 
 type Reason = tuple[str, ReasonValues]
-# A pair that stays on the list however unlikely it is: an import made a new person and asks.
+# An import created a new person instead of choosing: such a pair is listed however unlikely it is.
 KEPT_APART = "kept_apart"
 
 
 @dataclass(frozen=True, slots=True)
 class LikelyDuplicate:
-    """Two who may be one: how likely, of a hundred, and why, the reasons for and against as codes."""
+    """Two who may be one: the likelihood in per cent, and the reasons for and against as codes."""
 
     first: int
     second: int
@@ -105,14 +105,14 @@ class LikelyDuplicate:
 
 
 def has_other_orcid(one: PersonCandidate, other: PersonCandidate) -> bool:
-    """Return whether their ORCID iDs prove that they are two."""
+    """Return whether both have ORCID iDs and these differ."""
     return bool(one.orcid and other.orcid and one.orcid != other.orcid)
 
 
 def weigh_evidence(
     one: PersonCandidate, other: PersonCandidate, match: SpellingMatch, shares: dict[str, float]
 ) -> list[tuple[float, Reason]]:
-    """Return what speaks for and against them, with weights. `shares`: affiliation -> of all people."""
+    """Return the evidence with weights. `shares`: affiliation -> share of all people."""
     found: list[tuple[float, Reason]] = []
     if one.contacts & other.contacts:
         found.append((CONTACT_WEIGHT, ("contact", {})))
@@ -189,7 +189,7 @@ def _share_words(here: set[str], there: set[str]) -> bool:
 
 
 def distinctive_words(place: str) -> set[str]:
-    """Return the words of an affiliation that others do not have."""
+    """Return the words of an affiliation except short and common ones."""
     words = {word.strip(",.;()") for word in place.split()}
     return {word for word in words if len(word) > LARGE_TEAM} - COMMON_PLACES
 
@@ -203,9 +203,9 @@ COMMON_PLACES = frozenset(
 def probability(
     match: SpellingMatch, namesakes: float, weights: list[float], share: float = USUAL_SHARE
 ) -> int:
-    """Return of a hundred such pairs how many are one person. `namesakes`: others expected of that name.
+    """Return how many in a hundred such pairs are one person.
 
-    `share`: of those who were not compared yet, how many are there twice.
+    `namesakes`: expected number of others of that name. `share`: prior probability.
     """
     odds = log(share * DIFFERENCE_RATIOS[match.kind] / max(namesakes, MIN_NAMESAKES)) + sum(weights)
     return min(99, int(100 / (1 + exp(-min(max(odds, -50), 50)))))

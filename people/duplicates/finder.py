@@ -1,8 +1,8 @@
-"""Finding likely duplicates among many people: only those are compared who share a part of a name (pure).
+"""Finding likely duplicates among many people: only those who share a part of a name are compared (pure).
 
-100,000 people have five thousand million pairs. Names are put into blocks by two of their words, by a word
-and an initial, by a word and the beginning or end of another. In a block of many, such as all Wei Wangs,
-only those who also share a co-author, a place, a paper or an address are compared.
+100,000 people have five thousand million pairs. Names are put into blocks by two words, by a word and an
+initial, by a word and the beginning or end of another. In a large block, such as all Wei Wangs, only those
+who also share a co-author, an affiliation, a paper or an address are compared.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ from people.duplicates.spelling import SpellingDifference, SpellingMatch, compar
 
 MIN_SCORE = 50
 LARGE_BLOCK = 30
-# Where a slip or a short form would be found, other names are found far oftener.
+# Blocks for typing errors and short forms hold many other names.
 LARGE_BLOCK_OF_PARTS = 10
 # On papers with more authors, co-authorship is no evidence.
 MAX_AUTHORS = 40
@@ -49,9 +49,9 @@ def find_duplicate_people(
     min_score: int = MIN_SCORE,
     kept_apart: Set[Pair] = frozenset(),
 ) -> list[LikelyDuplicate]:
-    """Return those who may be one, the likeliest first; not the pairs of keys that are known to be two.
+    """Return likely duplicates, most likely first, without the pairs of keys that are `distinct`.
 
-    The pairs of keys that an import `kept_apart` are among them however unlikely they are.
+    The pairs that an import `kept_apart` are included however unlikely they are.
     """
     add_coauthors(people)
     names = Frequencies([one.names[0] for one in people])
@@ -97,7 +97,7 @@ def add_coauthors(people: Sequence[PersonCandidate]) -> None:
 
 
 def best_match(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | None:
-    """Return how the names of two are alike, by the spellings that are most so."""
+    """Return the match of the most similar spellings of two people's names."""
     if len(one.names) == len(other.names) == 1:
         return compare_names(one.names[0], other.names[0])
     found = [like for a in one.names for b in other.names if (like := compare_names(a, b))]
@@ -105,9 +105,9 @@ def best_match(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | 
 
 
 class Frequencies:
-    """How common words and initials are among these names, one of each person.
+    """Frequencies of words and initials in these names, one of each person.
 
-    `at_least`: so many others may bear them, however few are here.
+    `at_least`: assume this many people even if there are fewer.
     """
 
     def __init__(self, names: Collection[str], at_least: int = 0) -> None:
@@ -120,7 +120,7 @@ class Frequencies:
             self.initials.update({word[0] for word in found})
 
     def share(self, word: str) -> float:
-        """Return the share of others with this word in their name."""
+        """Return the share of people with this word in their name."""
         counted = max(self.words[word] - 1, 0) + ASSUMED_OTHERS * name_share(word)
         return max(counted, 0.5) / self.total
 
@@ -128,17 +128,16 @@ class Frequencies:
         return max((self.initials[letter] + ASSUMED_OTHERS / 13) / self.total, 0.02)
 
     def namesakes(self, match: SpellingMatch) -> float:
-        """Return how many others are to be expected whose names are as much alike by chance."""
+        """Return the expected number of other people whose names match as well by chance."""
         shares = sorted(map(self.share, match.shared))[:MAX_SHARES]
         shares += [self.initial(letter) for letter in match.initials]
         if match.unlike[0]:
-            # A slip is rare; of the names that begin like another there are many.
+            # Typing errors are rare; many names begin like another.
             which = min if match.kind == SpellingDifference.TYPO else max
             shares.append(3 * which(map(self.share, match.unlike)))
         expected = float(self.here)
         for share in shares[:MAX_SHARES]:
             expected *= share
-        # A name of one word, or three of which the third adds little.
         return expected * SAME_LANGUAGE ** (len(shares[:MAX_SHARES]) - 1)
 
     def are_both_usual(self, match: SpellingMatch) -> bool:
@@ -147,11 +146,11 @@ class Frequencies:
         return is_typo and min(self.words[word] for word in match.unlike) > MAX_RARE_COUNT
 
 
-# Who is compared with whom
+# Which people are compared
 
 
 def candidate_pairs(people: Sequence[PersonCandidate]) -> Iterator[Pair]:
-    """Yield the places of those in the list who share a block, each pair once."""
+    """Yield the indexes of people who share a block, each pair once."""
     seen: set[int] = set()
     total = len(people)
     for block in blocks(people):
@@ -163,7 +162,7 @@ def candidate_pairs(people: Sequence[PersonCandidate]) -> Iterator[Pair]:
 
 
 def blocks(people: Sequence[PersonCandidate]) -> Iterator[Block]:
-    """Yield those who are compared with each other, or the two lists to be compared across, up to a size."""
+    """Yield blocks: a list to compare pairwise, or two lists to compare with each other, and a size limit."""
     whole: dict[str, list[int]] = defaultdict(list)
     short: dict[str, list[int]] = defaultdict(list)
     full: dict[str, list[int]] = defaultdict(list)
@@ -186,7 +185,7 @@ def blocks(people: Sequence[PersonCandidate]) -> Iterator[Block]:
 
 
 def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
-    """Yield what names have in common that differ in order, spaces, additions or by a slip."""
+    """Yield keys that names share if they differ in order, spaces, additions or a typing error."""
     if not name:
         return
     some = sorted(set(name[:MAX_NAME_WORDS]))
@@ -204,7 +203,7 @@ def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
 
 
 def initial_keys(name: tuple[str, ...]) -> Iterator[tuple[bool, str]]:
-    """Yield each whole word with the initial of each other, and whether that is all there is of it."""
+    """Yield each word with the initial of each other word, and whether the name has only that initial."""
     for word in name[:MAX_NAME_WORDS]:
         for other in name[:MAX_NAME_WORDS]:
             if word != other and len(word) > 1:

@@ -1,4 +1,4 @@
-"""Institutions that may be one: names without what all of them have, in one language, and initials (pure)."""
+"""Finding likely duplicates among institutions, by the words of their names and by initials (pure)."""
 
 import re
 from collections import defaultdict
@@ -9,8 +9,8 @@ from itertools import combinations
 
 from rapidfuzz.distance import OSA
 
+from markup import fold
 from people.duplicates.evidence import LikelyDuplicate, Reason
-from people.names import fold
 
 STOP_WORDS = frozenset(
     {"the", "of", "at", "in", "for", "and", "de", "di", "do", "da", "del", "der", "des", "du", "la", "le",
@@ -32,7 +32,7 @@ SYNONYMS = {
     "warszawa": "warsaw", "lisboa": "lisbon", "geneve": "geneva", "moskva": "moscow", "beograd": "belgrade",
     "napoli": "naples", "firenze": "florence", "kobenhavn": "copenhagen", "koebenhavn": "copenhagen",
 }  # fmt: skip
-# What part of a house somebody is in: two names that differ in it may be one house.
+# Words for a part of an institution: names that differ in these may mean the same one.
 UNITS = frozenset(
     {"research", "ai", "laboratory", "department", "computer", "science", "school", "engineering"}
 )
@@ -43,7 +43,7 @@ SHARED_PERSON_SCORE, OTHER_COUNTRY_PENALTY, MAX_SHARED_PEOPLE = 12, 45, 3
 
 @dataclass(frozen=True, slots=True)
 class InstitutionCandidate:
-    """An institution as far as it matters here: the name first, then the other names."""
+    """The fields of an institution that are compared: the name first, then other names."""
 
     key: int
     names: tuple[str, ...]
@@ -54,7 +54,7 @@ class InstitutionCandidate:
 
 @lru_cache(maxsize=65_536)
 def words(name: str) -> tuple[str, ...]:
-    """Return the telling words of a name, in one language, in order."""
+    """Return the distinctive words of a name in order, translated to English."""
     folded = re.sub(r"[^0-9a-z]+", " ", fold(name).replace("'", "")).split()
     telling = [SYNONYMS.get(word, word) for word in folded if word not in STOP_WORDS]
     return tuple(telling or folded)
@@ -62,7 +62,7 @@ def words(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def short_forms(name: str) -> frozenset[str]:
-    """Return the initials of a name, with and without its small words; and of a short form, itself."""
+    """Return the initials of a name, with and without stop words; of a short form, itself."""
     folded = re.sub(r"[^0-9a-z]+", " ", fold(name).replace("'", "")).split()
     if len(folded) == 1:
         return frozenset(folded) if MIN_INITIALS <= len(folded[0]) <= MAX_INITIALS else frozenset()
@@ -78,7 +78,7 @@ def is_short(name: str) -> bool:
 def find_duplicate_institutions(
     institutions: Sequence[InstitutionCandidate], distinct: Set[frozenset[int]] = frozenset()
 ) -> list[LikelyDuplicate]:
-    """Return those that may be one, the likeliest first; not the pairs of keys that are known to be two."""
+    """Return likely duplicates, most likely first, without the pairs of keys that are `distinct`."""
     found = []
     for left, right in _candidates(institutions):
         one, other = institutions[left], institutions[right]
@@ -109,7 +109,7 @@ def _weigh(
 
 
 def best_match(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[int, str] | None:
-    """Return how likely these are one by their names, and the reason."""
+    """Return the best score of their names, and its reason."""
     found = [like for a in one.names for b in other.names if (like := compare_institutions(a, b))]
     best = max(found, default=None)
     if best and best[1] == "place_words" and not compare_institutions(one.names[0], other.names[0]):
@@ -118,7 +118,7 @@ def best_match(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[
 
 
 def compare_institutions(one: str, other: str) -> tuple[int, str] | None:
-    """Return how two names are alike; `None` if they are distinct."""
+    """Return score and reason of two similar names; `None` if they differ."""
     a, b = words(one), words(other)
     if not (a and b):
         return None
@@ -156,5 +156,5 @@ def _keys(name: str) -> Iterator[str]:
     yield " ".join(sorted(set(telling) - UNITS))
     yield from (f"={form}" for form in short_forms(name))
     for left_out in telling if len(telling) > 1 else ():
-        # A slip in one word leaves all the others.
+        # A typing error in one word leaves the others.
         yield "~" + " ".join(sorted(word for word in telling if word != left_out))

@@ -1,4 +1,4 @@
-"""Likely namesakes: people whose papers fall apart into those of two, by co-authors and places (pure)."""
+"""Finding people who may be two of one name: papers without common co-authors or affiliations (pure)."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -8,13 +8,13 @@ from people.duplicates.evidence import PersonCandidate, distinctive_words, proba
 from people.duplicates.finder import ASSUMED_OTHERS, MAX_AUTHORS, MIN_SCORE, Frequencies
 from people.duplicates.spelling import compare_names
 
-# Before the papers are looked at, one person for each other of the name here; with an id, many more.
+# Prior probability that a person is one, and its factor if the person has an identifier.
 JOINED_SHARE, ID_FACTOR = 0.5, 10
 
 
 @dataclass(frozen=True, slots=True)
 class MixedPerson:
-    """Somebody who may be two: how likely, of a hundred, and the papers that look like somebody else's."""
+    """A person who may be two: the likelihood in per cent, and the papers of the presumed other."""
 
     key: int
     score: int
@@ -22,7 +22,7 @@ class MixedPerson:
 
 
 def find_mixed_people(people: Sequence[PersonCandidate]) -> list[MixedPerson]:
-    """Return those who may be two, the likeliest first."""
+    """Return people who may be two, most likely first."""
     authors: dict[int, set[int]] = defaultdict(set)
     for one in people:
         for paper in one.papers:
@@ -44,9 +44,9 @@ def find_mixed_people(people: Sequence[PersonCandidate]) -> list[MixedPerson]:
 
 
 def group_papers(one: PersonCandidate, authors: dict[int, set[int]]) -> list[set[int]]:
-    """Return the papers in groups that have no co-author and no affiliation in common, the largest first.
+    """Return groups of papers without common co-authors or affiliations, the largest first.
 
-    Papers of which neither is known are left out.
+    Papers with neither are left out.
     """
     groups: list[tuple[set[object], set[int]]] = []
     for paper in sorted(one.papers):

@@ -1,4 +1,4 @@
-"""The reasons for and against two being one, in words."""
+"""The evidence for and against a duplicate as sentences."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ WORDS: dict[str, str | Promise] = {
     "place_initials": gettext_lazy("One name is made of the initials of the other."),
     "other_country": gettext_lazy("They are in different countries, which is evidence against it."),
 }
-# Kinds of evidence by which a list is narrowed: the codes of each.
+# Choices of the evidence filter: label and codes.
 EVIDENCE_KINDS: dict[str, tuple[str | Promise, tuple[str, ...]]] = {
     "same": (gettext_lazy("the same name"), ("name_same",)),
     "writing": (

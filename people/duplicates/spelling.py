@@ -8,17 +8,18 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
-from people.names import NOT_NAMES, fold, normalize
+from markup import fold
+from people.names import NOT_NAMES, normalize
 
 TITLES = frozenset({"dr", "prof", "professor", "mr", "mrs", "ms"})
-# What ä, ö, ü and their kin become where only ASCII can be typed; folding makes them a, o, u.
+# How umlauts are spelled out in ASCII; folding makes them a, o, u.
 SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae", "ß": "ss"})
 # Shorter words with one letter changed are other names: Li and Lu, Wang and Yang.
 MIN_TYPO_CHARS, MIN_TWO_TYPOS_CHARS, MIN_SHORT_FORM_CHARS = 5, 9, 3
 
 
 class SpellingDifference(StrEnum):
-    """How two spellings differ, the most alike first."""
+    """How two spellings differ, the most similar first."""
 
     SAME = "same"
     CASE = "case"
@@ -38,7 +39,7 @@ class SpellingDifference(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SpellingMatch:
-    """What two spellings have in common: whole words, initials, and the word that is not quite the same."""
+    """How two spellings match: common words, common initials, and the pair of words that differ slightly."""
 
     kind: SpellingDifference
     shared: tuple[str, ...]
@@ -48,7 +49,7 @@ class SpellingMatch:
 
 @lru_cache(maxsize=262_144)
 def words(name: str) -> tuple[str, ...]:
-    """Return the folded words of a name, in order; placeholders, titles and numbers are none."""
+    """Return the folded words of a name in order, without placeholders, titles and numbers."""
     parts = normalize(name).split()
     name_parts = [part for part in parts if part.strip("()[],.") not in NOT_NAMES] or parts
     folded = fold(" ".join(name_parts)).replace("'", "").replace("’", "")
@@ -58,7 +59,7 @@ def words(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=262_144)
 def readings(name: str) -> tuple[tuple[str, ...], ...]:
-    """Return the words of a name, and those of its umlauts spelled out."""
+    """Return the words of a name, and those with umlauts spelled out."""
     plain = words(name)
     if name.isascii():
         return (plain,)
@@ -74,7 +75,7 @@ def namesake_number(name: str) -> str:
 
 
 def compare_names(one: str, other: str) -> SpellingMatch | None:
-    """Return how two written names are alike; `None` if distinct, or if one has no letter."""
+    """Compare two names as written; `None` if they differ, or if one has no letter."""
     if not (words(one) and words(other)):
         return None
     here, there = namesake_number(one), namesake_number(other)
@@ -92,7 +93,7 @@ def compare_names(one: str, other: str) -> SpellingMatch | None:
 
 
 def _writing_difference(one: str, other: str) -> SpellingDifference:
-    """Return how names of the same words differ in writing."""
+    """Return how two names with the same words differ."""
     one, other = normalize(one), normalize(other)
     if one == other:
         return SpellingDifference.SAME
@@ -171,7 +172,7 @@ def _take_initials(short: list[str], full: list[str]) -> Iterator[str]:
 
 
 def _take_similar(left: list[str], right: list[str]) -> tuple[SpellingDifference, tuple[str, str]] | None:
-    """Take away one word on each side that differ by a slip or are a short form; fail if more differs."""
+    """Remove from each side a word that differs slightly; `None` if there is none or more differs."""
     for one in left:
         for other in right:
             kind = word_difference(one, other)
@@ -183,7 +184,7 @@ def _take_similar(left: list[str], right: list[str]) -> tuple[SpellingDifference
 
 
 def word_difference(one: str, other: str) -> SpellingDifference | None:
-    """Return whether two words differ by a typo or are a word and its short form."""
+    """Return whether two words differ by a typing error or are a word and its short form."""
     shorter, longer = sorted((one, other), key=len)
     one, other = one.replace("ks", "x").replace("ph", "f"), other.replace("ks", "x").replace("ph", "f")
     if len(shorter) >= MIN_TYPO_CHARS:

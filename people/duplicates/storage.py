@@ -1,4 +1,4 @@
-"""Stored likely duplicates: searched on request, and valid until something changes."""
+"""Searching for duplicates and storing the results, which are valid until something changes."""
 
 import logging
 from collections import defaultdict
@@ -34,7 +34,7 @@ from people.models import (
 log = logging.getLogger(__name__)
 # With more rows, a search is too slow for a page view: it runs only on request.
 MAX_AUTOMATIC_ROWS = 10_000
-# As many as a chair could ever review; only the likeliest are stored.
+# More than chairs can review; the most likely are stored.
 MAX_PAIRS = 20_000
 BATCH_ROWS = 1_000
 CHUNK_ROWS = 5_000
@@ -47,9 +47,9 @@ PAIR_MODELS: dict[type[Model], type[PersonPair | InstitutionPair]] = {
 def person_candidates(
     keys: Collection[int] | None = None, hidden_papers: Collection[int] = ()
 ) -> tuple[list[PersonCandidate], dict[str, str]]:
-    """Return everybody who was not merged, and their affiliations: folded -> as written.
+    """Return the people who were not merged, and their affiliations: folded -> as written.
 
-    With `keys` only these people. Nothing is read from `hidden_papers`.
+    With `keys` only these people. `hidden_papers` are left out.
     """
     if keys is None:
         return _candidates(Q(), Q(), hidden_papers)
@@ -131,7 +131,7 @@ def institution_candidates() -> list[InstitutionCandidate]:
 
 
 def current_state() -> str:
-    """Return what changes with anything that is compared."""
+    """Return a string that changes with any row that is compared."""
     editions = Edition.objects.aggregate(changes=Sum("revision"))["changes"] or 0
     return f"{revision.current(None).site} {editions}"
 
@@ -149,7 +149,7 @@ def search(model: type[Model]) -> int:
     rows = [pairs(**_columns(one)) for one in found[:MAX_PAIRS]]
     last_key = model._default_manager.aggregate(last=Max("pk"))["last"] or 0
     with transaction.atomic():
-        # Locked before the pairs: of two that look at once the second writes after the first.
+        # Locks the row: of two concurrent searches the second writes after the first.
         Comparison.objects.update_or_create(
             model=model._meta.label_lower, defaults={"at": timezone.now(), "state": now, "last_key": last_key}
         )
@@ -162,7 +162,7 @@ def search(model: type[Model]) -> int:
 
 
 def _store_mixed(found: Iterable[MixedPerson]) -> None:
-    """Store who may be two; what a chair said of somebody stays."""
+    """Store people who may be two, keeping chairs' decisions."""
     LikelyNamesake.objects.filter(is_one=False).delete()
     decided = set(LikelyNamesake.objects.values_list("person", flat=True))
     LikelyNamesake.objects.bulk_create(
@@ -217,14 +217,14 @@ def search_if_quick(model: type[Model]) -> None:
 
 
 def search_all() -> None:
-    """Search for duplicates of people and institutions, where it takes no time."""
+    """Search for duplicates of people and institutions, if few exist."""
     for model in PAIR_MODELS:
         search_if_quick(model)
 
 
 @contextmanager
 def deciding(model: type[Model], keys: Iterable[int]) -> Iterator[None]:
-    """Delete the pairs among these rows, which the block decides; all others are as fresh as before."""
+    """Delete the pairs among these rows after the block, and keep the others valid."""
     decided, was_fresh = list(keys), is_fresh(Comparison.for_model(model))
     yield
     PAIR_MODELS[model]._default_manager.filter(first__in=decided, second__in=decided).delete()

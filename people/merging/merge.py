@@ -1,7 +1,7 @@
-"""Several people who are one, several institutions that are one: merged into the one that stays.
+"""Merging people, or institutions, into one of them, and marking them as distinct.
 
-What was merged keeps its row, with its address and its ORCID or ROR, so that links, calendars and files find
-the way. The whole is one change set in the history, and can be taken back (`content.history.revert`).
+Merged rows stay, with their address and their ORCID or ROR, so that links, calendars and files still resolve.
+A merge is one change set, which can be reverted (`content.history.revert`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def relations(model: type[Model]) -> "Iterator[tuple[type[Content], ForeignObjectRel]]":
-    """Yield the content models that point at rows of a model, and the relation by which they do."""
+    """Yield the content models that reference a model, each with the relation."""
     for relation in model._meta.related_objects:
         if is_recorded(relation.related_model):
             yield relation.related_model, relation
@@ -50,7 +50,7 @@ def parent_of(row: Model) -> "Content | None":
 
 
 def move_references(there: Model, here: Model, dropped: list[str]) -> int:
-    """Let everything that points at one row point at another of its model, as `move_rows` does."""
+    """Let all rows that reference one row reference another, as `move_rows` does; return how many do."""
     count = 0
     for model, relation in relations(type(there)):
         name = relation.field.name
@@ -62,14 +62,14 @@ def move_references(there: Model, here: Model, dropped: list[str]) -> int:
 
 
 def move_rows(rows: "QuerySet[Content]", name: str, here: Model, dropped: list[str]) -> int:
-    """Let these rows point at `here`, and return how many do.
+    """Let these rows reference `here`, and return how many do.
 
-    Where a row like it points there already, the two become one, and `dropped` gets "person, parent".
+    A row that would break a unique constraint is merged with the one that is there; `dropped` gets a line.
     """
     rules = _unique_columns(rows.model, name)
 
     def unique_keys(row: "Content") -> list[tuple[object, ...]]:
-        """Return a key for each rule of uniqueness: rows that share one cannot both point at `here`."""
+        """Return a key for each unique constraint: rows that share one cannot both reference `here`."""
         return [(number, *(getattr(row, one) for one in rule)) for number, rule in enumerate(rules)]
 
     present = rows.model._default_manager.filter(**{name: here}) if rules else ()
@@ -87,7 +87,7 @@ def move_rows(rows: "QuerySet[Content]", name: str, here: Model, dropped: list[s
 
 
 def _unique_columns(model: type[Model], name: str) -> list[list[str]]:
-    """Return for each rule of uniqueness with this field its other columns."""
+    """Return the other columns of each unique constraint with this field."""
     return [
         [one.attname for one in model._meta.concrete_fields if one.name in rule.fields and one.name != name]
         for rule in model._meta.constraints
@@ -96,7 +96,7 @@ def _unique_columns(model: type[Model], name: str) -> list[list[str]]:
 
 
 def _absorb(remaining: "Content", duplicate: "Content") -> None:
-    """Delete a duplicate; what remains gets the earlier place, and the values that it has not itself."""
+    """Delete a duplicate; the other row gets the earlier position, and the values that it lacks."""
     fields = recorded_fields(type(remaining))
     own = [name for name, one in fields.items() if not one.is_relation and name != "position"]
     changed = [name for name in own if _fill(remaining, duplicate, name)]
@@ -123,7 +123,7 @@ def _fill(remaining: Model, duplicate: Model, name: str) -> bool:
 
 
 def _delete_and_renumber(remaining: Ordered, duplicate: Model) -> None:
-    """Delete the one row, and give the other the earlier place of the two."""
+    """Delete the duplicate, and give the other row the earlier position of the two."""
     order = list(remaining.siblings().order_by("position", "pk").values_list("pk", flat=True))
     if order.index(duplicate.pk) < order.index(remaining.pk):
         order.remove(remaining.pk)
@@ -135,7 +135,7 @@ def _delete_and_renumber(remaining: Ordered, duplicate: Model) -> None:
 
 
 def _move_links(relation: ManyToManyRel, there: Model, here: Model) -> int:
-    """Let rows of another model that lead to `there` by a relation to many lead to `here`."""
+    """Let rows that reference `there` by a many-to-many relation reference `here`."""
     link = relation.field
     near, far = link.m2m_column_name(), link.m2m_reverse_name()
     rows = cast(type[Model], relation.through)._base_manager
@@ -148,13 +148,13 @@ def _move_links(relation: ManyToManyRel, there: Model, here: Model) -> int:
     return count
 
 
-# Fields whose value a chair chooses; parts of the name follow the name.
+# Fields whose value a chair chooses; `NAME_PARTS` follow the name.
 CHOSEN_FIELDS: dict[type[Model], tuple[str, ...]] = {
     Person: ("name", "native_name", "affiliation", "orcid", "homepage", "photo", "biography", "email"),
     Institution: ("name", "country", "ror"),
 }
 NAME_PARTS = ("given", "family")
-# Of these, two rows cannot have the same.
+# The identifier that is unique.
 UNIQUE_FIELD: dict[type[Model], str] = {Person: "orcid", Institution: "ror"}
 DISTINCTIONS: dict[type[Model], type[PersonDistinction | InstitutionDistinction]] = {
     Person: PersonDistinction,
@@ -163,7 +163,7 @@ DISTINCTIONS: dict[type[Model], type[PersonDistinction | InstitutionDistinction]
 
 
 class CannotMergeError(Exception):
-    """Why these are not merged, in sentences."""
+    """The rows cannot be merged; `reasons` are sentences."""
 
     def __init__(self, reasons: list[str]) -> None:
         super().__init__(" ".join(reasons))
@@ -172,23 +172,23 @@ class CannotMergeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Merged[R: Mergeable]:
-    """What a merge has done: how many rows moved, and which were dropped."""
+    """The result of a merge."""
 
     survivor: R
     moved_count: int
-    # As "person, parent": the survivor was on that parent already.
+    # Rows merged with one of the survivor's, as "person, parent".
     dropped: list[str]
     change_set: int
 
 
 def hidden_names(people: Iterable[Mergeable]) -> set[str]:
-    """Return the names of these people that must appear nowhere, for comparison."""
+    """Return the hidden names of these people, casefolded."""
     rows = PersonName.objects.filter(person__in=[one.pk for one in people], hidden=True)
     return {name.casefold() for name in rows.values_list("name", flat=True)}
 
 
 def default_choices(rows: Sequence[Mergeable], hidden: Iterable[str] = ()) -> dict[str, int]:
-    """Return whose value holds unless somebody chooses: the first row's own, else the first that there is."""
+    """Return for each field the key of the row whose value is kept by default: the first that has one."""
     found = {}
     for name in CHOSEN_FIELDS[type(rows[0])]:
         with_value = [row for row in rows if getattr(row, name)]
@@ -206,9 +206,9 @@ def merge[R: Mergeable](
     hide: Iterable[str] = (),
     user: "User" = None,
 ) -> Merged[R]:
-    """Merge the others into the survivor. `chosen`: field -> key of the row whose value holds.
+    """Merge the others into the survivor. `chosen`: field -> key of the row whose value is kept.
 
-    `hide`: names of theirs that must appear nowhere from now on. Raises `CannotMergeError`, nothing changed.
+    `hide`: names that become hidden. If it raises `CannotMergeError`, nothing has changed.
     """
     merged_rows = [row for row in others if row.pk != survivor.pk]
     detail = gettext("%(others)s into %(survivor)s") % {
@@ -246,7 +246,7 @@ def merge[R: Mergeable](
 
 
 def _locked[R: Mergeable](model: type[R], rows: Sequence[R]) -> list[R]:
-    """Return the rows as they are now, in the same order, locked until the end of the transaction."""
+    """Return the rows as stored, in the same order, locked until the end of the transaction."""
     locked = model._default_manager.select_for_update(no_key=True).order_by("pk")
     found = locked.in_bulk([row.pk for row in rows])
     reasons = []
@@ -278,7 +278,7 @@ def _move_distinctions(survivor: Mergeable, merged_rows: Sequence[Mergeable]) ->
 
 
 def _point_to(survivor: Mergeable, merged_rows: Sequence[Mergeable], values: Mapping[str, object]) -> None:
-    """Let the rows that were merged lead to the one that stays."""
+    """Set `merged_into` of the merged rows."""
     unique = UNIQUE_FIELD[type(survivor)]
     for row in merged_rows:
         row.merged_into = survivor
@@ -297,14 +297,14 @@ def _write_values(survivor: Mergeable, values: Mapping[str, object]) -> None:
         raise CannotMergeError(error.messages) from error
     survivor.save()
     if isinstance(survivor, Person) and former and former != survivor.orcid:
-        # Files that know the person by it find the way.
+        # Imports still match the person by it.
         PersonIdentifier.objects.get_or_create(scheme="orcid", value=former, defaults={"person": survivor})
 
 
 def _add_names(
     survivor: Mergeable, merged_rows: Sequence[Mergeable], former: Iterable[str], hide: Iterable[str]
 ) -> None:
-    """Keep the names of those who were merged as other names of the one that stays."""
+    """Add the names of the merged rows as other names of the survivor."""
     others = [name for name in dict.fromkeys(former) if name != survivor.name]
     if isinstance(survivor, Institution):
         theirs = [alias for row in merged_rows if isinstance(row, Institution) for alias in row.aliases]

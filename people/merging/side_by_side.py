@@ -1,4 +1,4 @@
-"""People, or institutions, side by side: what each is called, what each did, whose value of a field holds."""
+"""Comparison of people or institutions before a merge: names, contributions, and which values are kept."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ from people.merging.merge import CHOSEN_FIELDS, default_choices, hidden_names, p
 from people.models import Institution, Mergeable, Person, PersonIdentifier, PersonName
 from people.querysets import APPEARANCES, appearance_relations
 
-# Of what somebody did, so much is shown; the rest is counted.
+# Contributions of each row that are shown; the rest is counted.
 MAX_CONTRIBUTIONS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChoice:
-    """A value of a field, and whether it holds unless somebody chooses."""
+    """A row's value of a field; `is_preset` if it is kept by default."""
 
     key: int
     value: object
@@ -42,13 +42,13 @@ class ComparedField:
 
     @property
     def differs(self) -> bool:
-        """Whether there is anything to choose."""
+        """Whether there is a choice."""
         return len({str(choice.value) for choice in self.choices}) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What somebody did: as what, in what, of which edition, under which name and affiliation."""
+    """A row by which a person or institution appears, such as an authorship, and its parent (`thing`)."""
 
     row: Content
     kind: str
@@ -60,24 +60,24 @@ class Contribution:
 
     @property
     def key(self) -> str:
-        """How a form names the row."""
+        """Its name in a form."""
         return row_key(self.row)
 
     @property
     def address(self) -> str:
-        """The form of what it was done in."""
+        """The address of the parent's form."""
         meta = self.thing._meta
         return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[self.thing.pk])
 
 
 def row_key(row: Model) -> str:
-    """Return how a form names a row."""
+    """Return the name of a row in a form."""
     return f"{row._meta.label_lower}:{row.pk}"
 
 
 @dataclass(slots=True)
 class ComparedRow:
-    """One of those who are compared; `more`: how many contributions are not shown."""
+    """One of the compared rows; `more`: how many contributions are not shown."""
 
     row: Mergeable
     names: list[PersonName] = field(default_factory=list)
@@ -87,22 +87,22 @@ class ComparedRow:
 
     @property
     def count(self) -> int:
-        """How much they did, shown or not."""
+        """The number of contributions, shown or not."""
         return len(self.contributions) + self.more
 
     def by_key(self) -> dict[str, Content]:
-        """Return the rows of what they did and are called, by how a form names them."""
+        """Return the rows of contributions, names and identifiers by their name in a form."""
         return {one.key: one.row for one in self.contributions} | dict(self.parts)
 
     @property
     def parts(self) -> list[tuple[str, Content]]:
-        """The other names and identifiers, each with how a form names it."""
+        """The other names and identifiers, each with its name in a form."""
         return [(row_key(row), row) for row in (*self.names, *self.identifiers)]
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """What a page shows of them; `keep` is the one that stays unless somebody chooses."""
+    """The comparison that a page shows; `keep` is the default survivor."""
 
     columns: list[ComparedRow]
     lines: list[ComparedField]
@@ -115,12 +115,12 @@ class SideBySide:
 
     @property
     def presets(self) -> dict[str, int]:
-        """Whose value of each field holds unless somebody chooses."""
+        """The row whose value of each field is kept by default."""
         return {line.name: one.key for line in self.lines for one in line.choices if one.is_preset}
 
     @property
     def fingerprint(self) -> str:
-        """What changes when anything does that is shown here."""
+        """A digest of what is shown, to detect changes."""
         shown = [
             [(line.name, [(c.key, str(c.value)) for c in line.choices]) for line in self.lines],
             [[(c.kind, c.row.pk) for c in column.contributions] + [column.more] for column in self.columns],
@@ -129,7 +129,7 @@ class SideBySide:
         return sha256(repr(shown).encode()).hexdigest()
 
 
-# Returns the rows of a model that somebody may see.
+# Returns the rows of a model that the user may see.
 type VisibleRows = Callable[[type[Model]], QuerySet[Model]]
 
 
@@ -139,7 +139,7 @@ def all_rows(model: type[Model]) -> QuerySet[Model]:
 
 
 def side_by_side(rows: Sequence[Mergeable], visible: VisibleRows = all_rows) -> SideBySide:
-    """Return the rows as they are compared. The same number of queries, however many they are."""
+    """Compare rows. The number of queries does not depend on the number of rows."""
     people = [row for row in rows if isinstance(row, Person)]
     institutions = [row for row in rows if isinstance(row, Institution)]
     columns = compared_people(people, visible) if people else _compared_institutions(institutions, visible)
@@ -171,7 +171,7 @@ def _compared_field(rows: Sequence[Mergeable], name: str, chosen: int, hidden: s
 def compared_people(
     people: Sequence[Person], visible: VisibleRows = all_rows, limit: int | None = MAX_CONTRIBUTIONS
 ) -> list[ComparedRow]:
-    """Return what people are called and did; at most so much of each."""
+    """Return the names and contributions of people, at most `limit` contributions of each."""
     relations = [
         Prefetch(
             one.relation,

@@ -1,4 +1,4 @@
-"""One person who is two: what belongs to the other goes to a new person, as one change set, and back."""
+"""Splitting a person: chosen rows move to a new person, in one change set that can be reverted."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -20,14 +20,14 @@ from people.querysets import follow_merges
 if TYPE_CHECKING:
     from content.actor import User
 
-# What the rows that may go call the person.
+# The field of those rows that references the person.
 PERSON_FIELD = "person"
 
 type RowKeys = Mapping[type[Content], Iterable[int]]
 
 
 def split(person: Person, name: str, rows: RowKeys, user: "User" = None) -> Person:
-    """Make a new person and give it these rows of another: authorships, roles, names and so on."""
+    """Create a new person and move these rows of another to it: authorships, roles, names and so on."""
     detail = gettext("split from %(person)s") % {"person": person}
     with recording(Origin.FORM, user, detail) as log, revision.lock():
         new = Person(name=name)
@@ -41,7 +41,7 @@ def split(person: Person, name: str, rows: RowKeys, user: "User" = None) -> Pers
 
 
 def _reassign(rows: RowKeys, person: Person, other: Person) -> None:
-    """Let those of the rows that are a person's be another's."""
+    """Move those of the rows that are a person's to another."""
     for model, keys in rows.items():
         theirs = model._default_manager.filter(pk__in=keys, **{PERSON_FIELD: person})
         move_rows(theirs, PERSON_FIELD, other, dropped=[])
@@ -54,22 +54,22 @@ def split_change_sets() -> QuerySet[ChangeSet]:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What a split left behind: the two, `None` for one that was deleted, and which rows moved."""
+    """The present state of a split: both people, `None` if deleted, and the rows that moved."""
 
     person: Person | None
     new: Person | None
     rows: Mapping[type[Content], list[int]]
-    # What stays though the split is taken back, for people to read.
+    # What a revert would keep, as text.
     kept: list[str]
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to take back."""
+        """Whether there is nothing to revert."""
         return self.new is None or self.person is None or self.new.merged_into_id is not None
 
 
 def inspect_split(change_set: ChangeSet) -> Split:
-    """Return what a split left behind, as it is now."""
+    """Return the present state of a split."""
     key = int(change_set.reference.rpartition(":")[2])
     rows: dict[type[Content], list[int]] = defaultdict(list)
     former: set[int] = set()
@@ -97,7 +97,7 @@ def _has_more(person: Person, rows: Mapping[type[Content], list[int]]) -> bool:
 
 
 def revert_split(change_set: ChangeSet, user: "User" = None) -> Split:
-    """Give back what went and still is the new one's; who has nothing then, and was not edited, goes."""
+    """Move back the rows that the new person still has; delete that person if unedited and without rows."""
     with recording(Origin.UNDO, user, change_set.detail), revision.lock():
         found = inspect_split(change_set)
         if found.person and found.new and not found.is_empty:
