@@ -51,6 +51,11 @@ def choices(
     return [row["text"] for row in answer.json()["results"]]
 
 
+def listed(client: Client, path: str, **query: Any) -> list[str]:
+    """Return the rows of a list in the admin, as text."""
+    return [str(row) for row in client.get(path, query).context["cl"].result_list]
+
+
 def act(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
     """Run an action over rows of a list and confirm what its page says; return the page that follows."""
     page = acted(client, action, chosen, **given)

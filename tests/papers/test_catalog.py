@@ -27,7 +27,7 @@ def paper(edition: Edition) -> Paper:
     return make.make_paper(edition, ["Ada"], uid="a")
 
 
-def now(edition: Edition) -> Edition:
+def reload(edition: Edition) -> Edition:
     """Return the edition as the next request finds it."""
     return Edition.objects.get(pk=edition.pk)
 
@@ -45,7 +45,7 @@ def test_titles_are_those_of_public_papers_in_order(edition: Edition) -> None:
     ]
 
 
-def test_institutions_stand_by_name_each_with_its_papers(edition: Edition, paper: Paper) -> None:
+def test_institutions_are_in_order_of_name_with_their_papers(edition: Edition, paper: Paper) -> None:
     make.make_institution("Nobody's", slug="n")
     other = make.make_paper(make.make_edition(2022), ["Mia"])
     for name, slug, owner in (("Zürich", "z", paper), ("Århus", "a", paper), ("B", "b", other)):
@@ -65,7 +65,9 @@ def test_materials_are_the_visible_ones(edition: Edition, paper: Paper) -> None:
     assert {kind: [*keys] for kind, keys in papers_by_material(edition).items()} == {"pdf": [paper.pk]}
 
 
-def test_talks_take_place_and_sessions_stand_by_their_first(edition: Edition, paper: Paper) -> None:
+def test_cancelled_talks_are_left_out_and_sessions_are_in_order_of_start(
+    edition: Edition, paper: Paper
+) -> None:
     late = make.make_session(edition, uid="late", title="Late", start=make.MORNING + HOUR)
     early = make.make_session(edition, uid="early", title="Early")
     url = "https://a.example/"
@@ -83,7 +85,7 @@ def test_talks_take_place_and_sessions_stand_by_their_first(edition: Edition, pa
         ("oral", make.MORNING, ("early", "Early"), True),
         ("poster", UNSCHEDULED, ("", ""), False),
     ]
-    found = catalog(now(edition), timezone.now())
+    found = catalog(reload(edition), timezone.now())
     assert {name: [*found.facets[name]] for name in ("kind", "session", "day", "has")} == {
         "kind": ["oral", "poster"],
         "session": ["late", "early"],
@@ -96,7 +98,7 @@ def test_talks_take_place_and_sessions_stand_by_their_first(edition: Edition, pa
     )
 
 
-def test_what_is_not_public_is_in_no_choice(edition: Edition, paper: Paper) -> None:
+def test_drafts_are_in_no_choice(edition: Edition, paper: Paper) -> None:
     session = make.make_session(edition)
     draft = make.make_paper(edition, ["Mia"], status="draft", track="Hidden")
     make.make_presentation(session, draft, kind="poster", recording_url="https://a.example/")
@@ -105,6 +107,6 @@ def test_what_is_not_public_is_in_no_choice(edition: Edition, paper: Paper) -> N
     draft.authorships.get().institutions.add(make.make_institution())
     edition.save()
 
-    found = catalog(now(edition), timezone.now())
+    found = catalog(reload(edition), timezone.now())
     assert [title.key for title in found.papers] == [paper.pk]
     assert {name: choices for name, choices in found.facets.items() if choices} == {}

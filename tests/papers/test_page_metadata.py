@@ -16,7 +16,7 @@ from tests.linked import linked, tags
 from tests.reading import read
 
 pytestmark = pytest.mark.django_db
-SITE = "http://127.0.0.1:8000"
+SITE_URL = "http://127.0.0.1:8000"
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def paper(edition: Edition) -> Paper:
     return paper
 
 
-def head(client: Client, paper: Paper, prefix: str, key: str = "name") -> list[tuple[str, str]]:
+def head_tags(client: Client, paper: Paper, prefix: str, key: str = "name") -> list[tuple[str, str]]:
     found = tags(read(client, paper.get_absolute_url()), key)
     return [(name.removeprefix(prefix), content) for name, content in found if name.startswith(prefix)]
 
@@ -59,9 +59,9 @@ def test_head_names_the_proceedings(client: Client, edition: Edition, paper: Pap
     }
     names = {name for name, _ in proceedings}
 
-    assert {pair for pair in head(client, paper, "citation_") if pair[0] in names} == proceedings
+    assert {pair for pair in head_tags(client, paper, "citation_") if pair[0] in names} == proceedings
     assert {("publisher", "Old Press"), ("source", "Proceedings of the Fourth Meeting")} <= {
-        *head(client, paper, "DC.")
+        *head_tags(client, paper, "DC.")
     }
     article = linked(client, paper.get_absolute_url())["ScholarlyArticle"]
     assert article["isPartOf"] == {
@@ -86,7 +86,7 @@ def test_head_names_the_license_of_the_paper_and_of_its_materials(
     make.make_material(paper, kind="data", url="https://a.test/data", license="LicenseRef-Ours")
     page = read(client, paper.get_absolute_url())
 
-    assert ("rights", "CC-BY-4.0") in head(client, paper, "DC.")
+    assert ("rights", "CC-BY-4.0") in head_tags(client, paper, "DC.")
     assert [one.attributes["href"] for one in page.all("link", rel="license")] == [address]
     article = linked(client, paper.get_absolute_url())["ScholarlyArticle"]
     assert article["license"] == address
@@ -103,7 +103,7 @@ def test_head_names_the_license_of_the_paper_and_of_its_materials(
 def test_citation_tags_keep_the_authors_in_order_as_printed(client: Client, paper: Paper) -> None:
     make.make_material(paper, url="", file=ContentFile(b"%PDF-1.7", "notes.pdf"))
 
-    assert head(client, paper, "citation_") == [
+    assert head_tags(client, paper, "citation_") == [
         ("title", "Fast O(n²) & safe </script>"),
         ("author", "Zed Young"),
         ("author_institution", "King's College"),
@@ -120,15 +120,15 @@ def test_citation_tags_keep_the_authors_in_order_as_printed(client: Client, pape
         ("language", "en"),
         ("keywords", "graphs"),
         ("keywords", "speed"),
-        ("abstract_html_url", f"{SITE}{paper.get_absolute_url()}"),
-        ("pdf_url", f"{SITE}{paper.materials.get().file.url}"),
+        ("abstract_html_url", f"{SITE_URL}{paper.get_absolute_url()}"),
+        ("pdf_url", f"{SITE_URL}{paper.materials.get().file.url}"),
     ]
 
 
 def test_pdf_of_another_host_is_none_for_scholar(client: Client, paper: Paper) -> None:
     make.make_material(paper, url="https://example.org/paper.pdf")
 
-    assert "pdf_url" not in dict(head(client, paper, "citation_"))
+    assert "pdf_url" not in dict(head_tags(client, paper, "citation_"))
     assert "encoding" not in linked(client, paper.get_absolute_url())["ScholarlyArticle"]
 
 
@@ -147,7 +147,7 @@ def test_pages_are_read(written: str, read: tuple[str, str]) -> None:
 
 
 def test_dublin_core(client: Client, paper: Paper) -> None:
-    assert head(client, paper, "DC.") == [
+    assert head_tags(client, paper, "DC.") == [
         ("title", "Fast O(n²) & safe </script>"),
         ("creator", "Zed Young"),
         ("creator", "Abe Old"),
@@ -159,7 +159,7 @@ def test_dublin_core(client: Client, paper: Paper) -> None:
         ("date", "2021-04-05"),
         ("type", "Text"),
         ("format", "text/html"),
-        ("identifier", f"{SITE}{paper.get_absolute_url()}"),
+        ("identifier", f"{SITE_URL}{paper.get_absolute_url()}"),
         ("identifier", "doi:10.1/x"),
         ("source", "MLSys 2021"),
         ("language", "en"),
@@ -167,19 +167,19 @@ def test_dublin_core(client: Client, paper: Paper) -> None:
 
 
 def test_open_graph_and_twitter(client: Client, paper: Paper) -> None:
-    assert head(client, paper, "og:", "property") == [
+    assert head_tags(client, paper, "og:", "property") == [
         ("title", "Fast O(n²) & safe </script>"),
-        ("url", f"{SITE}{paper.get_absolute_url()}"),
+        ("url", f"{SITE_URL}{paper.get_absolute_url()}"),
         ("type", "article"),
         ("site_name", "Plenary"),
         ("description", "What was done."),
-        ("image", f"{SITE}/2021/papers/p1/card.png"),
+        ("image", f"{SITE_URL}/2021/papers/p1/card.png"),
         ("image:type", "image/png"),
         ("image:width", "1200"),
         ("image:height", "630"),
         ("image:alt", "Fast O(n²) & safe </script>. Zed Young, Abe Old, Mia Šimek. MLSys 2021"),
     ]
-    assert head(client, paper, "twitter:") == [("card", "summary_large_image")]
+    assert head_tags(client, paper, "twitter:") == [("card", "summary_large_image")]
 
 
 def test_article_in_linked_data(client: Client, paper: Paper) -> None:
@@ -196,8 +196,8 @@ def test_article_in_linked_data(client: Client, paper: Paper) -> None:
     assert (article["pageStart"], article["pageEnd"], article["datePublished"]) == ("12", "25", "2021-04-05")
     assert article["identifier"] == {"@type": "PropertyValue", "propertyID": "doi", "value": "10.1/x"}
     assert [(one["name"], one["item"]) for one in way["itemListElement"]] == [
-        ("MLSys 2021", f"{SITE}/2021/"),
-        ("Papers", f"{SITE}/2021/papers/"),
+        ("MLSys 2021", f"{SITE_URL}/2021/"),
+        ("Papers", f"{SITE_URL}/2021/papers/"),
     ]
 
 

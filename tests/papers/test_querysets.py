@@ -12,9 +12,7 @@ from content.ordering import reorder
 from content.preview_context import Lifted, preview_as
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from papers.querysets import is_cancelled
-from papers.related import similar_papers
 from schedule.models import Presentation
-from search.index import DocumentRecord, index
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +29,7 @@ def names(rows: Any) -> list[str]:
 # What is asked of a moment
 
 
-def program(**fields: Any) -> Paper:
+def make_program(**fields: Any) -> Paper:
     """A paper with one of everything that papers have."""
     edition = make.make_edition(**fields)
     paper = make.make_paper(edition, title="P", topic=make.make_topic(edition, "T"))
@@ -47,18 +45,18 @@ def authors(papers: Any) -> list[str]:
     return [author.name for paper in papers for author in paper.shown_authors]
 
 
-def list_rows(at: datetime | None) -> list[Any]:
+def list_counts(at: datetime | None) -> list[Any]:
     lines = Paper.objects.all().list_rows(at)
     return [len(part) for row in lines for part in (row.shown_authors, row.shown_grants, row.appearances)]
 
 
-def on_its_page(at: datetime | None) -> list[int]:
+def detail_counts(at: datetime | None) -> list[int]:
     paper = Paper.objects.with_details(at).get()
     parts = (paper.shown_authors, paper.shown_grants, paper.appearances, paper.shown_materials)
     return [*map(len, parts)]
 
 
-def winners(at: datetime | None) -> list[Any]:
+def winner_counts(at: datetime | None) -> list[Any]:
     grants = Award.objects.with_winners(at).get().shown_grants
     return [(len(grant.paper.shown_authors), len(grant.paper.appearances)) for grant in grants]
 
@@ -72,19 +70,19 @@ def winners(at: datetime | None) -> list[Any]:
         (lambda at: [row[2] for row in Paper.objects.all().award_rows(at)], [], ["A"]),
         (lambda at: [*Paper.objects.all().team_sizes(at)], [], [1]),
         (lambda at: authors(Paper.objects.with_authors(at)), [], ["Ada"]),
-        (list_rows, [0] * 3, [1] * 3),
-        (on_its_page, [0] * 4, [1] * 4),
-        (winners, [], [(1, 1)]),
+        (list_counts, [0] * 3, [1] * 3),
+        (detail_counts, [0] * 4, [1] * 4),
+        (winner_counts, [], [(1, 1)]),
         (lambda at: names(Authorship.objects.published(at)), [], ["Ada"]),
         (lambda at: [row.kind for row in Material.objects.published(at)], [], ["code"]),
         (lambda at: names(Award.objects.published(at)), [], ["A"]),
         (lambda at: [row.award.name for row in AwardGrant.objects.published(at)], [], ["A"]),
     ],
 )
-def test_nothing_is_told_before_the_edition_opens(
+def test_nothing_is_public_before_the_edition_opens(
     asked: Callable[[datetime | None], list[Any]], before: list[Any], then: list[Any]
 ) -> None:
-    program(**CLOSED)
+    make_program(**CLOSED)
 
     assert asked(None) == before
     assert asked(LATER) == then
@@ -92,7 +90,7 @@ def test_nothing_is_told_before_the_edition_opens(
 
 @pytest.mark.parametrize("gate", ["public_from", "papers_public_from"])
 def test_both_gates_hold_papers_and_awards_back(gate: str) -> None:
-    program(**{gate: LATER})
+    make_program(**{gate: LATER})
 
     for model in (Topic, Paper, Authorship, Material, Award, AwardGrant):
         rows = model._default_manager.published
@@ -135,7 +133,7 @@ def test_parts_are_public_with_their_paper_and_their_award(edition: Edition) -> 
 # Topics
 
 
-def tree(edition: Edition, *levels: str) -> list[Topic]:
+def make_topics(edition: Edition, *levels: str) -> list[Topic]:
     """Topics below one another."""
     found: list[Topic] = []
     for name in levels:
@@ -145,7 +143,7 @@ def tree(edition: Edition, *levels: str) -> list[Topic]:
 
 def test_topic_is_public_with_a_paper_in_it_or_up_to_three_levels_below(edition: Edition) -> None:
     for number, level in enumerate(("I", "II", "III", "IV")):
-        topics = tree(edition, *(f"{level} {place}" for place in range(4)))
+        topics = make_topics(edition, *(f"{level} {place}" for place in range(4)))
         make.make_paper(edition, topic=topics[number])
     make.make_paper(edition, topic=make.make_topic(edition, "of a draft"), status="draft")
 
@@ -155,7 +153,7 @@ def test_topic_is_public_with_a_paper_in_it_or_up_to_three_levels_below(edition:
 
 
 def test_papers_of_a_topic_are_those_in_it_and_below(edition: Edition) -> None:
-    topics = tree(edition, "a", "b", "c", "d")
+    topics = make_topics(edition, "a", "b", "c", "d")
     for topic in topics:
         make.make_paper(edition, title=topic.name, topic=topic)
     make.make_paper(edition, title="draft", topic=topics[3], status="draft")
@@ -187,7 +185,7 @@ def test_papers_are_fetched_in_the_order_of_their_keys(edition: Edition) -> None
     assert [*Paper.objects.in_key_order([])] == []
 
 
-def test_awards_of_a_paper_at_one_place_stand_as_they_were_made(edition: Edition) -> None:
+def test_awards_of_a_paper_at_one_position_are_in_order_of_creation(edition: Edition) -> None:
     paper = make.make_paper(edition)
     old = make.make_award(edition, [make.make_paper(edition), paper], name="old")
     new = make.make_award(make.make_edition(2022), [paper], name="new")
@@ -210,58 +208,32 @@ def test_award_rows_are_those_of_the_papers_own_edition_in_the_chairs_order(edit
     assert [*rows] == [(paper.pk, "first", first.name), (paper.pk, "second", second.name)]
 
 
-def test_called_off_is_what_is_cancelled_or_in_something_that_is(edition: Edition) -> None:
-    off = make.make_session(edition, status="cancelled")
+def test_appearance_is_cancelled_itself_with_its_session_or_with_the_parent_of_that(edition: Edition) -> None:
+    paper = make.make_paper(edition)
+    off, on = (make.make_session(edition, status=status) for status in ("cancelled", "published"))
     for title, session, status in (
-        ("itself", make.make_session(edition), "cancelled"),
+        ("itself", on, "cancelled"),
         ("alone", None, "cancelled"),
         ("session", off, "published"),
-        ("whole", make.make_session(edition, parent=off), "published"),
-        ("on", make.make_session(edition, parent=make.make_session(edition)), "published"),
+        ("parent", make.make_session(edition, parent=off), "published"),
+        ("on", make.make_session(edition, parent=on), "published"),
         ("unscheduled", None, "published"),
     ):
-        make.make_presentation(session, title=title, status=status, edition=edition)
-    found = Presentation.objects.filter(is_cancelled()).order_by("pk")
+        make.make_presentation(session, paper, title=title, status=status)
+    cancelled = {"itself", "alone", "session", "parent"}
 
-    assert [row.title for row in found] == ["itself", "alone", "session", "whole"]
-    rest = Presentation.objects.filter(~is_cancelled()).order_by("pk")
-    assert [row.title for row in rest] == ["on", "unscheduled"]
-
-
-def test_paper_without_others_of_its_words_is_like_those_of_its_authors_and_topic(edition: Edition) -> None:
-    topic = make.make_topic(edition)
-    ada, mia = make.make_person("Ada"), make.make_person("Mia")
-    own = make.make_paper(edition, [ada, mia], topic=topic, keywords=["caches"], title="Own")
-    both = make.make_paper(edition, [mia, ada])
-    one = make.make_paper(edition, [ada])
-    near = make.make_paper(edition, topic=topic, keywords=["Caches"])
-    make.make_paper(edition, keywords=["caches"])
-    make.make_paper(make.make_edition(2022), [ada])
-    alone = make.make_paper(edition, [mia], title="Alone", keywords=["caches"])
-    papers = edition.papers.published()
-    asked = {paper.title: paper for paper in papers.with_authors()}
-
-    assert similar_papers(papers, asked["Own"]) == [both.pk, one.pk, alone.pk, near.pk]
-    assert similar_papers(papers, asked["Alone"]) == [own.pk, both.pk]
-
-
-@pytest.mark.parametrize(("others", "told"), [(1, 1), (5, 5), (6, 5)])
-def test_paper_with_others_of_its_words_is_like_five_of_those(
-    edition: Edition, others: int, told: int
-) -> None:
-    titles = ["Garbage collection for databases"] * (1 + others) + ["Speech"] * 9
-    papers = [make.make_paper(edition, ["Ada"], title=title) for title in titles]
-    index(DocumentRecord("paper", paper.pk, paper.uid, paper.title) for paper in papers)
-    found = similar_papers(edition.papers.published(), papers[0])
-
-    assert len(found) == told
-    assert {*found} <= {paper.pk for paper in papers[1 : 1 + others]}
+    found = Paper.objects.with_appearances().get().appearances
+    assert {row.title for row in found if row.called_off} == cancelled
+    assert [row.called_off for row in found] == [row.cancelled for row in found]
+    assert {row.title for row in Presentation.objects.filter(is_cancelled())} == cancelled
+    rest = Presentation.objects.filter(~is_cancelled())
+    assert {row.title for row in rest} == {"on", "unscheduled"}
 
 
 # What is counted
 
 
-def test_same_title_is_told_whatever_its_case_and_accents_but_not_of_withdrawn_papers(
+def test_same_title_ignores_case_accents_and_withdrawn_papers(
     edition: Edition,
 ) -> None:
     titles = {"a": "On Café", "b": "on CAFE", "c": "On Tea", "d": "On Tea", "e": "On Milk"}
@@ -270,14 +242,6 @@ def test_same_title_is_told_whatever_its_case_and_accents_but_not_of_withdrawn_p
     make.make_paper(make.make_edition(2030), uid="f", title="On Milk")
 
     assert sorted(Paper.objects.same_title().values_list("uid", flat=True)) == ["a", "b"]
-
-
-def test_team_sizes_are_the_numbers_of_authors_of_these_papers(edition: Edition) -> None:
-    for people in (["Ada"], ["Ada", "Mia", "Zoe"], []):
-        make.make_paper(edition, people)
-    make.make_paper(make.make_edition(2022), ["Abe", "Zed"])
-
-    assert sorted(edition.papers.published().team_sizes()) == [1, 3]
 
 
 def test_papers_and_people_are_counted_by_edition_of_one_conference(edition: Edition) -> None:
@@ -321,7 +285,7 @@ def test_returning_authors_are_those_who_were_public_then() -> None:
 @pytest.fixture
 def full(edition: Edition) -> Paper:
     """A paper with two of everything, entered from the last to the first."""
-    topic = tree(edition, "a", "b", "c")[-1]
+    topic = make_topics(edition, "a", "b", "c")[-1]
     paper = make.make_paper(edition, ["Zed", "Abe"], topic=topic)
     for number in (2, 1):
         make.make_material(paper, label=f"link {number}")
@@ -342,7 +306,7 @@ def names_and_awards(paper: Any) -> list[list[str]]:
     ]
 
 
-def parts(paper: Any) -> list[list[str]]:
+def all_parts(paper: Any) -> list[list[str]]:
     """What hangs on a paper, and whose addresses a page writes."""
     return [*names_and_awards(paper), [f"{row.board} {row.session.uid}" for row in paper.appearances]]
 
@@ -379,7 +343,7 @@ def test_page_fetches_all_it_shows_with_four_queries_more(
         paper = Paper.objects.with_details().get()
         assert (paper.edition, paper.topic.edition) == (full.edition,) * 2
         assert names(paper.topic.ancestors) == ["a", "b"]
-        assert parts(paper) == wanted
+        assert all_parts(paper) == wanted
         assert names(paper.shown_materials) == ["link 1", "link 2"]
         places = [
             (row.session.room.edition, row.room.edition, row.session.edition) for row in paper.appearances
@@ -403,7 +367,7 @@ def test_detailed_cards_have_abstracts_and_materials(
     assert len(wanted[2]) == len(brief.appearances)
 
 
-def test_awards_stand_newest_first_then_in_the_chairs_order(edition: Edition) -> None:
+def test_awards_are_newest_first_then_in_the_chairs_order(edition: Edition) -> None:
     new = make.make_edition(2023)
     twin = make.make_edition(2022, slug="2023-b", start_date=new.start_date, end_date=new.end_date)
     for one in (edition, twin, new):
@@ -415,7 +379,7 @@ def test_awards_stand_newest_first_then_in_the_chairs_order(edition: Edition) ->
     ]
 
 
-def test_winners_stand_in_the_chairs_order(edition: Edition) -> None:
+def test_winners_are_in_the_chairs_order(edition: Edition) -> None:
     award = make.make_award(edition, [make.make_person(name) for name in ("Abe", "Mia", "Zed")])
     reorder(award.grants.all(), [*award.grants.order_by("-pk").values_list("pk", flat=True)])
     grants = Award.objects.with_winners().get().shown_grants

@@ -19,7 +19,7 @@ URL = "/2022/statistics/"
 db = pytest.mark.django_db
 
 
-def tables(page: Page) -> dict[str, list[str]]:
+def table_rows(page: Page) -> dict[str, list[str]]:
     """The rows of each table by the heading of its section."""
     return {
         section.inside("h2")[0].text: [row.text for row in section.inside("tr")[1:]]
@@ -56,7 +56,7 @@ def test_page_counts_what_is_public(client: Client, editions: tuple[Edition, Edi
 
     page = read(client, URL)
 
-    assert tables(page) == {
+    assert table_rows(page) == {
         "Papers by topic": ["Vision2", "Theory1"],
         "Papers by institution, top 20": ["ETH2", "MIT1"],
         "Authors per paper": ["12", "21"],
@@ -80,7 +80,7 @@ def test_countries_are_on_the_map_under_their_usual_names(
     page = read(client, URL)
 
     title = "Papers by country of institution"
-    assert tables(page)[title] == ["Switzerland2", "Atlantis1", "United States1"]
+    assert table_rows(page)[title] == ["Switzerland2", "Atlantis1", "United States1"]
     (drawn,) = page.all("svg", "map")
     assert [one.text for one in drawn.inside("title")] == ["United States: 1", "Switzerland: 2"]
     levels = {one.attributes["class"]: one.text for one in drawn.inside("g") if one.inside("title")}
@@ -113,7 +113,7 @@ def test_no_two_countries_share_a_square() -> None:
 
 
 @db
-def test_charts_say_of_how_many_papers_they_speak(client: Client, editions: tuple[Edition, Edition]) -> None:
+def test_charts_say_how_many_papers_they_cover(client: Client, editions: tuple[Edition, Edition]) -> None:
     """Their numbers alone would read as those of the whole program."""
     make.make_paper(editions[1])
 
@@ -128,7 +128,9 @@ def test_charts_say_of_how_many_papers_they_speak(client: Client, editions: tupl
 
 
 @db
-def test_years_say_of_how_many_papers_they_speak(client: Client, editions: tuple[Edition, Edition]) -> None:
+def test_charts_of_years_say_how_many_papers_they_cover(
+    client: Client, editions: tuple[Edition, Edition]
+) -> None:
     make.make_paper(editions[0])
 
     page = read(client, URL)
@@ -150,13 +152,13 @@ def test_share_of_returning_authors_begins_with_the_second_year(
     for person in ("New", "Newer"):
         make.make_paper(third, [person])
 
-    shares = tables(read(client, URL))["Returning authors"]
+    shares = table_rows(read(client, URL))["Returning authors"]
 
     assert shares == ["202233 %", "20230 %"]
 
 
 @db
-def test_pictures_say_what_they_show(client: Client, editions: tuple[Edition, Edition]) -> None:
+def test_charts_have_descriptions(client: Client, editions: tuple[Edition, Edition]) -> None:
     page = read(client, URL)
 
     pictures = page.all("svg", "chart")
@@ -186,7 +188,7 @@ def test_queries_are_the_same_for_one_and_three_papers(
         make.make_paper(make.make_edition(2030 + number), ["Ada"])
 
 
-def test_lying_bars_have_widths_by_their_numbers() -> None:
+def test_horizontal_bars_have_widths_by_their_numbers() -> None:
     chart = bar_chart("k", "Title", "Kind", [Value("A", 4), Value("B", 1), Value("C", 0)])
 
     assert [(mark.y, mark.width) for mark in chart.marks] == [
@@ -197,7 +199,7 @@ def test_lying_bars_have_widths_by_their_numbers() -> None:
     assert chart.height == 126
 
 
-def test_standing_bars_have_heights_by_their_numbers() -> None:
+def test_vertical_bars_have_heights_by_their_numbers() -> None:
     chart = column_chart("k", "Title", "Year", [Value("2021", 50), Value("2022", 100)])
 
     assert [(mark.x, mark.y, mark.height) for mark in chart.marks] == [

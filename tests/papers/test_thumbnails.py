@@ -23,17 +23,19 @@ from tests.reading import read
 pytestmark = pytest.mark.django_db
 
 
-def picture(form: str = "PNG", size: tuple[int, int] = (800, 400), mode: str = "RGB") -> ContentFile[bytes]:
+def make_picture(
+    form: str = "PNG", size: tuple[int, int] = (800, 400), mode: str = "RGB"
+) -> ContentFile[bytes]:
     file = io.BytesIO()
     Image.new(mode, size, "red").save(file, form)
     return ContentFile(file.getvalue(), f"picture.{form.lower()}")
 
 
-def shown(client: Client) -> list[dict[str, str]]:
+def shown_thumbnails(client: Client) -> list[dict[str, str]]:
     return [image.attributes for image in read(client, "/2021/papers/").all("img", "thumb")]
 
 
-def thumbnail(paper: Paper) -> str:
+def stored_thumbnail(paper: Paper) -> str:
     paper.refresh_from_db()
     return str(paper.thumbnail)
 
@@ -46,9 +48,9 @@ def test_first_page_of_a_pdf_is_shown_until_there_is_a_teaser(
     paper = make.make_paper(edition)
     with django_capture_on_commit_callbacks(execute=True):
         material = make.make_material(paper)
-        material.file.save("paper.pdf", picture("PDF", (600, 800)))
-    of_pdf = thumbnail(paper)
-    (image,) = shown(client)
+        material.file.save("paper.pdf", make_picture("PDF", (600, 800)))
+    of_pdf = stored_thumbnail(paper)
+    (image,) = shown_thumbnails(client)
     content = (Path(settings.MEDIA_ROOT) / of_pdf).read_bytes()
 
     assert re.fullmatch(r"thumbnails/[0-9a-f]{12}-[0-9a-f]{16}-320x240\.webp", of_pdf)
@@ -59,32 +61,32 @@ def test_first_page_of_a_pdf_is_shown_until_there_is_a_teaser(
     assert read(client, paper.get_absolute_url()).all("img", "thumb")[0].attributes["src"] == image["src"]
 
     with django_capture_on_commit_callbacks(execute=True):
-        paper.teaser.save("teaser.png", picture(mode="RGBA"))
-    of_teaser = thumbnail(paper)
+        paper.teaser.save("teaser.png", make_picture(mode="RGBA"))
+    of_teaser = stored_thumbnail(paper)
     assert of_teaser.endswith("-320x160.webp")
 
     with django_capture_on_commit_callbacks(execute=True):
         paper.teaser = ""
         paper.save()
-    assert thumbnail(paper) == of_pdf
+    assert stored_thumbnail(paper) == of_pdf
 
     with django_capture_on_commit_callbacks(execute=True):
         material.visible = False
         material.save()
-    assert thumbnail(paper) == ""
-    assert shown(client) == []
+    assert stored_thumbnail(paper) == ""
+    assert shown_thumbnails(client) == []
 
 
 def test_same_file_is_rendered_once(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
     paper = make.make_paper(edition)
-    paper.teaser.save("teaser.png", picture())
+    paper.teaser.save("teaser.png", make_picture())
     make_thumbnail.call(paper.pk)
-    name = thumbnail(paper)
+    name = stored_thumbnail(paper)
     monkeypatch.setattr("subprocess.run", lambda *_args, **_kwargs: pytest.fail("rendered again"))
 
     make_thumbnail.call(paper.pk)
 
-    assert thumbnail(paper) == name
+    assert stored_thumbnail(paper) == name
     assert not any("thumbnail" in change.values for change in RowChange.objects.all())
 
 
@@ -95,11 +97,11 @@ def test_broken_file_has_no_thumbnail(edition: Edition, content: bytes) -> None:
 
     make_thumbnail.call(paper.pk)
 
-    assert thumbnail(paper) == ""
+    assert stored_thumbnail(paper) == ""
 
 
 @pytest.mark.parametrize(
-    "file", [ContentFile(b"no picture", "a.png"), ContentFile(picture("JPEG").read()[:400], "cut.jpg")]
+    "file", [ContentFile(b"no picture", "a.png"), ContentFile(make_picture("JPEG").read()[:400], "cut.jpg")]
 )
 def test_teaser_that_is_no_whole_picture_is_refused(edition: Edition, file: ContentFile[bytes]) -> None:
     paper = make.make_paper(edition)
@@ -118,7 +120,7 @@ def test_nothing_is_fetched_from_elsewhere(edition: Edition, monkeypatch: pytest
 
     make_thumbnail.call(paper.pk)
 
-    assert thumbnail(paper) == ""
+    assert stored_thumbnail(paper) == ""
 
 
 def test_similar_posters_and_rows_of_posters_have_pictures(client: Client, edition: Edition) -> None:

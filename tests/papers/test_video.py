@@ -49,11 +49,11 @@ def test_video_is_a_link_and_plays_in_the_page_where_allowed(
     page = read(client, paper.get_absolute_url())
 
     assert page.links()["Video youtu.be"] == "https://youtu.be/dQw4w9WgXcQ"
-    assert page.all("iframe") == []
+    assert page.all("iframe") == page.all("video") == page.all("img") == []
     players = [link.attributes["data-player"] for link in page.all("a") if "data-player" in link.attributes]
     assert players == (["https://www.youtube-nocookie.com/embed/dQw4w9WgXcQ"] if hosts else [])
     allowed = ["https://www.youtube-nocookie.com"] if hosts else None
-    assert frames(client, paper.get_absolute_url()) == allowed
+    assert frame_sources(client, paper.get_absolute_url()) == allowed
     features = '(self "https://www.youtube-nocookie.com")' if hosts else "()"
     permissions = client.get(paper.get_absolute_url()).headers["Permissions-Policy"].split(", ")
     assert {"camera=()", f"fullscreen={features}", f"picture-in-picture={features}"} <= set(permissions)
@@ -71,12 +71,12 @@ def test_page_without_a_player_frames_nothing(
     paper = make.make_paper(edition)
     make.make_material(paper, kind, url=url)
 
-    assert frames(client, paper.get_absolute_url()) is None
-    assert frames(client, "/2021/papers/") is None
+    assert frame_sources(client, paper.get_absolute_url()) is None
+    assert frame_sources(client, "/2021/papers/") is None
     assert "js/video.js" not in client.get(paper.get_absolute_url()).text
 
 
-def frames(client: Client, path: str) -> list[str] | None:
+def frame_sources(client: Client, path: str) -> list[str] | None:
     """Return the hosts whose pages a page may frame; `None` if its policy leaves it to the default: none."""
     policy = client.get(path).headers["Content-Security-Policy"]
     found = [part.split()[1:] for part in policy.split("; ") if part.startswith("frame-src ")]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 URL = "/2021/papers/"
 
 
-def full_paper(edition: Edition, number: int) -> Paper:
+def make_full_paper(edition: Edition, number: int) -> Paper:
     """A paper with everything that a list or page of papers may have to fetch."""
     topic = make.make_topic(edition, f"Topic {number}", slug=f"topic-{number}")
     paper = make.make_paper(
@@ -43,7 +43,7 @@ def full_paper(edition: Edition, number: int) -> Paper:
 
 
 def test_list_shows_title_names_awards_and_appearances(client: Client, edition: Edition) -> None:
-    full_paper(edition, 1)
+    make_full_paper(edition, 1)
 
     page = read(client, URL)
 
@@ -58,7 +58,7 @@ def test_list_shows_title_names_awards_and_appearances(client: Client, edition: 
 
 def test_list_says_nothing_of_times_under_embargo(client: Client) -> None:
     edition = make.make_edition(schedule_public_from=None)
-    full_paper(edition, 1)
+    make_full_paper(edition, 1)
 
     assert read(client, URL).texts("div", "facts") == ["Award 1"]
 
@@ -79,27 +79,6 @@ def test_list_sorted_by_schedule_ends_with_the_unscheduled(client: Client, editi
     assert read(client, f"{URL}?sort=schedule").texts("h2") == ["C", "A", "B", "D"]
 
 
-@pytest.mark.parametrize("words", ["simek", "ŠIMEK", "engine simek", "  Motör ", "former"])
-def test_words_are_found_in_titles_and_names(client: Client, edition: Edition, words: str) -> None:
-    author = make.make_person("Jan Šimek")
-    PersonName.objects.create(person=author, name="Jan Former")
-    make.make_paper(edition, [author], title="Motor *engine*")
-    make.make_paper(edition, ["Ada Lovelace"], title="Another")
-
-    assert read(client, f"{URL}?q={words}").texts("h2") == ["Motor engine"]
-
-
-@pytest.mark.parametrize("words", ["secret", "absent", "%", "_", "motor absent"])
-def test_words_that_match_nothing_public_find_nothing(client: Client, edition: Edition, words: str) -> None:
-    author = make.make_person("Jan Novak")
-    PersonName.objects.create(person=author, name="Secret Name", hidden=True)
-    make.make_paper(edition, [author], title="Motor")
-
-    page = read(client, f"{URL}?q={words.replace('%', '%25')}")
-
-    assert page.outline == ["1 Papers 0", "2 No matching papers"]
-
-
 def test_list_by_topic_and_track_has_a_section_each(client: Client, edition: Edition) -> None:
     compilers = make.make_topic(edition, "Compilers")
     below = make.make_topic(edition, "Other", parent=compilers)
@@ -112,15 +91,7 @@ def test_list_by_topic_and_track_has_a_section_each(client: Client, edition: Edi
 
     assert topics.outline[1:] == ["2 Compilers", "3 A", "2 Compilers / Other", "3 B", "2 Other papers", "3 C"]
     assert tracks.outline[1:] == ["2 Main track", "3 A", "3 C", "2 Position", "3 B"]
-
-
-def test_list_narrowed_by_topic_and_track(client: Client, edition: Edition) -> None:
-    above = make.make_topic(edition, "Vision", slug="vision")
-    make.make_paper(edition, title="A", topic=make.make_topic(edition, "Other", parent=above))
-    make.make_paper(edition, title="B", track="Position papers")
-
-    assert read(client, f"{URL}?topic=vision").texts("h2") == ["A"]
-    assert read(client, f"{URL}?track=Position+papers").texts("h2") == ["B"]
+    assert read(client, f"{URL}?track=Position").texts("h2") == ["B"]
 
 
 @pytest.mark.parametrize(
@@ -134,6 +105,15 @@ def test_list_narrowed_by_topic_and_track(client: Client, edition: Edition) -> N
         ("topic=none", "“none” isn’t a valid value for “topic”."),
         ("track=%00", "“\ufffd” isn’t a valid value for “track”."),
         ("by=x", "“x” isn’t a valid value for “by”."),
+        ("kind=opera", "“opera” isn’t a valid value for “kind”."),
+        ("award=none", "“none” isn’t a valid value for “award”."),
+        ("day=2021-13-01", "“2021-13-01” isn’t a valid value for “day”."),
+        ("session=%00", "“\ufffd” isn’t a valid value for “session”."),
+        ("institution=nowhere", "“nowhere” isn’t a valid value for “institution”."),
+        ("has=pdf&has=gold", "“gold” isn’t a valid value for “has”."),
+        ("view=grid", "“grid” isn’t a valid value for “view”."),
+        ("sort=random&seed=x", "“x” isn’t a valid value for “seed”."),
+        ("sort=random&seed=1234567", "“1234567” isn’t a valid value for “seed”."),
         (f"q={'x' * 101}", f"“{'x' * 60}…” isn’t a valid value for “q”."),
         ("q=%00", "“\ufffd” isn’t a valid value for “q”."),
     ],
@@ -141,21 +121,14 @@ def test_list_narrowed_by_topic_and_track(client: Client, edition: Edition) -> N
 def test_bad_value_is_refused_in_a_sentence(
     client: Client, edition: Edition, query: str, sentence: str
 ) -> None:
+    make.make_material(make.make_paper(edition))
+
     page = read(client, f"{URL}?{query}", 400)
 
     assert page.texts("p", "lead")[0].startswith(sentence)
 
 
-def test_unknown_parameters_are_ignored(client: Client, edition: Edition) -> None:
-    make.make_paper(edition, title="A")
-
-    page = read(client, f"{URL}?utm_source=mail&q=&sort=")
-
-    assert page.texts("h2") == ["A"]
-    assert page.canonical == "http://127.0.0.1:8000/2021/papers/"
-
-
-def test_walking_the_pages_meets_each_paper_once(client: Client, edition: Edition) -> None:
+def test_pages_have_each_paper_once(client: Client, edition: Edition) -> None:
     Paper.objects.bulk_create(
         Paper(edition=edition, uid=f"p{number}", title="Same title", status="published")
         for number in range(120)
@@ -220,7 +193,7 @@ def test_topic_without_a_public_paper_has_no_page(client: Client, edition: Editi
 
 
 def test_paper_page_shows_everything(client: Client, edition: Edition) -> None:
-    paper = full_paper(edition, 1)
+    paper = make_full_paper(edition, 1)
     Paper.objects.filter(pk=paper.pk).update(doi="10.1000/x", pages="12-25", track="Research")
 
     page = read(client, paper.get_absolute_url())
@@ -280,7 +253,7 @@ def test_paper_page_numbers_the_affiliations(client: Client, edition: Edition) -
     assert page.texts("p", "affiliations") == ["1ETH 2MIT"]
 
 
-def test_paper_page_leaves_out_marks_that_tell_nothing(client: Client, edition: Edition) -> None:
+def test_paper_page_leaves_out_marks_of_a_common_affiliation(client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition)
     for name in ("Ada", "Alan"):
         make.add_author(paper, name, affiliations=["ETH"])
@@ -386,7 +359,7 @@ def test_paper_that_the_embargo_kept_back_has_no_page_when_it_ends(
     ("decision", "shown"),
     [("Accept (poster)", []), ("accepted", []), ("Accept: notable-top-5%", ["Accept: notable-top-5%"])],
 )
-def test_decision_is_shown_where_it_tells_something(
+def test_decision_is_shown_if_it_is_informative(
     client: Client, edition: Edition, decision: str, shown: list[str]
 ) -> None:
     paper = make.make_paper(edition, decision=decision)
@@ -395,11 +368,22 @@ def test_decision_is_shown_where_it_tells_something(
     assert [one.text for one in page.inside("dd")] == shown
 
 
+def test_address_is_there_to_share_and_as_a_code(client: Client, edition: Edition) -> None:
+    paper = make.make_paper(edition, uid="p1", title="Notes")
+
+    page = read(client, f"{paper.get_absolute_url()}?utm_source=mail")
+
+    address = "http://127.0.0.1:8000/2021/papers/p1/notes/"
+    assert page.links()[address] == address
+    assert len(page.all("svg", "qr")) == 1
+    assert page.all("button", **{"data-copy": "share"})[0].text == "Copy link"
+
+
 # Awards
 
 
 def test_awards_show_each_paper_once_in_the_chairs_order(client: Client, edition: Edition) -> None:
-    first, second = full_paper(edition, 1), full_paper(edition, 2)
+    first, second = make_full_paper(edition, 1), make_full_paper(edition, 2)
     edition.awards.all().delete()
     award = make.make_award(edition, [second, first], citation="For *everything*.")
     award.grants.filter(paper=second).update(citation_html="<p>For two.</p>")
@@ -428,7 +412,7 @@ def test_awards_go_to_people_and_older_papers(client: Client, edition: Edition) 
 
 
 def test_awards_of_all_years_begin_with_the_newest(client: Client, edition: Edition) -> None:
-    make.make_award(edition, [full_paper(edition, 1)])
+    make.make_award(edition, [make_full_paper(edition, 1)])
     later = make.make_edition(2022)
     make.make_award(later, [make.make_paper(later, title="Later")], name="Best Paper")
 
@@ -474,7 +458,7 @@ def test_queries_are_the_same_for_one_and_three_papers(
     make.make_menu_item(edition)
     for numbers in ([1], [2, 3]):
         for number in numbers:
-            full_paper(edition, number)
+            make_full_paper(edition, number)
         if "q=" in path:
             refresh()
         per_revision.clear()

@@ -18,7 +18,7 @@ def eth() -> Institution:
     return make.make_institution("ETH Zürich", slug="eth", country="Switzerland", aliases=["ETHZ"])
 
 
-def written_at(institution: Institution, edition: Edition, author: object, **fields: object) -> Paper:
+def make_paper_at(institution: Institution, edition: Edition, author: object, **fields: object) -> Paper:
     paper = make.make_paper(edition, [author], **fields)  # type: ignore[list-item]
     paper.authorships.get().institutions.add(institution)
     return paper
@@ -26,9 +26,9 @@ def written_at(institution: Institution, edition: Edition, author: object, **fie
 
 def test_list_shows_institutions_with_their_papers_of_all_years(client: Client, edition: Edition) -> None:
     mit, eth = make.make_institution("MIT"), make.make_institution("École normale", country="France")
-    written_at(mit, edition, "Ada")
+    make_paper_at(mit, edition, "Ada")
     for year, author in ((2022, "Alan"), (2023, "Mia")):
-        written_at(eth, make.make_edition(year), author)
+        make_paper_at(eth, make.make_edition(year), author)
     make.make_institution("Nowhere")
 
     page = read(client, "/institutions/")
@@ -42,10 +42,10 @@ def test_page_shows_papers_year_by_year_the_newest_first(
     client: Client, edition: Edition, eth: Institution
 ) -> None:
     ada = make.make_person("Ada")
-    written_at(eth, edition, ada, title="B")
-    written_at(eth, edition, "Alan", title="A")
-    written_at(eth, make.make_edition(2022), ada, title="C")
-    written_at(eth, edition, "Mia", title="Draft", status="draft")
+    make_paper_at(eth, edition, ada, title="B")
+    make_paper_at(eth, edition, "Alan", title="A")
+    make_paper_at(eth, make.make_edition(2022), ada, title="C")
+    make_paper_at(eth, edition, "Mia", title="Draft", status="draft")
 
     page = read(client, "/institutions/eth/")
 
@@ -57,8 +57,8 @@ def test_page_shows_papers_year_by_year_the_newest_first(
 
 def test_page_shows_people_by_family_name(client: Client, edition: Edition, eth: Institution) -> None:
     for name in ("Mia Zorn", "Zoe Abel"):
-        written_at(eth, edition, name)
-    written_at(eth, edition, "Eve Draft", status="draft")
+        make_paper_at(eth, edition, name)
+    make_paper_at(eth, edition, "Eve Draft", status="draft")
 
     page = read(client, "/institutions/eth/?show=people")
 
@@ -67,14 +67,14 @@ def test_page_shows_people_by_family_name(client: Client, edition: Edition, eth:
 
 
 def test_institution_of_drafts_alone_has_no_page(client: Client, edition: Edition, eth: Institution) -> None:
-    written_at(eth, edition, "Ada", status="draft")
+    make_paper_at(eth, edition, "Ada", status="draft")
 
     assert client.get("/institutions/eth/").status_code == 404
     assert len(read(client, "/institutions/").all("div", "empty")) == 1
 
 
 def test_bad_value_is_refused_in_a_sentence(client: Client, edition: Edition, eth: Institution) -> None:
-    written_at(eth, edition, "Ada")
+    make_paper_at(eth, edition, "Ada")
 
     for path, name in (("/institutions/eth/?show=x", "show"), ("/institutions/?letter=x", "letter")):
         assert f"“x” isn’t a valid value for “{name}”" in read(client, path, 400).texts("p", "lead")[0]
@@ -94,7 +94,7 @@ def test_queries_are_the_same_for_one_and_three_papers(
 ) -> None:
     for years in ([2022], [2023, 2024]):
         for year in years:
-            paper = written_at(eth, make.make_edition(year), f"Ada {year}")
+            paper = make_paper_at(eth, make.make_edition(year), f"Ada {year}")
             make.make_presentation(make.make_session(paper.edition), paper)
             make.make_award(paper.edition, [paper])
         with django_assert_num_queries(queries):

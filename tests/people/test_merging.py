@@ -14,12 +14,13 @@ from content.history.revert import undo
 from papers.models import Authorship
 from people.merging import merge, split
 from people.models import Institution, Person, PersonDistinction, PersonName
+from people.querysets import resolve_links
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
 
 
-def everything() -> str:
+def all_content() -> str:
     """All content as text, but for positions in the search index and the history."""
     models: list[Any] = [
         Person,
@@ -76,7 +77,7 @@ def test_everything_of_the_other_becomes_the_survivors(
         (["Zed", "costa", "Abe", "paolo"], ["Zed", "Paolo Costa", "Abe"]),
     ],
 )
-def test_trap_7_who_stands_twice_on_a_paper_stands_once_at_the_first_place(
+def test_trap_7_author_who_was_twice_on_a_paper_keeps_the_first_place(
     edition: Edition, paolo: Person, costa: Person, listed: list[str], expected: list[str]
 ) -> None:
     known = {"paolo": paolo, "costa": costa}
@@ -85,7 +86,7 @@ def test_trap_7_who_stands_twice_on_a_paper_stands_once_at_the_first_place(
     Authorship.objects.filter(person=costa).update(affiliations=["Turin"], presenting=True)
     school = make.make_institution()
     Authorship.objects.get(person=costa).institutions.add(school)
-    before = everything()
+    before = all_content()
     merged = merge.merge(paolo, [costa])
     left = Authorship.objects.get(person=paolo)
 
@@ -94,10 +95,10 @@ def test_trap_7_who_stands_twice_on_a_paper_stands_once_at_the_first_place(
     assert list(left.institutions.all()) == [school]
     assert merged.dropped == ["Costa Paolo, On Engines"]
     undo(ChangeSet.objects.get(pk=merged.change_set))
-    assert everything() == before
+    assert all_content() == before
 
 
-def test_merge_is_one_act_and_taking_it_back_leaves_both_as_before(
+def test_merge_is_one_change_set_and_its_revert_leaves_both_as_before(
     edition: Edition, paolo: Person, costa: Person
 ) -> None:
     costa.orcid, costa.biography = "0000-0002-1825-0097", "He *wrote*."
@@ -108,7 +109,7 @@ def test_merge_is_one_act_and_taking_it_back_leaves_both_as_before(
     PersonName.objects.create(person=costa, name="Paul Costa")
     other = make.make_person("Paola Costa")
     merge.mark_distinct([costa, other])
-    before, sets = everything(), ChangeSet.objects.count()
+    before, sets = all_content(), ChangeSet.objects.count()
     merged = merge.merge(paolo, [costa])
     change_set = ChangeSet.objects.get(pk=merged.change_set)
 
@@ -116,10 +117,10 @@ def test_merge_is_one_act_and_taking_it_back_leaves_both_as_before(
     assert merged.survivor.orcid == "0000-0002-1825-0097"
     assert list(PersonDistinction.objects.values_list("first", "second")) == [(paolo.pk, other.pk)]
     assert undo(change_set)[0].kept == []
-    assert everything() == before
+    assert all_content() == before
 
 
-def test_telling_two_apart_reads_no_others(paolo: Person, costa: Person) -> None:
+def test_marking_two_as_distinct_reads_no_others(paolo: Person, costa: Person) -> None:
     merge.mark_distinct([costa, make.make_person("Paola Costa")])
     with CaptureQueriesContext(connection) as queries:
         assert merge.mark_distinct([paolo, costa]) == 1
@@ -132,9 +133,7 @@ def test_telling_two_apart_reads_no_others(paolo: Person, costa: Person) -> None
     assert all(f" IN ({min(paolo.pk, costa.pk)}, {max(paolo.pk, costa.pk)})" in sql for sql in asked)
 
 
-def test_what_was_edited_since_stays_when_a_merge_is_taken_back(
-    edition: Edition, paolo: Person, costa: Person
-) -> None:
+def test_later_edits_stay_when_a_merge_is_reverted(edition: Edition, paolo: Person, costa: Person) -> None:
     make.make_paper(edition, [costa])
     merged = merge.merge(paolo, [costa])
     paolo = merged.survivor
@@ -154,18 +153,18 @@ def test_what_was_edited_since_stays_when_a_merge_is_taken_back(
 def test_three_are_merged_at_once(edition: Edition, paolo: Person, costa: Person) -> None:
     third = make.make_person("PAOLO COSTA")
     paper = make.make_paper(edition, [third, "Zed", costa])
-    before = everything()
+    before = all_content()
     merged = merge.merge(paolo, [costa, third])
 
     assert authors(paper) == [(1, "Costa Paolo", "Paolo Costa"), (2, "Zed", "Zed")]
     undo(ChangeSet.objects.get(pk=merged.change_set))
-    assert everything() == before
+    assert all_content() == before
 
 
 def test_chosen_values_survive_and_another_orcid_stays_findable(paolo: Person, costa: Person) -> None:
     Person.objects.filter(pk=paolo.pk).update(orcid="0000-0002-1825-0097")
     Person.objects.filter(pk=costa.pk).update(orcid="0000-0001-5109-3700")
-    before = everything()
+    before = all_content()
     merged = merge.merge(paolo, [costa], {"name": costa.pk, "orcid": costa.pk})
     costa.refresh_from_db()
 
@@ -173,19 +172,19 @@ def test_chosen_values_survive_and_another_orcid_stays_findable(paolo: Person, c
     assert [str(one) for one in paolo.identifiers.all()] == ["orcid: 0000-0002-1825-0097"]
     assert (costa.orcid, [one.name for one in paolo.names.all()]) == ("", ["Paolo Costa"])
     undo(ChangeSet.objects.get(pk=merged.change_set))
-    assert everything() == before
+    assert all_content() == before
 
 
-def test_nobody_is_merged_twice_or_with_nobody(paolo: Person, costa: Person) -> None:
+def test_merged_people_are_not_merged_again(paolo: Person, costa: Person) -> None:
     merge.merge(paolo, [costa])
     costa.refresh_from_db()
-    before = everything()
+    before = all_content()
 
     for survivor, others in ((costa, [make.make_person("Ada")]), (paolo, [costa]), (paolo, [paolo])):
         with pytest.raises(merge.CannotMergeError):
             merge.merge(survivor, others)
     Person.objects.filter(name="Ada").delete()
-    assert everything() == before
+    assert all_content() == before
 
 
 def test_hidden_names_stay_hidden_and_cannot_be_chosen(edition: Edition, costa: Person) -> None:
@@ -206,7 +205,9 @@ def test_a_name_is_hidden_while_merging(paolo: Person) -> None:
     assert [(row.name, row.hidden) for row in paolo.names.all()] == [("Paolo NameError Costa", True)]
 
 
-def test_trap_9_old_addresses_lead_on(client: Client, edition: Edition, paolo: Person, costa: Person) -> None:
+def test_trap_9_old_addresses_redirect(
+    client: Client, edition: Edition, paolo: Person, costa: Person
+) -> None:
     make.make_paper(edition, [paolo])
     make.make_paper(edition, [costa])
     old, api = costa.get_absolute_url(), f"/api/v1/people/{costa.uid}/"
@@ -243,11 +244,11 @@ def test_rows_of_others_do_not_go_with_a_split(edition: Edition, paolo: Person, 
     assert (new.authorships.count(), costa.authorships.count()) == (0, 1)
 
 
-def test_split_is_taken_back_as_if_it_had_not_been(edition: Edition, paolo: Person) -> None:
+def test_reverted_split_leaves_no_trace(edition: Edition, paolo: Person) -> None:
     paper, other = make.make_paper(edition, ["Zed", paolo]), make.make_paper(edition, [paolo, "Abe"])
     role = make.add_role(make.make_session(edition), paolo)
     spelling = PersonName.objects.create(person=paolo, name="P. Costa")
-    before, sets = everything(), ChangeSet.objects.count()
+    before, sets = all_content(), ChangeSet.objects.count()
     author = paper.authorships.get(person=paolo)
     split.split(
         paolo, "Paolo Costa", {Authorship: [author.pk], type(role): [role.pk], PersonName: [spelling.pk]}
@@ -255,13 +256,13 @@ def test_split_is_taken_back_as_if_it_had_not_been(edition: Edition, paolo: Pers
     act = split.split_change_sets().get()
     found = split.revert_split(act)
 
-    assert everything() == before
+    assert all_content() == before
     assert (found.kept, ChangeSet.objects.count() - sets) == ([], 2)
     assert [paper.pk, other.pk] == [row.paper_id for row in paolo.authorships.order_by("pk")]
     assert split.inspect_split(act).is_empty
 
 
-def test_who_got_more_or_was_edited_since_stays_when_a_split_is_taken_back(
+def test_new_person_who_got_more_or_was_edited_stays_when_a_split_is_reverted(
     edition: Edition, paolo: Person, costa: Person
 ) -> None:
     papers = [make.make_paper(edition, [paolo]) for _ in range(3)]
@@ -276,3 +277,17 @@ def test_who_got_more_or_was_edited_since_stays_when_a_split_is_taken_back(
     assert kept == [["Paolo Costa"], ["Paolo Costa"]]
     assert [row.paper for row in busy.authorships.all()] == [later]
     assert {row.pk for row in costa.authorships.all()} == {*mine}
+
+
+@pytest.mark.parametrize(
+    ("links", "expected"),
+    [
+        ({}, {}),
+        ({1: 2}, {1: 2}),
+        ({1: 2, 2: 3, 4: 3}, {1: 3, 2: 3, 4: 3}),
+        ({1: 2, 2: 3, 3: 2}, {1: 2, 2: 2, 3: 3}),
+        ({1: 1}, {1: 1}),
+    ],
+)
+def test_links_are_followed_to_their_end(links: dict[int, int], expected: dict[int, int]) -> None:
+    assert resolve_links(links) == expected

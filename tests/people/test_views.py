@@ -16,7 +16,7 @@ from tests.reading import read
 pytestmark = pytest.mark.django_db
 
 
-def busy_person(edition: Edition, number: int) -> Person:
+def make_busy_person(edition: Edition, number: int) -> Person:
     """A person with a part of every kind in an edition."""
     person = make.make_person(f"Ada Part{number}", uid=f"a{number}")
     paper = make.make_paper(edition, [f"Before {number}", person, f"After {number}"], title=f"Paper {number}")
@@ -56,7 +56,7 @@ def test_letter_page_shows_that_letter_alone(client: Client, edition: Edition) -
     assert [e.text for e in page.all("nav", "letters")[0].inside("a")] == ["All", "B", "E", "T"]
 
 
-def test_people_without_a_letter_stand_apart(client: Client, edition: Edition) -> None:
+def test_people_without_a_letter_are_listed_apart(client: Client, edition: Edition) -> None:
     make.make_paper(edition, [make.make_person("007", family="007"), "Ada Banbury"])
 
     assert read(client, "/people/?letter=%23").outline == ["1 People 1", "2 #"]
@@ -82,7 +82,7 @@ def test_only_people_of_published_rows_are_listed(client: Client, edition: Editi
 
 
 def test_person_page_shows_years_papers_and_coauthors(client: Client, edition: Edition) -> None:
-    person = busy_person(edition, 1)
+    person = make_busy_person(edition, 1)
     make.make_paper(make.make_edition(2022), [person, "Mia New"], title="Later")
 
     page = read(client, person.get_absolute_url())
@@ -137,7 +137,7 @@ def test_namesakes_have_a_page_each(client: Client, edition: Edition) -> None:
     assert read(client, second.get_absolute_url()).texts("h3") == ["Two"]
 
 
-def test_person_page_says_where_to_find_somebody_next(client: Client, edition: Edition) -> None:
+def test_person_page_lists_next_appearances(client: Client, edition: Edition) -> None:
     person = make.make_person("Ada Lovelace")
     hall = make.make_room(edition, "Hall A")
     paper = make.make_paper(edition, [person, "Bob"], title="Engines")
@@ -172,7 +172,7 @@ def test_person_page_names_co_authors_by_papers_written_together(client: Client,
     assert page.texts("ul", "chips")[-1] == "Bob Often 2 papersMia Once 1 paper"
 
 
-def test_person_page_leads_to_profiles_elsewhere(client: Client, edition: Edition) -> None:
+def test_person_page_links_to_profiles_elsewhere(client: Client, edition: Edition) -> None:
     person = make.make_person("Ada Lovelace", orcid="0000-0002-1825-0097")
     make.make_paper(edition, [person])
     for scheme, value in (("openreview.net", "~Ada_Lovelace1"), ("dblp", "l/Ada"), ("neurips.cc", "17")):
@@ -186,7 +186,7 @@ def test_person_page_leads_to_profiles_elsewhere(client: Client, edition: Editio
     assert "neurips.cc" not in links
 
 
-def test_merged_person_leads_to_the_one_that_remained(client: Client, edition: Edition) -> None:
+def test_merged_person_redirects_to_the_survivor(client: Client, edition: Edition) -> None:
     kept, gone, before = (make.make_person("Ada Lovelace", uid=uid) for uid in ("kept", "gone", "before"))
     make.make_paper(edition, [kept])
     Person.objects.filter(pk=gone.pk).update(merged_into=kept)
@@ -217,7 +217,7 @@ def test_merges_in_a_ring_end(client: Client, edition: Edition) -> None:
 # The committee
 
 
-def test_committee_stands_by_office_in_order(client: Client, edition: Edition) -> None:
+def test_committee_is_grouped_by_office_in_order(client: Client, edition: Edition) -> None:
     offices = {"Ion": "General Chair", "Alex": "Program Chair", "Mia": "General Chair"}
     for name, role in offices.items():
         make.make_committee_role(edition, make.make_person(name), role, affiliation=f"Lab of {name}")
@@ -255,7 +255,7 @@ def test_queries_are_the_same_for_one_and_three_people(
     make.make_menu_item(edition)
     for numbers in ([1], [2, 3]):
         for number in numbers:
-            busy_person(edition, number)
+            make_busy_person(edition, number)
         per_revision.clear()
         with django_assert_num_queries(queries):
             read(client, path)
@@ -264,7 +264,7 @@ def test_queries_are_the_same_for_one_and_three_people(
 def test_queries_of_a_person_are_the_same_for_one_and_three_years(
     client: Client, edition: Edition, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    person = busy_person(edition, 1)
+    person = make_busy_person(edition, 1)
     for years in ([], [2022, 2023]):
         for year in years:
             later = make.make_edition(year)

@@ -17,17 +17,17 @@ from tests.posted import act, acted
 
 pytestmark = pytest.mark.django_db
 
-WAITING = "its presentation without a session goes to “Posters” (Poster)"
+WAITING_NOTE = "its presentation without a session goes to “Posters” (Poster)"
 PDF, CODE = "https://example.org/a.pdf", "https://example.org/b"
 
 
-def take_back(client: Client, page: str) -> None:
+def revert(client: Client, page: str) -> None:
     found = re.search(r'href="(/admin/[^"]+/take-back/)"', page)
     assert found
     client.post(found[1])
 
 
-def test_award_goes_to_papers_behind_those_who_have_it(admin_client: Client, edition: Edition) -> None:
+def test_award_goes_to_papers_after_its_winners(admin_client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition, title=name) for name in ("One", "Two", "Three")]
     award = make.make_award(make.make_edition(2022), [papers[1]])
     page = act(admin_client, "grant_award", papers, award=award.pk)
@@ -38,12 +38,12 @@ def test_award_goes_to_papers_behind_those_who_have_it(admin_client: Client, edi
         (2, "One"),
         (3, "Three"),
     ]
-    take_back(admin_client, page)
+    revert(admin_client, page)
     assert list(AwardGrant.objects.values_list("position", "paper__title")) == [(1, "Two")]
     assert Award.objects.get() == award
 
 
-def test_award_goes_to_people_behind_those_who_have_it(admin_client: Client, edition: Edition) -> None:
+def test_award_goes_to_people_after_its_winners(admin_client: Client, edition: Edition) -> None:
     ada, bob, old = (make.make_person(name) for name in ("Ada Byron", "Bob Cray", "Bobby Cray"))
     paper = make.make_paper(edition, [ada, bob])
     award = make.make_award(edition, [paper, bob])
@@ -53,7 +53,7 @@ def test_award_goes_to_people_behind_those_who_have_it(admin_client: Client, edi
     assert "Award granted to 1 person. 1 has the award already. 1 was left unchanged." in page
     grants = AwardGrant.objects.order_by("position").values_list("position", "paper", "person")
     assert [*grants] == [(1, paper.pk, None), (2, None, bob.pk), (3, None, ada.pk)]
-    take_back(admin_client, page)
+    revert(admin_client, page)
     assert AwardGrant.objects.count() == 2
 
 
@@ -109,7 +109,7 @@ def test_material_comes_from_a_list_and_goes_again(admin_client: Client, edition
 
     assert "1 is there already." in page
     assert list(stored) == [("p1", 1, PDF), ("p1", 2, CODE), ("p2", 1, CODE)]
-    take_back(admin_client, page)
+    revert(admin_client, page)
     assert list(stored.all()) == [("p1", 1, PDF)]
 
 
@@ -121,7 +121,7 @@ def test_label_of_material_may_be_as_long_as_on_its_form(admin_client: Client, e
     assert paper.materials.get().label == label.strip()
 
 
-def test_material_with_a_bad_line_is_refused_whole(admin_client: Client, edition: Edition) -> None:
+def test_materials_with_a_bad_line_are_refused(admin_client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, uid="p1")
     page = act(admin_client, "add_material", [paper], kind="pdf", label="", addresses=f"p1 {PDF}\np1 bad")
 
@@ -129,7 +129,9 @@ def test_material_with_a_bad_line_is_refused_whole(admin_client: Client, edition
     assert not Material.objects.exists()
 
 
-def test_papers_are_put_into_a_session_by_what_waits_or_anew(admin_client: Client, edition: Edition) -> None:
+def test_papers_are_put_into_a_session_by_unscheduled_or_new_presentations(
+    admin_client: Client, edition: Edition
+) -> None:
     session = make.make_session(edition, title="Posters")
     papers = [make.make_paper(edition, title=name) for name in ("One", "Two", "Three")]
     make.make_presentation(session, papers[0], kind="poster")
@@ -141,7 +143,7 @@ def test_papers_are_put_into_a_session_by_what_waits_or_anew(admin_client: Clien
     assert "2 papers moved to the session. 1 is there already. 1 was left unchanged." in page
     # In the order of the list.
     assert list(placed) == [(1, "One"), (2, "Three"), (3, "Two")]
-    take_back(admin_client, page)
+    revert(admin_client, page)
     assert list(placed.all()) == [(1, "One")]
     assert list(Presentation.objects.filter(session=None)) == [waiting]
 
@@ -168,7 +170,7 @@ def test_papers_are_presented_as_their_session_says(
     assert [row.kind for row in session.presentations.all()] == [of_paper]
 
 
-def test_page_says_which_papers_bring_a_presentation_that_waits(
+def test_page_says_which_papers_have_an_unscheduled_presentation(
     admin_client: Client, edition: Edition
 ) -> None:
     session = make.make_session(edition, title="Posters")
@@ -176,9 +178,9 @@ def test_page_says_which_papers_bring_a_presentation_that_waits(
     make.make_presentation(None, papers[1], kind="poster")
     page = acted(admin_client, "put_in_session", papers, session=session.pk, kind="poster")
 
-    assert [says for says in ("is presented in “Posters” (Poster)", WAITING) if says in page] == [
+    assert [says for says in ("is presented in “Posters” (Poster)", WAITING_NOTE) if says in page] == [
         "is presented in “Posters” (Poster)",
-        WAITING,
+        WAITING_NOTE,
     ]
 
 
@@ -225,7 +227,7 @@ def test_presentations_move_to_a_session_and_back_to_their_places(
         return [list(rows.filter(session=one).values_list("position", "title")) for one in (old, new)]
 
     assert order() == [[(1, "Two")], [(1, "Four"), (2, "One"), (3, "Three")]]
-    take_back(admin_client, page)
+    revert(admin_client, page)
     assert order() == [[(1, "One"), (2, "Two"), (3, "Three")], [(1, "Four")]]
 
 

@@ -26,7 +26,7 @@ from people.models import (
     PersonPair,
 )
 from tests import factories as make
-from tests.posted import address
+from tests.posted import address, listed
 
 pytestmark = pytest.mark.django_db
 
@@ -42,11 +42,7 @@ def make_twins(edition: Edition, family: str = "Costantini") -> tuple[Person, Pe
     return one, other
 
 
-def listed(client: Client, **asked: Any) -> list[str]:
-    return [str(pair) for pair in client.get(LIST, asked).context["cl"].result_list]
-
-
-def compared(client: Client, *rows: Any, path: str = COMPARE, **values: Any) -> Any:
+def post_comparison(client: Client, *rows: Any, path: str = COMPARE, **values: Any) -> Any:
     """Open the page of two, and send its form with these values."""
     asked = "&".join(f"id={row.pk}" for row in rows)
     page = client.get(f"{path}?{asked}")
@@ -54,7 +50,7 @@ def compared(client: Client, *rows: Any, path: str = COMPARE, **values: Any) -> 
     return client.post(f"{path}?{asked}", sent, follow=True)
 
 
-def test_list_tells_who_may_be_one_and_why(admin_client: Client, edition: Edition) -> None:
+def test_list_shows_likely_duplicates_with_reasons(admin_client: Client, edition: Edition) -> None:
     make_twins(edition)
     page = admin_client.get(LIST)
 
@@ -73,18 +69,18 @@ def test_list_is_narrowed_by_edition_evidence_likelihood_and_doubt(
     both = ["Paolo Costantini / Costantini Paolo", "Ana Duarte / Ana NameError Duarte"]
     key = "edition__id__exact"
 
-    assert sorted(listed(admin_client)) == sorted(both)
-    assert listed(admin_client, **{key: edition.pk}) == both[:1]
-    assert listed(admin_client, **{key: other.pk}) == both[1:]
-    assert listed(admin_client, evidence="order") == both[:1]
-    assert listed(admin_client, evidence="paper") == both[1:]
-    assert listed(admin_client, doubtful="yes") == both[1:]
-    assert listed(admin_client, likelihood="possible") == []
-    assert listed(admin_client, q="duarte") == both[1:]
+    assert sorted(listed(admin_client, LIST)) == sorted(both)
+    assert listed(admin_client, LIST, **{key: edition.pk}) == both[:1]
+    assert listed(admin_client, LIST, **{key: other.pk}) == both[1:]
+    assert listed(admin_client, LIST, evidence="order") == both[:1]
+    assert listed(admin_client, LIST, evidence="paper") == both[1:]
+    assert listed(admin_client, LIST, doubtful="yes") == both[1:]
+    assert listed(admin_client, LIST, likelihood="possible") == []
+    assert listed(admin_client, LIST, q="duarte") == both[1:]
 
 
 @pytest.mark.parametrize("path", [LIST, "/admin/people/institutionpair/"])
-def test_list_asks_as_much_for_one_pair_as_for_three(
+def test_list_takes_as_many_queries_for_one_pair_as_for_three(
     admin_client: Client, edition: Edition, path: str
 ) -> None:
     asked = []
@@ -102,7 +98,7 @@ def test_list_asks_as_much_for_one_pair_as_for_three(
     assert asked[0][0] == 13
 
 
-def test_side_by_side_asks_as_much_for_two_as_for_three_with_more_papers(
+def test_comparison_takes_as_many_queries_for_two_as_for_three_with_more_papers(
     admin_client: Client, edition: Edition
 ) -> None:
     one, other = make_twins(edition)
@@ -123,10 +119,10 @@ def test_merge_from_the_list_and_back(admin_client: Client, edition: Edition) ->
     one, other = make_twins(edition)
     storage.search(Person)
     sent: dict[str, Any] = {"value-name": other.pk, "next": LIST}
-    page = compared(admin_client, one, other, **sent)
+    page = post_comparison(admin_client, one, other, **sent)
 
     assert "“Costantini Paolo” merged into “Costantini Paolo”: 1 entry moved." in page.text
-    assert (page.request["PATH_INFO"], listed(admin_client)) == (LIST, [])
+    assert (page.request["PATH_INFO"], listed(admin_client, LIST)) == (LIST, [])
     assert (one.authorships.count(), Person.objects.get(pk=one.pk).name) == (3, "Costantini Paolo")
     undo = reverse("admin:people_person_unmerge", args=[ChangeSet.objects.first().pk])  # type: ignore[union-attr]
     assert f'href="{undo}"' in page.text
@@ -138,43 +134,43 @@ def test_merge_from_the_list_and_back(admin_client: Client, edition: Edition) ->
     assert "This merge can’t be reverted" in admin_client.get(undo).text
 
 
-def test_merge_says_who_stood_twice_on_a_paper(admin_client: Client, edition: Edition) -> None:
+def test_merge_reports_an_author_who_was_twice_on_a_paper(admin_client: Client, edition: Edition) -> None:
     one, other = make.make_person("Paolo Costa"), make.make_person("Costa Paolo")
     make.make_paper(edition, [other, "Zed", one], title="On Engines")
-    page = compared(admin_client, one, other)
+    page = post_comparison(admin_client, one, other)
 
     assert "were merged: Costa Paolo, On Engines." in page.text
 
 
-def test_a_page_that_is_out_of_date_merges_nothing(admin_client: Client, edition: Edition) -> None:
-    one, other = make_twins(edition)
-    page = compared(admin_client, one, other, seen="old")
-
-    assert "Something changed after you opened the page." in page.text
-    assert not Person.objects.exclude(merged_into=None).exists()
-
-
-@pytest.mark.parametrize("sent", [{"keep": "0"}, {"keep": ""}, {"keep": "x"}])
-def test_without_a_choice_nothing_is_merged(
-    admin_client: Client, edition: Edition, sent: dict[str, Any]
+@pytest.mark.parametrize(
+    ("sent", "problem"),
+    [
+        ({"seen": "old"}, "Something changed after you opened the page."),
+        ({"keep": "0"}, "Choose which address to keep."),
+        ({"keep": ""}, "Choose which address to keep."),
+        ({"keep": "x"}, "Choose which address to keep."),
+    ],
+)
+def test_outdated_page_or_missing_choice_merges_nothing(
+    admin_client: Client, edition: Edition, sent: dict[str, Any], problem: str
 ) -> None:
-    page = compared(admin_client, *make_twins(edition), **sent)
+    page = post_comparison(admin_client, *make_twins(edition), **sent)
 
-    assert "Choose which address to keep." in page.text
+    assert problem in page.text
     assert not Person.objects.exclude(merged_into=None).exists()
 
 
-def test_who_is_not_the_same_is_never_suggested_again(admin_client: Client, edition: Edition) -> None:
+def test_distinct_people_are_never_suggested_again(admin_client: Client, edition: Edition) -> None:
     one, other = make_twins(edition)
-    page = compared(admin_client, one, other, distinct="1", next=LIST)
+    page = post_comparison(admin_client, one, other, distinct="1", next=LIST)
 
     assert "are not the same. They won’t be suggested again." in page.text
     storage.search(Person)
-    assert listed(admin_client) == []
+    assert listed(admin_client, LIST) == []
     (said,) = PersonDistinction.objects.all()
     assert "is not Costantini Paolo" in admin_client.get(address(one, "history")).text
     admin_client.post(address(said, "delete"), {"post": "yes"})
-    assert len(listed(admin_client)) == 1
+    assert len(listed(admin_client, LIST)) == 1
 
 
 def test_actions_decide_of_several_pairs(admin_client: Client, edition: Edition) -> None:
@@ -191,7 +187,7 @@ def test_actions_decide_of_several_pairs(admin_client: Client, edition: Edition)
     assert "2 pairs merged." in page.text
     assert Person.objects.exclude(merged_into=None).count() == 2
     assert ChangeSet.objects.filter(origin="merge").count() == 2
-    assert (listed(admin_client), PersonDistinction.objects.count()) == ([], 1)
+    assert (listed(admin_client, LIST), PersonDistinction.objects.count()) == ([], 1)
 
 
 def test_people_of_the_list_are_compared(admin_client: Client, edition: Edition) -> None:
@@ -206,7 +202,7 @@ def test_people_of_the_list_are_compared(admin_client: Client, edition: Edition)
     assert "Choose two to 6 to compare." in alone.text
 
 
-def test_form_leads_to_likely_duplicates_and_from_the_merged_to_the_one_that_stays(
+def test_form_links_to_likely_duplicates_and_from_a_merged_person_to_the_survivor(
     admin_client: Client, edition: Edition
 ) -> None:
     one, other = make_twins(edition)
@@ -219,26 +215,20 @@ def test_form_leads_to_likely_duplicates_and_from_the_merged_to_the_one_that_sta
     assert f'was merged into <a href="{address(one, "change")}">Paolo Costantini</a>' in page
 
 
-def test_split_gives_what_was_ticked_to_a_new_person(admin_client: Client, edition: Edition) -> None:
+def test_split_moves_what_was_ticked_to_a_new_person_and_is_reverted(
+    admin_client: Client, edition: Edition
+) -> None:
     one, _other = make_twins(edition)
     path = reverse("admin:people_person_split", args=[one.pk])
     row: Any = one.authorships.order_by("pk").first()
     refused = admin_client.post(path, {"name": "Paolo Costantini"})
-    admin_client.post(path, {"name": "Paolo Costantini", "row": f"papers.authorship:{row.pk}"})
-
-    assert "Choose what belongs to the new person." in refused.text
-    new = Person.objects.latest("pk")
-    assert (new.name, new.authorships.get(), one.authorships.count()) == ("Paolo Costantini", row, 1)
-
-
-def test_split_is_taken_back_in_one_click(admin_client: Client, edition: Edition) -> None:
-    one, _other = make_twins(edition)
-    row: Any = one.authorships.order_by("pk").first()
     sent = {"name": "Paolo Costantini", "row": f"papers.authorship:{row.pk}"}
-    page = admin_client.post(reverse("admin:people_person_split", args=[one.pk]), sent, follow=True)
+    page = admin_client.post(path, sent, follow=True)
     new = Person.objects.latest("pk")
     undo = reverse("admin:people_person_unsplit", args=[ChangeSet.objects.latest("pk").pk])
 
+    assert "Choose what belongs to the new person." in refused.text
+    assert (new.name, new.authorships.get(), one.authorships.count()) == ("Paolo Costantini", row, 1)
     assert f'<a href="{undo}">Revert the split</a>' in page.text
     assert f'<a href="{undo}">Revert the split</a>' in admin_client.get(address(new, "history")).text
     moved = "Everything moved to Paolo Costantini goes back to Paolo Costantini."
@@ -255,7 +245,7 @@ def test_hidden_name_cannot_be_chosen_in_the_page(admin_client: Client, edition:
     page = admin_client.get(f"{COMPARE}?id={new.pk}&id={old.pk}")
 
     assert "Hidden: it must not appear in public." in page.text
-    refused = compared(admin_client, new, old, path=COMPARE, **{"value-name": str(old.pk)})
+    refused = post_comparison(admin_client, new, old, path=COMPARE, **{"value-name": str(old.pk)})
     assert "“Ana Old” is hidden and must not appear anywhere. Choose another name." in refused.text
 
 
@@ -269,7 +259,7 @@ def test_institutions_are_suggested_compared_and_merged(
     page = admin_client.get("/admin/people/institutionpair/")
     assert "One name is made of the initials of the other." in page.text
     assert InstitutionPair.objects.count() == 1
-    compared(admin_client, full, short, path="/admin/people/institution/compare/")
+    post_comparison(admin_client, full, short, path="/admin/people/institution/compare/")
     kept = Institution.objects.get(slug="tech")
 
     assert (kept.aliases, kept.authorships.count()) == (["M.I.T.", "MIT"], 3)
@@ -288,15 +278,15 @@ def test_looking_again_is_asked_for_among_many(
     make_twins(edition)
     page = admin_client.get(LIST)
 
-    assert ("Duplicates haven’t been checked yet." in page.text, listed(admin_client)) == (True, [])
+    assert ("Duplicates haven’t been checked yet." in page.text, listed(admin_client, LIST)) == (True, [])
     admin_client.post(f"{LIST}look/")
     make.make_person("Another Person")
     again = admin_client.get(LIST).text
     assert "1 new entry hasn’t been compared." in again
-    assert (len(listed(admin_client)), Comparison.objects.count()) == (1, 1)
+    assert (len(listed(admin_client, LIST)), Comparison.objects.count()) == (1, 1)
 
 
-def test_who_may_not_change_people_may_not_decide(client: Client, edition: Edition) -> None:
+def test_users_who_may_not_change_people_may_not_decide(client: Client, edition: Edition) -> None:
     user = get_user_model().objects.create_user("viewer", is_staff=True)
     user.user_permissions.add(Permission.objects.get(codename="view_person"))
     client.force_login(user)
@@ -310,7 +300,7 @@ def test_who_may_not_change_people_may_not_decide(client: Client, edition: Editi
     assert client.get("/admin/people/institution/compare/").status_code == 403
 
 
-def editor_of(client: Client, edition: Edition) -> Client:
+def sign_in_editor(client: Client, edition: Edition) -> Client:
     """Sign somebody in who enters the program of an edition."""
     user = get_user_model().objects.create_user("editor", is_staff=True)
     Membership.objects.create(user=user, edition=edition, role="editor")
@@ -318,21 +308,21 @@ def editor_of(client: Client, edition: Edition) -> Client:
     return client
 
 
-def test_list_tells_an_editor_nothing_of_drafts_elsewhere(client: Client, edition: Edition) -> None:
+def test_list_hides_drafts_elsewhere_from_an_editor(client: Client, edition: Edition) -> None:
     beside = make.make_edition(2030, papers_public_from=None)
     one, other = make_twins(edition)
     friend, secret = make.make_person("Frieda Friend"), make.make_person("Sigrid Secret")
     for person in (one, other):
         make.make_paper(edition, [person, friend])
         make.make_paper(beside, [person, secret], status="draft")
-    editor_of(client, edition)
+    sign_in_editor(client, edition)
     page = client.get(LIST).text
 
     assert ("Frieda Friend" in page, "Sigrid Secret" in page) == (True, False)
     assert ("3 papers" in page, "4 papers" in page, "2 papers" in page) == (True, False, True)
     asked = f"{COMPARE}?id={one.pk}&id={other.pk}"
     assert "Sigrid Secret" not in client.get(asked).text
-    assert len(listed(client, edition__id__exact=make.make_edition(2031).pk)) == 1
+    assert len(listed(client, LIST, edition__id__exact=make.make_edition(2031).pk)) == 1
 
 
 def test_editor_changes_no_institution_that_was_merged_into_one_of_others(
@@ -345,7 +335,7 @@ def test_editor_changes_no_institution_that_was_merged_into_one_of_others(
     there.institutions.add(kept)
     merge.merge(kept, [gone])
     merge.merge(ours, [old := make.make_institution("Old Lab")])
-    editor_of(client, edition)
+    sign_in_editor(client, edition)
     paths = [reverse("admin:people_institution_change", args=[one.pk]) for one in (gone, old)]
 
     for path in paths:
@@ -353,17 +343,17 @@ def test_editor_changes_no_institution_that_was_merged_into_one_of_others(
     assert [one.name for one in Institution.objects.filter(merged_into__isnull=False)] == ["MIT", "Taken"]
 
 
-def test_editor_merges_what_stands_in_the_own_editions_alone(client: Client, edition: Edition) -> None:
+def test_editor_merges_only_people_of_the_own_editions(client: Client, edition: Edition) -> None:
     beside = make.make_edition(2030)
-    editor_of(client, edition)
+    sign_in_editor(client, edition)
     one, other = make_twins(edition)
     make.make_paper(beside, [other], title="Seen beside")
     make.make_paper(beside, [other], title="Drafted beside", status="draft")
     page = client.get(f"{COMPARE}?id={one.pk}&id={other.pk}")
 
     assert ("On Notes" in page.text, "Drafted beside" in page.text) == (True, False)
-    refused = compared(client, one, other)
+    refused = post_comparison(client, one, other)
     assert "Costantini Paolo: in editions that you can’t change. Keep that entry." in refused.text
-    compared(client, other, one)
+    post_comparison(client, other, one)
     one.refresh_from_db()
     assert (one.merged_into, other.authorships.count()) == (other, 5)

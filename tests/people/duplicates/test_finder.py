@@ -65,24 +65,24 @@ def person(
     return PersonCandidate(key, names, papers=printed, affiliations=places, **more)  # type: ignore[arg-type]
 
 
-def word(number: int) -> str:
+def distinct_word(number: int) -> str:
     return "".join(chr(97 + number // place % 26) for place in (676, 26, 1))
 
 
-def pairs(
+def find_pairs(
     *people: PersonCandidate, distinct: frozenset[frozenset[int]] = frozenset()
 ) -> list[tuple[int, int]]:
     return [(one.first, one.second) for one in find_duplicate_people(people, distinct)]
 
 
 def test_rare_names_suffice_and_common_ones_need_more() -> None:
-    others = [person(100 + n, f"Ada{word(n)} Lov{word(n)}") for n in range(3_000)]
+    others = [person(100 + n, f"Ada{distinct_word(n)} Lov{distinct_word(n)}") for n in range(3_000)]
     rare = [person(1, "Paolo Costantini"), person(2, "COSTANTINI Paolo")]
     common = [person(3, "Wei Wang"), person(4, "Wang Wei")]
 
-    assert pairs(*rare, *common, *others) == [(1, 2)]
+    assert find_pairs(*rare, *common, *others) == [(1, 2)]
     # Among so few, they are one.
-    assert pairs(*common) == [(3, 4)]
+    assert find_pairs(*common) == [(3, 4)]
 
 
 def test_a_common_name_with_the_same_people_around_it_is_one_person() -> None:
@@ -108,9 +108,9 @@ def test_topics_and_years_are_weighed() -> None:
 
 def test_a_pair_that_an_import_kept_apart_is_found_however_unlikely() -> None:
     two = [person(1, "Wei Wang", topics={"graphs"}), person(2, "Wei Wang", topics={"robots"})]
-    others = [person(100 + n, f"Ada{word(n)} Lov{word(n)}") for n in range(3_000)]
+    others = [person(100 + n, f"Ada{distinct_word(n)} Lov{distinct_word(n)}") for n in range(3_000)]
 
-    assert pairs(*two, *others) == []
+    assert find_pairs(*two, *others) == []
     (found,) = find_duplicate_people([*two, *others], kept_apart={(1, 2)})
     assert found.signs == ("kept_apart", "name_same", "other_topics")
 
@@ -119,8 +119,8 @@ def test_different_orcids_and_a_chairs_word_say_that_they_are_two() -> None:
     two = [person(1, "Paolo Costa", orcid="a"), person(2, "Costa Paolo", orcid="b")]
     other = person(3, "PAOLO COSTA")
 
-    assert pairs(*two) == []
-    assert pairs(*two, other, distinct=frozenset({frozenset((2, 3))})) == [(1, 3)]
+    assert find_pairs(*two) == []
+    assert find_pairs(*two, other, distinct=frozenset({frozenset((2, 3))})) == [(1, 3)]
 
 
 def test_twice_on_a_paper_by_spelling_but_not_by_initials_or_on_two_papers() -> None:
@@ -130,8 +130,8 @@ def test_twice_on_a_paper_by_spelling_but_not_by_initials_or_on_two_papers() -> 
     often = {3: set[str](), 4: set[str]()}
     writing = [person(5, "Ana Duarte", papers=often), person(6, "Ana M. Duarte", papers=often)]
 
-    assert pairs(*twice, *writing) == [(1, 2)]
-    assert pairs(*initials) == []
+    assert find_pairs(*twice, *writing) == [(1, 2)]
+    assert find_pairs(*initials) == []
 
 
 def test_another_spelling_and_an_address_are_evidence() -> None:
@@ -141,11 +141,11 @@ def test_another_spelling_and_an_address_are_evidence() -> None:
         person(4, "W. Wang", contacts=frozenset({"w@example.org"})),
     ]
 
-    assert pairs(*married) == [(1, 2)]
-    assert pairs(*mailed) == [(3, 4)]
+    assert find_pairs(*married) == [(1, 2)]
+    assert find_pairs(*mailed) == [(3, 4)]
 
 
-def test_what_speaks_against_is_told_too() -> None:
+def test_evidence_against_is_reported_too() -> None:
     ids = [frozenset({("dblp", "1")}), frozenset({("dblp", "2")})]
     two = [person(n, "Paolo Costantini", ids=one, papers={n: {f"place{n}"}}) for n, one in enumerate(ids)]
     (found,) = find_duplicate_people(two, min_score=1)
@@ -157,12 +157,12 @@ def test_what_speaks_against_is_told_too() -> None:
     )
 
 
-def test_many_of_one_name_are_compared_only_where_something_tells() -> None:
+def test_many_of_one_name_are_compared_only_with_other_evidence() -> None:
     crowd = [person(key, "Wei Wang", papers={key: {f"place {key}"}}) for key in range(400)]
     one = person(500, "Wei Wang", papers={500: {"basel"}}, contacts=frozenset({"w@example.org"}))
     other = person(501, "Wang Wei", papers={501: {"basel"}}, contacts=frozenset({"w@example.org"}))
 
-    assert pairs(*crowd, one, other) == [(500, 501)]
+    assert find_pairs(*crowd, one, other) == [(500, 501)]
 
 
 @pytest.mark.parametrize(

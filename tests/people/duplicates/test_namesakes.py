@@ -24,7 +24,7 @@ def test_common_name_with_two_circles_of_co_authors_and_places_may_be_two() -> N
     assert (mixed.key, mixed.papers, mixed.score > 90) == (1, (3, 4), True)
 
 
-def test_who_moved_with_a_co_author_or_has_a_rare_name_or_an_id_is_less_likely_two() -> None:
+def test_person_who_moved_with_a_co_author_or_has_a_rare_name_or_an_id_is_less_likely_two() -> None:
     places = {1: "eth", 2: "eth", 3: "mit", 4: "mit"}
     bridge = {**TEAMS, 3: "xyza"}
 

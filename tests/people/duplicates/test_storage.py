@@ -26,7 +26,7 @@ def make_twins() -> tuple[Person, Person]:
 
 @on_postgresql
 @pytest.mark.django_db(transaction=True)
-def test_two_who_look_at_once_write_one_after_the_other() -> None:
+def test_concurrent_searches_write_one_after_the_other() -> None:
     make_twins()
     storage.search(Person)
     with transaction.atomic():
@@ -41,7 +41,7 @@ def test_two_who_look_at_once_write_one_after_the_other() -> None:
 
 @on_postgresql
 @pytest.mark.django_db(transaction=True)
-def test_look_does_not_wait_for_a_merge() -> None:
+def test_search_does_not_wait_for_a_merge() -> None:
     one, other = make_twins()
     with transaction.atomic():
         merge._locked(Person, [one, other])
