@@ -66,9 +66,10 @@ def _search_words(edition: Edition, at: datetime, today: date | None) -> SearchW
     days = sorted({day for program in programs for day in program.days})
     rooms = [room for program in programs for room in program.rooms]
     kinds = [kind for program in programs for kind in program.kinds]
+    day_labels = [(day.isoformat(), times.short_day(day)) for day in days]
     facets = {
         **papers.facets,
-        "day": in_order(papers.facets["day"], [(day.isoformat(), times.short_day(day)) for day in days]),
+        "day": dict(sorted(add_choices(papers.facets["day"], day_labels).items())),
         "room": add_choices(papers.facets["room"], rooms),
         "kind": add_choices(papers.facets["kind"], kinds),
     }
@@ -93,7 +94,3 @@ def _search_words(edition: Edition, at: datetime, today: date | None) -> SearchW
 def add_choices(choices: Choices, others: list[tuple[str, str]]) -> Choices:
     """Return the choices, then those that no paper has."""
     return {**choices, **{value: FacetValue(value, label) for value, label in others if value not in choices}}
-
-
-def in_order(choices: Choices, others: list[tuple[str, str]]) -> Choices:
-    return dict(sorted(add_choices(choices, others).items()))

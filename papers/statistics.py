@@ -106,8 +106,8 @@ def topic_chart(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the highest topics, each with those below it."""
     highest = [choice for choice in catalog(edition, at).facets["topic"].values() if not choice.above]
     values = _ranked_values(edition, "topic", highest)
-    chart = bar_chart("topics", gettext("Papers by topic"), gettext("Topic"), values)
-    return replace(chart, basis=_basis(edition, "topic", at))
+    basis = _basis(edition, "topic", at)
+    return bar_chart("topics", gettext("Papers by topic"), gettext("Topic"), values, basis)
 
 
 def country_chart(edition: Edition, at: datetime | None) -> Chart:
@@ -125,9 +125,9 @@ def country_chart(edition: Edition, at: datetime | None) -> Chart:
         Value(country, numbers[country]) for country in sorted(found, key=lambda one: (-numbers[one], one))
     ]
     title = gettext("Papers by country of institution")
-    chart = bar_chart("countries", title, gettext("Country"), values[:MAX_BARS])
-    based = basis_sentence(reduce(or_, found.values(), 0).bit_count(), len(catalog(edition, at).papers))
-    return replace(chart, values=values, basis=based, squares=map_squares(numbers))
+    basis = basis_sentence(reduce(or_, found.values(), 0).bit_count(), len(catalog(edition, at).papers))
+    chart = bar_chart("countries", title, gettext("Country"), values[:MAX_BARS], basis)
+    return replace(chart, values=values, squares=map_squares(numbers))
 
 
 def map_squares(numbers: dict[str, int]) -> list[MapSquare]:
@@ -148,21 +148,18 @@ def institution_chart(edition: Edition, at: datetime | None) -> Chart:
     rows = Institution.objects.filter(slug__in=[choice.value for choice in choices])
     names = dict(rows.values_list("slug", "name"))
     named = [replace(choice, name=names.get(choice.value, choice.value)) for choice in choices]
-    chart = bar_chart(
-        "institutions",
-        gettext("Papers by institution, top %(number)d") % {"number": MAX_BARS},
-        gettext("Institution"),
-        _ranked_values(edition, "institution", named),
-    )
-    return replace(chart, basis=_basis(edition, "institution", at))
+    title = gettext("Papers by institution, top %(number)d") % {"number": MAX_BARS}
+    values = _ranked_values(edition, "institution", named)
+    basis = _basis(edition, "institution", at)
+    return bar_chart("institutions", title, gettext("Institution"), values, basis)
 
 
 def team_size_chart(edition: Edition, at: datetime | None) -> Chart:
     sizes = Counter(min(size, LARGE_TEAM) for size in edition.papers.published(at).team_sizes(at))
     span = range(1, max(sizes, default=0) + 1)
     values = [Value(f"{size}+" if size == LARGE_TEAM else str(size), sizes[size]) for size in span]
-    chart = column_chart("authors", gettext("Authors per paper"), gettext("Authors"), values)
-    return replace(chart, basis=basis_sentence(sizes.total(), len(catalog(edition, at).papers)))
+    basis = basis_sentence(sizes.total(), len(catalog(edition, at).papers))
+    return column_chart("authors", gettext("Authors per paper"), gettext("Authors"), values, basis)
 
 
 def kind_chart(edition: Edition, at: datetime | None) -> Chart:
@@ -175,8 +172,8 @@ def kind_chart(edition: Edition, at: datetime | None) -> Chart:
     values = [
         Value(label, numbers[kind], hue=f"kind-{kind}") for kind, label in labels.items() if kind in numbers
     ]
-    chart = bar_chart("kinds", gettext("Presentations by kind"), gettext("Kind"), values)
-    return replace(chart, basis=basis_sentence(len(papers), len(catalog(edition, at).papers)))
+    basis = basis_sentence(len(papers), len(catalog(edition, at).papers))
+    return bar_chart("kinds", gettext("Presentations by kind"), gettext("Kind"), values, basis)
 
 
 def year_charts(edition: Edition, at: datetime | None) -> list[Chart]:
@@ -195,20 +192,17 @@ def year_charts(edition: Edition, at: datetime | None) -> list[Chart]:
         for one in shown[1:]
         if authors.get(one.pk)
     ]
-    charts = [
-        column_chart("years", gettext("Papers by year"), gettext("Year"), _by_year(shown, papers)),
-        column_chart("people", gettext("Authors by year"), gettext("Year"), _by_year(shown, authors)),
-        column_chart("returning", gettext("Returning authors"), gettext("Year"), shares),
-    ]
-    bases = [(shown, papers), (shown, signed), (shown[1:], signed)]
-    return [
-        replace(chart, basis=basis_sentence(_total(some, numbers), _total(some, papers)))
-        for chart, (some, numbers) in zip(charts, bases, strict=True)
-    ]
 
+    def basis(editions: list[Edition], numbers: dict[int, int]) -> str:
+        covered, total = (sum(some.get(one.pk, 0) for one in editions) for some in (numbers, papers))
+        return basis_sentence(covered, total)
 
-def _total(editions: Iterable[Edition], numbers: dict[int, int]) -> int:
-    return sum(numbers.get(one.pk, 0) for one in editions)
+    lines = [
+        ("years", gettext("Papers by year"), _by_year(shown, papers), basis(shown, papers)),
+        ("people", gettext("Authors by year"), _by_year(shown, authors), basis(shown, signed)),
+        ("returning", gettext("Returning authors"), shares, basis(shown[1:], signed)),
+    ]
+    return [column_chart(key, title, gettext("Year"), values, basis) for key, title, values, basis in lines]
 
 
 def _by_year(editions: Iterable[Edition], found: dict[int, int]) -> list[Value]:
@@ -257,7 +251,7 @@ def _ranked_values(edition: Edition, facet: str, choices: Iterable[FacetValue]) 
 # Pictures
 
 
-def bar_chart(key: str, title: str, heading: str, values: Sequence[Value]) -> Chart:
+def bar_chart(key: str, title: str, heading: str, values: Sequence[Value], basis: str = "") -> Chart:
     """Return a chart of horizontal bars, for labels of any length."""
     most = max((value.number for value in values), default=0) or 1
     marks = [
@@ -270,10 +264,11 @@ def bar_chart(key: str, title: str, heading: str, values: Sequence[Value]) -> Ch
         )
         for row, value in enumerate(values)
     ]
-    return Chart(key, title, describe_values(values), heading, values, marks, len(values) * ROW_HEIGHT)
+    height = len(values) * ROW_HEIGHT
+    return Chart(key, title, describe_values(values), heading, values, marks, height, basis=basis)
 
 
-def column_chart(key: str, title: str, heading: str, values: Sequence[Value]) -> Chart:
+def column_chart(key: str, title: str, heading: str, values: Sequence[Value], basis: str = "") -> Chart:
     """Return a chart of vertical bars, for a dozen short labels in a given order."""
     most = max((value.number for value in values), default=0) or 1
     step = 100 / max(len(values), 1)
@@ -294,7 +289,7 @@ def column_chart(key: str, title: str, heading: str, values: Sequence[Value]) ->
             )
         )
     height = HEAD_HEIGHT + COLUMN_HEIGHT + FOOT_HEIGHT
-    return Chart(key, title, describe_values(values), heading, values, marks, height, upright=True)
+    return Chart(key, title, describe_values(values), heading, values, marks, height, True, basis)
 
 
 def describe_values(values: Sequence[Value]) -> str:

@@ -71,8 +71,8 @@ def _render(source: str, present: str) -> str:
 
 def _prefix(source: str) -> str:
     """Return how the names of all thumbnails of a stored file begin."""
-    of = blake2b(f"{source} {default_storage.size(source)}".encode(), digest_size=6).hexdigest()
-    return f"thumbnails/{of}-"
+    digest = blake2b(f"{source} {default_storage.size(source)}".encode(), digest_size=6).hexdigest()
+    return f"thumbnails/{digest}-"
 
 
 def store_thumbnail(source: str, made: bytes) -> str:
