@@ -52,7 +52,7 @@ class Neighbors:
 class Related:
     neighbors: list[Neighbors]
     posters: list[TalkRow]
-    related: list[PaperRow]
+    papers: list[PaperRow]
 
 
 def find_related(paper: Paper, at: datetime | None = None) -> Related:

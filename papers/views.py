@@ -104,7 +104,7 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
         "paper": paper,
         "head": paper_head(paper, picture),
         "byline": byline(paper.shown_authors),
-        "beside": find_related(paper),
+        "related": find_related(paper),
         "player_hosts": hosts,
         "crumbs": [papers_crumb(edition)],
     }
