@@ -29,13 +29,13 @@ def make_changes(edition: "Edition", user: "User") -> None:
     from content.history import Origin
     from content.history.recording import recording
     from schedule.models import Presentation, Session, WorkingCopy
-    from schedule.working_copy.block import changing
+    from schedule.working_copy.block import edit_working_copy
     from schedule.working_copy.release import open_copy
 
     copy = open_copy(edition, user, timezone.now())
     if copy.row_count >= PENDING:
         return
-    with changing([copy]), recording(Origin.FORM, user):
+    with edit_working_copy([copy]), recording(Origin.FORM, user):
         sessions = list(Session.objects.filter(edition=edition).order_by("pk")[: PENDING // 10])
         for number, session in enumerate(sessions, start=1):
             session.title = f"{session.title} ({number})"

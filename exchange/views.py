@@ -174,7 +174,7 @@ def day_calendar(request: HttpRequest, edition: Edition, day: str) -> HttpRespon
     choice = _choice(request, edition)
     date = timetable.read_day(day)
     used = edition.sessions.published().program_days(edition.day_of)
-    if date is None or date not in timetable.strip(edition.start_date, edition.end_date, used):
+    if date is None or date not in timetable.day_strip(edition.start_date, edition.end_date, used):
         raise Http404("The edition has no such day.")
     title = f"{edition.name}, {date.isoformat()}"
     part = partial(calendars.day_calendar, edition, date, choice)

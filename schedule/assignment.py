@@ -110,7 +110,7 @@ def suggest(papers: Sequence[PaperFeatures], sessions: Sequence[SessionProfile])
     free = {session.key: session.free for session in sessions}
     common = common_words(paper.words for paper in papers)
     takers = [session for session in sessions if session.free != 0]
-    matches = [match for paper in papers for match in compare(paper, takers, common)]
+    matches = [match for paper in papers for match in score_sessions(paper, takers, common)]
     # `sorted` keeps the order of papers and sessions among equals.
     found: dict[int, Suggestion] = {}
     for _score, one in sorted(matches, key=lambda match: -match[0]):
@@ -120,11 +120,11 @@ def suggest(papers: Sequence[PaperFeatures], sessions: Sequence[SessionProfile])
     used = {one.session for one in found.values()}
     empty = [session.key for session in sessions if not session.papers and session.key not in used]
     anything = [session.key for session in sessions if session.takes_any_topic]
-    by_topic(rest, empty, anything, free, found)
+    suggest_by_topic(rest, empty, anything, free, found)
     return [found[paper.key] for paper in papers if paper.key in found]
 
 
-def by_topic(
+def suggest_by_topic(
     papers: Iterable[PaperFeatures],
     empty: Sequence[int],
     anything: Sequence[int],
@@ -178,7 +178,7 @@ def common_words(titles: Iterable[frozenset[str]]) -> frozenset[str]:
     return frozenset(word for word, count in counts.items() if count > COMMON_WORD_SHARE * len(listed))
 
 
-def compare(
+def score_sessions(
     paper: PaperFeatures, sessions: Iterable[SessionProfile], common: frozenset[str] = frozenset()
 ) -> Iterator[tuple[float, Suggestion]]:
     """Yield what a paper has in common with sessions and their papers, where it is enough, with a score."""

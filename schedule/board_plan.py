@@ -88,7 +88,7 @@ def back_and_forth(rows: Iterable[list[str]]) -> list[list[str]]:
     return [row[::-1] if number % 2 else row for number, row in enumerate(rows)]
 
 
-def assign[K: Hashable](
+def assign_boards[K: Hashable](
     rows: Sequence[Sequence[str]], posters: Sequence[Poster[K]], *, new_rows: bool = False
 ) -> dict[K, str]:
     """Return a board for each poster, in the order given along the rows; fixed posters keep theirs.
@@ -104,7 +104,7 @@ def assign[K: Hashable](
     found = {poster.key: poster.board for poster in posters if poster.board}
     waiting = [poster for poster in posters if not poster.board]
     if len(waiting) > len(free):
-        raise ValidationError(too_few(len(free), len(waiting)))
+        raise ValidationError(too_few_boards(len(free), len(waiting)))
     groups = presenter_groups(posters)
     for group in groups:
         fixed = [index[key] for poster in group if poster.board and (key := board_key(poster.board)) in index]
@@ -169,7 +169,7 @@ def _in_new_rows[K: Hashable](
     return placed
 
 
-def too_few(free: int, waiting: int) -> str:
+def too_few_boards(free: int, waiting: int) -> str:
     missing = waiting - free
     there = ngettext("%(count)d board is free", "%(count)d boards are free", free) % {"count": free}
     needed = ngettext("%(count)d poster needs a board", "%(count)d posters need a board", waiting)

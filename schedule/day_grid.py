@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, tzinfo
 from math import ceil
 from typing import Any
 
-from schedule.timetable import GridColumn, Placed, columns, instant, overlap, spanning
+from schedule.timetable import GridColumn, Placed, instant, overlaps, room_columns, sessions_spanning_rooms
 
 MINUTES_PER_ROW = 5
 ROWS_PER_HOUR = 60 // MINUTES_PER_ROW
@@ -18,7 +18,7 @@ MAX_HOURS = 25
 # A start is written at the side if it is so many rows from the next hour.
 ROWS_BETWEEN_TIMES = 4
 # A grid with so many columns fits into a wide window; `static/css/plenary/grid.css` says how wide.
-FITTING = (2, 4, 6, 8)
+FITTING_COLUMNS = (2, 4, 6, 8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class DayGrid[T: Placed]:
     @property
     def fits(self) -> int:
         """The number of columns that a window has to have space for; 0 if none has."""
-        return next((number for number in FITTING if self.columns <= number), 0)
+        return next((number for number in FITTING_COLUMNS if self.columns <= number), 0)
 
     def row_at(self, moment: datetime) -> int | None:
         """Return the row of a moment, `None` outside of the grid."""
@@ -92,28 +92,28 @@ def day_grid[T: Placed](
     given = list(sessions)
     if not given:
         return None
-    across = spanning(given)
+    across = sessions_spanning_rooms(given)
     placed = [one for one in given if one.room is not None]
     wide: dict[int, tuple[int, int]] = {}
-    heads = _heads(columns(placed))
+    heads = _room_heads(room_columns(placed))
     for one in given:
         if one.room is None and (covered := [head for head in heads if head.room.pk in rooms_of(one)]):
             first, last = covered[0].column, covered[-1].column + covered[-1].columns
             inside = {head.room.pk for head in heads if first <= head.column < last}
-            if not any(overlap(one, other) for other in placed if other.room.pk in inside):
+            if not any(overlaps(one, other) for other in placed if other.room.pk in inside):
                 wide[id(one)] = first, last - first
-    sides = columns(one for one in given if one not in across and id(one) not in wide)
-    heads = _heads(sides)
+    sides = room_columns(one for one in given if one not in across and id(one) not in wide)
+    heads = _room_heads(sides)
     in_rooms = sum(head.columns for head in heads if head.room is not None)
     places = wide | {id(one): (1, max(in_rooms, 1)) for one in across if id(one) not in wide}
     for head, side in zip(heads, sides, strict=True):
         for number, lane in enumerate(side.lanes):
             beside = side.lanes[number + 1 :]
-            places |= {id(one): (head.column + number, 1 + _free(one, beside)) for one in lane}
-    return _timed(given, places, heads, zone)
+            places |= {id(one): (head.column + number, 1 + _free_columns(one, beside)) for one in lane}
+    return _build_grid(given, places, heads, zone)
 
 
-def _heads(sides: Sequence[GridColumn[Any]]) -> list[GridRoom]:
+def _room_heads(sides: Sequence[GridColumn[Any]]) -> list[GridRoom]:
     heads, column = [], 1
     for side in sides:
         heads.append(GridRoom(side.room, column, len(side.lanes)))
@@ -121,13 +121,13 @@ def _heads(sides: Sequence[GridColumn[Any]]) -> list[GridRoom]:
     return heads
 
 
-def _free[T: Placed](session: T, lanes: Sequence[Sequence[T]]) -> int:
+def _free_columns[T: Placed](session: T, lanes: Sequence[Sequence[T]]) -> int:
     """Return over how many of the next columns of its room a session can extend."""
-    taken = (any(overlap(session, other) for other in lane) for lane in lanes)
+    taken = (any(overlaps(session, other) for other in lane) for lane in lanes)
     return next((number for number, is_taken in enumerate(taken) if is_taken), len(lanes))
 
 
-def _timed[T: Placed](
+def _build_grid[T: Placed](
     given: Sequence[T], places: dict[int, tuple[int, int]], heads: list[GridRoom], zone: tzinfo
 ) -> DayGrid[T]:
     start = min(instant(one.start) for one in given)

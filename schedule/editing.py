@@ -42,7 +42,7 @@ PAST_THE_DAY = _(
 )
 
 
-def wall(moment: datetime, zone: ZoneInfo) -> datetime:
+def wall_clock(moment: datetime, zone: ZoneInfo) -> datetime:
     """Return what a clock in the zone shows, to the minute, as a form does."""
     return to_the_minute(moment).astimezone(zone).replace(tzinfo=None)
 
@@ -63,8 +63,8 @@ def end_after(edition: Edition, start: datetime, clock: time, before: tuple[date
     `before` is what the row holds: what lasted whole days more still does. An end beyond the program day
     is a slip, unless it was there before.
     """
-    begin, (was_start, was_end) = wall(start, edition.zone), before
-    was = wall(was_start, edition.zone), wall(was_end, edition.zone)
+    begin, (was_start, was_end) = wall_clock(start, edition.zone), before
+    was = wall_clock(was_start, edition.zone), wall_clock(was_end, edition.zone)
     if (begin, clock) == (was[0], was[1].time()):
         return was_end
     naive = datetime.combine(begin.date(), clock)
@@ -82,7 +82,7 @@ def runs_over(edition: Edition, start: datetime, end: datetime) -> bool:
     return instant(end) > edition.day_bounds(edition.day_of(start))[1]
 
 
-def later(moment: datetime, by: timedelta) -> datetime:
+def add_elapsed(moment: datetime, by: timedelta) -> datetime:
     """Return the moment after that much time, whatever the clocks do meanwhile."""
     return instant(moment) + by
 
@@ -102,7 +102,7 @@ class Placement:
     __hash__ = None  # type: ignore[assignment]
 
     def shifted(self, by: timedelta) -> "Placement":
-        return replace(self, start=later(self.start, by), end=later(self.end, by))
+        return replace(self, start=add_elapsed(self.start, by), end=add_elapsed(self.end, by))
 
 
 def delay(before: Placement, after: Placement) -> timedelta:
@@ -110,7 +110,7 @@ def delay(before: Placement, after: Placement) -> timedelta:
     return instant(after.start) - instant(before.start)
 
 
-def follow(before: Placement, after: Placement, parts: Mapping[int, Placement]) -> dict[int, Placement]:
+def moved_parts(before: Placement, after: Placement, parts: Mapping[int, Placement]) -> dict[int, Placement]:
     """Return where the parts of a whole go when it moves: at their distance, in its room if they share it."""
     found = {}
     for key, part in parts.items():
@@ -121,7 +121,7 @@ def follow(before: Placement, after: Placement, parts: Mapping[int, Placement]) 
     return found
 
 
-def spread(
+def spread_talks(
     start: datetime, end: datetime, pauses: Sequence[int], minutes: int | None = None, gap: int = 0
 ) -> list[tuple[datetime, datetime]]:
     """Return start and end of as many talks as there are `pauses`. Raises `ValidationError`
@@ -133,15 +133,15 @@ def spread(
     if not pauses:
         return []
     between = [gap + pause for pause in pauses[:-1]]
-    lengths = [minutes] * len(pauses) if minutes else shares(start, end, len(pauses), sum(between))
+    lengths = [minutes] * len(pauses) if minutes else equal_shares(start, end, len(pauses), sum(between))
     spans = []
     for length, rest in zip(lengths, [*between, 0], strict=True):
-        spans.append((start, later(start, length * MINUTE)))
-        start = later(start, (length + rest) * MINUTE)
+        spans.append((start, add_elapsed(start, length * MINUTE)))
+        start = add_elapsed(start, (length + rest) * MINUTE)
     return spans
 
 
-def shares(start: datetime, end: datetime, number: int, between: int) -> list[int]:
+def equal_shares(start: datetime, end: datetime, number: int, between: int) -> list[int]:
     """Return equal shares of the time that is left, in whole minutes; the rest goes to where it falls."""
     there = int((instant(end) - instant(start)) / MINUTE)
     left = there - between
@@ -151,16 +151,16 @@ def shares(start: datetime, end: datetime, number: int, between: int) -> list[in
     return [after - before for before, after in pairwise(marks)]
 
 
-CLOCK = ["%H:%M", "%H:%M:%S"]
+CLOCK_FORMATS = ["%H:%M", "%H:%M:%S"]
 MAX_SHIFT_MINUTES = 7 * 24 * 60
 # Start, end and room, a mark each.
-MARKS = 3 * MARK
-SENT = re.compile(r"s(?P<key>[0-9]{1,18})-start")
+MARKS_CHARS = 3 * MARK
+SESSION_FIELD = re.compile(r"s(?P<key>[0-9]{1,18})-start")
 
 
 def clock_field(label: "StrPromise", *, required: bool = True) -> forms.TimeField:
     """Return a field for a clock time as a browser's own input sends it."""
-    return forms.TimeField(label=label, required=required, input_formats=CLOCK)
+    return forms.TimeField(label=label, required=required, input_formats=CLOCK_FORMATS)
 
 
 class MoveForm(forms.Form):
@@ -210,11 +210,11 @@ class ShiftForm(forms.Form):
 
 
 def sent_keys(data: QueryDict) -> set[int]:
-    found = (SENT.fullmatch(name) for name in data)
+    found = (SESSION_FIELD.fullmatch(name) for name in data)
     return {int(match["key"]) for match in found if match}
 
 
-def marked(at: Placement) -> tuple[str, str]:
+def marks_of(at: Placement) -> tuple[str, str]:
     """Return the marks of a time and of a room, as the versions of forms have them."""
     return mark(plain(at.start)) + mark(plain(at.end)), mark(at.room)
 
@@ -237,7 +237,7 @@ class SessionRow:
 
     def __post_init__(self) -> None:
         self.before = self.after = Placement(self.session.start, self.session.end, self.session.room_id)
-        self.seen = marked(self.before)
+        self.seen = marks_of(self.before)
 
     @property
     def pk(self) -> int:
@@ -267,7 +267,7 @@ class SessionRow:
     def whole_days(self) -> int:
         """How many days it lasts besides what its two clock times say."""
         zone = self.edition.zone
-        return (wall(self.before.end, zone) - wall(self.before.start, zone)) // DAY
+        return (wall_clock(self.before.end, zone) - wall_clock(self.before.start, zone)) // DAY
 
     @property
     def state(self) -> str:
@@ -297,26 +297,26 @@ class SessionRow:
     @property
     def values(self) -> dict[str, str]:
         """What the inputs hold: what was sent where it could not be read, else where the session goes."""
-        return self.sent if self.errors else self.written(self.after)
+        return self.sent if self.errors else self.input_values(self.after)
 
     @property
     def stored_values(self) -> str:
         """What the inputs would hold without a move, as the page's script compares it."""
-        return "|".join(self.written(self.before).values())
+        return "|".join(self.input_values(self.before).values())
 
-    def written(self, at: Placement) -> dict[str, str]:
+    def input_values(self, at: Placement) -> dict[str, str]:
         zone = self.edition.zone
         return {
             "day": self.edition.day_of(at.start).isoformat(),
-            "start": f"{wall(at.start, zone):%H:%M}",
-            "end": f"{wall(at.end, zone):%H:%M}",
+            "start": f"{wall_clock(at.start, zone):%H:%M}",
+            "end": f"{wall_clock(at.end, zone):%H:%M}",
             "room": str(at.room or ""),
         }
 
     def read(self, data: QueryDict, seen: str) -> None:
         """Take over what was sent of it; `seen` are the marks of what the page showed."""
         form = MoveForm(data, self)
-        if len(seen) == MARKS:
+        if len(seen) == MARKS_CHARS:
             self.seen = seen[: 2 * MARK], seen[2 * MARK :]
         if not form.is_valid():
             self.errors = {name: [str(one) for one in found] for name, found in form.errors.items()}
@@ -329,7 +329,7 @@ class SessionRow:
 
     def plan(self, wanted: Placement) -> None:
         """Let it go there, as far as that is not what was shown."""
-        mine, now = marked(wanted), marked(self.before)
+        mine, now = marks_of(wanted), marks_of(self.before)
         moved, elsewhere = (mine[unit] != self.seen[unit] for unit in (0, 1))
         when = wanted if moved else self.before
         self.after = Placement(when.start, when.end, (wanted if elsewhere else self.before).room)
@@ -374,7 +374,7 @@ class PlannedTalk[V]:
         values = self.after if isinstance(self.after, tuple) else (self.after,)
         for name, value in zip(self.fields, values, strict=True):
             setattr(self.talk, name, value)
-        self.errors = refusals(self.talk)
+        self.errors = validation_errors(self.talk)
 
 
 @dataclass
@@ -401,12 +401,12 @@ class PlannedRows[R: Any]:
         for row in moved:
             row.apply()
         if moved and not self.wrong:
-            store([row.talk for row in moved], moved[0].fields)
+            save_fields([row.talk for row in moved], moved[0].fields)
         return not self.wrong
 
 
 @dataclass
-class Sitting(PlannedRows[SessionRow]):
+class PlannedSessions(PlannedRows[SessionRow]):
     """All sessions of the page, those of other days too that were moved."""
 
     # Moved here, deleted by somebody else.
@@ -421,9 +421,9 @@ class Sitting(PlannedRows[SessionRow]):
                 row.read(data, shown.get(str(row.pk), ""))
         for row in self.moved:
             if row.takes_parts:
-                self.take_along(row)
+                self.move_parts(row)
 
-    def take_along(self, whole: SessionRow) -> None:
+    def move_parts(self, whole: SessionRow) -> None:
         """Let the parts of a whole go with it, those at its old place."""
         parts = {
             row.pk: row
@@ -431,7 +431,7 @@ class Sitting(PlannedRows[SessionRow]):
             if row.session.parent_id == whole.pk and not (row.is_moved or row.is_fixed or row.errors)
         }
         places = {key: row.after for key, row in parts.items()}
-        for key, at in follow(whole.before, whole.after, places).items():
+        for key, at in moved_parts(whole.before, whole.after, places).items():
             parts[key].plan(at)
 
     def shift(self, keys: Iterable[int], by: timedelta) -> None:
@@ -445,7 +445,7 @@ class Sitting(PlannedRows[SessionRow]):
             if str(row.pk) == key:
                 row.after, row.is_stale, row.errors = row.before, False, {}
 
-    def planned(self) -> PlannedEdit:
+    def planned_edit(self) -> PlannedEdit:
         sessions = {
             row.pk: {"start": row.after.start, "end": row.after.end, "room": row.after.room}
             for row in self.moved
@@ -461,7 +461,7 @@ class Sitting(PlannedRows[SessionRow]):
         talks = list(Presentation.objects.filter(timed, session__in=delays).order_by("pk"))
         for talk in talks:
             by = delays[talk.session_id or 0]
-            talk.start, talk.end = (at and later(at, by) for at in (talk.start, talk.end))
+            talk.start, talk.end = (at and add_elapsed(at, by) for at in (talk.start, talk.end))
         return talks
 
     def save(self) -> bool:
@@ -480,12 +480,12 @@ class Sitting(PlannedRows[SessionRow]):
         if self.wrong:
             return False
         talks = self.timed_talks()
-        store([row.session for row in rows], ["start", "end", "room"])
-        store(talks, ["start", "end"])
+        save_fields([row.session for row in rows], ["start", "end", "room"])
+        save_fields(talks, ["start", "end"])
         return bool(rows)
 
 
-def refusals(row: "Content") -> list[str]:
+def validation_errors(row: "Content") -> list[str]:
     """Return what its own rules say against a row."""
     try:
         row.clean_in_memory()
@@ -494,6 +494,6 @@ def refusals(row: "Content") -> list[str]:
     return []
 
 
-def store(rows: list[Any], fields: Sequence[str]) -> None:
+def save_fields(rows: list[Any], fields: Sequence[str]) -> None:
     if rows:
         type(rows[0])._default_manager.bulk_update(rows, fields, batch_size=200)

@@ -74,7 +74,7 @@ class TimetableEntry(models.Model):
         if names is not None:
             kwargs["update_fields"] = {*names, MOVED, *([REASON] if "status" in names else [])}
         if self._state.adding:
-            date_returned([self])
+            date_recreated([self])
         super().save(*args, **kwargs)
 
     @classmethod
@@ -130,7 +130,7 @@ class TimetableEntry(models.Model):
         return self.whole.why_cancelled if self.whole else ""
 
 
-def date_returned(rows: Iterable[Any]) -> None:
+def date_recreated(rows: Iterable[Any]) -> None:
     """Date new rows whose identifier was deleted here before: calendars know their events. One query."""
     new = {(row.edition_id, row.uid): row for row in rows if row.rescheduled_at is None}
     if not new:
@@ -166,7 +166,7 @@ class EntryQuerySet(ContentQuerySet[Any]):
 
     def bulk_create(self, objs: Iterable[Any], *args: Any, **kwargs: Any) -> list[object]:
         rows = [*objs]
-        date_returned(rows)
+        date_recreated(rows)
         return super().bulk_create(rows, *args, **kwargs)
 
     def bulk_update(

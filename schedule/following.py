@@ -20,7 +20,7 @@ from schedule.agenda.stars import Seen, Star
 from schedule.querysets import NeverPublicQuerySet, ReleaseQuerySet
 
 MINUTE = timedelta(minutes=1)
-WRITES_A_MINUTE = 120
+MAX_WRITES_PER_MINUTE = 120
 
 
 class Release(Content):
@@ -96,12 +96,12 @@ class Agenda(models.Model):
         """Return what is stored of a secret: it is found by the reading one, and so by both."""
         return hashlib.sha256(token.encode()).hexdigest()
 
-    def admits_writing(self, at: datetime) -> bool:
+    def count_write(self, at: datetime) -> bool:
         """Count one more change, for the caller to save. False where there were too many within a minute."""
         if not timedelta() <= at - self.writes_since < MINUTE:
             self.writes, self.writes_since = 0, at
         self.writes += 1
-        return self.writes <= WRITES_A_MINUTE
+        return self.writes <= MAX_WRITES_PER_MINUTE
 
 
 class AgendaStar(models.Model):
@@ -160,7 +160,7 @@ class AgendaStar(models.Model):
         at = self.removed_at or self.starred_at
         return Star("s" if self.session else "p", thing.uid, seen, at, self.removed_at is not None)
 
-    def take(self, star: Star) -> None:
+    def apply(self, star: Star) -> None:
         """Become what a later word says of the same thing."""
         if star.removed:
             self.removed_at = star.at

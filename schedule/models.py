@@ -172,14 +172,14 @@ class Session(HasKind, TimetableEntry, Content):
         # The day page: an edition's sessions by time.
         indexes = [models.Index(fields=["edition", "start"], name="session_by_time")]
 
-    # What `with_people()`, `with_talk_counts()`, `rows.fill()` and `timetable.nest()` found: public rows.
+    # Public rows, set by `with_people()`, `attach_talks()`, `timetable.nest()` and `with_talk_counts()`.
     shown_roles: list["SessionRole"]
     shown_talks: list[TalkRow]
     shown_parts: list["Session"]
     talk_count: int
-    # The titles that `live_notices.mark_notices()` found.
+    # The titles that `notices.live.mark_notices()` found.
     notices: list[str]
-    # What `release_view.mark_moved()` found.
+    # What `releases.mark_moved()` found.
     on_now: bool
     moved_from: datetime | None
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from schedule.models import Session
 
 # The roles of people on a stage.
-PERFORMING = frozenset(("speaker", "panelist"))
+PERFORMER_ROLES = frozenset(("speaker", "panelist"))
 
 
 def session_head(
@@ -58,12 +58,12 @@ def session_event(session: "Session", parts: Iterable[Any], moves: Mapping[str, 
     edition, whole = session.edition, session.parent
     before = moves.get(f"session:{session.uid}")
     has_moved = before is not None and before != session.start and not session.cancelled
-    return brief(session, session.room) | {
+    return event_summary(session, session.room) | {
         **({"eventStatus": RESCHEDULED} if has_moved else {}),
         "previousStartDate": moment(before, edition) if before and has_moved else "",
-        "superEvent": brief(whole) if whole else conference_event(edition),
-        "subEvent": [brief(part, part.room) for part in parts],
-        "performer": [performer(one) for one in session.shown_roles if one.role in PERFORMING],
+        "superEvent": event_summary(whole) if whole else conference_event(edition),
+        "subEvent": [event_summary(part, part.room) for part in parts],
+        "performer": [performer(one) for one in session.shown_roles if one.role in PERFORMER_ROLES],
     }
 
 
@@ -77,7 +77,7 @@ def performer(role: Any) -> Thing:
     }
 
 
-def brief(session: "Session", room: Model | None = None) -> Thing:
+def event_summary(session: "Session", room: Model | None = None) -> Thing:
     """Return what, when and where; without a room, the venue."""
     edition, url = session.edition, absolute(session.get_absolute_url())
     mode, places = where(edition, url, room)

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from content.pagination import base_query, page_of
 from papers.models import Topic
 from papers.rows import TalkRow
-from schedule.schedule_filters import named
+from schedule.schedule_filters import read_slug
 from search.folding import fold
 
 POSTERS_PER_PAGE = 60
@@ -68,13 +68,13 @@ class PosterPage:
 
 def read_poster_choice(request: HttpRequest, topics: Sequence[Topic], total: int) -> PosterChoice:
     """Return what the address chooses; a script names those starred."""
-    topic = named(request, "topic", topics, gettext("Choose a topic from the list."))
+    topic = read_slug(request, "topic", topics, gettext("Choose a topic from the list."))
     starred = frozenset(request.GET.get("starred", "").split("~")[:MAX_STARRED]) - {""}
     words, board = (" ".join(request.GET.get(name, "").split())[:MAX_WORDS_CHARS] for name in ("q", "board"))
     return PosterChoice(words, topic, starred, board, topics, total)
 
 
-def matching(talks: Iterable[TalkRow], choice: PosterChoice) -> list[TalkRow]:
+def filter_posters(talks: Iterable[TalkRow], choice: PosterChoice) -> list[TalkRow]:
     """Return the posters with all words in title, authors or board, and of those starred."""
     wanted = fold(choice.words).split()
     found = [talk for talk in talks if not choice.starred or talk.uid in choice.starred]
@@ -86,7 +86,7 @@ def _text(talk: TalkRow) -> str:
     return fold(" ".join([str(talk), talk.board, *(person.shown_name for person in people)]))
 
 
-def row_of(board: str) -> str:
+def board_row_name(board: str) -> str:
     """Return the row that a board is in: "A" of "A12", "21" of "37"."""
     letters = LETTERS.match(board)
     name = letters[0].strip(" -.") if letters else ""
@@ -96,7 +96,9 @@ def row_of(board: str) -> str:
 
 
 def in_rows(talks: Iterable[TalkRow]) -> list[BoardRow]:
-    return [BoardRow(name, list(row)) for name, row in groupby(talks, lambda talk: row_of(talk.board))]
+    return [
+        BoardRow(name, list(row)) for name, row in groupby(talks, lambda talk: board_row_name(talk.board))
+    ]
 
 
 def poster_page(request: HttpRequest, talks: Sequence[TalkRow]) -> PosterPage:
@@ -104,9 +106,9 @@ def poster_page(request: HttpRequest, talks: Sequence[TalkRow]) -> PosterPage:
     page = page_of(request, talks, POSTERS_PER_PAGE)
     jumps: dict[str, int] = {}
     for place, talk in enumerate(talks):
-        if name := row_of(talk.board):
+        if name := board_row_name(talk.board):
             jumps.setdefault(name, place // POSTERS_PER_PAGE + 1)
-    shown = {row_of(talk.board) for talk in page.object_list}
+    shown = {board_row_name(talk.board) for talk in page.object_list}
     links = [(name, number, name in shown) for name, number in jumps.items()] if len(jumps) > 1 else []
     return PosterPage(page, in_rows(page.object_list), links)
 

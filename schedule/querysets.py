@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 # What nobody goes to a page for.
 BREAK_KINDS = ("break", "meal")
 # The kinds of sessions that somebody leads, and the roles of those who do.
-LED = ("oral", "spotlight", "invited_talk", "panel")
-LEADERS = ("chair", "moderator")
+LED_KINDS = ("oral", "spotlight", "invited_talk", "panel")
+LEADER_ROLES = ("chair", "moderator")
 
 # A page lists talks and shows their abstracts up to this many; beyond, it says how many there are.
-LIGHT = 100
+MAX_LISTED_TALKS = 100
 
 # A cancelled session stays in the program, marked as such: people look for it.
 PUBLIC_STATUSES = ("published", "cancelled")
@@ -129,11 +129,11 @@ class SessionQuerySet(EntryQuerySet):
         return self.exclude(status="cancelled").exclude(parent__isnull=False, parent__status="cancelled")
 
     def without_chair(self) -> Self:
-        roles = self._related("roles").filter(session=OuterRef("pk"), role__in=LEADERS)
-        return self.taking_place().filter(~Exists(roles), counts_as__in=LED)
+        roles = self._related("roles").filter(session=OuterRef("pk"), role__in=LEADER_ROLES)
+        return self.taking_place().filter(~Exists(roles), counts_as__in=LED_KINDS)
 
     def ending_early(self) -> Self:
-        """Sessions in which a talk begins that ends after them, as `clashes.rules.ends` finds them."""
+        """Sessions in which a talk begins that ends after them, as `sessions_ending_early()` finds them."""
         start, end = OuterRef("start"), OuterRef("end")
         talks = self._related("presentations").taking_place().with_beginning()
         late = talks.filter(session=OuterRef("pk"), begins__gte=start, begins__lt=end, end__gt=end)
@@ -201,7 +201,7 @@ def presentation_open(prefix: str, at: datetime | None) -> Q:
 
 
 # What lines of presentations never show of a paper.
-UNSHOWN = ("abstract", "abstract_html", "lay_summary", "lay_summary_html", "keywords")
+DEFERRED_FIELDS = ("abstract", "abstract_html", "lay_summary", "lay_summary_html", "keywords")
 
 
 class PresentationQuerySet(EntryQuerySet):
@@ -223,7 +223,7 @@ class PresentationQuerySet(EntryQuerySet):
         return self.filter(~is_cancelled(), ~withdrawn)
 
     def outside_session(self) -> Self:
-        """Those that neither lie in their session nor begin in it, as `clashes.rules.talks_outside` finds."""
+        """Those that neither lie in their session nor begin in it, as `talks_outside_session()` finds."""
         begins, end = Coalesce("start", "session__start"), F("session__end")
         late = Q(begins__gt=end) | Q(begins=end, end__gt=end)
         rows = self.taking_place().alias(begins=begins)
@@ -287,7 +287,7 @@ class PresentationQuerySet(EntryQuerySet):
     def with_credits(self, at: datetime | None = None) -> Self:
         """With paper, authors or speakers as printed, award marks, own room; without abstracts."""
         papers = self.published_related("paper", at).with_authors(at).with_awards(at)
-        papers = papers.prefetch_related("edition").defer(*UNSHOWN)
+        papers = papers.prefetch_related("edition").defer(*DEFERRED_FIELDS)
         speakers = with_shown_names(self.published_related("speakers", at)).order_by("position", "pk")
         rows = self.select_related("room").prefetch_related(
             Prefetch("paper", papers), Prefetch("speakers", speakers, "shown_speakers")

@@ -42,13 +42,13 @@ from schedule.models import (
     Unavailability,
 )
 from schedule.schedule_filters import used_days, used_kinds
-from schedule.working_copy.block import open_copies, reading
+from schedule.working_copy.block import open_copies, show_working_copy
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 # Those who lead a session; its parts are theirs too.
-LEADING = ("chair", "moderator", "organizer")
+LEADING_ROLES = ("chair", "moderator", "organizer")
 
 
 def led_sessions(user: "User") -> Any:
@@ -56,7 +56,11 @@ def led_sessions(user: "User") -> Any:
     # Who was merged is the one that stays.
     one = Coalesce("person__merged_into", "person")
     persons = PersonAccount.objects.filter(user=user.pk).values(one=one)
-    led = SessionRole._base_manager.filter(person__in=persons, role__in=LEADING).order_by().values("session")
+    led = (
+        SessionRole._base_manager.filter(person__in=persons, role__in=LEADING_ROLES)
+        .order_by()
+        .values("session")
+    )
     return Session._base_manager.filter(Q(pk__in=led) | Q(parent__in=led)).order_by().values("pk")
 
 
@@ -75,7 +79,7 @@ def people_there(user: "User") -> Q:
     return reduce(or_, some)
 
 
-def kinds(access: Access, action: str) -> Q:
+def reachable_kinds(access: Access, action: str) -> Q:
     """Those of conferences in which one has a role; who changes one must reach all editions that use it."""
     keys = access.editions(action, SessionKind)
     found = Q(conference__in=Edition.objects.filter(pk__in=keys).order_by().values("conference"))
@@ -106,7 +110,7 @@ OWN_ROWS[Role.TRACK_CHAIR] |= {
     Presentation: lambda access: Q(paper__in=chosen_papers(access)),
     SessionRole: lambda access: Q(session__in=chosen_sessions(access)),
 }
-SCOPES[SessionKind] = kinds
+SCOPES[SessionKind] = reachable_kinds
 
 grant([Room, SessionKind, SessionRole], ALL, ALL, ALL, VIEW, VIEW, track_chair=VIEW)
 grant([Speaker], ALL, ALL, ALL, VIEW, VIEW)
@@ -137,7 +141,7 @@ def working_preview(request: HttpRequest, edition: Edition) -> Iterator[None]:
     """Let a preview of an edition show its working copy."""
     copies = open_copies([edition.pk])
     vars(request)["working_copy"] = next(iter(copies), None)
-    with reading(copies):
+    with show_working_copy(copies):
         yield
 
 
@@ -153,7 +157,7 @@ def program_words(edition: Edition, at: datetime) -> ProgramWords:
 PROGRAM_WORDS.append(program_words)
 
 
-def recordings(edition: int, at: datetime) -> Iterable[QuerySet[Model]]:
+def recording_rows(edition: int, at: datetime) -> Iterable[QuerySet[Model]]:
     """Yield what was recorded. Each part is looked up by itself: PostgreSQL would collect all videos."""
     presentations = Presentation.objects.published(at).filter(edition=edition)
     yield presentations.exclude(recording_url="")
@@ -186,7 +190,7 @@ menu_sections.register(
         rows=lambda edition, at: [Presentation.objects.published(at).filter(edition=edition).posters()],
         counted=ngettext_lazy("%(number)s poster", "%(number)s posters", "count"),
     ),
-    MenuSection(80, "recordings", _("Recordings"), "schedule:recordings", rows=recordings),
+    MenuSection(80, "recordings", _("Recordings"), "schedule:recordings", rows=recording_rows),
     MenuSection(
         110,
         "changes",

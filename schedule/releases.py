@@ -41,7 +41,7 @@ KINDS = {
 ORDER = list(KINDS)
 
 
-def moment(seconds: int | None) -> datetime | None:
+def from_timestamp(seconds: int | None) -> datetime | None:
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
@@ -53,12 +53,12 @@ class TimeAndRoom:
     end: datetime | None = None
     room: str = ""
 
-    def written(self, rooms: Mapping[str, str]) -> list[object]:
+    def to_json(self, rooms: Mapping[str, str]) -> list[object]:
         return [*(at and int(at.timestamp()) for at in (self.start, self.end)), rooms.get(self.room, "")]
 
     @classmethod
     def read(cls, row: list[Any]) -> Self:
-        return cls(moment(row[0]), moment(row[1]), row[2])
+        return cls(from_timestamp(row[0]), from_timestamp(row[1]), row[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class SnapshotRow:
     paper: str = ""
     cancelled: bool = False
 
-    def written(self) -> list[Any]:
+    def to_json(self) -> list[Any]:
         """Return what JSON takes, as short as possible."""
         times = [at and int(at.timestamp()) for at in (self.start, self.end)]
         row: list[object] = [self.title, *times, self.room, self.within, self.paper, int(self.cancelled)]
@@ -87,7 +87,7 @@ class SnapshotRow:
     @classmethod
     def read(cls, row: list[Any]) -> Self:
         title, start, end, room, within, paper, cancelled = (row + [None] * 7)[:7]
-        times = moment(start), moment(end)
+        times = from_timestamp(start), from_timestamp(end)
         return cls(title or "", *times, room or "", within or "", paper or "", bool(cancelled))
 
 
@@ -120,7 +120,7 @@ class Snapshot:
         whole = self.whole(key)
         return self.things[key].cancelled or bool(whole and self.cancelled(whole))
 
-    def counted(self, kind: str) -> int:
+    def count(self, kind: str) -> int:
         return sum(key.startswith(f"{kind}:") for key in self.things)
 
 
@@ -148,12 +148,12 @@ class ProgramChange:
         """What names this change among those of a release."""
         return f"{self.kind}:{self.key}"
 
-    def written(self, rooms: Mapping[str, str]) -> dict[str, object]:
+    def to_json(self, rooms: Mapping[str, str]) -> dict[str, object]:
         """Return what is stored, with the names of rooms by slug, which may be gone one day."""
         row: dict[str, object] = {"kind": self.kind, "key": self.key, "title": self.title, "was": self.was}
         for name, place in (("before", self.before), ("after", self.after)):
             if place:
-                row[name] = place.written(rooms)
+                row[name] = place.to_json(rooms)
         if self.note:
             row["note"] = self.note
         return row
@@ -167,7 +167,7 @@ class ProgramChange:
         return cls(**values)
 
 
-def changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
+def find_changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
     """Return what visitors who knew the program before must know now: by kind, then by time and title."""
 
     def place_in_list(change: ProgramChange) -> tuple[int, datetime, str, str]:
@@ -175,13 +175,13 @@ def changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
         start = instant(place.start) if place and place.start else UNSCHEDULED
         return ORDER.index(change.kind), start, change.title.casefold(), change.key
 
-    found = [*_gone(before, after)]
+    found = [*_withdrawals(before, after)]
     for key in after.things:
-        found += _changed(key, before, after)
+        found += _changes_of(key, before, after)
     return sorted(found, key=place_in_list)
 
 
-def _gone(before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
+def _withdrawals(before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
     for key, thing in before.things.items():
         above = {thing.paper, before.whole(key)} - {""}
         if key not in after.things and above <= after.things.keys():
@@ -189,7 +189,7 @@ def _gone(before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
             yield ProgramChange("withdrawn", key, before.title(key), before=place)
 
 
-def _changed(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
+def _changes_of(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChange]:
     if key not in before.things:
         yield from _new(key, before, after)
         return
@@ -197,7 +197,7 @@ def _changed(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramCha
     if title != was and after.things[key].title:
         yield ProgramChange("retitled", key, title, was=was)
     off_before, off_now = before.cancelled(key), after.cancelled(key)
-    if off_before != off_now and not _with_its_whole(Snapshot.cancelled, key, before, after):
+    if off_before != off_now and not _changed_with_session(Snapshot.cancelled, key, before, after):
         yield ProgramChange("cancelled" if off_now else "reinstated", key, title, after=after.place(key))
     elif not off_now and not off_before:
         yield from _moved(key, before, after)
@@ -221,9 +221,9 @@ def _moved(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChang
     old, new = before.place(key), after.place(key)
     lasted, lasts = _length(key, before), _length(key, after)
     is_longer = lasted is not None and lasts is not None and lasted != lasts
-    if is_longer or (old.start != new.start and not _with_its_whole(start, key, before, after)):
+    if is_longer or (old.start != new.start and not _changed_with_session(start, key, before, after)):
         kind = "moved"
-    elif old.room != new.room and not _with_its_whole(room, key, before, after):
+    elif old.room != new.room and not _changed_with_session(room, key, before, after):
         kind = "room"
     else:
         return
@@ -236,7 +236,7 @@ def _length(key: str, program: Snapshot) -> timedelta | None:
     return place.end - place.start if program.things[key].end and place.end and place.start else None
 
 
-def _with_its_whole(
+def _changed_with_session(
     asked: Callable[[Snapshot, str], Any], key: str, before: Snapshot, after: Snapshot
 ) -> bool:
     """Whether what changed about a thing changed alike about the session that it is and was part of."""
@@ -254,7 +254,7 @@ def _with_its_whole(
 
 
 # In the sentence of the first release.
-COUNTED = {
+COUNT_MESSAGES = {
     "session": ngettext_lazy("%(count)s session", "%(count)s sessions", "number"),
     "paper": ngettext_lazy("%(count)s paper", "%(count)s papers", "number"),
 }
@@ -276,7 +276,7 @@ class PendingRelease:
     @property
     def text(self) -> str:
         """How much there is, for the first release."""
-        numbers = [(self.program.counted(kind), words) for kind, words in COUNTED.items()]
+        numbers = [(self.program.count(kind), words) for kind, words in COUNT_MESSAGES.items()]
         said = [words % {"number": number, "count": f"{number:,}"} for number, words in numbers if number]
         if not said or not self.is_first:
             return ""
@@ -322,7 +322,7 @@ def pending_release(edition: Edition, at: datetime) -> PendingRelease:
     if last is None or last.snapshot is None:
         return PendingRelease(last.number + 1 if last else 1, program, [], is_first=True)
     before = Snapshot({key: SnapshotRow.read(row) for key, row in last.snapshot.items()})
-    return PendingRelease(last.number + 1, program, changes(before, program), is_first=False)
+    return PendingRelease(last.number + 1, program, find_changes(before, program), is_first=False)
 
 
 def announce(
@@ -345,11 +345,11 @@ def announce(
             title=ready.title if title is None else title,
             text=ready.text if text is None else text,
             changes=[
-                replace(one, note=notes.get(one.line, "")).written(rooms)
+                replace(one, note=notes.get(one.line, "")).to_json(rooms)
                 for one in ready.changes
                 if one.line not in without
             ],
-            snapshot={key: thing.written() for key, thing in ready.program.things.items()},
+            snapshot={key: thing.to_json() for key, thing in ready.program.things.items()},
             published_at=at,
         )
         release.save()
@@ -358,9 +358,9 @@ def announce(
 
 
 # Kinds of things that are gone, or have no kind of their own.
-WHAT = {"session": _("Session"), "presentation": _("Presentation"), "paper": _("Paper")}
+KIND_LABELS = {"session": _("Session"), "presentation": _("Presentation"), "paper": _("Paper")}
 # What a line of a change never shows of a thing.
-UNSHOWN = ("abstract", "abstract_html")
+DEFERRED_FIELDS = ("abstract", "abstract_html")
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,7 +384,7 @@ class ReleaseLine:
     def what(self) -> str:
         kind = self.change.key.partition(":")[0]
         display = getattr(self.thing, "get_kind_display", None)
-        return display() if display else str(WHAT[kind])
+        return display() if display else str(KIND_LABELS[kind])
 
     @property
     def note_html(self) -> str:
@@ -419,11 +419,11 @@ def release_view(edition: Edition, at: datetime, newest: int | None = None) -> l
 def _public_things(keys: set[str], edition: Edition, at: datetime) -> dict[str, Any]:
     """Return the things that are public, by key. Three queries."""
     rows: dict[str, Any] = {
-        "session": edition.sessions.select_related("parent").defer(*UNSHOWN),
-        "paper": edition.papers.defer(*UNSHOWN),
+        "session": edition.sessions.select_related("parent").defer(*DEFERRED_FIELDS),
+        "paper": edition.papers.defer(*DEFERRED_FIELDS),
         "presentation": edition.presentations.with_session()
         .select_related("paper__edition")
-        .defer(*UNSHOWN, *(f"paper__{name}" for name in UNSHOWN)),
+        .defer(*DEFERRED_FIELDS, *(f"paper__{name}" for name in DEFERRED_FIELDS)),
     }
     found: dict[str, Any] = {}
     for kind, things in rows.items():

@@ -30,16 +30,16 @@ from people.rows import PersonLink
 from schedule.entries import Status
 from schedule.models import Session, Speaker
 
-ABSTRACTS = ("abstract_html", "paper__abstract_html")
+ABSTRACT_COLUMNS = ("abstract_html", "paper__abstract_html")
 # The number shown of talks that are too many for a page.
 TALKS_SHOWN = 10
-OWN = ("pk", "uid", "kind", "kind_name", "counts_as", "title", "title_html", "start", "end", "starts")
-STATE = ("board", "position", "status", "cancellation_reason", "recording_url")
-OTHERS = ("session_id", "room_id", "room__slug", "room__name")
-PRINTED = ("paper_id", "paper__uid", "paper__title", "paper__title_html", "paper__thumbnail")
+OWN_COLUMNS = ("pk", "uid", "kind", "kind_name", "counts_as", "title", "title_html", "start", "end", "starts")
+STATE_COLUMNS = ("board", "position", "status", "cancellation_reason", "recording_url")
+PLACE_COLUMNS = ("session_id", "room_id", "room__slug", "room__name")
+PAPER_COLUMNS = ("paper_id", "paper__uid", "paper__title", "paper__title_html", "paper__thumbnail")
 
 
-def fill(
+def attach_talks(
     sessions: Iterable[Session],
     talks: Any,
     at: datetime | None = None,
@@ -57,7 +57,13 @@ def fill(
     are no talks.
     """
     wholes = {session.pk: session for session in sessions}
-    columns = (*OWN, *STATE, *OTHERS, *PRINTED, *(ABSTRACTS if abstracts else ()))
+    columns = (
+        *OWN_COLUMNS,
+        *STATE_COLUMNS,
+        *PLACE_COLUMNS,
+        *PAPER_COLUMNS,
+        *(ABSTRACT_COLUMNS if abstracts else ()),
+    )
     rows = talks.filter(session__in=wholes).annotate(starts=Coalesce("start", "session__start"))
     rows = rows.order_by("position", "pk").values_list(*columns, named=True)
     found = {**group_values((row.session_id, row) for row in rows)}

@@ -54,14 +54,14 @@ def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> Schedul
     """Return what the address chooses among what is public; raise `BadParameter` for anything else."""
     kinds = used_kinds(edition, at)
     rooms = list(edition.rooms.published(at))
-    topics = in_tree(edition.topics.published(at))
-    kind = one_of(request, "kind", [kind for kind, _ in kinds])
-    room = named(request, "room", rooms, gettext("Choose a room from the list of the schedule."))
-    topic = named(request, "topic", topics, gettext("Choose a topic from the list of the schedule."))
+    topics = sort_as_tree(edition.topics.published(at))
+    kind = read_option(request, "kind", [kind for kind, _ in kinds])
+    room = read_slug(request, "room", rooms, gettext("Choose a room from the list of the schedule."))
+    topic = read_slug(request, "topic", topics, gettext("Choose a topic from the list of the schedule."))
     return ScheduleFilter(kind, room, topic, kinds, rooms, topics)
 
 
-def one_of(request: HttpRequest, name: str, known: Sequence[str], otherwise: str = "") -> str:
+def read_option(request: HttpRequest, name: str, known: Sequence[str], otherwise: str = "") -> str:
     value = request.GET.get(name, "")
     if value and value not in known:
         raise BadParameter(
@@ -70,7 +70,7 @@ def one_of(request: HttpRequest, name: str, known: Sequence[str], otherwise: str
     return value or otherwise
 
 
-def named[T: Any](request: HttpRequest, name: str, rows: Iterable[T], hint: str) -> T | None:
+def read_slug[T: Any](request: HttpRequest, name: str, rows: Iterable[T], hint: str) -> T | None:
     value = request.GET.get(name, "")
     found = next((row for row in rows if row.slug == value), None)
     if value and found is None:
@@ -78,7 +78,7 @@ def named[T: Any](request: HttpRequest, name: str, rows: Iterable[T], hint: str)
     return found
 
 
-def in_tree(topics: Iterable[Topic]) -> list[Topic]:
+def sort_as_tree(topics: Iterable[Topic]) -> list[Topic]:
     """Return topics with each below its parent, if that is here too; `indent` is for its label."""
     by_key = {topic.pk: topic for topic in topics}
 

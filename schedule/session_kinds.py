@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_SLUG_CHARS, MAX_NAME_CHARS = 40, 60
 KIND_COPIES = ("counts_as", "kind_name")
 # So many rows are named as the reason why a kind cannot be deleted.
-ROWS_NAMED = 5
+MAX_NAMED_ROWS = 5
 
 # Which model a kind is for, and its slug.
 type KindKey = tuple[str, str]
@@ -181,7 +181,7 @@ class SessionKind(Ordered, Content):
 
     def used_by_some(self) -> "list[HasKind]":
         """Return the first of them, and one more than are named."""
-        return list(self.used_by()[: ROWS_NAMED + 1])
+        return list(self.used_by()[: MAX_NAMED_ROWS + 1])
 
     def clean(self) -> None:
         errors = {}
@@ -208,8 +208,8 @@ class SessionKind(Ordered, Content):
         """Raise `ProtectedError` with the rows of this kind, if there are some."""
         rows = self.used_by_some()
         if rows:
-            named = "; ".join(f"{row} ({row.edition})" for row in rows[:ROWS_NAMED])
-            more = "; …" if len(rows) > ROWS_NAMED else ""
+            named = "; ".join(f"{row} ({row.edition})" for row in rows[:MAX_NAMED_ROWS])
+            more = "; …" if len(rows) > MAX_NAMED_ROWS else ""
             said = gettext("“%(kind)s” is still in use: %(rows)s. Change their kind first.")
             raise ProtectedError(said % {"kind": self.name, "rows": f"{named}{more}"}, set(rows))
 

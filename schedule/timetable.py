@@ -56,7 +56,7 @@ def instant(moment: datetime) -> datetime:
     return moment.astimezone(UTC)
 
 
-def in_series[T](sessions: Iterable[T]) -> list[T]:
+def sort_series[T](sessions: Iterable[T]) -> list[T]:
     """Put those that are numbered in one series, "Session 1A", "Session 1B", "Session 10", in its order.
 
     They share the places that they have; whatever else is given stays at its place.
@@ -80,7 +80,7 @@ def blocks[T: Timed](sessions: Iterable[T]) -> list[Block[T]]:
         return instant(session.start)
 
     groups = [list(group) for _, group in groupby(sorted(sessions, key=begin), key=begin)]
-    return [Block(group[0].start, in_series(group)) for group in groups]
+    return [Block(group[0].start, sort_series(group)) for group in groups]
 
 
 def days[T: Timed](sessions: Iterable[T], day_of: Callable[[datetime], date]) -> list[ProgramDay[T]]:
@@ -110,7 +110,7 @@ def nest(sessions: Iterable[Any], *, beside: bool = False) -> list[Any]:
     return alone
 
 
-def strip(first: date, last: date, used: Iterable[date]) -> list[date]:
+def day_strip(first: date, last: date, used: Iterable[date]) -> list[date]:
     """Return the days to choose from: all of the edition, and any other on which something happens."""
     length = (last - first).days + 1
     own = [first + timedelta(days=number) for number in range(length if length <= MAX_STRIP_DAYS else 0)]
@@ -143,18 +143,18 @@ class TimeSpan(Timed, Protocol):
     def within(self) -> frozenset[str]: ...
 
 
-def overlap(one: Timed, other: Timed) -> bool:
+def overlaps(one: Timed, other: Timed) -> bool:
     """Whether both take place at some moment. What only touches does not; what begins together does."""
     starts, ends = (instant(one.start), instant(other.start)), (instant(one.end), instant(other.end))
     return starts[0] == starts[1] or (starts[0] < ends[1] and starts[1] < ends[0])
 
 
-def nested(one: TimeSpan, other: TimeSpan) -> bool:
+def is_nested(one: TimeSpan, other: TimeSpan) -> bool:
     """Whether one is the other, or a whole that the other is part of."""
     return one.within <= other.within or other.within <= one.within
 
 
-def overlapping[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> list[tuple[P, P]]:
+def overlapping_pairs[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> list[tuple[P, P]]:
     """Return the pairs that overlap, by time. A whole does not overlap with its parts.
 
     Takes time for what there is and what is found, not for all pairs. With `most`, a row is paired with at
@@ -168,7 +168,7 @@ def overlapping[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> l
         start = instant(one.start)
         while going and going[0][0] <= start and going[0][1] < start:
             heappop(going)
-        partners = (other for *_, other in going if not nested(rows[other], one))
+        partners = (other for *_, other in going if not is_nested(rows[other], one))
         found += [(other, place) for other in islice(partners, most)]
         heappush(going, (instant(one.end), start, place))
     return [(rows[one], rows[other]) for one, other in sorted(found)]
@@ -196,17 +196,17 @@ class GridColumn[T: Placed]:
     lanes: list[list[T]] = field(default_factory=list)
 
 
-def begin(session: Timed) -> Edge:
+def start_edge(session: Timed) -> Edge:
     return instant(session.start), 0
 
 
-def finish(session: Timed) -> Edge:
+def end_edge(session: Timed) -> Edge:
     """Return the edge that it lasts to; what takes no time has a row of its own."""
     end = instant(session.end)
     return end, int(end == instant(session.start))
 
 
-def spanning[T: Placed](sessions: Sequence[T]) -> list[T]:
+def sessions_spanning_rooms[T: Placed](sessions: Sequence[T]) -> list[T]:
     """Return what has no room while no room is in use: a coffee break is everybody's.
 
     Beside a single room nothing spans: it would seem to take place there.
@@ -217,17 +217,17 @@ def spanning[T: Placed](sessions: Sequence[T]) -> list[T]:
     free = [
         session
         for session in sessions
-        if session.room is None and not any(overlap(session, other) for other in placed)
+        if session.room is None and not any(overlaps(session, other) for other in placed)
     ]
-    return [one for one in free if not any(overlap(one, other) for other in free if other is not one)]
+    return [one for one in free if not any(overlaps(one, other) for other in free if other is not one)]
 
 
-def columns[T: Placed](sessions: Iterable[T]) -> list[GridColumn[T]]:
+def room_columns[T: Placed](sessions: Iterable[T]) -> list[GridColumn[T]]:
     """Give each room a column, in the chairs' order, and what has no room the last one."""
     found: dict[Any, GridColumn[T]] = {}
-    for session in sorted(sessions, key=begin):
+    for session in sorted(sessions, key=start_edge):
         column = found.setdefault(session.room and session.room.pk, GridColumn(session.room))
-        lane = next((lane for lane in column.lanes if finish(lane[-1]) <= begin(session)), None)
+        lane = next((lane for lane in column.lanes if end_edge(lane[-1]) <= start_edge(session)), None)
         if lane is None:
             column.lanes.append(lane := [])
         lane.append(session)
@@ -254,11 +254,11 @@ class RoomStatus:
 def room_statuses(sessions: Iterable[Any], at: datetime) -> list[RoomStatus]:
     """Return the status of each room of the given day's sessions, in the chairs' order."""
     found = []
-    for column in columns(sessions):
+    for column in room_columns(sessions):
         there = [session for lane in column.lanes for session in lane if not session.cancelled]
-        there.sort(key=begin)
+        there.sort(key=start_edge)
         now = [session for session in there if session.start <= at < session.end]
         ahead = [session for session in there if session.start > at]
-        following = [session for session in ahead if begin(session) == begin(ahead[0])]
-        found.append(RoomStatus(column.room, in_series(now), in_series(following)))
+        following = [session for session in ahead if start_edge(session) == start_edge(ahead[0])]
+        found.append(RoomStatus(column.room, sort_series(now), sort_series(following)))
     return found

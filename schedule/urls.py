@@ -7,7 +7,7 @@ from content import url_converters
 from content.languages import in_each_language
 from schedule import views
 from schedule.agenda import views as agendaviews
-from schedule.invitations.views import invited
+from schedule.invitations.views import invitation_view
 from schedule.releases import ChangesFeed
 
 __all__ = ["app_name", "url_converters", "urlpatterns"]
@@ -17,7 +17,7 @@ app_name = "schedule"
 urlpatterns = [
     path("<key:edition>/sessions/<uid:uid>/card.png", views.session_card, name="card"),
     # nginx's logs leave out what follows "/invitation/".
-    path("invitation/program/<str:token>/", invited, name="invited"),
+    path("invitation/program/<str:token>/", invitation_view, name="invited"),
     path("<key:edition>/changes.atom", require_safe(ChangesFeed()), name="changes_feed"),
     in_each_language(
         path("<key:edition>/schedule/", views.index, name="index"),
@@ -31,7 +31,7 @@ urlpatterns = [
         path("<key:edition>/agenda/", agendaviews.agenda, name="agenda"),
         path("<key:edition>/agenda/stars/", agendaviews.star_view, name="agenda_stars"),
         path("<key:edition>/agenda/sync/", agendaviews.sync, name="agenda_sync"),
-        path("<key:edition>/agenda/<str:token>/", agendaviews.linked, name="agenda_link"),
+        path("<key:edition>/agenda/<str:token>/", agendaviews.linked_agenda, name="agenda_link"),
         path("<key:edition>/changes/", views.changes, name="changes"),
     ),
 ]

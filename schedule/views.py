@@ -20,27 +20,27 @@ from conference.request_edition import edition_page
 from content.times import clock, short_day, when
 from papers.models import Material, Paper
 from schedule import timetable
-from schedule.agenda.agendas import note_star_keys
+from schedule.agenda.agendas import set_star_keys
 from schedule.day_grid import day_grid
 from schedule.models import Presentation, Room, Session
 from schedule.notices.live import mark_notices, notices_about
 from schedule.page_metadata import card_text, session_head
-from schedule.poster_pages import matching, page_of_board, poster_page, read_poster_choice
-from schedule.querysets import LIGHT, PresentationQuerySet, SessionQuerySet
+from schedule.poster_pages import filter_posters, page_of_board, poster_page, read_poster_choice
+from schedule.querysets import MAX_LISTED_TALKS, PresentationQuerySet, SessionQuerySet
 from schedule.releases import mark_moved, moved_times, release_view
-from schedule.rows import TALKS_SHOWN, fill
+from schedule.rows import TALKS_SHOWN, attach_talks
 from schedule.schedule_filters import (
     NORMAL_ZOOM,
     ZOOMS,
     ScheduleFilter,
-    in_tree,
-    one_of,
     read_choice,
+    read_option,
+    sort_as_tree,
     used_days,
 )
 
 # Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
-WHOLE = 300
+MAX_PROGRAM_TALKS = 300
 
 
 def schedule_crumb(edition: Edition) -> tuple[str, str]:
@@ -51,7 +51,7 @@ def schedule_crumb(edition: Edition) -> tuple[str, str]:
 def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     """Open at today while the conference runs, else show all days; a week to a page, or what is on now."""
     at = timezone.now()
-    view = one_of(request, "view", ("list", "week", "now"))
+    view = read_option(request, "view", ("list", "week", "now"))
     if view == "now":
         return now(request, edition, at)
     sessions = edition.sessions.published(at)
@@ -62,11 +62,11 @@ def index(request: HttpRequest, edition: Edition) -> HttpResponse:
     choice, moved = read_choice(request, edition, at), moved_times(edition, at)
     shown = mark_moved(sessions.chosen(choice, at).for_timetable(at, choice.topic), moved, at)
     mark_notices(shown, edition, at)
-    if view != "week" and talk_total(shown) <= WHOLE:
+    if view != "week" and talk_total(shown) <= MAX_PROGRAM_TALKS:
         talks = edition.presentations.published(at).about(choice.topic, at)
-        fill(shown, talks, at, most=LIGHT, moves=moved)
+        attach_talks(shown, talks, at, most=MAX_LISTED_TALKS, moves=moved)
     context = {
-        **frame(edition, used, at, choice, view or "list"),
+        **schedule_context(edition, used, at, choice, view or "list"),
         "whole_program": view != "week",
         "late": True,
         "days": timetable.days(timetable.nest(shown), edition.day_of),
@@ -83,7 +83,7 @@ def day(request: HttpRequest, edition: Edition, day: str) -> HttpResponse:
     """Show one program day. A day outside the program is a 404 that leads to those inside."""
     at = timezone.now()
     used = used_days(edition, at)
-    strip = timetable.strip(edition.start_date, edition.end_date, used)
+    strip = timetable.day_strip(edition.start_date, edition.end_date, used)
     date = timetable.read_day(day)
     if date is None or date not in strip:
         context = {"strip": strip, "date": date, "written": day}
@@ -95,23 +95,23 @@ def one_day(
     request: HttpRequest, edition: Edition, date: date, at: datetime, used: set[date]
 ) -> HttpResponse:
     """Show a day as a list, or as a grid of rooms and times."""
-    view = one_of(request, "view", ("list", "grid"), "list")
+    view = read_option(request, "view", ("list", "grid"), "list")
     choice = read_choice(request, edition, at)
     sessions, moved = edition.sessions.published(at), moved_times(edition, at)
     chosen = sessions.starting_between(*edition.day_bounds(date)).chosen(choice, at)
     shown = mark_moved(chosen.for_timetable(at, choice.topic), moved, at)
     mark_notices(shown, edition, at)
-    context = {**frame(edition, used, at, choice, view), "date": date}
+    context = {**schedule_context(edition, used, at, choice, view), "date": date}
     if date == context["today"]:
         context |= now_and_next(sessions, at)
     talks = edition.presentations.published(at).about(choice.topic, at)
     if view == "grid":
-        fill(shown, talks, at, most=TALKS_SHOWN, moves=moved)
+        attach_talks(shown, talks, at, most=TALKS_SHOWN, moves=moved)
         context |= grid_context(edition, shown, talks, at)
-        context |= {"zoom": one_of(request, "zoom", ZOOMS, NORMAL_ZOOM), "zooms": ZOOMS}
+        context |= {"zoom": read_option(request, "zoom", ZOOMS, NORMAL_ZOOM), "zooms": ZOOMS}
         return render(request, "schedule/grid.html", context)
-    abstracts = talk_total(shown) <= LIGHT
-    fill(shown, talks, at, most=LIGHT, moves=moved, abstracts=abstracts)
+    abstracts = talk_total(shown) <= MAX_LISTED_TALKS
+    attach_talks(shown, talks, at, most=MAX_LISTED_TALKS, moves=moved, abstracts=abstracts)
     blocks = timetable.blocks(timetable.nest(shown))
     context |= {"blocks": blocks, "abstracts": abstracts, "late": not abstracts}
     return render(request, "schedule/day.html", context)
@@ -126,7 +126,7 @@ def grid_context(
         return {talk.room_id for talk in session.shown_talks}
 
     nested = timetable.nest(shown, beside=True)
-    note_star_keys(nested, talks)
+    set_star_keys(nested, talks)
     grid = day_grid(nested, edition.zone, rooms_of)
     kinds = {slot.session.kind: slot.session.get_kind_display() for slot in grid.slots} if grid else {}
     return {
@@ -141,16 +141,16 @@ def grid_context(
 def now_and_next(sessions: SessionQuerySet, at: datetime) -> dict[str, Any]:
     """Return what runs and what begins next, as the top of a page lists it."""
     rows = {"running": sessions.running(at), "upcoming": sessions.next_after(at)}
-    return {name: timetable.in_series(found.in_order().with_place()) for name, found in rows.items()}
+    return {name: timetable.sort_series(found.in_order().with_place()) for name, found in rows.items()}
 
 
-def frame(
+def schedule_context(
     edition: Edition, used: set[date], at: datetime, choice: ScheduleFilter, view: str
 ) -> dict[str, Any]:
     """Return what every view of the schedule takes: days, views and filters above it."""
     return {
         "today": edition.day_of(at),
-        "strip": timetable.strip(edition.start_date, edition.end_date, used),
+        "strip": timetable.day_strip(edition.start_date, edition.end_date, used),
         "choice": choice,
         "view": view,
         "grid_day": edition.day_of(at) if edition.day_of(at) in used else min(used, default=None),
@@ -184,15 +184,15 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
     if request.path != shown.get_absolute_url():
         return redirect(shown, permanent=True)
     parts = mark_notices([one for one in together if one is not shown], edition, at)
-    abstracts = shown.talk_count <= LIGHT
+    abstracts = shown.talk_count <= MAX_LISTED_TALKS
     options: dict[str, Any] = {"entire": shown, "moves": moved, "abstracts": abstracts, "materials": True}
     talks, choice = edition.presentations.published(at), None
-    if shown.talk_count > LIGHT:
-        topics = in_tree(edition.topics.published(at))
+    if shown.talk_count > MAX_LISTED_TALKS:
+        topics = sort_as_tree(edition.topics.published(at))
         choice = read_poster_choice(request, topics, shown.talk_count)
         talks = talks.about(choice.topic, at)
-    fill(together, talks, at, most=LIGHT, **options)
-    found = matching(shown.talks, choice) if choice is not None else shown.talks
+    attach_talks(together, talks, at, most=MAX_LISTED_TALKS, **options)
+    found = filter_posters(shown.talks, choice) if choice is not None else shown.talks
     if choice is not None and (place := page_of_board(found, choice.board)):
         page, poster = place
         return redirect(f"{request.path}?{choice.query}page={page}#talk-{poster.uid}")
@@ -256,13 +256,18 @@ def posters(request: HttpRequest, edition: Edition) -> HttpResponse:
     at = timezone.now()
     sessions = list(edition.sessions.published(at).with_posters(at).for_timetable(at))
     shown = edition.presentations.published(at).posters()
-    fill(sessions, shown, at, most=LIGHT if talk_total(sessions) <= WHOLE else TALKS_SHOWN)
+    attach_talks(
+        sessions,
+        shown,
+        at,
+        most=MAX_LISTED_TALKS if talk_total(sessions) <= MAX_PROGRAM_TALKS else TALKS_SHOWN,
+    )
     context = {
         "at": at,
         "face": edition.face,
         "sessions": sessions,
         "unscheduled": shown.unscheduled().by_title().with_credits(at),
-        "most": LIGHT,
+        "most": MAX_LISTED_TALKS,
     }
     return render(request, "schedule/posters.html", context)
 
@@ -313,7 +318,7 @@ class Recording:
 
 def recordings_by_day(edition: Edition, at: datetime) -> list[tuple[date | None, list[Recording]]]:
     """Return the recordings of each program day by time; what has no time comes last, under `None`."""
-    found = list(_of_papers_and_talks(edition, at))
+    found = list(_talk_recordings(edition, at))
     for session in edition.sessions.published(at).recorded().for_timetable(at):
         watch = [(gettext("Watch"), session.recording_url)]
         kind = session.get_kind_display()
@@ -325,7 +330,7 @@ def recordings_by_day(edition: Edition, at: datetime) -> list[tuple[date | None,
     return list(groups.items())
 
 
-def _of_papers_and_talks(edition: Edition, at: datetime) -> Iterable[Recording]:
+def _talk_recordings(edition: Edition, at: datetime) -> Iterable[Recording]:
     """A paper shown twice is listed once, at its first time, with all that there is to watch."""
     talks = edition.presentations.published(at).recorded(at).with_session().by_time()
     found: dict[tuple[str, int], Recording] = {}

@@ -142,8 +142,8 @@ def sessions_around(edition: Edition, at: datetime) -> Sessions:
     by_key = {session.pk: session for session in shown}
     return Sessions(
         spans,
-        running=timetable.in_series(one for pk, one in by_key.items() if pk in on),
-        upcoming=timetable.in_series(one for pk, one in by_key.items() if pk in following),
+        running=timetable.sort_series(one for pk, one in by_key.items() if pk in on),
+        upcoming=timetable.sort_series(one for pk, one in by_key.items() if pk in following),
         is_later=first is not None and edition.day_of(first) != edition.day_of(at),
         invited=[by_key[pk] for pk in invited],
     )

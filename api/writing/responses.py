@@ -112,10 +112,10 @@ SUBJECT_NAMES = {"session": "sessions", "presentation": "presentations", "room":
 def warnings(row: Content) -> list[Answer]:
     """Return the clashes that concern a row that was written. At most six queries."""
     if isinstance(row, (Session, Presentation, Room)):
-        found = clashes.touching([row])
+        found = clashes.find_clashes_about([row])
     elif isinstance(row, Paper):
         # Its authors cannot be in two places at once.
-        found = clashes.touching(row.presentations.select_related("edition"))
+        found = clashes.find_clashes_about(row.presentations.select_related("edition"))
     else:
         return []
     return [clash_warning(clash, row.edition.slug) for clash in found]

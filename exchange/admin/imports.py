@@ -37,7 +37,7 @@ from exchange.jobs.undo import pending_changes, plan_undo, summarize_undo, undo
 from exchange.jobs.upload_form import UploadForm, file_name
 from exchange.models import ColumnMapping, ImportJob, ImportRun, Provenance
 from exchange.problems import Note, note_sections
-from schedule.working_copy.block import open_copies, reading
+from schedule.working_copy.block import open_copies, show_working_copy
 
 # Stages that are no kind of rows.
 WRITING_PREFIX = "writing "
@@ -349,7 +349,7 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
     found, reasons = None, []
     waiting = pending_changes(run)
     try:
-        with reading(open_copies([run.edition_id]) if run.edition_id else []):
+        with show_working_copy(open_copies([run.edition_id]) if run.edition_id else []):
             found = plan_undo(run)
         check_undo_permissions(found, request.user)
         if request.method == "POST":

@@ -16,7 +16,7 @@ from exchange.exports.citation_files import dump_for_citation
 from exchange.formats import bibtex, csv_files, ics
 from exchange.reading.sheets import write_sheet
 from schedule.agenda import agendas
-from schedule.agenda.agendas import AgendaStop, plan
+from schedule.agenda.agendas import AgendaStop, plan_agenda
 from schedule.agenda.stars import Star
 from schedule.agenda.views import agenda_page, stars_of
 
@@ -36,7 +36,7 @@ def agenda_file(request: HttpRequest, edition: Edition, ending: str) -> HttpResp
 @agenda_page("GET", "HEAD")
 def agenda_calendar(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBase:
     """Send the agenda behind a secret link as a calendar to subscribe to."""
-    kept = agendas.opened(edition, token)
+    kept = agendas.find_agenda(edition, token)
     if kept is None:
         raise Http404("No such agenda.")
     return _file(request, edition, kept.stars(), "ics")
@@ -72,7 +72,7 @@ def _references(request: HttpRequest, edition: Edition, stars: list[Star]) -> It
 
 
 def _table(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
-    shown = plan(edition, stars, timezone.now())
+    shown = plan_agenda(edition, stars, timezone.now())
     rows = [one for stop in shown.stops for one in (stop, *stop.talks) if one.star]
     rows.sort(key=lambda row: (row.start is None, row.start, row.key))
     yield write_sheet(COLUMNS, [_row(request, edition, row) for row in rows])

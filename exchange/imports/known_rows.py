@@ -13,7 +13,7 @@ from exchange.records import AuthorRecord, PersonRef
 from papers.models import Authorship, Award, Paper, Topic
 from schedule.models import Presentation, Room, Session
 from schedule.session_kinds import AppliesTo, kind_choices, own_kinds
-from schedule.working_copy.block import open_copies, reading
+from schedule.working_copy.block import open_copies, show_working_copy
 
 
 def reading_context(edition: Edition | None, slug: str = "") -> Context:
@@ -28,7 +28,7 @@ def reading_context(edition: Edition | None, slug: str = "") -> Context:
 
     def known(kind: str) -> Iterable[KnownRow]:
         if kind not in rows:
-            with reading(copies):
+            with show_working_copy(copies):
                 rows[kind] = list(_rows(edition, kind))
         return rows[kind]
 

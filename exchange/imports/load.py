@@ -26,7 +26,7 @@ from exchange.imports.writing import write_memory, write_photos, write_rows
 from exchange.models import Conflict, ImportRun, Provenance
 from exchange.problems import NOTE_KINDS, Findings, Note, Problem, ProgramError, program_error, short
 from exchange.records import EditionRecord, Program, stated
-from schedule.working_copy.block import changing, open_copies, reading
+from schedule.working_copy.block import edit_working_copy, open_copies, show_working_copy
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -124,7 +124,7 @@ def load(
 def in_working_copy(edition_slug: str, *, is_dry: bool) -> AbstractContextManager[None]:
     """Let an import meet the working copy of its edition, if there is one, and write the schedule there."""
     copies = [copy for copy in open_copies() if copy.edition.slug == edition_slug]
-    return reading(copies) if is_dry else changing(copies, keeps_others=True)
+    return show_working_copy(copies) if is_dry else edit_working_copy(copies, keeps_others=True)
 
 
 def _database_error(reason: str, error: Exception) -> ProgramError:

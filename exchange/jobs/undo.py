@@ -16,8 +16,8 @@ from exchange.imports.kinds import KINDS
 from exchange.imports.rows import in_batches
 from exchange.models import Conflict, ImportRun, Provenance
 from schedule.models import PendingChanges
-from schedule.working_copy.block import changing, open_copies
-from schedule.working_copy.release import RefusedError, drop
+from schedule.working_copy.block import edit_working_copy, open_copies
+from schedule.working_copy.release import RefusedError, drop_changes
 
 
 def change_set_of(run: ImportRun) -> ChangeSet | None:
@@ -51,7 +51,7 @@ def undo(
         if run.undone_at is None:
             _drop_pending(run)
         copies = open_copies([run.edition_id]) if run.edition_id else []
-        with changing(copies, keeps_others=True):
+        with edit_working_copy(copies, keeps_others=True):
             return _undo(run, user, detail, check)
 
 
@@ -80,7 +80,7 @@ def pending_changes(run: ImportRun) -> list[PendingChanges]:
 def _drop_pending(run: ImportRun) -> None:
     for pending in pending_changes(run):
         try:
-            drop(pending)
+            drop_changes(pending)
         except RefusedError as error:
             raise CannotRevertError(error.reasons) from error
         gone = {(row["model"], row["key"]) for row in pending.rows if row["kind"] == "created"}

@@ -21,7 +21,7 @@ from editorial.actions import (
     describe_change,
 )
 from schedule.admin.kinds import offer_kinds
-from schedule.editing import refusals
+from schedule.editing import validation_errors
 from schedule.models import Presentation, Room, Session
 from schedule.session_kinds import AppliesTo, built_in_kinds, kind_label
 
@@ -166,7 +166,7 @@ def plan_presentation(
     made = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
     if not access.may("add", Presentation, made):
         return gettext("You don’t have permission to add presentations there.")
-    return " ".join(refusals(made)) or BulkChange(paper, "", made=made)
+    return " ".join(validation_errors(made)) or BulkChange(paper, "", made=made)
 
 
 set_room = SetRoom(

@@ -22,7 +22,7 @@ from editorial.current_edition import LIST_FILTER
 from schedule.admin.state_labels import state_label
 from schedule.invitations.models import State
 from schedule.models import Presentation, ProgramInvitation, Session, SessionRole, Speaker
-from schedule.working_copy.block import open_copies, reading
+from schedule.working_copy.block import open_copies, show_working_copy
 
 # The maximum of parts named in a line of the desk.
 MAX_NAMED = 3
@@ -141,7 +141,7 @@ def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation
     """Return the invitations that can be prepared, and those that wait for a release."""
     access = access_for(request)
     found: list[ProgramInvitation] = []
-    with reading(open_copies()):
+    with show_working_copy(open_copies()):
         for model in (Session, Presentation):
             keys = request.GET.getlist(str(model._meta.model_name))[:MAX_ROWS]
             rows = model._default_manager.filter(pk__in=map(key_of, keys))

@@ -24,14 +24,14 @@ from schedule.admin.editor import SessionPage, difference_row, get_session, plan
 from schedule.board_plan import (
     MAX_BOARD_CHARS,
     Poster,
-    assign,
+    assign_boards,
     back_and_forth,
     board_rows,
     validate_boards,
 )
 from schedule.editing import PlannedRows, PlannedTalk
 from schedule.models import Presentation, Speaker
-from schedule.schedule_filters import in_tree
+from schedule.schedule_filters import sort_as_tree
 
 BOARD_MARKS = "boards"
 BOARD_CLASHES = (clashes.ClashKind.BOARD, clashes.ClashKind.BOARDS_FULL)
@@ -115,7 +115,7 @@ class BoardAssignment(PlannedRows[PosterRow]):
             )
             for row in sorted(self.rows, key=sort_key_for(order, topics))
         ]
-        found = assign(boards, posters, new_rows=new_rows)
+        found = assign_boards(boards, posters, new_rows=new_rows)
         for row in self.rows:
             row.after, row.errors = found[row.pk], []
 
@@ -175,7 +175,7 @@ class BoardsPage(SessionPage):
 
     def handle_button(self) -> None:
         if "_assign" in self.sent and self.form.is_valid():
-            topics = {topic.pk: place for place, topic in enumerate(in_tree(self.edition.topics.all()))}
+            topics = {topic.pk: place for place, topic in enumerate(sort_as_tree(self.edition.topics.all()))}
             asked = self.form.cleaned_data
             if asked["together"]:
                 set_presenters(self.plan.rows)
@@ -194,7 +194,7 @@ class BoardsPage(SessionPage):
     def context(self) -> dict[str, object]:
         moved = self.plan.moved
         plans = {row.pk: {"board": row.after} for row in moved}
-        found = clashes.difference(self.edition, clashes.PlannedEdit(talks=plans))
+        found = clashes.clash_difference(self.edition, clashes.PlannedEdit(talks=plans))
         here = [
             clash
             for clash in found.all

@@ -43,7 +43,7 @@ def clash_context(clash: Clash) -> dict[str, object]:
 
 def render_fact(fact: object) -> str:
     if isinstance(fact, NameList):
-        return fact.joined(render_fact)
+        return fact.join(render_fact)
     if isinstance(fact, ClashSubject):
         # A presentation that is only planned has no form, but its paper has.
         place, key = FORM_NAMES[fact.model], fact.pk
@@ -63,7 +63,7 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
         obj: M | None = kwargs["obj"]
         if obj is not None and not context["errors"] and self.can_see_clashes(request, obj):
             context["clashes"] = [
-                clash_context(clash) for clash in clashes.found(obj.edition).touching([obj])
+                clash_context(clash) for clash in clashes.cached_clashes(obj.edition).about([obj])
             ]
         return super().render_change_form(request, context, *args, **kwargs)
 
@@ -74,7 +74,7 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
     def save_related(self, request: HttpRequest, form: ModelForm[M], formsets: object, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         row = form.instance
-        if self.can_see_clashes(request, row) and (found := clashes.touching([row])):
+        if self.can_see_clashes(request, row) and (found := clashes.find_clashes_about([row])):
             self.message_user(request, saved_with_clashes(found), messages.WARNING)
 
 
@@ -85,7 +85,7 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
     edition = requested_edition(request)
     if edition and not access_for(request).may_all_rows("view", Session, edition):
         raise PermissionDenied
-    found = clashes.found(edition).all if edition else []
+    found = clashes.cached_clashes(edition).all if edition else []
     kinds = Counter(clash.kind for clash in found)
     kind = request.GET.get("kind", "")
     shown = [clash for clash in found if clash.kind == kind] if kind in kinds else found

@@ -17,7 +17,7 @@ from editorial.first_steps import FIRST_STEPS, FirstStep, add_page_address, has_
 from schedule import clashes
 from schedule.admin.asking import declined_parts
 from schedule.clashes.findings import ClashEvent, ClashSubject
-from schedule.clashes.rules import on_one_board
+from schedule.clashes.rules import posters_sharing_boards
 from schedule.models import Presentation, ProgramInvitation, Release, Room, Session, Unavailability
 
 
@@ -29,7 +29,7 @@ class ClashLine:
     place = 20
 
     def count(self, edition: Edition) -> int:
-        return len(clashes.of(edition))
+        return len(clashes.find_clashes(edition).all)
 
     def address(self, edition: Edition) -> str:
         return f"{reverse('admin:schedule_session_clashes')}?edition={edition.pk}"
@@ -51,7 +51,7 @@ def sharing_boards(rows: Any) -> Any:
         subject = ClashSubject("presentation", pk, "", "")
         event = ClashEvent(subject, "poster", start, max(start, end), room=room, board=board)
         by_session[session].append(event)
-    groups = (group for posters in by_session.values() for group in on_one_board(posters))
+    groups = (group for posters in by_session.values() for group in posters_sharing_boards(posters))
     return rows.filter(pk__in=[poster.subject.pk for group in groups for poster in group])
 
 

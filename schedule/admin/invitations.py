@@ -24,10 +24,10 @@ from editorial.model_admin import EditionRowAdmin, Page, page_urls
 from editorial.sections import DeskSection
 from schedule.admin.asking import prepare_view
 from schedule.admin.state_labels import state_label
-from schedule.invitations.letters import INVITATION, REMINDER, SENDABLE, can_mail, letter, send
+from schedule.invitations.letters import INVITATION, REMINDER, SENDABLE, can_mail, send, write_letter
 from schedule.invitations.models import ProgramInvitationQuerySet, State
 from schedule.models import ProgramInvitation, SessionRole, Speaker
-from schedule.working_copy.block import changing, open_copies
+from schedule.working_copy.block import edit_working_copy, open_copies
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -62,7 +62,7 @@ def letters_page(
     else:
         context |= {
             "wanted": [(row, can_mail(row)) for row in wanted],
-            "sample": letter(wanted[0], kind, FAKE_LINK) if wanted else None,
+            "sample": write_letter(wanted[0], kind, FAKE_LINK) if wanted else None,
             "action": request.POST.get("action", ""),
             "confirmed": CONFIRMED,
         }
@@ -114,7 +114,7 @@ def add_to_program(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows
     added = 0
     # In the working copy, if there is one.
     with (
-        changing(open_copies({*confirmed.order_by().values_list("edition", flat=True)})),
+        edit_working_copy(open_copies({*confirmed.order_by().values_list("edition", flat=True)})),
         recording(Origin.ACTION, request.user, gettext("Add confirmed people to the program")),
     ):
         for row in confirmed.with_place().with_presence():

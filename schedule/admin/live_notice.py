@@ -202,10 +202,10 @@ def preview(notice: NoticeForm) -> dict[str, str]:
 
 def new_clashes(change: AnnouncedChange) -> list[dict[str, object]]:
     """Return the clashes that the change would make."""
-    planned = change.planned()
+    planned = change.planned_edit()
     if not (planned.sessions or planned.talks):
         return []
-    return [clash_context(clash) for clash in clashes.difference(change.session.edition, planned).new]
+    return [clash_context(clash) for clash in clashes.clash_difference(change.session.edition, planned).new]
 
 
 def apply_and_publish(

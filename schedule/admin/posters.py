@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from conference.models import Edition
 from schedule.admin.editor import DEFERRED_FIELDS, EditionPage, may_all_fields, visible_rows
-from schedule.editing import refusals, store
+from schedule.editing import save_fields, validation_errors
 from schedule.models import Presentation, Session
 from schedule.timetable import instant
 
@@ -51,10 +51,10 @@ class PosterPlan:
         for poster in self.posters:
             key = poster.session_id or 0
             poster.position = last[key] = last.get(key, 0) + 1
-            self.problems += [f"{poster.paper}: {line}" for line in refusals(poster)]
+            self.problems += [f"{poster.paper}: {line}" for line in validation_errors(poster)]
         if self.problems:
             return False
-        store(self.waiting, ["session", "position"])
+        save_fields(self.waiting, ["session", "position"])
         new = [poster for poster in self.posters if not poster.pk]
         Presentation.objects.bulk_create(new, batch_size=500)
         return True

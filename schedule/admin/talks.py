@@ -28,13 +28,13 @@ from schedule.editing import (
     DAY,
     PlannedRows,
     PlannedTalk,
+    add_elapsed,
     clock_field,
     end_after,
-    later,
     moment_on,
     runs_over,
-    spread,
-    wall,
+    spread_talks,
+    wall_clock,
 )
 from schedule.entries import Status
 from schedule.models import Presentation, Session
@@ -114,7 +114,9 @@ class LineupRow(PlannedTalk[Times]):
     def clocks(self, times: Times) -> dict[str, str]:
         zone = self.session.edition.zone
         names = ("start", "end")
-        return {name: f"{wall(at, zone):%H:%M}" if at else "" for name, at in zip(names, times, strict=True)}
+        return {
+            name: f"{wall_clock(at, zone):%H:%M}" if at else "" for name, at in zip(names, times, strict=True)
+        }
 
     @property
     def was(self) -> str:
@@ -169,7 +171,7 @@ class LineupRow(PlannedTalk[Times]):
         A stored moment, such as on a later day of the session, stays if its clock time is unchanged.
         """
         edition, session = self.session.edition, self.session
-        if clock is None or (stored and wall(stored, edition.zone).time() == clock):
+        if clock is None or (stored and wall_clock(stored, edition.zone).time() == clock):
             return stored if clock else None
         day = edition.day_of(session.start)
         found = moment_on(edition, day, clock)
@@ -232,7 +234,7 @@ class Lineup(PlannedRows[LineupRow]):
     def spread(self, start: datetime, end: datetime, minutes: int | None, gap: int) -> None:
         """Set consecutive times, except for canceled talks. Raises `ValidationError`."""
         rows = [row for row in self.rows if row.takes_time]
-        spans = spread(start, end, [row.pause for row in rows], minutes, gap)
+        spans = spread_talks(start, end, [row.pause for row in rows], minutes, gap)
         for row, span in zip(rows, spans, strict=True):
             row.after, row.errors = span, []
 
@@ -305,8 +307,8 @@ def shift_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
     at = spans[0][0]
     found: NewTimes = []
     for (row, start, until, end), pause in zip(timed, [*pauses, timedelta()], strict=True):
-        found.append((row, (at, later(at, until - start) if end else None)))
-        at = later(at, until - start + pause)
+        found.append((row, (at, add_elapsed(at, until - start) if end else None)))
+        at = add_elapsed(at, until - start + pause)
     return found
 
 
@@ -329,7 +331,7 @@ class TalksPage(SessionPage):
         ]
         self.plan = Lineup(lines, session)
         clocks = {"since": session.start, "until": session.end}
-        initial = {name: f"{wall(at, zone):%H:%M}" for name, at in clocks.items()}
+        initial = {name: f"{wall_clock(at, zone):%H:%M}" for name, at in clocks.items()}
         self.form = SpreadForm(self.sent or None, initial=initial)
 
     def handle_button(self) -> None:
@@ -374,7 +376,7 @@ class TalksPage(SessionPage):
 
     def context(self) -> dict[str, Any]:
         plans = {row.pk: {"start": row.after[0], "end": row.after[1]} for row in self.plan.moved}
-        found = clashes.difference(self.edition, clashes.PlannedEdit(talks=plans))
+        found = clashes.clash_difference(self.edition, clashes.PlannedEdit(talks=plans))
         here = [clash for clash in found.all if self.session.pk in found.sessions(clash)]
         is_planned = bool(self.plan.moved) or self.plan.is_reordered
         return {

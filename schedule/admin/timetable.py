@@ -31,7 +31,7 @@ from schedule.admin.editor import (
 )
 from schedule.admin.live_notice import may_announce
 from schedule.day_grid import day_grid
-from schedule.editing import SessionRow, ShiftForm, Sitting, marked, sent_keys
+from schedule.editing import PlannedSessions, SessionRow, ShiftForm, marks_of, sent_keys
 from schedule.kind_colors import kind_colors
 from schedule.models import Room, Session
 
@@ -56,7 +56,7 @@ class TimetablePage(EditionPage):
         )
         self.rooms: dict[int, Room] = {room.pk: room for room in rooms}
         used = self.sessions.program_days(edition.day_of)
-        self.days = timetable.strip(edition.start_date, edition.end_date, used)
+        self.days = timetable.day_strip(edition.start_date, edition.end_date, used)
         today = edition.day_of(timezone.now())
         first = today if today in used else min(used, default=edition.start_date)
         # A day button overrides the present day.
@@ -68,7 +68,7 @@ class TimetablePage(EditionPage):
         return Session._base_manager.filter(pk__in=sent_keys(request.POST))
 
     @cached_property
-    def sitting(self) -> Sitting:
+    def sitting(self) -> PlannedSessions:
         """The sessions of the day, those that were submitted, and the parts of both on any day."""
         first, last = self.edition.day_bounds(self.day)
         keys = sent_keys(self.sent)
@@ -78,7 +78,7 @@ class TimetablePage(EditionPage):
         rows = rows.annotate(
             presentation_rows=with_count(Session, "presentations"), part_rows=with_count(Session, "parts")
         )
-        found = Sitting([])
+        found = PlannedSessions([])
         for session in rows:
             may_move = may_all_fields(self.model_admin, self.request, "change", Session, session)
             found.rows.append(SessionRow(session, self.edition, self.rooms, is_fixed=not may_move))
@@ -103,7 +103,7 @@ class TimetablePage(EditionPage):
 
     def resolve(self, shown: Seen) -> bool:
         seen, stale = shown.get("", {}), self.sitting.stale
-        now = {row.pk: "".join(marked(row.before)) for row in stale}
+        now = {row.pk: "".join(marks_of(row.before)) for row in stale}
         apply_choices(self.sent, "s", [row for row in stale if seen.get(str(row.pk)) == now[row.pk]])
         self.current_marks = {"": {str(row.pk): now[row.pk] for row in self.sitting.stale}}
         return not self.sitting.stale
@@ -142,7 +142,7 @@ class TimetablePage(EditionPage):
 
     def clash_context(self) -> dict[str, Any]:
         """Return the clashes of the plan that concern rows on the page."""
-        found = clashes.difference(self.edition, self.sitting.planned())
+        found = clashes.clash_difference(self.edition, self.sitting.planned_edit())
         keys = {row.pk for row in self.shown}
         here = [clash for clash in found.all if found.sessions(clash) & keys]
         return {

@@ -32,7 +32,7 @@ from schedule.models import Session, WorkingCopy
 from schedule.releases import pending_release
 from schedule.working_copy import history, tasks
 from schedule.working_copy import release as releasing
-from schedule.working_copy.block import pending_rows, reading
+from schedule.working_copy.block import pending_rows, show_working_copy
 from schedule.working_copy.pending import PendingRow
 from schedule.working_copy.release import MINE, THEIRS, Announcement, PendingConflict, RefusedError
 
@@ -146,10 +146,10 @@ class WorkingCopyPage:
 
     def announcement(self) -> Announcement | None:
         """Return the announcement, if one is requested. Raises if the changes are not those shown."""
-        releasing.current(self.open_working_copy, self.seen_version)
+        releasing.lock_current(self.open_working_copy, self.seen_version)
         if "announce" not in self.request.POST:
             return None
-        with reading([self.open_working_copy]):
+        with show_working_copy([self.open_working_copy]):
             self.form = AnnounceForm(pending_release(self.edition, self.at), self.edition, self.request.POST)
         if not self.form.is_bound:
             raise RefusedError(gettext("The program changed after you opened this page. Review it again."))
@@ -182,7 +182,7 @@ class WorkingCopyPage:
         releasing.plan_release(
             self.open_working_copy, self.request.user, at, seen=self.seen_version, announcement=found
         )
-        tasks.enqueue(at)
+        tasks.enqueue_release(at)
         words = gettext("The working copy will be released at %(at)s, with what is changed until then.")
         return self.redirect_with_message(words % {"at": format_moment(at, self.edition)})
 
@@ -250,16 +250,16 @@ class WorkingCopyPage:
 
     def open_context(self, copy: WorkingCopy) -> dict[str, Any]:
         pending = pending_rows([copy])
-        conflicts = releasing.conflicts(pending, releasing.public_rows(pending))
+        conflicts = releasing.find_conflicts(pending, releasing.public_rows(pending))
         listed = Paginator([*pending.values()], ROWS_PER_PAGE).get_page(self.request.GET.get("p", ""))
-        asked = history.pointed_at([*listed, *(one.row for one in conflicts)])
-        public, before = RowLabels(asked), clashes.found(self.edition).all
-        with reading([copy], pending):
+        asked = history.referenced_rows([*listed, *(one.row for one in conflicts)])
+        public, before = RowLabels(asked), clashes.cached_clashes(self.edition).all
+        with show_working_copy([copy], pending):
             form = AnnounceForm(pending_release(self.edition, self.at), self.edition)
             # The form has rendered the changes; the clashes and names follow.
-            after = clashes.found(self.edition).all
-            names = history.both(public, RowLabels(asked))
-        new, solved = clashes.compared(before, after)
+            after = clashes.cached_clashes(self.edition).all
+            names = history.merge_labels(public, RowLabels(asked))
+        new, solved = clashes.new_and_solved(before, after)
         clashing = {one.row.name for one in conflicts}
         sets = copy.sets.exclude(rows=[]).order_by("-pk")
         return {
@@ -272,7 +272,7 @@ class WorkingCopyPage:
                     "is_changed": row.kind == "changed",
                     "by": ", ".join(row.by),
                     "at": format_moment(row.at, self.edition),
-                    "fields": history.lines_of(row, names, self.edition),
+                    "fields": history.change_lines(row, names, self.edition),
                     "address": self.address(row),
                     "is_conflict": row.name in clashing,
                 }

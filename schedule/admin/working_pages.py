@@ -23,8 +23,8 @@ from editorial.current_edition import format_moment
 from editorial.history_views import PENDING_CHANGES, UNDO_HANDLERS
 from editorial.site import PAGE_STATES
 from schedule.models import PendingChanges, Release, Session, WorkingCopy
-from schedule.working_copy.block import changing, open_copies, pending_rows, reading
-from schedule.working_copy.release import RefusedError, drop, release_due
+from schedule.working_copy.block import edit_working_copy, open_copies, pending_rows, show_working_copy
+from schedule.working_copy.release import RefusedError, drop_changes, release_due
 
 # Patterns of URL names. Apps above add theirs.
 WORKING_PAGES: list[str] = [
@@ -61,10 +61,10 @@ def in_working_state(request: HttpRequest, view: Callable[[], Any]) -> Any:
     if not copies or not _concerns_working_copy(request, name or ""):
         return view()
     if request.method in SAFE_METHODS:
-        with reading(shown):
+        with show_working_copy(shown):
             return render_response(view())
     keeps = any(re.fullmatch(pattern, name or "") for pattern in PAGES_WITH_OTHER_WRITES)
-    with changing(copies, keeps_others=keeps):
+    with edit_working_copy(copies, keeps_others=keeps):
         return render_response(view())
 
 
@@ -120,7 +120,7 @@ def undo_pending_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRe
     errors: list[str] = []
     if request.method == "POST":
         try:
-            count = sum(drop(one) for one in sets)
+            count = sum(drop_changes(one) for one in sets)
         except RefusedError as error:
             errors = error.reasons
         else:

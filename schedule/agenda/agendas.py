@@ -15,7 +15,7 @@ from django.utils.crypto import constant_time_compare
 from conference.models import Edition
 from papers.rows import running_order
 from schedule import timetable
-from schedule.agenda.stars import KINDS, MAX_STARS, Seen, Star, dated, later
+from schedule.agenda.stars import KINDS, MAX_STARS, Seen, Star, date_star, overrules
 from schedule.following import MINUTE, Agenda, AgendaStar
 from schedule.models import Presentation, Room, Session
 
@@ -30,7 +30,7 @@ def star_of(thing: Thing) -> Star:
     return Star("p", thing.uid, Seen(thing.starts, room))
 
 
-def note_star_keys(sessions: Iterable[Any], talks: Any) -> None:
+def set_star_keys(sessions: Iterable[Any], talks: Any) -> None:
     """Put the keys of the stars of what is inside each session into `star_keys`. One query.
 
     The sessions have their parts in `shown_parts`; `talks` are all that are public.
@@ -113,7 +113,7 @@ class AgendaView:
         return sum(one.moved_from is not None for one in shown)
 
 
-def plan(edition: Edition, stars: Iterable[Star], at: datetime) -> AgendaView:
+def plan_agenda(edition: Edition, stars: Iterable[Star], at: datetime) -> AgendaView:
     """Return the agenda of what is public among the starred. At most 16 queries, however many stars."""
     kept = {star.key: star for star in stars if not star.removed}
     uids = {kind: [star.uid for star in kept.values() if star.kind == kind] for kind in "sp"}
@@ -126,7 +126,7 @@ def plan(edition: Edition, stars: Iterable[Star], at: datetime) -> AgendaView:
         seen = stop.star.seen
         if seen is not None and seen != stop.now.seen and not stop.cancelled:
             stop.moved_from, stop.old_room = seen, rooms.get(seen.room or 0)
-    stops = _gathered(found)
+    stops = _group_talks(found)
     timed: list[Any] = [stop for stop in stops if stop.start]
     _note_clashes([stop for stop in timed if not stop.cancelled])
     days = timetable.days(timed, edition.day_of)
@@ -141,7 +141,7 @@ def stop_at(thing: Thing) -> AgendaStop:
     return AgendaStop(thing, thing.session, thing.starts, thing.ends, place, title, now)
 
 
-def _gathered(found: Iterable[AgendaStop]) -> list[AgendaStop]:
+def _group_talks(found: Iterable[AgendaStop]) -> list[AgendaStop]:
     """Put talks without a time of their own into the stop of their session, along the boards."""
     stops: dict[str, AgendaStop] = {}
     for stop in found:
@@ -159,7 +159,7 @@ def _gathered(found: Iterable[AgendaStop]) -> list[AgendaStop]:
 
 
 def _note_clashes(stops: Sequence[Any]) -> None:
-    for one, other in timetable.overlapping(stops):
+    for one, other in timetable.overlapping_pairs(stops):
         one.clashes.append(other)
         other.clashes.append(one)
     for one, other in timetable.back_to_back(stops):
@@ -167,7 +167,7 @@ def _note_clashes(stops: Sequence[Any]) -> None:
             one.straight_on = other
 
 
-NEW_A_MINUTE = 600
+MAX_NEW_PER_MINUTE = 600
 
 
 class TooOftenError(Exception):
@@ -195,7 +195,7 @@ class SavedAgenda:
         return [row.star for row in self.agenda.stars.select_related("session", "presentation")]
 
 
-def opened(edition: Edition, token: str) -> SavedAgenda | None:
+def find_agenda(edition: Edition, token: str) -> SavedAgenda | None:
     """Return the agenda that a secret opens, if there is one. One query."""
     reading = Agenda.reading_token(token)
     digests = Agenda.digest(token), Agenda.digest(reading)
@@ -207,10 +207,10 @@ def opened(edition: Edition, token: str) -> SavedAgenda | None:
     return SavedAgenda(agenda, "", token)
 
 
-def keep(edition: Edition, at: datetime) -> SavedAgenda:
+def create_agenda(edition: Edition, at: datetime) -> SavedAgenda:
     """Make an agenda under a fresh secret."""
-    recent = Agenda.objects.filter(created_at__gt=at - MINUTE).order_by()[:NEW_A_MINUTE]
-    if recent.count() >= NEW_A_MINUTE:
+    recent = Agenda.objects.filter(created_at__gt=at - MINUTE).order_by()[:MAX_NEW_PER_MINUTE]
+    if recent.count() >= MAX_NEW_PER_MINUTE:
         raise TooOftenError
     # It is put into a link and never stored.
     token = secrets.token_urlsafe(24)
@@ -221,22 +221,22 @@ def keep(edition: Edition, at: datetime) -> SavedAgenda:
 
 
 @transaction.atomic
-def merge(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> bool:
+def merge_stars(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> bool:
     """Take the later word on each public thing; nothing is lost, whoever else writes.
 
     Returns whether that changed what is saved.
     """
     agenda = Agenda.objects.select_for_update().get(pk=kept.agenda.pk)
-    if not agenda.admits_writing(at):
+    if not agenda.count_write(at):
         raise TooOftenError
     rows = {row.star.key: row for row in agenda.stars.select_related("session", "presentation")}
-    sent = {star.key: dated(star, at) for star in stars}
-    news = {key: star for key, star in sent.items() if key not in rows or later(star, rows[key].star)}
+    sent = {star.key: date_star(star, at) for star in stars}
+    news = {key: star for key, star in sent.items() if key not in rows or overrules(star, rows[key].star)}
     # What has no row needs none to be removed.
     fresh = _rows(agenda, [star for key, star in news.items() if key not in rows and not star.removed])
     changed = [rows[key] for key in news if key in rows]
     for row in changed:
-        row.take(news[row.star.key])
+        row.apply(news[row.star.key])
     if sum(row.removed_at is None for row in (*rows.values(), *fresh)) > MAX_STARS:
         raise TooManyError
     # Keys of rooms come from outside.
@@ -264,6 +264,6 @@ def _rows(agenda: Agenda, stars: list[Star]) -> list[AgendaStar]:
     for star in stars:
         if thing := by_key.get(star.key):
             row = AgendaStar(agenda=agenda, **{KINDS[star.kind]: thing})
-            row.take(replace(star, seen=star.seen or star_of(thing).seen))
+            row.apply(replace(star, seen=star.seen or star_of(thing).seen))
             rows.append(row)
     return rows

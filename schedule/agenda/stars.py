@@ -15,7 +15,7 @@ KINDS = {"s": "session", "p": "presentation"}
 # An agenda holds so many stars, and no text of stars is longer than so many signs.
 MAX_STARS = 500
 MAX_JSON_CHARS = 120_000
-WRITTEN = re.compile(
+STAR_PATTERN = re.compile(
     r"(?P<removed>-?)(?P<kind>[sp])\.(?P<uid>[A-Za-z0-9][A-Za-z0-9._-]{0,63})"
     r"(?:@(?P<start>[0-9]{0,11})\.(?P<room>[0-9]{0,18})(?:@(?P<at>[0-9]{1,14}))?)?"
 )
@@ -65,7 +65,7 @@ def read_stars(text: str) -> list[Star]:
     found: dict[str, Star] = {}
     for word in text.split():
         star = _read(word)
-        if star.key not in found or later(star, found[star.key]):
+        if star.key not in found or overrules(star, found[star.key]):
             found[star.key] = star
     if sum(not star.removed for star in found.values()) > MAX_STARS:
         raise UnreadableError(gettext("An agenda holds %(count)d stars at most.") % {"count": MAX_STARS})
@@ -76,18 +76,18 @@ def write_stars(stars: Iterable[Star]) -> str:
     return " ".join(map(str, stars))
 
 
-def later(star: Star, other: Star) -> bool:
+def overrules(star: Star, other: Star) -> bool:
     """Whether `star` overrules `other`: it is the later word, or a removal at the same moment."""
     return (star.at or EARLIEST, star.removed) > (other.at or EARLIEST, other.removed)
 
 
-def dated(star: Star, now: datetime) -> Star:
+def date_star(star: Star, now: datetime) -> Star:
     """Return the star with a moment that is not ahead of now: a fast clock must not win for ever."""
     return replace(star, at=min(star.at or now, now))
 
 
 def _read(word: str) -> Star:
-    parts = WRITTEN.fullmatch(word)
+    parts = STAR_PATTERN.fullmatch(word)
     if parts is None:
         raise UnreadableError(gettext("The list of starred talks isn’t valid. Check the link."))
     seen = None

@@ -30,7 +30,7 @@ from conference.request_edition import addressed_edition
 from content.languages import in_language, language_of
 from content.pagination import BadParameter
 from schedule.agenda import agendas
-from schedule.agenda.agendas import SavedAgenda, plan
+from schedule.agenda.agendas import SavedAgenda, plan_agenda
 from schedule.agenda.stars import Star, UnreadableError, read_stars, write_stars
 from schedule.notices.live import notices_about
 
@@ -45,7 +45,7 @@ NOTES = {
     "kept": _("Your agenda is saved. Its private link is below."),
 }
 # What can go wrong with a request: its reply's status, and what is said.
-FAULTS: dict[type[Exception], tuple[int, object]] = {
+ERROR_RESPONSES: dict[type[Exception], tuple[int, object]] = {
     agendas.TooManyError: (409, _("An agenda holds 500 stars at most. Remove some first.")),
     agendas.TooOftenError: (429, _("Too many requests. Wait a minute and try again.")),
     UnreadableError: (400, ""),
@@ -78,8 +78,8 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
                     said = gettext("This address only accepts requests from the agenda or a star button.")
                     response = refusal(request, 405, said)
                     response.headers["Allow"] = HttpResponseNotAllowed(methods).headers["Allow"]
-            except tuple(FAULTS) as fault:
-                status, words = FAULTS[type(fault)]
+            except tuple(ERROR_RESPONSES) as fault:
+                status, words = ERROR_RESPONSES[type(fault)]
                 response = refusal(request, status, str(words or fault))
             response.headers["Cache-Control"] = "private, no-store"
             # Not "no-referrer": browsers then post forms with `Origin: null`, which the CSRF check refuses.
@@ -120,16 +120,16 @@ def stars_of(request: HttpRequest) -> list[Star]:
         raise BadParameter("s", request.GET.get("s", ""), str(error)) from None
 
 
-def own(request: HttpRequest, edition: Edition) -> SavedAgenda | None:
+def own_agenda(request: HttpRequest, edition: Edition) -> SavedAgenda | None:
     token = request.COOKIES.get(cookie_name(language_of(request.path_info)), "")
-    kept = agendas.opened(edition, token) if token else None
+    kept = agendas.find_agenda(edition, token) if token else None
     return kept if kept and kept.is_writable else None
 
 
 @agenda_page("GET", "HEAD", "POST")
 def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Show the stars listed in the address or, for the script, in the form; else those in the database."""
-    kept = own(request, edition)
+    kept = own_agenda(request, edition)
     is_listed = request.method == "POST" or "s" in request.GET
     stars = stars_of(request) if is_listed else kept.stars() if kept else []
     is_lost = cookie_name(language_of(request.path_info)) in request.COOKIES and kept is None
@@ -137,29 +137,29 @@ def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     if note and note not in NOTES:
         raise BadParameter("note", note)
     is_own = request.method == "POST" or "s" not in request.GET
-    response = page(request, edition, stars, kept if is_own else None, is_own=is_own, note=note)
+    response = render_agenda(request, edition, stars, kept if is_own else None, is_own=is_own, note=note)
     if is_lost:
-        remember(response, edition, token="")
+        set_cookies(response, edition, token="")
     return response
 
 
 @agenda_page("GET", "HEAD", "POST")
-def linked(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBase:
+def linked_agenda(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBase:
     """Show the agenda behind a secret link; its owner takes it to this browser, or deletes it."""
-    kept = agendas.opened(edition, token)
+    kept = agendas.find_agenda(edition, token)
     if kept is None:
         words = gettext("There is no agenda under this link: it was deleted, or the link is incomplete.")
         return refusal(request, 404, words)
     if request.method != "POST":
-        return page(request, edition, kept.stars(), kept)
+        return render_agenda(request, edition, kept.stars(), kept)
     if not kept.is_writable:
         said = gettext("This link is read-only. Use the private link to change the agenda.")
         return refusal(request, 403, said)
     if request.POST.get("action") == "delete":
         kept.agenda.delete()
-        return to_agenda(edition, "deleted", token="")
+        return redirect_to_agenda(edition, "deleted", token="")
     if request.POST.get("action") == "use":
-        return to_agenda(edition, "kept", token)
+        return redirect_to_agenda(edition, "kept", token)
     said = gettext("That action isn’t available. You can use this agenda here, or delete it.")
     return refusal(request, 400, said)
 
@@ -171,11 +171,11 @@ def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
         return refusal(request, 403, gettext("Your agenda can only be changed from pages of this site."))
     stars = read_stars(" ".join(request.POST.getlist("star")))
     at = timezone.now()
-    kept = own(request, edition)
+    kept = own_agenda(request, edition)
     is_new = kept is None
-    kept = kept or agendas.keep(edition, at)
-    agendas.merge(kept, stars, at)
-    return to_agenda(edition, "kept" if is_new else "", kept.token)
+    kept = kept or agendas.create_agenda(edition, at)
+    agendas.merge_stars(kept, stars, at)
+    return redirect_to_agenda(edition, "kept" if is_new else "", kept.token)
 
 
 @agenda_page("POST")
@@ -183,14 +183,14 @@ def sync(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Merge what a browser holds with what is kept for it; return all that is known of both."""
     if not is_same_origin(request):
         return refusal(request, 403, gettext("Your agenda can only be changed from pages of this site."))
-    kept = own(request, edition)
+    kept = own_agenda(request, edition)
     if kept is None:
         return refusal(request, 404, gettext("This browser has no saved agenda."))
-    is_changed = agendas.merge(kept, read_stars(request.POST.get("stars", "")), timezone.now())
+    is_changed = agendas.merge_stars(kept, read_stars(request.POST.get("stars", "")), timezone.now())
     return JsonResponse({"stars": [str(star) for star in kept.stars()], "changed": is_changed})
 
 
-def page(
+def render_agenda(
     request: HttpRequest,
     edition: Edition,
     stars: list[Star],
@@ -201,7 +201,7 @@ def page(
 ) -> HttpResponse:
     """Show stars. `kept`: the agenda they are of, with its links."""
     at = timezone.now()
-    shown = plan(edition, stars, at)
+    shown = plan_agenda(edition, stars, at)
     things = [one.session for stop in shown.stops for one in (stop, *stop.talks)]
     keys = [star.key for star in shown.stars]
     short = f"{reverse('schedule:agenda', args=[edition.slug])}?s={'+'.join(keys)}"
@@ -214,21 +214,21 @@ def page(
         "is_own": is_own,
         "note": NOTES.get(note, ""),
         "short_url": request.build_absolute_uri(short) if len(short) <= MAX_URL_CHARS else "",
-        "link": kept and kept.token and absolute(request, edition, kept.token),
-        "reading_link": kept and absolute(request, edition, kept.reading_token),
+        "link": kept and kept.token and absolute_link(request, edition, kept.token),
+        "reading_link": kept and absolute_link(request, edition, kept.reading_token),
     }
     return render(request, "schedule/agenda.html", context)
 
 
-def absolute(request: HttpRequest, edition: Edition, token: str) -> str:
+def absolute_link(request: HttpRequest, edition: Edition, token: str) -> str:
     return request.build_absolute_uri(reverse("schedule:agenda_link", args=[edition.slug, token]))
 
 
-def to_agenda(edition: Edition, note: str, token: str) -> HttpResponse:
+def redirect_to_agenda(edition: Edition, note: str, token: str) -> HttpResponse:
     """Lead to the browser's own agenda, and let it remember the secret, or forget it."""
     path = reverse("schedule:agenda", args=[edition.slug])
     response = HttpResponseRedirect(f"{path}?note={note}" if note else path, status=303)
-    remember(response, edition, token)
+    set_cookies(response, edition, token)
     return response
 
 
@@ -236,7 +236,7 @@ def cookie_name(language: str) -> str:
     return COOKIE if language == settings.LANGUAGE_CODE else f"{COOKIE}-{language}"
 
 
-def remember(response: HttpResponse, edition: Edition, token: str) -> None:
+def set_cookies(response: HttpResponse, edition: Edition, token: str) -> None:
     """Let the agenda's pages in each language know the secret; an empty one makes them forget it.
 
     One cookie for all pages of the site would keep these out of the page cache.

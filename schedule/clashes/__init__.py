@@ -1,7 +1,7 @@
-"""What gets in each other's way in the timetable: warnings for chairs, never a block.
+"""Clashes in the timetable: warnings for chairs that never block a change.
 
-`findings` (what takes place, what a clash is) and `rules` are pure. How a clash is shown, and where its rows
-have their addresses, is up to the caller.
+`findings` (the program as the rules see it, and what a clash is) and `rules` are pure. The caller decides how
+a clash is shown and which addresses its rows have.
 """
 
 from collections import defaultdict
@@ -31,9 +31,9 @@ from schedule.clashes.findings import (
     SessionColumns,
     Severity,
     TalkColumns,
-    until_the_next,
+    close_open_ends,
 )
-from schedule.clashes.rules import find
+from schedule.clashes.rules import apply_rules
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker, Unavailability
 from schedule.session_kinds import AppliesTo, kind_label
 
@@ -42,18 +42,19 @@ __all__ = [
     "ClashDifference",
     "ClashKind",
     "ClashSubject",
+    "EditionClashes",
     "PlannedEdit",
     "Severity",
-    "compared",
-    "difference",
-    "found",
-    "of",
-    "touching",
+    "cached_clashes",
+    "clash_difference",
+    "find_clashes",
+    "find_clashes_about",
+    "new_and_solved",
 ]
 
 
-# Who has to be there. Organizers come and go.
-BOUND = ("speaker", "moderator", "chair", "panelist")
+# Roles whose holders must attend; organizers need not.
+REQUIRED_ROLES = ("speaker", "moderator", "chair", "panelist")
 ROOM_FIELDS = ("pk", "slug", "name", "capacity", "virtual")
 PERSON_FIELDS = ("person", "person__uid", "person__name")
 
@@ -61,21 +62,22 @@ PERSON_FIELDS = ("person", "person__uid", "person__name")
 type PeopleByOwner = Mapping[int | None, set[int]]
 # Editions whose clashes are cached; a working copy counts as one.
 CACHED_EDITIONS = 4
+NO_EDIT = PlannedEdit()
 
 
-class Stored:
-    """An edition's rows, to make a plan of, with and without what is planned. Five queries, however many.
+class StoredProgram:
+    """An edition's rows, drafts included, without canceled ones. Five queries, however many rows.
 
-    Drafts too; nothing that is called off. With `near`, of presentations only those that planned ones may
-    clash with: what is in their sessions, and what their people present.
+    With `near`, it holds only those presentations that planned ones may clash with: what is in their
+    sessions, and what their people present.
     """
 
     def __init__(self, edition: Edition, near: PlannedEdit | None = None) -> None:
         self.zone = edition.zone
         self.names: dict[int, ClashSubject] = {}
-        roles = SessionRole.objects.filter(session__edition=edition, role__in=BOUND)
+        roles = SessionRole.objects.filter(session__edition=edition, role__in=REQUIRED_ROLES)
         speakers = Speaker.objects.filter(presentation__edition=edition)
-        # Of a paper's authors those who are marked: all others are free to be elsewhere.
+        # Authors who are not marked as presenting may be elsewhere.
         presenting = Authorship.objects.filter(paper__edition=edition, presenting=True)
         talks = Presentation.objects.filter(edition=edition).taking_place()
         if near is not None:
@@ -88,7 +90,7 @@ class Stored:
             session=roles, presentation=speakers, paper=presenting
         )
         sessions = Session.objects.filter(edition=edition).taking_place().order_by("start", "pk")
-        # Wholes before their parts.
+        # Parents before their parts.
         self.sessions = sorted(columns_of(sessions, SessionColumns), key=lambda row: bool(row["parent"]))
         self.labels: dict[tuple[str, str, str], str] = {}
         self.talks = columns_of(talks.order_by("session", "position", "pk"), TalkColumns)
@@ -118,30 +120,29 @@ class Stored:
         return [*found.values()]
 
     def _away(self, edition: Edition) -> Iterator[Away]:
-        # Who was merged is the one that stays.
+        # A merged person counts as the one who stays.
         someone = Coalesce("person__merged_into", "person")
         rows = Unavailability.objects.filter(edition=edition).order_by("start", "pk")
         for person, room, start, end in rows.values_list(someone, "room", "start", "end"):
-            # Whoever has to be nowhere, and a room that was just deleted, get in nobody's way.
+            # A person without a part in the program, and a room that was just deleted, can't clash.
             subject = self.names.get(person) or (self.rooms[room].subject if room in self.rooms else None)
             if subject:
                 yield Away(subject, start, end)
 
-    def plan(self, planned: PlannedEdit | None = None) -> ClashProgram:
-        """Return what takes place; `planned` goes before what is stored."""
-        edit = planned or PlannedEdit()
+    def with_edit(self, edit: PlannedEdit = NO_EDIT) -> ClashProgram:
+        """Return what takes place once this edit is applied."""
         sessions: dict[int | None, ClashEvent] = {}
-        for row in changed(self.sessions, edit.sessions):
+        for row in apply_edit(self.sessions, edit.sessions):
             sessions[row["pk"]] = self._session(row, sessions.get(row["parent"]))
         by_session: dict[int | None, list[ClashEvent]] = defaultdict(list)
         open_ended: set[int] = set()
-        for talk in chain(changed(self.talks, edit.talks), edit.new_talks):
+        for talk in chain(apply_edit(self.talks, edit.talks), edit.new_talks):
             event = self._talk(talk, sessions.get(talk["session"]))
             if event is not None:
                 by_session[talk["session"]].append(event)
                 if talk["start"] and not talk["end"]:
                     open_ended.add(talk["pk"])
-        talks = chain.from_iterable(until_the_next(group, open_ended) for group in by_session.values())
+        talks = chain.from_iterable(close_open_ends(group, open_ended) for group in by_session.values())
         return ClashProgram(
             self.zone, list(sessions.values()), list(talks), self.rooms, self.names, self.away
         )
@@ -184,7 +185,7 @@ def near_talks(
     edit: PlannedEdit, talks: QuerySet[Presentation], presenting: QuerySet[Authorship]
 ) -> dict[int, int | None]:
     """Return the presentations that planned ones may clash with, and their papers. Eight queries."""
-    # Each condition is a query of its own: joined by OR they take seconds.
+    # Each condition is a query of its own: join by OR they take seconds.
     rows = talks.order_by().values_list("pk", "paper")
     found: dict[int, int | None] = {**dict(rows.filter(pk__in=list(edit.talks)))}
     papers = {*filter(None, found.values()), *(row["paper"] for row in edit.new_talks)}
@@ -205,31 +206,22 @@ def columns_of[Columns](rows: QuerySet[Any], columns: type[Columns]) -> list[Col
     return cast("list[Columns]", list(rows.values(*columns.__annotations__)))
 
 
-def changed[Columns: (SessionColumns, TalkColumns)](
+def apply_edit[Columns: (SessionColumns, TalkColumns)](
     rows: Iterable[Columns], planned: Mapping[int, Mapping[str, object]]
 ) -> Iterable[Columns]:
     return (cast("Columns", {**row, **planned.get(row["pk"], {})}) for row in rows)
 
 
-def of(edition: Edition) -> list[Clash]:
-    """Return all clashes of an edition by time, drafts included. Five queries, however many rows.
-
-    Nothing that is called off clashes, nor a paper that is withdrawn. Of a paper's authors those marked as
-    presenting count. Each clash names its rows as `subjects` (model, key, uid, name); give them addresses.
-    """
-    return find(Stored(edition).plan())
-
-
 @dataclass(frozen=True, slots=True)
-class FoundClashes:
-    """All clashes of an edition as it is stored, and the rows in which they were found."""
+class EditionClashes:
+    """All clashes of an edition as it is stored, by time, and the rows in which they were found."""
 
-    stored: Stored
+    stored: StoredProgram
     all: list[Clash]
     # The session of each presentation that takes place in one, by key.
     session_of: dict[int, int]
 
-    def touching(self, rows: Iterable[Session | Presentation | Room]) -> list[Clash]:
+    def about(self, rows: Iterable[Session | Presentation | Room]) -> list[Clash]:
         """Return those that concern any of these rows, or what is in them."""
         keys = {(str(row._meta.model_name), row.pk) for row in rows}
         sessions = {pk for model, pk in keys if model == "session"}
@@ -237,42 +229,47 @@ class FoundClashes:
         return [clash for clash in self.all if any(subject.key in keys for subject in clash.subjects)]
 
 
-def found(edition: Edition) -> FoundClashes:
-    """Return all clashes, cached until the revision changes. Two queries, and five to find them.
+def find_clashes(edition: Edition) -> EditionClashes:
+    """Return the clashes of an edition, drafts included. Five queries, however many rows.
+
+    Canceled rows and withdrawn papers do not clash. Of a paper's authors those marked as presenting count.
+    Each clash names its rows as `subjects` (model, key, uid, name); the caller gives them addresses.
+    """
+    stored = StoredProgram(edition)
+    program = stored.with_edit()
+    return EditionClashes(stored, apply_rules(program), _session_of(program))
+
+
+def cached_clashes(edition: Edition) -> EditionClashes:
+    """Return the clashes, cached until the revision changes. Two queries, and five to find them.
 
     No caller may change the result.
     """
     if revision.is_locked():
-        return _found(edition)
+        return find_clashes(edition)
     return _cached(edition, revision.current(edition.pk), preview_context.mark(), get_language())
 
 
 @lru_cache(maxsize=CACHED_EDITIONS)
 def _cached(
     edition: Edition, _current: revision.Revision, _mark: tuple[object, ...], _language: str | None
-) -> FoundClashes:
-    return _found(edition)
+) -> EditionClashes:
+    return find_clashes(edition)
 
 
-def _found(edition: Edition) -> FoundClashes:
-    stored = Stored(edition)
-    plan = stored.plan()
-    return FoundClashes(stored, find(plan), _session_of(plan))
+def _session_of(program: ClashProgram) -> dict[int, int]:
+    return {talk.subject.pk: talk.session.subject.pk for talk in program.talks if talk.session}
 
 
-def _session_of(plan: ClashProgram) -> dict[int, int]:
-    return {talk.subject.pk: talk.session.subject.pk for talk in plan.talks if talk.session}
-
-
-def touching(rows: Iterable[Session | Presentation | Room]) -> list[Clash]:
+def find_clashes_about(rows: Iterable[Session | Presentation | Room]) -> list[Clash]:
     """Return the clashes that concern any of these rows of one edition, or what is in them. Five queries."""
     given = list(rows)
-    return _found(given[0].edition).touching(given) if given else []
+    return find_clashes(given[0].edition).about(given) if given else []
 
 
 @dataclass(frozen=True, slots=True)
 class ClashDifference:
-    """What plans do to the clashes of an edition: all that there would be, what is new, what is solved."""
+    """How an edit changes the clashes of an edition: all that there would be, new ones, solved ones."""
 
     all: list[Clash]
     new: list[Clash]
@@ -287,26 +284,26 @@ class ClashDifference:
         return own | {self.session_of[pk] for pk in talks if pk in self.session_of}
 
 
-def difference(edition: Edition, planned: PlannedEdit, *, nearby: bool = False) -> ClashDifference:
-    """Return what plans that are not stored yet would do, in as many queries as `found`.
+def clash_difference(edition: Edition, planned: PlannedEdit, *, nearby: bool = False) -> ClashDifference:
+    """Return how an edit would change the clashes, in as many queries as `cached_clashes()`.
 
-    With `nearby`, which takes up to 13, `all` has no more than the clashes of presentations that planned
-    ones may clash with.
+    With `nearby`, which takes up to 13 queries, `all` is limited to presentations that edited ones may clash
+    with.
     """
     if nearby:
-        stored = Stored(edition, planned)
-        before = find(stored.plan())
+        stored = StoredProgram(edition, planned)
+        before = apply_rules(stored.with_edit())
     else:
-        known = found(edition)
-        stored, before = known.stored, known.all
-        if planned == PlannedEdit():
-            return ClashDifference(before, [], [], known.session_of)
-    plan = stored.plan(planned)
-    after = find(plan)
-    return ClashDifference(after, *compared(before, after), _session_of(plan))
+        current = cached_clashes(edition)
+        stored, before = current.stored, current.all
+        if planned == NO_EDIT:
+            return ClashDifference(before, [], [], current.session_of)
+    program = stored.with_edit(planned)
+    after = apply_rules(program)
+    return ClashDifference(after, *new_and_solved(before, after), _session_of(program))
 
 
-def compared(before: list[Clash], after: list[Clash]) -> tuple[list[Clash], list[Clash]]:
+def new_and_solved(before: list[Clash], after: list[Clash]) -> tuple[list[Clash], list[Clash]]:
     """Return the clashes that are new, and those that are solved."""
     known, left = ({signature(clash) for clash in clashes} for clashes in (before, after))
     new = [clash for clash in after if signature(clash) not in known]
@@ -314,5 +311,5 @@ def compared(before: list[Clash], after: list[Clash]) -> tuple[list[Clash], list
 
 
 def signature(clash: Clash) -> tuple[ClashKind, frozenset[tuple[str, int]]]:
-    """Return what makes two warnings the same one, whenever they are given: what clashes, and how."""
+    """Return what identifies a clash before and after an edit: its kind and its rows."""
     return clash.kind, frozenset(subject.key for subject in clash.subjects)

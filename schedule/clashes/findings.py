@@ -1,4 +1,4 @@
-"""What takes place in an edition as the rules see it, and what a clash is: kind, words, rows. Pure."""
+"""The program as the rules see it, and what a clash is: kind, sentence, rows. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,21 +15,21 @@ import markup
 from content import times
 from schedule.timetable import instant
 
-# What stands for the whole of its session beside others, and is visited.
-STANDING = ("poster", "demo")
-# What takes a room without claiming it: coffee is served beside the posters.
-SIDE = ("break", "meal", "registration", "social")
+# Kinds of presentations that are up for their whole session, beside others.
+POSTER_KINDS = ("poster", "demo")
+# Kinds of sessions that may share a room: coffee is served beside the posters.
+SIDE_KINDS = ("break", "meal", "registration", "social")
 
 
 @dataclass(frozen=True, slots=True)
 class ClashSubject:
-    """A row that a clash is about: a session, presentation, room or person. No address is known here."""
+    """A row that a clash is about: a session, presentation, room or person."""
 
     model: str
     pk: int
     uid: str
     name: str
-    # What it is called beside its title, such as Oral; empty for rooms and people, whose names say enough.
+    # The label of its kind, such as Oral; empty for rooms and people.
     kind: Any = ""
 
     @property
@@ -42,13 +42,13 @@ class ClashSubject:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClashEvent:
-    """A session, or a presentation with its session; its times are final, and `timed` if they are its own.
+    """A session or presentation with its effective times; `timed` if they are its own, not its session's.
 
-    `room` is the row's own. `people` are those who have to be there, by key.
+    `room` is the row's own. `people` are the keys of those who must attend.
     """
 
     subject: ClashSubject
-    # A built-in kind: what its own counts as.
+    # The built-in kind that its own kind counts as.
     kind: str
     start: datetime
     end: datetime
@@ -66,26 +66,26 @@ class ClashEvent:
 
     @property
     def place(self) -> int | None:
-        """Where it takes place: in its own room, else in its session's."""
+        """The room in which it takes place: its own, else its session's."""
         return self.room or (self.session.room if self.session else None)
 
     @property
-    def stands(self) -> bool:
+    def is_poster(self) -> bool:
         """Whether it is a poster or a demo, or anything else in a poster session."""
         in_poster_session = self.session is not None and self.session.kind == "poster"
-        return not self.is_session and (self.kind in STANDING or in_poster_session)
+        return not self.is_session and (self.kind in POSTER_KINDS or in_poster_session)
 
     @property
-    def speaks(self) -> bool:
-        return not (self.is_session or self.stands)
+    def is_talk(self) -> bool:
+        return not (self.is_session or self.is_poster)
 
     @property
     def within(self) -> frozenset[str]:
-        """The wholes that it is part of, and itself. A talk without a time of its own is its session."""
+        """Keys of it and of what it is part of. A talk without a time of its own counts as its session."""
         session = self if self.is_session else self.session
         wholes = [session.subject.pk, session.parent and session.parent.subject.pk] if session else []
         keys = {f"s{key}" for key in wholes if key}
-        alone = not self.is_session and (self.timed or self.stands or not keys)
+        alone = not self.is_session and (self.timed or self.is_poster or not keys)
         return frozenset(keys | {f"p{self.subject.pk}"} if alone else keys)
 
 
@@ -122,23 +122,23 @@ class TalkColumns(TypedDict):
     paper__title: str | None
 
 
-# No stored presentation has a negative key.
-PLANNED = -1
+# Keys of planned presentations are negative, unlike those of stored ones.
+NEW_TALK_SIGN = -1
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedEdit:
-    """What is going to be otherwise than it is stored: fields by key, such as a session's start."""
+    """Fields that are going to change, by the key of their row, such as a session's start."""
 
     sessions: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     talks: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
-    # Presentations of papers that are to be added. Their keys are those of their papers times `PLANNED`.
+    # Presentations of papers that are to be added, with the keys of the papers times `NEW_TALK_SIGN`.
     new_talks: Sequence[TalkColumns] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RoomCapacity:
-    """A room: how many boards it holds, if that is known, and whether it is none that can be full."""
+    """A room with its capacity, if known. A virtual room is never full."""
 
     subject: ClashSubject
     capacity: int | None = None
@@ -147,7 +147,7 @@ class RoomCapacity:
 
 @dataclass(frozen=True, slots=True)
 class Away:
-    """From when to when somebody, or a room, is not available."""
+    """A span in which a person or a room is not available."""
 
     subject: ClashSubject
     start: datetime
@@ -178,7 +178,7 @@ class ClashProgram:
         return [(talks[0].session, talks) for talks in groups if talks[0].session]
 
 
-def until_the_next(talks: Iterable[ClashEvent], open_ended: set[int]) -> list[ClashEvent]:
+def close_open_ends(talks: Iterable[ClashEvent], open_ended: set[int]) -> list[ClashEvent]:
     """Return the talks of one session; one without an end lasts until the next begins, or to the session's.
 
     `open_ended` are the keys of the presentations that have a start of their own and no end.
@@ -194,8 +194,8 @@ def until_the_next(talks: Iterable[ClashEvent], open_ended: set[int]) -> list[Cl
     ]
 
 
-# So many names are listed; beyond, a sentence says how many there are.
-NAMED = 5
+# A sentence lists so many names, and says how many more there are.
+MAX_NAMES = 5
 
 
 class ClashKind(TextChoices):
@@ -213,7 +213,7 @@ class ClashKind(TextChoices):
 
 
 class Severity(TextChoices):
-    """Whether it cannot take place like this, or may be meant."""
+    """Whether a clash makes the program impossible, or may be intended."""
 
     SERIOUS = "serious", _("Serious")
     LIGHT = "light", _("Worth a look")
@@ -250,7 +250,7 @@ class Clash:
 
     @property
     def sentence(self) -> str:
-        """The sentence in the language in force, with places for the `facts`."""
+        """The sentence in the active language, with placeholders for the `facts`."""
         is_unknown = self.kind == ClashKind.POSTER and not self.facts["people"]
         return str(SAME_PAPER if is_unknown else SENTENCES[self.kind])
 
@@ -260,7 +260,7 @@ class Clash:
 
     @property
     def when(self) -> str:
-        """When it is so: "Tue 6 Apr, 08:00 to 08:15 PDT"."""
+        """Its time: "Tue 6 Apr, 08:00 to 08:15 PDT"."""
         return times.when(self.start, self.end, self.zone)
 
     @property
@@ -269,7 +269,7 @@ class Clash:
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """By time; what is serious first."""
+        """The sort key: by time, serious ones first."""
         return self.start, self.severity == Severity.LIGHT, self.kind
 
 
@@ -281,16 +281,18 @@ class NameList:
         return bool(self.names)
 
     def __str__(self) -> str:
-        return self.joined(str)
+        return self.join(str)
 
-    def joined(self, show: Callable[[object], str]) -> str:
-        shown = ", ".join(show(name) for name in self.names[:NAMED])
-        more = len(self.names) - NAMED
+    def join(self, show: Callable[[object], str]) -> str:
+        shown = ", ".join(show(name) for name in self.names[:MAX_NAMES])
+        more = len(self.names) - MAX_NAMES
         return str(_("%(names)s and %(more)s more") % {"names": shown, "more": more}) if more > 0 else shown
 
 
-def clash_of(plan: ClashProgram, kind: ClashKind, pair: tuple[ClashEvent, ClashEvent], **facts: Any) -> Clash:
-    """Return the clash of two events that overlap; `severity` and `besides` (further rows) are no facts."""
+def overlap_clash(
+    program: ClashProgram, kind: ClashKind, pair: tuple[ClashEvent, ClashEvent], **facts: Any
+) -> Clash:
+    """Return the clash of two overlapping events; `severity` and `besides` (further rows) are not `facts`."""
     one, other = pair
     start = max(one.start, other.start, key=instant)
     end = max(start, min(one.end, other.end, key=instant), key=instant)
@@ -298,4 +300,4 @@ def clash_of(plan: ClashProgram, kind: ClashKind, pair: tuple[ClashEvent, ClashE
     besides: Iterable[ClashSubject] = facts.pop("besides", ())
     subjects = (one.subject, other.subject, *besides)
     named = {"one": one.subject, "other": other.subject, **facts}
-    return Clash(kind, severity, start, end, plan.zone, subjects, named)
+    return Clash(kind, severity, start, end, program.zone, subjects, named)

@@ -10,14 +10,14 @@ from django.utils import timezone
 
 from conference.environment import is_email
 from people.secret_links import MAIL_ERRORS, can_send, join_lines, send_mail
-from schedule.invitations.models import OPEN, ProgramInvitation, State
+from schedule.invitations.models import OPEN_STATES, ProgramInvitation, State
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 INVITATION, REMINDER = "invitation", "reminder"
 # The states in which one may be asked, or reminded.
-SENDABLE = {INVITATION: {State.NOT_SENT, State.WITHDRAWN}, REMINDER: {*OPEN}}
+SENDABLE = {INVITATION: {State.NOT_SENT, State.WITHDRAWN}, REMINDER: {*OPEN_STATES}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def can_mail(invitation: ProgramInvitation) -> bool:
     return can_send() and is_email(invitation.address)
 
 
-def letter(invitation: ProgramInvitation, kind: str, link: str) -> Letter:
+def write_letter(invitation: ProgramInvitation, kind: str, link: str) -> Letter:
     """Return a letter with this link."""
     context = {"invitation": invitation, "edition": invitation.edition, "link": link}
     subject, text = (
@@ -55,7 +55,7 @@ def send(invitation: ProgramInvitation, kind: str, sender: "User", at: datetime 
             rows = ProgramInvitation.objects.select_for_update(of=("self",)).filter(pk=invitation.pk)
             if not rows.filter(state__in=SENDABLE[kind]).exists():
                 return Letter(invitation, "", "", "", has_failed=True)
-            made = letter(invitation, kind, invitation.new_link())
+            made = write_letter(invitation, kind, invitation.new_link())
             if kind == REMINDER:
                 changed = {"state": State.REMINDED, "reminded_at": at}
             else:

@@ -23,7 +23,7 @@ from people.secret_links import digest_of, link_to, new_token
 from schedule.entries import TimetableEntry
 
 MINUTE = timedelta(minutes=1)
-WRITES_A_MINUTE = 30
+MAX_WRITES_PER_MINUTE = 30
 
 
 class Part(models.TextChoices):
@@ -36,7 +36,7 @@ class Part(models.TextChoices):
     ORGANIZER = "organizer", _("Organizer")
 
 
-ASKED = {
+INVITATION_SENTENCES = {
     Part.SPEAKER: _("%(edition)s invites you to speak."),
     Part.CHAIR: _("%(edition)s invites you to chair a session."),
     Part.MODERATOR: _("%(edition)s invites you to moderate a session."),
@@ -55,7 +55,7 @@ class State(models.TextChoices):
 
 
 # Somebody has the link and has not answered.
-OPEN = (State.SENT, State.REMINDED)
+OPEN_STATES = (State.SENT, State.REMINDED)
 
 
 class ProgramInvitationQuerySet(models.QuerySet["ProgramInvitation"]):
@@ -77,7 +77,7 @@ class ProgramInvitationQuerySet(models.QuerySet["ProgramInvitation"]):
         return self.filter(links__digest=digest_of(token))
 
     def unanswered(self) -> Self:
-        return self.filter(state__in=OPEN)
+        return self.filter(state__in=OPEN_STATES)
 
     def with_presence(self) -> Self:
         """Annotate `is_listed`: whether the program names the person in that part."""
@@ -207,7 +207,7 @@ class ProgramInvitation(models.Model):
     @property
     def question(self) -> str:
         """The sentence that asks."""
-        return str(ASKED[Part(self.role)] % {"edition": self.edition})
+        return str(INVITATION_SENTENCES[Part(self.role)] % {"edition": self.edition})
 
     @property
     def span(self) -> tuple[datetime, datetime] | None:
@@ -239,7 +239,7 @@ class ProgramInvitation(models.Model):
         return ProgramInvitation.objects.filter(edition=self.edition_id, person=self.person_id)
 
     def is_past_due(self, today: date) -> bool:
-        return self.state in OPEN and self.due is not None and self.due < today
+        return self.state in OPEN_STATES and self.due is not None and self.due < today
 
     def is_closed(self, at: datetime) -> bool:
         """Whether it is too late to answer: the session or, without one, the edition has begun."""
@@ -274,13 +274,13 @@ class ProgramInvitation(models.Model):
         self.state, self.answered_at, self.note = state, at, note or self.note
         self.save(update_fields=["state", "answered_at", "note"])
 
-    def admits_writing(self, at: datetime) -> bool:
+    def count_write(self, at: datetime) -> bool:
         """Count and store one more change. False where there were too many within a minute."""
         if not timedelta() <= at - self.writes_since < MINUTE:
             self.writes, self.writes_since = 0, at
         self.writes += 1
         self.save(update_fields=["writes", "writes_since"])
-        return self.writes <= WRITES_A_MINUTE
+        return self.writes <= MAX_WRITES_PER_MINUTE
 
 
 class ProgramInvitationLink(models.Model):

@@ -25,7 +25,7 @@ from schedule.models import ProgramInvitation, SessionRole, Speaker, Unavailabil
 
 MAX_TIMES = 50
 ANSWERS = {"confirm": State.CONFIRMED, "decline": State.DECLINED}
-LOCAL = "%Y-%m-%dT%H:%M"
+LOCAL_FORMAT = "%Y-%m-%dT%H:%M"
 
 
 class NoteForm(forms.Form):
@@ -52,10 +52,10 @@ class TimeForm(forms.ModelForm[Unavailability]):
         super().__init__(data, label_suffix="", **kwargs)
         self.first = datetime.combine(edition.start_date, time(), edition.zone)
         self.last = edition.day_bounds(edition.end_date)[1].astimezone(edition.zone)
-        limits = {"min": self.first.strftime(LOCAL), "max": self.last.strftime(LOCAL)}
+        limits = {"min": self.first.strftime(LOCAL_FORMAT), "max": self.last.strftime(LOCAL_FORMAT)}
         for name, label in (("start", gettext_lazy("From")), ("end", gettext_lazy("Until"))):
-            widget = MomentInput(attrs=limits, format=LOCAL)
-            self.fields[name] = forms.DateTimeField(label=label, widget=widget, input_formats=[LOCAL])
+            widget = MomentInput(attrs=limits, format=LOCAL_FORMAT)
+            self.fields[name] = forms.DateTimeField(label=label, widget=widget, input_formats=[LOCAL_FORMAT])
         self.fields["note"].label = _("Note for the chairs (optional)")
         self.fields["note"].help_text = ""
 
@@ -71,7 +71,7 @@ class TimeForm(forms.ModelForm[Unavailability]):
 
 @sensitive_post_parameters("note")
 @secret_page
-def invited(request: HttpRequest, token: str) -> HttpResponse:
+def invitation_view(request: HttpRequest, token: str) -> HttpResponse:
     """Show what somebody is asked for; with POST, take the answer, or a time when they are not available."""
     at = timezone.now()
     invitation = ProgramInvitation.objects.by_token(token).with_place().first()
@@ -81,76 +81,80 @@ def invited(request: HttpRequest, token: str) -> HttpResponse:
         show_edition(request, invitation.edition)
     with timezone.override(invitation.edition.zone):
         return (
-            answered(request, invitation, at) if request.method == "POST" else page(request, invitation, at)
+            handle_post(request, invitation, at)
+            if request.method == "POST"
+            else render_page(request, invitation, at)
         )
 
 
-def answered(request: HttpRequest, invitation: ProgramInvitation, at: datetime) -> HttpResponse:
+def handle_post(request: HttpRequest, invitation: ProgramInvitation, at: datetime) -> HttpResponse:
     do = request.POST.get("do", "")
     with transaction.atomic():
         held = ProgramInvitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
-        is_too_often = not held.admits_writing(at)
+        is_too_often = not held.count_write(at)
         invitation.state, invitation.note = held.state, held.note
         if is_too_often:
-            response = page(request, invitation, at, 429, refused=_("Too many requests. Wait a minute."))
+            response = render_page(
+                request, invitation, at, 429, refused=_("Too many requests. Wait a minute.")
+            )
             response.headers["Retry-After"] = "60"
             return response
         if invitation.state == State.WITHDRAWN:
-            return page(request, invitation, at, 409)
+            return render_page(request, invitation, at, 409)
         if do in ANSWERS:
-            return take_answer(request, invitation, ANSWERS[do], at)
+            return save_answer(request, invitation, ANSWERS[do], at)
         if do == "add":
-            return take_time(request, invitation, at)
+            return add_unavailability(request, invitation, at)
         if do == "remove":
             key = request.POST.get("time", "")
-            for row in times_of(invitation):
+            for row in unavailabilities_of(invitation):
                 if str(row.pk) == key:
                     row.delete()
-            return back(request)
-    return page(
+            return redirect_back(request)
+    return render_page(
         request, invitation, at, 400, refused=_("That action isn’t available. Use the buttons below.")
     )
 
 
-def take_answer(
+def save_answer(
     request: HttpRequest, invitation: ProgramInvitation, state: State, at: datetime
 ) -> HttpResponse:
     if invitation.is_closed(at):
-        return page(request, invitation, at, 409)
+        return render_page(request, invitation, at, 409)
     form = NoteForm(request.POST)
     if not form.is_valid():
-        return page(request, invitation, at, 400, note_form=form)
+        return render_page(request, invitation, at, 400, note_form=form)
     invitation.note = form.cleaned_data["note"]
     invitation.answer(state, at)
-    return back(request)
+    return redirect_back(request)
 
 
-def take_time(request: HttpRequest, invitation: ProgramInvitation, at: datetime) -> HttpResponse:
+def add_unavailability(request: HttpRequest, invitation: ProgramInvitation, at: datetime) -> HttpResponse:
     row = Unavailability(edition=invitation.edition, person=invitation.invited)
     form = TimeForm(invitation.edition, request.POST, instance=row)
-    if times_of(invitation).count() >= MAX_TIMES:
+    if unavailabilities_of(invitation).count() >= MAX_TIMES:
         form.add_error(None, _("These are as many times as fit here. Remove one first."))
     if not form.is_valid():
-        return page(request, invitation, at, 400, form=form)
+        return render_page(request, invitation, at, 400, form=form)
     form.save()
-    return back(request)
+    return redirect_back(request)
 
 
-def back(request: HttpRequest) -> HttpResponse:
+def redirect_back(request: HttpRequest) -> HttpResponse:
     """Lead to the page as it is now: reloading it sends nothing again."""
     response = HttpResponseRedirect(request.path)
     response.status_code = 303
     return response
 
 
-def times_of(invitation: ProgramInvitation) -> QuerySet[Unavailability]:
+def unavailabilities_of(invitation: ProgramInvitation) -> QuerySet[Unavailability]:
     """Return the times at which the invited person is not available in the edition."""
     people = {invitation.person_id, invitation.invited.pk}
     rows = Unavailability.objects.filter(edition=invitation.edition_id, person__in=people)
     return rows.select_related("edition")
 
 
-def with_whom(invitation: ProgramInvitation) -> list[str]:
+def other_participants(invitation: ProgramInvitation) -> list[str]:
     """Return who else takes part; those who were asked only once they confirmed."""
     if not invitation.place:
         return []
@@ -168,7 +172,7 @@ def with_whom(invitation: ProgramInvitation) -> list[str]:
     return [str(row) for row in rows if row.person_id not in left_out]
 
 
-def page(
+def render_page(
     request: HttpRequest, invitation: ProgramInvitation, at: datetime, status: int = 200, **more: Any
 ) -> HttpResponse:
     is_withdrawn = invitation.state == State.WITHDRAWN
@@ -179,8 +183,8 @@ def page(
         "is_closed": not is_withdrawn and invitation.is_closed(at),
         "is_confirmed": invitation.state == State.CONFIRMED,
         "is_declined": invitation.state == State.DECLINED,
-        "with_whom": with_whom(invitation),
-        "times": times_of(invitation),
+        "with_whom": other_participants(invitation),
+        "times": unavailabilities_of(invitation),
         "form": TimeForm(invitation.edition),
         **more,
     }

@@ -16,7 +16,7 @@ from conference.models import Announcement, Edition
 from content import times
 from content.models import Status as PageStatus
 from schedule.clashes import PlannedEdit
-from schedule.editing import Placement, SessionRow, Sitting, refusals
+from schedule.editing import Placement, PlannedSessions, SessionRow, validation_errors
 from schedule.entries import Status
 from schedule.models import Release, Room, Session
 from schedule.releases import Snapshot, SnapshotRow, pending_release
@@ -77,32 +77,32 @@ class AnnouncedChange:
         room = Room.objects.filter(pk=self.to.room).first() if self.to.room else None
         return room.name if room else ""
 
-    def sitting(self) -> Sitting:
+    def planned_sessions(self) -> PlannedSessions:
         """Return the move of the session and its parts, as the timetable editor plans it."""
         edition = self.session.edition
         rooms = {room.pk: room for room in edition.rooms.all()}
         sessions: QuerySet[Session] = edition.sessions.select_related("room", "parent")
         own = sessions.filter(pk=self.session.pk) | sessions.filter(parent=self.session.pk)
-        found = Sitting([SessionRow(one, edition, rooms) for one in own.order_by("start", "pk")])
+        found = PlannedSessions([SessionRow(one, edition, rooms) for one in own.order_by("start", "pk")])
         if self.kind in (ChangeKind.ROOM, ChangeKind.TIME):
             whole = next(row for row in found.rows if row.pk == self.session.pk)
             whole.plan(self.to)
-            found.take_along(whole)
+            found.move_parts(whole)
         return found
 
-    def planned(self) -> PlannedEdit:
-        return self.sitting().planned()
+    def planned_edit(self) -> PlannedEdit:
+        return self.planned_sessions().planned_edit()
 
     def apply(self) -> list[str]:
         """Store the change. Return what speaks against it."""
         if self.kind == ChangeKind.CANCEL:
             self.session.status, self.session.cancellation_reason = Status.CANCELLED, self.reason
-            if not (problems := refusals(self.session)):
+            if not (problems := validation_errors(self.session)):
                 self.session.save()
             return problems
-        sitting = self.sitting()
-        if sitting.moved and not sitting.save():
-            found = (row.errors.values() for row in sitting.wrong)
+        sessions = self.planned_sessions()
+        if sessions.moved and not sessions.save():
+            found = (row.errors.values() for row in sessions.wrong)
             return [line for errors in found for lines in errors for line in lines]
         return []
 
@@ -123,10 +123,10 @@ def publish(
     )
     notice.full_clean()
     notice.save()
-    return notice, announce_alone(session.edition, f"session:{session.uid}", at, title)
+    return notice, announce_session(session.edition, f"session:{session.uid}", at, title)
 
 
-def announce_alone(edition: Edition, key: str, at: datetime, title: str) -> Release | None:
+def announce_session(edition: Edition, key: str, at: datetime, title: str) -> Release | None:
     """Announce what changed of one thing and of what is in it; all else waits for the next release.
 
     Nothing is announced alone before the first release, which announces the whole program.
@@ -137,18 +137,18 @@ def announce_alone(edition: Edition, key: str, at: datetime, title: str) -> Rele
     if last is None or last.snapshot is None or ready.is_first:
         return None
     before = Snapshot({name: SnapshotRow.read(row) for name, row in last.snapshot.items()})
-    keys = {*within(before, key), *within(ready.program, key)}
+    keys = {*keys_within(before, key), *keys_within(ready.program, key)}
     changes = [one for one in ready.changes if one.key in keys]
     if not changes:
         return None
-    now = {name: row.written() for name, row in ready.program.things.items() if name in keys}
+    now = {name: row.to_json() for name, row in ready.program.things.items() if name in keys}
     others = {name: row for name, row in last.snapshot.items() if name not in keys}
     rooms = dict(edition.rooms.values_list("slug", "name"))
     release = Release(
         edition=edition,
         number=ready.number,
         title=title,
-        changes=[replace(one).written(rooms) for one in changes],
+        changes=[replace(one).to_json(rooms) for one in changes],
         snapshot={**others, **now},
         published_at=at,
     )
@@ -156,7 +156,7 @@ def announce_alone(edition: Edition, key: str, at: datetime, title: str) -> Rele
     return release
 
 
-def within(program: Snapshot, key: str) -> Iterable[str]:
+def keys_within(program: Snapshot, key: str) -> Iterable[str]:
     """Return a thing's key, and those of what is part of it, at any depth."""
     for name in program.things:
         one = name

@@ -16,7 +16,7 @@ from schedule.models import Session
 
 CACHED_EDITIONS = 12
 # For editions that were fetched without the end of their last banner.
-FAR = datetime.max.replace(tzinfo=UTC)
+NEVER_ENDS = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def live_notices(edition: Edition, at: datetime) -> list[LiveNotice]:
 
     No query for an edition of `published_editions()` whose last banner has ended.
     """
-    last = vars(edition).get("last_banner", FAR)
+    last = vars(edition).get("last_banner", NEVER_ENDS)
     return banners(_news(edition, at), at) if last is not None and at < last else []
 
 

@@ -29,23 +29,23 @@ from schedule.working_copy.pending import (
     DELETED,
     PendingRow,
     StoredRow,
-    added_up,
+    combine,
 )
 from schedule.working_copy.rows import (
     WORKING_MODELS,
     Columns,
     States,
-    columns,
-    follow_values,
+    computed_values,
+    drop_dangling,
     is_working,
     plain_values,
-    primary,
-    put,
+    primary_key,
     python_values,
+    read_columns,
     reserve_keys,
-    stored,
     target_state,
-    without_lost,
+    write_states,
+    written_columns,
 )
 
 
@@ -64,7 +64,7 @@ def pending_rows(copies: Collection[WorkingCopy]) -> dict[Key, PendingRow]:
     keys = [copy.pk for copy in copies if copy.row_count]
     if not keys:
         return {}
-    rows = added_up(PendingChanges.objects.filter(working_copy__in=keys).order_by("pk"))
+    rows = combine(PendingChanges.objects.filter(working_copy__in=keys).order_by("pk"))
     follow_merges(rows)
     return rows
 
@@ -82,7 +82,7 @@ def follow_merges(rows: dict[Key, PendingRow]) -> None:
 
 
 @dataclass
-class Shown:
+class ReplacedRows:
     """What was put in place of public rows: what these were, by model."""
 
     public: dict[type[Content], States] = field(default_factory=dict)
@@ -90,18 +90,20 @@ class Shown:
     moved: dict[type[Content], dict[int, Columns]] = field(default_factory=dict)
 
 
-def show(rows: dict[Key, PendingRow], models: Collection[type[Content]] = WORKING_MODELS) -> Shown:
+def write_pending(
+    rows: dict[Key, PendingRow], models: Collection[type[Content]] = WORKING_MODELS
+) -> ReplacedRows:
     """Write the pending values to the rows."""
-    shown, wanted = Shown(), dict[type[Content], States]()
+    shown, wanted = ReplacedRows(), dict[type[Content], States]()
     for model in WORKING_MODELS:
         here = {key: row for (label, key), row in rows.items() if label == model._meta.label_lower}
         if here and model in models:
-            now = stored(model, here)
+            now = read_columns(model, here)
             shown.public[model] = {key: now.get(key) for key in here}
             wanted[model] = {key: target_state(row, model, now.get(key)) for key, row in here.items()}
-    without_lost(wanted)
+    drop_dangling(wanted)
     for model, states in wanted.items():
-        put(model, {key: row for key, row in shown.public[model].items() if row is not None}, states)
+        write_states(model, {key: row for key, row in shown.public[model].items() if row is not None}, states)
     return shown
 
 
@@ -116,7 +118,9 @@ def moved_rows(copies: Collection[WorkingCopy]) -> dict[type[Content], dict[int,
 
 
 @contextmanager
-def reading(copies: Collection[WorkingCopy], rows: dict[Key, PendingRow] | None = None) -> Iterator[None]:
+def show_working_copy(
+    copies: Collection[WorkingCopy], rows: dict[Key, PendingRow] | None = None
+) -> Iterator[None]:
     """Show the working state inside; nothing that is written there stays.
 
     `rows` are those that `pending_rows()` returned for these copies; they are read again if somebody
@@ -127,17 +131,17 @@ def reading(copies: Collection[WorkingCopy], rows: dict[Key, PendingRow] | None 
         return
     try:
         with transaction.atomic(), from_replica(allowed=False):
-            now = locked(copies)
+            now = lock_copies(copies)
             is_current = [copy.mark for copy in now] == [copy.mark for copy in copies]
             with preview_context.working_state(" ".join(copy.mark for copy in now)):
-                show(rows if rows is not None and is_current else pending_rows(now))
+                write_pending(rows if rows is not None and is_current else pending_rows(now))
                 yield
             raise _RolledBackError
     except _RolledBackError:
         pass
 
 
-def locked(copies: Collection[WorkingCopy]) -> list[WorkingCopy]:
+def lock_copies(copies: Collection[WorkingCopy]) -> list[WorkingCopy]:
     """Return the working copies as they are now; others wait until the transaction ends."""
     keys = [copy.pk for copy in copies]
     rows = WorkingCopy.objects.filter(pk__in=keys).select_for_update(of=("self",)).select_related("edition")
@@ -145,7 +149,7 @@ def locked(copies: Collection[WorkingCopy]) -> list[WorkingCopy]:
 
 
 @contextmanager
-def changing(
+def edit_working_copy(
     copies: Collection[WorkingCopy],
     *,
     keeps_others: bool = False,
@@ -160,7 +164,7 @@ def changing(
         yield
         return
     with transaction.atomic(), from_replica(allowed=False):
-        copies = locked(copies)
+        copies = lock_copies(copies)
         found: list[PendingChanges] = []
         if not copies:
             yield
@@ -168,23 +172,23 @@ def changing(
         try:
             with transaction.atomic():
                 moved = moved_rows(copies)
-                shown = show(pending_rows(copies), models)
+                shown = write_pending(pending_rows(copies), models)
                 shown.moved = moved
                 with watching() as watch, preview_context.working_state(f"changing {uuid4()}"):
                     yield
-                taken = _taken(watch.written, copies)
+                taken = _collect_changes(watch.written, copies)
                 found = taken.sets()
                 if not taken.others and not keeps_others:
                     raise _RolledBackError
-                _put_back(shown, taken, models)
-                _put_back_unrecorded(watch.unrecorded)
+                _restore_public(shown, taken, models)
+                _restore_unrecorded(watch.unrecorded)
         except _RolledBackError:
             pass
-        store(found)
+        store_changes(found)
 
 
 @dataclass
-class Taken:
+class CollectedChanges:
     """What a block changed: of the working copies, and otherwise."""
 
     copies: dict[int, WorkingCopy]
@@ -209,16 +213,18 @@ class Taken:
                     model = content_model(label)
                     values = {name: [None, value] for name, value in plain_values(model, here).items()}
                     new = PendingRow(CREATED, label, key, labels.get((label, key), ""), values)
-                    new.follows = follow_values(model, here)
+                    new.follows = computed_values(model, here)
                     rows.setdefault((change_set, copy), []).append(new.stored())
-        return [_set(change_set, copy, found) for (change_set, copy), found in rows.items()]
+        return [_pending_changes(change_set, copy, found) for (change_set, copy), found in rows.items()]
 
     def _now(self) -> dict[type[Content], dict[int, Columns]]:
         keys: dict[str, set[int]] = {}
         names = [change.key for _set, change, _copy in self.mine if change.kind != DELETED]
         for label, key in [*names, *(key for made in self.made.values() for key in made)]:
             keys.setdefault(label, set()).add(key)
-        return {content_model(label): stored(content_model(label), found) for label, found in keys.items()}
+        return {
+            content_model(label): read_columns(content_model(label), found) for label, found in keys.items()
+        }
 
     def _labels(self, now: dict[type[Content], dict[int, Columns]]) -> dict[Key, str]:
         found: dict[Key, str] = {}
@@ -243,22 +249,22 @@ class Taken:
         if here is None or not pairs:
             return None
         row = PendingRow(CHANGED, *change.key, labels.get(change.key, ""), pairs)
-        row.follows = follow_values(model, here)
+        row.follows = computed_values(model, here)
         return row.stored()
 
 
-def _set(change_set: ChangeSet, copy: WorkingCopy, rows: list[StoredRow]) -> PendingChanges:
+def _pending_changes(change_set: ChangeSet, copy: WorkingCopy, rows: list[StoredRow]) -> PendingChanges:
     fields = ("at", "user_id", "user_name", "origin", "detail", "reference")
     values = {name: getattr(change_set, name) for name in fields}
     one = PendingChanges(act=change_set.pk, working_copy=copy, rows=rows, **values)
     # A row that changed several times, as one.
-    one.rows = [row.stored() for row in added_up([one]).values()]
+    one.rows = [row.stored() for row in combine([one]).values()]
     return one
 
 
-def _taken(written: list[Written], copies: Collection[WorkingCopy]) -> Taken:
+def _collect_changes(written: list[Written], copies: Collection[WorkingCopy]) -> CollectedChanges:
     """Part what was written to the history by what it changed."""
-    taken = Taken({copy.edition_id: copy for copy in copies})
+    taken = CollectedChanges({copy.edition_id: copy for copy in copies})
     # What was rolled back inside is not here.
     here = {
         *ChangeSet.objects.filter(pk__in={one.change_set.pk for one in written}).values_list("pk", flat=True)
@@ -298,11 +304,11 @@ def _new_rows(keys: set[Key], copies: dict[int, WorkingCopy]) -> dict[Key, Worki
     return found
 
 
-def _put_back(shown: Shown, taken: Taken, models: Collection[type[Content]]) -> None:
+def _restore_public(shown: ReplacedRows, taken: CollectedChanges, models: Collection[type[Content]]) -> None:
     """Let rows be what they were for the public, and the history know nothing of pending changes."""
     gone = {row.key for row in taken.others if row.kind == DELETED}
     public: dict[type[Content], States] = {model: dict(states) for model, states in shown.public.items()}
-    for model, states in _before(taken, shown).items():
+    for model, states in _earlier_states(taken, shown).items():
         public[model] = {**states, **public.get(model, {})}
     for keys in taken.made.values():
         for label, key in keys:
@@ -310,21 +316,21 @@ def _put_back(shown: Shown, taken: Taken, models: Collection[type[Content]]) -> 
     for model in WORKING_MODELS:
         label = model._meta.label_lower
         states = {key: row for key, row in public.get(model, {}).items() if (label, key) not in gone}
-        put(model, stored(model, states), states)
-    _forget(taken)
+        write_states(model, read_columns(model, states), states)
+    _remove_from_history(taken)
 
 
-def _put_back_unrecorded(rows: Iterable[tuple[type[Model], Columns]]) -> None:
+def _restore_unrecorded(rows: Iterable[tuple[type[Model], Columns]]) -> None:
     """Let stars, invitations and other rows without a history be as before, where what they need stays."""
     wanted: dict[type[Model], States] = {}
     for model, row in rows:
-        wanted.setdefault(model, {}).setdefault(row[primary(model)], row)
-    without_lost(wanted)
+        wanted.setdefault(model, {}).setdefault(row[primary_key(model)], row)
+    drop_dangling(wanted)
     for model, states in wanted.items():
-        put(model, stored(model, states), states)
+        write_states(model, read_columns(model, states), states)
 
 
-def _before(taken: Taken, shown: Shown) -> dict[type[Content], States]:
+def _earlier_states(taken: CollectedChanges, shown: ReplacedRows) -> dict[type[Content], States]:
     """Return the columns of changed rows as they were before, those that are computed too."""
     earlier: dict[type[Content], dict[int, Columns]] = {}
     for _change_set, change, _copy in reversed(taken.mine):
@@ -333,20 +339,20 @@ def _before(taken: Taken, shown: Shown) -> dict[type[Content], States]:
         earlier.setdefault(model, {}).setdefault(change.object_id, {}).update(python_values(model, values))
     found: dict[type[Content], States] = {}
     for model, rows in earlier.items():
-        here = stored(model, rows)
+        here = read_columns(model, rows)
         for key, values in rows.items():
-            state = {**here.get(key, {}), **values, primary(model): key}
+            state = {**here.get(key, {}), **values, primary_key(model): key}
             if model is not Paper:
                 row = model(**state)
                 row.derive()
-                state = {name: getattr(row, name) for name in columns(model)}
+                state = {name: getattr(row, name) for name in written_columns(model)}
                 if MOVED in state:
                     state[MOVED] = shown.moved.get(model, {}).get(key, {}).get(MOVED)
             found.setdefault(model, {})[key] = state
     return found
 
 
-def _forget(taken: Taken) -> None:
+def _remove_from_history(taken: CollectedChanges) -> None:
     """Take pending changes out of the history."""
     mine = {change.pk: change for _set, change, _copy in taken.mine}
     partly = [row for row in taken.others if row.pk in mine]
@@ -362,7 +368,7 @@ def _forget(taken: Taken) -> None:
     ChangeSet.objects.filter(pk__in=sets, rows=None, reference="").delete()
 
 
-def store(found: Collection[PendingChanges]) -> None:
+def store_changes(found: Collection[PendingChanges]) -> None:
     """Store pending changes, and note that their working copies changed."""
     if not found:
         return
@@ -383,6 +389,6 @@ def reserve_all_keys() -> None:
 
 def advance(copy: WorkingCopy) -> None:
     """Count what is pending, and note that it changed. The working copy is locked."""
-    found = added_up(copy.sets.order_by("pk"))
+    found = combine(copy.sets.order_by("pk"))
     copy.row_count, copy.version = len(found), copy.version + 1
     copy.save()

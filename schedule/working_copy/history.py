@@ -9,7 +9,7 @@ from schedule.working_copy.models import PendingChanges
 from schedule.working_copy.pending import CHANGED, CREATED, Pairs, PendingRow
 
 # What says nothing to people about a new row.
-UNSHOWN = frozenset(("edition", "uid", "position", "slug"))
+HIDDEN_FIELDS = frozenset(("edition", "uid", "position", "slug"))
 
 
 def as_history(pending: PendingChanges) -> tuple[ChangeSet, list[RowChange]]:
@@ -37,12 +37,14 @@ def shown_pairs(row: PendingRow) -> Pairs:
         return row.values
     if row.kind == CREATED:
         return {
-            n: pair for n, pair in row.values.items() if pair[1] not in (None, "", False) and n not in UNSHOWN
+            n: pair
+            for n, pair in row.values.items()
+            if pair[1] not in (None, "", False) and n not in HIDDEN_FIELDS
         }
     return {}
 
 
-def pointed_at(rows: Iterable[PendingRow]) -> list[tuple[str, int]]:
+def referenced_rows(rows: Iterable[PendingRow]) -> list[tuple[str, int]]:
     """Return the rows whose names a list of these needs."""
     found = []
     for row in rows:
@@ -52,11 +54,11 @@ def pointed_at(rows: Iterable[PendingRow]) -> list[tuple[str, int]]:
     return found
 
 
-def lines_of(row: PendingRow, names: RowLabels, edition: Edition) -> list[dict[str, str]]:
+def change_lines(row: PendingRow, names: RowLabels, edition: Edition) -> list[dict[str, str]]:
     return field_changes(row.model, shown_pairs(row), names, edition)
 
 
-def both(public: RowLabels, working: RowLabels) -> RowLabels:
+def merge_labels(public: RowLabels, working: RowLabels) -> RowLabels:
     """Return the names of rows of the working copy, and of those that are public alone."""
     found = RowLabels([])
     known: Mapping[tuple[str, int], str] = {**public.known, **working.known}

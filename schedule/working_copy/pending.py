@@ -68,18 +68,18 @@ class PendingRow:
         )
 
 
-def name_of(row: StoredRow) -> Key:
+def key_of(row: StoredRow) -> Key:
     return row["model"], row["key"]
 
 
-def added_up(sets: Iterable[ChangesOfSomebody]) -> dict[Key, PendingRow]:
+def combine(sets: Iterable[ChangesOfSomebody]) -> dict[Key, PendingRow]:
     """Return how rows differ after these sets, in their order. What was changed back is not there."""
     found: dict[Key, PendingRow] = {}
     for one in sets:
         for stored in one.rows:
             news = PendingRow.read(stored)
             known = found.pop(news.name, None)
-            row = joined(known, news)
+            row = combine_two(known, news)
             if row is not None:
                 row.at = one.at
                 row.by = [*dict.fromkeys([*(known.by if known else ()), one.user_name])]
@@ -87,7 +87,7 @@ def added_up(sets: Iterable[ChangesOfSomebody]) -> dict[Key, PendingRow]:
     return found
 
 
-def joined(known: PendingRow | None, news: PendingRow) -> PendingRow | None:
+def combine_two(known: PendingRow | None, news: PendingRow) -> PendingRow | None:
     """Return a row's difference after one more change of it, or nothing if none is left."""
     if known is None:
         return news
@@ -109,7 +109,7 @@ def joined(known: PendingRow | None, news: PendingRow) -> PendingRow | None:
     return both
 
 
-def builds_on(
+def rows_building_on(
     later: Iterable[ChangesOfSomebody],
     rows: Iterable[StoredRow],
     targets: Callable[[PendingRow], set[Key]],
@@ -118,20 +118,20 @@ def builds_on(
     fields: dict[Key, set[str]] = {}
     whole: set[Key] = set()
     for row in rows:
-        fields.setdefault(name_of(row), set()).update(row["values"])
+        fields.setdefault(key_of(row), set()).update(row["values"])
         if row["kind"] != CHANGED:
-            whole.add(name_of(row))
+            whole.add(key_of(row))
     return [
         row
         for one in later
         for row in one.rows
-        if name_of(row) in whole
-        or (name_of(row) in fields and (row["kind"] != CHANGED or fields[name_of(row)] & {*row["values"]}))
+        if key_of(row) in whole
+        or (key_of(row) in fields and (row["kind"] != CHANGED or fields[key_of(row)] & {*row["values"]}))
         or targets(PendingRow.read(row)) & whole
     ]
 
 
-def with_needed(
+def add_required(
     rows: dict[Key, PendingRow], chosen: set[Key], targets: Callable[[PendingRow], set[Key]]
 ) -> set[Key]:
     """Return the chosen rows, with the new rows that they point at."""

@@ -32,21 +32,21 @@ from content.models import Content
 from content.row_values import Key, content_model, relation_targets
 from schedule.models import Release
 from schedule.releases import announce
-from schedule.working_copy.block import advance, locked, pending_rows
+from schedule.working_copy.block import advance, lock_copies, pending_rows
 from schedule.working_copy.models import PendingChanges, WorkingCopy
 from schedule.working_copy.pending import (
     CHANGED,
     CREATED,
     DELETED,
     PendingRow,
-    builds_on,
-    name_of,
-    with_needed,
+    add_required,
+    key_of,
+    rows_building_on,
 )
-from schedule.working_copy.rows import plain_values, stored, targets
+from schedule.working_copy.rows import plain_values, read_columns, targets
 
 # What a release is called in the history.
-RELEASE = "release of the working copy"
+RELEASE_DETAIL = "release of the working copy"
 MINE, THEIRS = "mine", "theirs"
 # Places give way to others by themselves.
 NEVER_CONFLICTS = frozenset((bulk.POSITION,))
@@ -93,7 +93,7 @@ def public_rows(rows: Mapping[Key, PendingRow]) -> PublicRows:
     for label in {label for label, _key in rows}:
         model = content_model(label)
         keys = [key for name, key in rows if name == label]
-        for key, row in stored(model, keys).items():
+        for key, row in read_columns(model, keys).items():
             found.values[label, key] = plain_values(model, row)
         for name, target in relation_targets(model).items():
             own = (row.after.get(name) for row in rows.values() if row.model == label)
@@ -106,13 +106,13 @@ def public_rows(rows: Mapping[Key, PendingRow]) -> PublicRows:
     return found
 
 
-def conflicts(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[PendingConflict]:
+def find_conflicts(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[PendingConflict]:
     """Return where the public program was changed too, so that pending changes no longer fit."""
     found: list[PendingConflict] = []
     for name, row in rows.items():
         now = public.values.get(name)
         if row.kind == CREATED:
-            if lost := _lost(row, public):
+            if lost := _missing_target(row, public):
                 found.append(PendingConflict(row, reason=lost))
         elif now is None:
             if row.kind == CHANGED:
@@ -123,12 +123,12 @@ def conflicts(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[Pendin
                 is_other = now.get(one) not in (before, after) and one not in NEVER_CONFLICTS
                 if is_other and (row.kind == CHANGED or one in now):
                     found.append(PendingConflict(row, one, now.get(one), after))
-            if row.kind == CHANGED and (lost := _lost(row, public)):
+            if row.kind == CHANGED and (lost := _missing_target(row, public)):
                 found.append(PendingConflict(row, reason=lost))
     return found
 
 
-def _lost(row: PendingRow, public: PublicRows) -> str:
+def _missing_target(row: PendingRow, public: PublicRows) -> str:
     for name, target in relation_targets(content_model(row.model)).items():
         if (target._meta.label_lower, row.after.get(name)) in public.lost:
             said = _("The %(thing)s that it needs was deleted meanwhile.")
@@ -136,7 +136,7 @@ def _lost(row: PendingRow, public: PublicRows) -> str:
     return ""
 
 
-def decided(
+def resolve_conflicts(
     rows: Mapping[Key, PendingRow], found: Collection[PendingConflict], choices: Mapping[str, str]
 ) -> dict[Key, PendingRow]:
     """Return the rows as they are released after these choices, by conflict. Raises if one is open."""
@@ -158,7 +158,7 @@ def decided(
     return released
 
 
-def steps_of(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[RevertStep]:
+def revert_steps(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[RevertStep]:
     """Return what happens to each row, judged by its rules where many are written together."""
     steps: list[RevertStep] = []
     for row in rows.values():
@@ -173,7 +173,7 @@ def steps_of(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[RevertS
             pairs = {name: [now.get(name), then] for name, then in row.after.items() if now.get(name) != then}
             if pairs:
                 steps.append(RevertStep(model, row.key, "change", None, row.label, pairs))
-    _judge(steps, {row.name for row in rows.values() if row.kind == CREATED})
+    _accept_plain_changes(steps, {row.name for row in rows.values() if row.kind == CREATED})
     return steps
 
 
@@ -181,7 +181,7 @@ def _derived_from(step: RevertStep) -> set[str]:
     return {*step.model.derived_from}
 
 
-def _judge(steps: list[RevertStep], coming: set[Key]) -> None:
+def _accept_plain_changes(steps: list[RevertStep], coming: set[Key]) -> None:
     """Let rules accept changed rows without new unique values that need nothing new: written at once."""
     changes = [step for step in steps if step.kind == "change"]
     plain = [
@@ -241,18 +241,18 @@ def release(
     `seen` is the version that was shown. Raises `RefusedError` with every reason why not.
     """
     with transaction.atomic():
-        copy = current(copy, seen)
+        copy = lock_current(copy, seen)
         rows = pending_rows([copy])
         if chosen is not None:
-            wanted = with_needed(rows, {*chosen} & rows.keys(), targets)
+            wanted = add_required(rows, {*chosen} & rows.keys(), targets)
             rows = {name: row for name, row in rows.items() if name in wanted}
         if not rows and announcement is None:
             raise RefusedError(_("Nothing was chosen that could be released."))
         public = public_rows(rows)
-        going = decided(rows, conflicts(rows, public), choices or {})
+        going = resolve_conflicts(rows, find_conflicts(rows, public), choices or {})
         try:
-            with recording(Origin.ACTION, user, RELEASE) as log, revision.lock():
-                revert(steps_of(going, public), Origin.ACTION, user, RELEASE)
+            with recording(Origin.ACTION, user, RELEASE_DETAIL) as log, revision.lock():
+                revert(revert_steps(going, public), Origin.ACTION, user, RELEASE_DETAIL)
                 log.write()
         except CannotRevertError as error:
             raise RefusedError(*error.reasons) from error
@@ -262,9 +262,9 @@ def release(
         return Released(len(rows), log.change_set, announced)
 
 
-def current(copy: WorkingCopy, seen: int | None) -> WorkingCopy:
+def lock_current(copy: WorkingCopy, seen: int | None) -> WorkingCopy:
     """Return the working copy, locked, if it is open and as it was shown. Raises `RefusedError` if not."""
-    found = locked([copy])
+    found = lock_copies([copy])
     now = found[0] if found else WorkingCopy.objects.select_related("edition").get(pk=copy.pk)
     if seen is not None and now.version != seen:
         if now.released_at and not now.row_count:
@@ -293,9 +293,9 @@ def _mark_released(
     is_all: bool,
 ) -> None:
     for one in copy.sets.exclude(rows=[]):
-        going = [row for row in one.rows if name_of(row) in names]
+        going = [row for row in one.rows if key_of(row) in names]
         if going:
-            one.rows = [row for row in one.rows if name_of(row) not in names]
+            one.rows = [row for row in one.rows if key_of(row) not in names]
             mark = change_set.pk if change_set else None
             one.released = [*one.released, *({**row, "change_set": mark} for row in going)]
             one.save(update_fields=["rows", "released"])
@@ -311,11 +311,11 @@ def _mark_released(
 def discard(copy: WorkingCopy, *, seen: int | None = None, chosen: Collection[Key] | None = None) -> int:
     """Drop the pending changes, or the `chosen` rows with those that need them; return how many rows."""
     with transaction.atomic():
-        copy = current(copy, seen)
+        copy = lock_current(copy, seen)
         rows = pending_rows([copy])
         names = {*rows} if chosen is None else _with_dependents(rows, {*chosen} & rows.keys())
         for one in copy.sets.exclude(rows=[]):
-            one.rows = [row for row in one.rows if name_of(row) not in names]
+            one.rows = [row for row in one.rows if key_of(row) not in names]
             _save_or_delete(one)
         advance(copy)
         return len(names)
@@ -339,17 +339,17 @@ def _save_or_delete(one: PendingChanges) -> None:
         one.delete()
 
 
-def drop(one: PendingChanges) -> int:
+def drop_changes(one: PendingChanges) -> int:
     """Take back one set of pending changes; return how many rows. Raises if later ones build on it."""
     with transaction.atomic():
-        copy = current(one.working_copy, None)
+        copy = lock_current(one.working_copy, None)
         one = copy.sets.select_for_update().get(pk=one.pk)
         if one.released or not one.rows:
             raise RefusedError(
                 _("These changes were released already. Revert the release in the history instead.")
             )
         later = copy.sets.filter(pk__gt=one.pk).order_by("pk")
-        if needing := builds_on(later, one.rows, targets):
+        if needing := rows_building_on(later, one.rows, targets):
             named = ", ".join(dict.fromkeys(row["label"] for row in needing[:5]))
             said = _("Later changes in the working copy build on these: %(rows)s. Take those back first.")
             raise RefusedError(said % {"rows": named})
@@ -382,7 +382,7 @@ def open_copy(edition: Edition, user: User, at: datetime) -> WorkingCopy:
 def close_copy(copy: WorkingCopy) -> None:
     """Let changes be public at once again. Raises `RefusedError` while something is pending."""
     with transaction.atomic():
-        copy = current(copy, None)
+        copy = lock_current(copy, None)
         if copy.row_count:
             raise RefusedError(
                 _("Release or discard the pending changes before you switch the working copy off.")
@@ -402,7 +402,7 @@ def plan_release(
 ) -> None:
     """Release what is pending at a moment, also what is changed until then; `None` takes the plan back."""
     with transaction.atomic():
-        copy = current(copy, seen)
+        copy = lock_current(copy, seen)
         copy.release_at, copy.refusal = moment, ""
         copy.planned_by = user.get_username() if user and moment else ""
         copy.planner_id = user.pk if user and moment else None
@@ -417,7 +417,7 @@ def release_due(at: datetime) -> list[WorkingCopy]:
     for copy in WorkingCopy.objects.open().filter(release_at__lte=at):
         try:
             with transaction.atomic():
-                copy = current(copy, None)
+                copy = lock_current(copy, None)
                 if copy.release_at is None or copy.release_at > at:
                     # Another process was first, or the plan was changed meanwhile.
                     continue

@@ -34,14 +34,14 @@ def is_working(label: str, field: str = "") -> bool:
 
 
 @cache
-def columns(model: type[Model]) -> dict[str, "Field[Any, Any]"]:
+def written_columns(model: type[Model]) -> dict[str, "Field[Any, Any]"]:
     """Return the columns that a working copy writes, by attribute."""
     fields = model._meta.concrete_fields
     return {f.attname: f for f in fields if model is not Paper or f.primary_key or f.name in PAPER_FIELDS}
 
 
 @cache
-def following(model: type[Content]) -> tuple[str, ...]:
+def computed_columns(model: type[Content]) -> tuple[str, ...]:
     """Return the columns that are computed from others when a row is saved."""
     if model is Paper:
         return ()
@@ -49,19 +49,19 @@ def following(model: type[Content]) -> tuple[str, ...]:
     return tuple(f.attname for f in model._meta.concrete_fields if f.name not in known and not f.primary_key)
 
 
-def stored(model: type[Model], keys: Iterable[int]) -> dict[int, Columns]:
+def read_columns(model: type[Model], keys: Iterable[int]) -> dict[int, Columns]:
     """Return the columns of the rows that are here. One query for 500 rows."""
-    names = [*columns(model)]
+    names = [*written_columns(model)]
     found: dict[int, Columns] = {}
     for batch in batched(sorted({*keys}), BATCH_ROWS, strict=False):
         rows: Any = QuerySet(model).filter(pk__in=batch).order_by().values_list(*names)
         found |= {
-            values[names.index(primary(model))]: dict(zip(names, values, strict=True)) for values in rows
+            values[names.index(primary_key(model))]: dict(zip(names, values, strict=True)) for values in rows
         }
     return found
 
 
-def primary(model: type[Model]) -> str:
+def primary_key(model: type[Model]) -> str:
     return model._meta.pk.attname
 
 
@@ -81,8 +81,8 @@ def plain_values(model: type[Content], row: Columns) -> dict[str, Any]:
     return {name: plain(row[field.attname]) for name, field in fields if field.attname in row}
 
 
-def follow_values(model: type[Content], row: Columns) -> dict[str, Any]:
-    return {name: plain(row[name]) for name in following(model)}
+def computed_values(model: type[Content], row: Columns) -> dict[str, Any]:
+    return {name: plain(row[name]) for name in computed_columns(model)}
 
 
 def target_state(row: PendingRow, model: type[Content], here: Columns | None) -> Columns | None:
@@ -94,7 +94,7 @@ def target_state(row: PendingRow, model: type[Content], here: Columns | None) ->
         return None
     fields = {field.attname: field for field in model._meta.concrete_fields}
     follows = {name: fields[name].to_python(value) for name, value in row.follows.items() if name in fields}
-    key = {primary(model): row.key}
+    key = {primary_key(model): row.key}
     return {**(here or {}), **python_values(model, row.after), **follows, **key}
 
 
@@ -108,14 +108,14 @@ def targets(row: PendingRow) -> set[Key]:
     }
 
 
-def without_lost[M: Model](wanted: dict[type[M], States]) -> None:
+def drop_dangling[M: Model](wanted: dict[type[M], States]) -> None:
     """Leave rows as they are public that point at what is gone from there, such as a deleted paper."""
     for model, states in wanted.items():
         for field in model._meta.concrete_fields:
             target = field.related_model
             if not field.is_relation or not isinstance(target, type) or model is Paper:
                 continue
-            lost = _lost(target, {row[field.attname] for row in states.values() if row}, wanted)
+            lost = _missing_keys(target, {row[field.attname] for row in states.values() if row}, wanted)
             relation: Any = field.remote_field
             is_needed = relation.on_delete in (CASCADE, PROTECT)
             for key, row in [*states.items()]:
@@ -126,7 +126,7 @@ def without_lost[M: Model](wanted: dict[type[M], States]) -> None:
                         row[field.attname] = None
 
 
-def _lost[M: Model](target: type[Model], asked: set[Any], wanted: dict[type[M], States]) -> set[int]:
+def _missing_keys[M: Model](target: type[Model], asked: set[Any], wanted: dict[type[M], States]) -> set[int]:
     """Return those of the keys that are nowhere, or go in the working copy."""
     states: States = next((found for model, found in wanted.items() if model is target), {})
     gone = {key for key, state in states.items() if state is None}
@@ -137,7 +137,7 @@ def _lost[M: Model](target: type[Model], asked: set[Any], wanted: dict[type[M], 
     return gone
 
 
-def put(model: type[Model], now: Mapping[int, Columns], wanted: States) -> None:
+def write_states(model: type[Model], now: Mapping[int, Columns], wanted: States) -> None:
     """Make rows what is wanted; `now` is what they are. A few statements, however many rows."""
     going = [key for key, row in wanted.items() if row is None and key in now]
     coming = [row for key, row in wanted.items() if row is not None and key not in now]
@@ -164,7 +164,7 @@ def unique_columns(model: type[Model]) -> frozenset[str]:
     rules = [getattr(rule, "fields", ()) for rule in model._meta.constraints]
     named = {name for fields in rules for name in fields}
     return frozenset(f.attname for f in model._meta.concrete_fields if f.unique or f.name in named) - {
-        primary(model)
+        primary_key(model)
     }
 
 
@@ -173,12 +173,12 @@ def _quoted(name: str | None) -> str:
 
 
 def _prepared(model: type[Model], names: Iterable[str], row: Columns) -> list[Any]:
-    fields = columns(model)
+    fields = written_columns(model)
     return [fields[name].get_db_prep_save(row[name], connection) for name in names]
 
 
 def update(model: type[Model], names: Collection[str], rows: Iterable[Columns]) -> None:
-    fields, key = columns(model), primary(model)
+    fields, key = written_columns(model), primary_key(model)
     sets = ", ".join(f"{_quoted(fields[name].column)} = %s" for name in names)
     where = f"{_quoted(fields[key].column)} = %s"
     statement = f"UPDATE {_quoted(model._meta.db_table)} SET {sets} WHERE {where}"  # noqa: S608
@@ -189,7 +189,7 @@ def update(model: type[Model], names: Collection[str], rows: Iterable[Columns]) 
 def insert(model: type[Model], rows: Collection[Columns]) -> None:
     if not rows:
         return
-    fields = columns(model)
+    fields = written_columns(model)
     names = ", ".join(_quoted(field.column) for field in fields.values())
     places = ", ".join("%s" for _name in fields)
     statement = f"INSERT INTO {_quoted(model._meta.db_table)} ({names}) VALUES ({places})"  # noqa: S608

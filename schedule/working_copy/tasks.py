@@ -14,7 +14,7 @@ def release_planned() -> None:
     release_due(timezone.now())
 
 
-def enqueue(moment: datetime) -> None:
+def enqueue_release(moment: datetime) -> None:
     """Wake the worker at a moment. Without a queue, the command or the next page of the desk releases."""
     if default_task_backend.supports_defer:
         release_planned.using(run_after=moment).enqueue()

@@ -102,7 +102,7 @@ def test_only_people_clash(tmp_path: Path) -> None:
     """No room, board or time of a synthetic timetable does: what a chair finds is what chance brings."""
     (path,) = generate(300, last_year=FIRST, into=tmp_path)
     load(path)
-    kinds = {str(one.kind) for one in clashes.of(Edition.objects.get(slug=str(FIRST)))}
+    kinds = {str(one.kind) for one in clashes.find_clashes(Edition.objects.get(slug=str(FIRST))).all}
     assert kinds <= {"person", "poster_and_talk"}
     assert Person.objects.exclude(native_name="").exists()
 

@@ -226,7 +226,7 @@ def test_agenda_hinders_nobody(open_page: Callable[..., Page]) -> None:
 def test_posters_of_a_large_session_are_narrowed_to_my_stars(
     open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedule.views.LIGHT", 2)
+    monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 2)
     monkeypatch.setattr("schedule.poster_pages.POSTERS_PER_PAGE", 3)
     session = Session.objects.published().filter(kind="poster").earliest("start")
     page = open_page()

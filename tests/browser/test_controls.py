@@ -44,7 +44,7 @@ def test_content_begins_soon_after_the_heading_on_a_phone(open_page: Callable[..
 def test_posters_of_a_full_hall_begin_on_the_first_screen_of_a_phone(
     open_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedule.views.LIGHT", 1)
+    monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 1)
     edition = make.make_edition(2031)
     hall = make.make_session(edition, kind="poster", room=make.make_room(edition, "Exhibition Hall C"))
     topic = make.make_topic(edition)

@@ -13,7 +13,7 @@ from conference.models import Edition
 from exchange.models import ImportJob
 from papers.models import Paper
 from schedule.models import Presentation, Session, WorkingCopy
-from schedule.working_copy.block import changing, open_copies
+from schedule.working_copy.block import edit_working_copy, open_copies
 from schedule.working_copy.release import open_copy
 from tests import factories as make
 from tests.browser.axe import DESK_LOOKS, DESKTOP, PHONE, hindrances
@@ -180,7 +180,7 @@ def test_pages_of_the_desk_hinder_nobody(edition: Edition, open_desk: Callable[.
     session = Session.objects.get(title="Vision talks")
     hall = make.make_session(edition, kind="poster", title="Posters", status="published")
     make.make_presentation(hall, kind="poster", title="Poster", board="1")
-    with changing(open_copies()):
+    with edit_working_copy(open_copies()):
         Session.objects.filter(pk=session.pk).update(status="draft")
     admin, here = "/admin/schedule", f"?edition={edition.pk}"
     paths = [

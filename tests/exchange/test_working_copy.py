@@ -15,7 +15,7 @@ from papers.models import Paper
 from people.models import Person
 from schedule.models import PendingChanges, Presentation, Room, Session, SessionRole, Speaker
 from schedule.working_copy import release as releasing
-from schedule.working_copy.block import changing, open_copies, pending_rows, reading
+from schedule.working_copy.block import edit_working_copy, open_copies, pending_rows, show_working_copy
 from tests import factories as make
 from tests.exchange.programs import odd
 
@@ -39,7 +39,7 @@ def counts() -> dict[str, int]:
 
 def test_schedule_waits_and_papers_are_public(run: ImportRun) -> None:
     public = counts()
-    with reading(open_copies()):
+    with show_working_copy(open_copies()):
         working = counts()
         again = load(odd(), "2021")
     releasing.release(open_copies()[0], None, timezone.now())
@@ -54,7 +54,7 @@ def test_schedule_waits_and_papers_are_public(run: ImportRun) -> None:
 def test_tables_find_sessions_that_wait() -> None:
     edition = make.make_edition()
     releasing.open_copy(edition, None, timezone.now())
-    with changing(open_copies()):
+    with edit_working_copy(open_copies()):
         uid = make.make_session(edition, title="Late posters", kind="poster").uid
     table = Source("a.csv", b"ID,Title,Accept as,Session name\n1,A,Poster,Late posters\n")
     program = spreadsheet.read([table], reading_context(edition))
@@ -87,7 +87,7 @@ def test_reverting_the_import_drops_what_waits(run: ImportRun) -> None:
 
 def test_import_on_which_others_build_stays(run: ImportRun) -> None:
     user = User.objects.create_user("chair")
-    with changing(open_copies()):
+    with edit_working_copy(open_copies()):
         session = Session.objects.order_by("pk").first()
         assert session is not None
         session.title = "By hand"

@@ -28,7 +28,7 @@ from operations.privacy.subjects import find_person
 from papers.models import Authorship, Paper
 from people.models import Invitation, Person, PersonName
 from schedule.models import PendingChanges
-from schedule.working_copy.block import changing, open_copies, reading
+from schedule.working_copy.block import edit_working_copy, open_copies, show_working_copy
 from schedule.working_copy.release import open_copy
 from tests import factories as make
 
@@ -302,11 +302,11 @@ def test_what_waits_in_a_working_copy_is_erased_too(person: Person) -> None:
     edition = make.make_edition(2044)
     open_copy(edition, None, timezone.now())
     session = make.make_session(edition, uid="s44")
-    with changing(open_copies()):
+    with edit_working_copy(open_copies()):
         make.add_role(session, person, "chair", name="Dr. Ada Printed", affiliation="Home")
     call_command("erase_personal_data", "--person", person.uid, "--yes")
     (row,) = PendingChanges.objects.get().rows
-    with reading(open_copies()):
+    with show_working_copy(open_copies()):
         shown = session.roles.get().name
 
     assert "Printed" not in str(row)

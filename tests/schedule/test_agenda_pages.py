@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from conference.models import Edition
 from schedule.agenda.agendas import star_of
-from schedule.following import WRITES_A_MINUTE, Agenda, AgendaStar
+from schedule.following import MAX_WRITES_PER_MINUTE, Agenda, AgendaStar
 from tests import factories as make
 from tests.reading import Page, read
 from tests.schedule.test_query_counts import add_talks
@@ -311,7 +311,7 @@ def test_other_sites_cannot_change_an_agenda(client: Client, edition: Edition) -
 
 def test_writing_is_bounded(client: Client, edition: Edition) -> None:
     kept(client)
-    Agenda.objects.update(writes=WRITES_A_MINUTE, writes_since=timezone.now())
+    Agenda.objects.update(writes=MAX_WRITES_PER_MINUTE, writes_since=timezone.now())
 
     response = client.post("/2021/agenda/sync/", {"stars": ""}, headers=JSON)
 
@@ -322,7 +322,7 @@ def test_writing_is_bounded(client: Client, edition: Edition) -> None:
 
 
 def test_making_agendas_is_bounded(client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("schedule.agenda.agendas.NEW_A_MINUTE", 1)
+    monkeypatch.setattr("schedule.agenda.agendas.MAX_NEW_PER_MINUTE", 1)
     kept(client)
 
     assert Client().post("/2021/agenda/stars/").status_code == 429

@@ -13,8 +13,8 @@ from schedule.agenda.stars import (
     Seen,
     Star,
     UnreadableError,
-    dated,
-    later,
+    date_star,
+    overrules,
     read_stars,
     write_stars,
 )
@@ -75,14 +75,14 @@ def test_too_much_is_refused() -> None:
 def test_later_word_counts_and_of_two_at_once_the_removal() -> None:
     on, off = Star("p", "a", Seen(), NOON), Star("p", "a", Seen(), NOON, removed=True)
 
-    assert later(off, on)
-    assert not later(on, off)
-    assert not later(on, on)
-    assert later(Star("p", "a", Seen(), NOON + SECOND), off)
+    assert overrules(off, on)
+    assert not overrules(on, off)
+    assert not overrules(on, on)
+    assert overrules(Star("p", "a", Seen(), NOON + SECOND), off)
     assert read_stars(f"{off} {on}") == [off]
 
 
 def test_fast_clock_does_not_win_for_ever() -> None:
-    assert dated(Star("p", "a", at=NOON + HOUR), NOON).at == NOON
-    assert dated(Star("p", "a"), NOON).at == NOON
-    assert dated(Star("p", "a", at=NOON - HOUR), NOON).at == NOON - HOUR
+    assert date_star(Star("p", "a", at=NOON + HOUR), NOON).at == NOON
+    assert date_star(Star("p", "a"), NOON).at == NOON
+    assert date_star(Star("p", "a", at=NOON - HOUR), NOON).at == NOON - HOUR

@@ -3,7 +3,7 @@
 import pytest
 from django.core.exceptions import ValidationError
 
-from schedule.board_plan import Poster, assign, back_and_forth, board_rows
+from schedule.board_plan import Poster, assign_boards, back_and_forth, board_rows
 
 
 @pytest.mark.parametrize(
@@ -54,17 +54,17 @@ def posters(**boards: str) -> list[Poster[str]]:
 
 
 def test_posters_get_boards_in_order_and_fixed_ones_stay() -> None:
-    found = assign([["1", "2"], ["3", "4"]], posters(a="", b="2", c="", d="Foyer", e=""))
+    found = assign_boards([["1", "2"], ["3", "4"]], posters(a="", b="2", c="", d="Foyer", e=""))
     assert found == {"a": "1", "b": "2", "c": "3", "d": "Foyer", "e": "4"}
 
 
 def test_fixed_board_is_known_however_it_is_written() -> None:
-    assert assign([["A1", "A2"]], posters(a=" a1 ", b="")) == {"a": " a1 ", "b": "A2"}
+    assert assign_boards([["A1", "A2"]], posters(a=" a1 ", b="")) == {"a": " a1 ", "b": "A2"}
 
 
 def test_too_few_boards_are_reported_with_numbers() -> None:
     with pytest.raises(ValidationError) as error:
-        assign([["1", "2"]], posters(a="", b="2", c="", d=""))
+        assign_boards([["1", "2"]], posters(a="", b="2", c="", d=""))
     assert error.value.messages[0] == (
         "1 board is free and 3 posters need a board: 2 are missing. "
         "Add boards to the list. Nothing was assigned."
@@ -77,20 +77,31 @@ def by(*presenters: int, key: str, board: str = "", topic: int = 0) -> Poster[st
 
 def test_posters_of_one_presenter_are_next_to_each_other() -> None:
     chosen = [by(1, key="a"), by(2, key="b"), by(3, key="c"), by(1, key="d"), by(2, 1, key="e")]
-    assert assign([["1", "2", "3", "4", "5"]], chosen) == {"a": "1", "d": "2", "b": "3", "e": "4", "c": "5"}
+    assert assign_boards([["1", "2", "3", "4", "5"]], chosen) == {
+        "a": "1",
+        "d": "2",
+        "b": "3",
+        "e": "4",
+        "c": "5",
+    }
 
 
 def test_posters_stay_beside_the_fixed_one_of_their_presenter() -> None:
     chosen = [by(2, key="x"), by(1, key="a"), by(3, key="y"), by(1, key="fixed", board="A3")]
-    assert assign([["A1", "A2", "A3", "A4"]], chosen) == {"fixed": "A3", "a": "A2", "x": "A1", "y": "A4"}
+    assert assign_boards([["A1", "A2", "A3", "A4"]], chosen) == {
+        "fixed": "A3",
+        "a": "A2",
+        "x": "A1",
+        "y": "A4",
+    }
 
 
 def test_each_topic_starts_in_a_row_of_its_own() -> None:
     chosen = [by(key="a"), by(key="b", topic=1), by(key="c", topic=1), by(key="d", topic=2)]
     rows = [["A1", "A2"], ["B1", "B2"], ["C1", "C2"]]
-    assert assign(rows, chosen, new_rows=True) == {"a": "A1", "b": "B1", "c": "B2", "d": "C1"}
+    assert assign_boards(rows, chosen, new_rows=True) == {"a": "A1", "b": "B1", "c": "B2", "d": "C1"}
     with pytest.raises(ValidationError) as error:
-        assign(rows[:2], chosen, new_rows=True)
+        assign_boards(rows[:2], chosen, new_rows=True)
     assert error.value.messages[0] == (
         "There are too few rows to start each topic in a new one. "
         "Add rows, or let topics share rows. Nothing was assigned."

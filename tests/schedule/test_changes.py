@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from schedule.releases import ProgramChange, Snapshot, SnapshotRow, TimeAndRoom, changes
+from schedule.releases import ProgramChange, Snapshot, SnapshotRow, TimeAndRoom, find_changes
 
 TEN = datetime(2026, 3, 28, 9, tzinfo=UTC)  # 10:00 in Berlin, the day before the clocks change
 HOUR = timedelta(hours=1)
@@ -18,7 +18,7 @@ PROGRAM = {"session:s": SESSION, "paper:p": PAPER, "presentation:a": TALK}
 
 
 def told(before: dict[str, SnapshotRow], after: dict[str, SnapshotRow]) -> list[str]:
-    return [change.line for change in changes(Snapshot(before), Snapshot(after))]
+    return [change.line for change in find_changes(Snapshot(before), Snapshot(after))]
 
 
 def altered(**parts: Any) -> dict[str, SnapshotRow]:
@@ -105,7 +105,7 @@ def test_same_moment_in_another_zone_is_no_change() -> None:
 
 
 def test_change_says_what_was_and_what_is() -> None:
-    (change,) = changes(Snapshot(altered()), Snapshot(altered(s={**LATER, "room": ""})))
+    (change,) = find_changes(Snapshot(altered()), Snapshot(altered(s={**LATER, "room": ""})))
 
     before, after = TimeAndRoom(TEN, TEN + HOUR, "hall"), TimeAndRoom(TEN + HOUR, TEN + 2 * HOUR)
     assert change == ProgramChange("moved", "session:s", "Compilers", before, after)
@@ -122,5 +122,5 @@ def test_list_begins_with_what_does_not_take_place_and_is_sorted_by_time() -> No
 
 @pytest.mark.parametrize("thing", [SESSION, PAPER, TALK, SnapshotRow(), SnapshotRow("x", cancelled=True)])
 def test_thing_comes_back_as_it_was_written(thing: SnapshotRow) -> None:
-    assert SnapshotRow.read(thing.written()) == thing
-    assert len(TALK.written()) == 6
+    assert SnapshotRow.read(thing.to_json()) == thing
+    assert len(TALK.to_json()) == 6

@@ -15,9 +15,9 @@ from schedule.clashes.findings import (
     NameList,
     RoomCapacity,
     Severity,
-    until_the_next,
+    close_open_ends,
 )
-from schedule.clashes.rules import find, peak
+from schedule.clashes.rules import apply_rules, peak
 
 ZONE = ZoneInfo("Europe/Berlin")
 NINE = datetime(2026, 6, 1, 7, 0, tzinfo=UTC)
@@ -58,7 +58,7 @@ def hung(pk: int, whole: ClashEvent, **fields: Any) -> ClashEvent:
 def found(*events: ClashEvent) -> list[Clash]:
     sessions = [event for event in events if event.is_session]
     talks = [event for event in events if not event.is_session]
-    return find(ClashProgram(ZONE, sessions, talks, ROOMS, PEOPLE))
+    return apply_rules(ClashProgram(ZONE, sessions, talks, ROOMS, PEOPLE))
 
 
 def told(*events: ClashEvent) -> list[str]:
@@ -98,7 +98,7 @@ def test_a_clash_in_the_hour_that_comes_twice_lasts_as_the_clock_really_runs() -
 
     one = ClashEvent(PEOPLE[1], "oral", berlin(2, 0), berlin(2, 40, 1), **ADA)
     other = ClashEvent(PEOPLE[2], "oral", berlin(2, 50), berlin(2, 20, 1), **ADA)
-    [clash] = find(ClashProgram(ZONE, [], [one, other], ROOMS, PEOPLE))
+    [clash] = apply_rules(ClashProgram(ZONE, [], [one, other], ROOMS, PEOPLE))
 
     assert (clash.start, clash.start.fold) == (berlin(2, 50), 0)
     assert (clash.end, clash.end.fold) == (berlin(2, 20, 1), 1)
@@ -272,7 +272,7 @@ def test_a_talk_without_an_end_lasts_until_the_next_begins() -> None:
     whole = session(1, 0, 60)
     rows = [talk(1, 0, 60, whole), talk(2, 20, 60, whole), talk(3, 40, 60, whole), talk(4, 40, 50, whole)]
 
-    ended = until_the_next(rows, {1, 2, 3})
+    ended = close_open_ends(rows, {1, 2, 3})
 
     assert [(row.subject.pk, row.end) for row in ended] == [
         (1, at(20)),
@@ -280,20 +280,20 @@ def test_a_talk_without_an_end_lasts_until_the_next_begins() -> None:
         (3, at(60)),
         (4, at(50)),
     ]
-    assert [row.end for row in until_the_next(rows, set())] == [at(60), at(60), at(60), at(50)]
+    assert [row.end for row in close_open_ends(rows, set())] == [at(60), at(60), at(60), at(50)]
 
 
 def test_a_talk_without_an_end_is_not_cut_by_those_without_a_time() -> None:
     whole = session(1, 0, 60)
     rows = [talk(1, 0, 60, whole), talk(2, 30, 60, whole, timed=False)]
 
-    assert [row.end for row in until_the_next(rows, {1})] == [at(60), at(60)]
+    assert [row.end for row in close_open_ends(rows, {1})] == [at(60), at(60)]
 
 
 def test_a_talk_whose_session_has_ended_has_no_length() -> None:
     rows = [talk(1, 70, 60), talk(2, 90, 100)]
 
-    assert [(row.start, row.end) for row in until_the_next(rows, {1})] == [
+    assert [(row.start, row.end) for row in close_open_ends(rows, {1})] == [
         (at(70), at(70)),
         (at(90), at(100)),
     ]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schedule.clashes.findings import ClashEvent, ClashKind, ClashProgram, ClashSubject, RoomCapacity
-from schedule.clashes.rules import find, peak
-from schedule.timetable import overlap
+from schedule.clashes.rules import apply_rules, peak
+from schedule.timetable import overlaps
 
 DAY = datetime(2026, 10, 24, 21, 0, tzinfo=UTC)  # In Berlin over midnight, and the hour that comes twice.
 PEOPLE = {key: ClashSubject("person", key, f"p{key}", f"Person {key}") for key in (1, 2, 3)}
@@ -53,7 +53,7 @@ def is_whole_of(one: ClashEvent, other: ClashEvent) -> bool:
     """Whether `other` takes place inside `one`: a session, its parts, and the talks in both."""
     if not one.is_session:
         # A talk without a time of its own is where its session is.
-        place = None if one.timed or one.stands else one.session
+        place = None if one.timed or one.is_poster else one.session
         return place is not None and (other is place or is_whole_of(place, other))
     inside = other if other.is_session else other.session
     return inside is not None and one in (inside, inside.parent)
@@ -63,7 +63,7 @@ def expected(events: Sequence[ClashEvent], name: str) -> set[frozenset[tuple[str
     found = set()
     for one, other in combinations(events, 2):
         shared = bool(getattr(one, name) & getattr(other, name))
-        if shared and overlap(one, other) and not (is_whole_of(one, other) or is_whole_of(other, one)):
+        if shared and overlaps(one, other) and not (is_whole_of(one, other) or is_whole_of(other, one)):
             found.add(frozenset({one.subject.key, other.subject.key}))
     return found
 
@@ -71,7 +71,7 @@ def expected(events: Sequence[ClashEvent], name: str) -> set[frozenset[tuple[str
 def found(plan: ClashProgram, *kinds: ClashKind) -> set[frozenset[tuple[str, int]]]:
     return {
         frozenset(subject.key for subject in clash.subjects[:2])
-        for clash in find(plan)
+        for clash in apply_rules(plan)
         if clash.kind in kinds
     }
 
@@ -86,7 +86,7 @@ def test_rooms_used_twice_are_those_that_comparing_finds(plan: ClashProgram) -> 
     wanted = {
         frozenset({one.subject.key, other.subject.key})
         for one, other in combinations(plan.sessions, 2)
-        if one.room == other.room in (1, 2) and overlap(one, other)
+        if one.room == other.room in (1, 2) and overlaps(one, other)
         if one is not other.parent and other is not one.parent
     }
 
@@ -102,9 +102,11 @@ def test_every_part_that_does_not_lie_in_its_whole_is_told(plan: ClashProgram) -
         and not whole.start <= event.start <= event.end <= whole.end
     }
     parts = [
-        clash for clash in find(plan) if clash.kind in (ClashKind.OUTSIDE_PARENT, ClashKind.OUTSIDE_SESSION)
+        clash
+        for clash in apply_rules(plan)
+        if clash.kind in (ClashKind.OUTSIDE_PARENT, ClashKind.OUTSIDE_SESSION)
     ]
-    early = {clash.subjects[0].key for clash in find(plan) if clash.kind == ClashKind.ENDS_EARLY}
+    early = {clash.subjects[0].key for clash in apply_rules(plan) if clash.kind == ClashKind.ENDS_EARLY}
     told = {clash.subjects[0].key for clash in parts}
     over = {event.subject.key for event in plan.talks if event.session and event.session.subject.key in early}
 

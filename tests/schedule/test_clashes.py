@@ -52,11 +52,11 @@ def talk(whole: Session | None, first: int, last: int, **fields: Any) -> Present
 
 
 def kinds(edition: Edition) -> list[str]:
-    return [str(clash.kind.value) for clash in clashes.of(edition)]
+    return [str(clash.kind.value) for clash in clashes.find_clashes(edition).all]
 
 
 def told(edition: Edition) -> list[str]:
-    return [clash.message for clash in clashes.of(edition)]
+    return [clash.message for clash in clashes.find_clashes(edition).all]
 
 
 # People
@@ -67,7 +67,7 @@ def test_person_with_roles_in_two_sessions_at_once(role: str, edition: Edition) 
     ada = make_person("Ada")
     add_role(session(edition, title="First", kind="panel"), ada, role)
     add_role(session(edition, 30, 90, title="Second"), ada, "chair")
-    [clash] = clashes.of(edition)
+    [clash] = clashes.find_clashes(edition).all
 
     assert clash.message == "Ada: in two places at once: Panel “First”, and Oral session “Second”."
     assert (clash.kind, clash.severity) == (clashes.ClashKind.PERSON, clashes.Severity.SERIOUS)
@@ -85,7 +85,7 @@ def test_trap_equal_overlapping_and_touching_times(minutes: Minutes, found: int,
     add_role(session(edition), ada, "chair")
     add_role(session(edition, *minutes), ada, "speaker")
 
-    assert len(clashes.of(edition)) == found
+    assert len(clashes.find_clashes(edition).all) == found
 
 
 def test_organizers_and_authors_who_do_not_present_are_free(edition: Edition) -> None:
@@ -136,7 +136,7 @@ def test_two_posters_of_one_presenter_are_worth_a_look(edition: Edition) -> None
     ada, posters = make_person("Ada"), session(edition, kind="poster")
     for title in ("First", "Second"):
         make_presentation(posters, paper_by(edition, ada, title=title), kind="poster")
-    [clash] = clashes.of(edition)
+    [clash] = clashes.find_clashes(edition).all
 
     assert clash.message == "Ada: in two places at once: Poster “First”, and Poster “Second”."
     assert clash.severity == clashes.Severity.LIGHT
@@ -173,7 +173,9 @@ def test_virtual_rooms_hold_any_number_and_coffee_is_worth_a_look(edition: Editi
     for kind in ("break", "poster"):
         session(edition, room=foyer, kind=kind)
 
-    assert [(one.kind.value, one.severity.value) for one in clashes.of(edition)] == [("room", "light")]
+    assert [(one.kind.value, one.severity.value) for one in clashes.find_clashes(edition).all] == [
+        ("room", "light")
+    ]
 
 
 def test_presentation_in_a_room_of_its_own_uses_it(edition: Edition) -> None:
@@ -220,7 +222,7 @@ def test_desk_counts_what_lies_outside_as_the_clashes_do(edition: Edition) -> No
             make_presentation(one, start=start, end=end, title="T", kind="talk")
 
     found: dict[str, set[int]] = defaultdict(set)
-    for clash in clashes.of(edition):
+    for clash in clashes.find_clashes(edition).all:
         found[clash.kind.value].add(clash.subjects[0].pk)
 
     assert {talk.pk for talk in Presentation.objects.outside_session()} == found["outside_session"]
@@ -282,7 +284,7 @@ def test_clocks_put_back_and_midnight(first: Minutes, second: Minutes, found: in
         start = half_past_two + timedelta(minutes=begin)
         add_role(make_session(edition, start=start, minutes=length), ada, "chair")
 
-    assert len(clashes.of(edition)) == found
+    assert len(clashes.find_clashes(edition).all) == found
 
 
 def test_touching_names_the_rows_asked_for(edition: Edition) -> None:
@@ -292,9 +294,9 @@ def test_touching_names_the_rows_asked_for(edition: Edition) -> None:
         add_role(one, person, "chair")
     part = talk(third, 0, 15, paper=paper_by(edition, ada))
 
-    assert [len(clashes.touching([row])) for row in (first, second, third, part)] == [2, 3, 3, 2]
-    assert len(clashes.touching([first, second, third])) == 4
-    assert clashes.touching([]) == []
+    assert [len(clashes.find_clashes_about([row])) for row in (first, second, third, part)] == [2, 3, 3, 2]
+    assert len(clashes.find_clashes_about([first, second, third])) == 4
+    assert clashes.find_clashes_about([]) == []
 
 
 def test_touching_a_session_leaves_out_talks_without_one(edition: Edition) -> None:
@@ -303,7 +305,7 @@ def test_touching_a_session_leaves_out_talks_without_one(edition: Edition) -> No
     add_role(session(edition), ada, "chair")
 
     assert kinds(edition) == ["person"]
-    assert clashes.touching([alone]) == []
+    assert clashes.find_clashes_about([alone]) == []
 
 
 # What plans would do
@@ -314,8 +316,8 @@ def test_plan_tells_what_is_new_what_is_solved_and_what_stays(edition: Edition) 
     first, second, third = (session(edition, place * 60, place * 60 + 60) for place in (0, 0, 1))
     for one, person in ((first, ada), (second, ada), (second, bob), (third, bob)):
         add_role(one, person, "chair")
-    nothing = clashes.difference(edition, clashes.PlannedEdit())
-    found = clashes.difference(
+    nothing = clashes.clash_difference(edition, clashes.PlannedEdit())
+    found = clashes.clash_difference(
         edition, clashes.PlannedEdit({second.pk: {"start": third.start, "end": third.end}})
     )
 
@@ -330,7 +332,9 @@ def test_plan_tells_what_is_new_what_is_solved_and_what_stays(edition: Edition) 
 def test_plan_for_a_talk_alone_is_compared_with_what_is_stored(edition: Edition) -> None:
     whole = session(edition)
     late = talk(whole, 60, 70)
-    found = clashes.difference(edition, clashes.PlannedEdit(talks={late.pk: {"start": at(0), "end": at(10)}}))
+    found = clashes.clash_difference(
+        edition, clashes.PlannedEdit(talks={late.pk: {"start": at(0), "end": at(10)}})
+    )
 
     assert (found.all, found.new, len(found.solved)) == ([], [], 1)
 
@@ -343,7 +347,7 @@ def test_clash_concerns_its_sessions_and_those_of_its_talks(edition: Edition) ->
     talk(whole, 0, 15, paper=paper_by(edition, ada))
     make_presentation(None, edition=edition, speakers=[ada], start=at(0), end=at(15))
     add_role(other, ada, "chair")
-    found = clashes.difference(edition, clashes.PlannedEdit())
+    found = clashes.clash_difference(edition, clashes.PlannedEdit())
 
     assert sorted(sorted(found.sessions(clash)) for clash in found.all) == [
         [whole.pk],
@@ -370,14 +374,14 @@ def test_queries_are_the_same_for_few_and_many(
     planned = clashes.PlannedEdit(talks={moved.pk: {"session": whole.pk, "start": at(5), "end": at(20)}})
 
     with django_assert_num_queries(5):
-        found = clashes.of(edition)
+        found = clashes.find_clashes(edition).all
     with django_assert_num_queries(5):
-        clashes.touching([whole])
-    clashes.found(edition)
+        clashes.find_clashes_about([whole])
+    clashes.cached_clashes(edition)
     with django_assert_num_queries(2):
-        clashes.difference(edition, planned)
+        clashes.clash_difference(edition, planned)
     with django_assert_num_queries(13):
-        near = clashes.difference(edition, planned, nearby=True)
+        near = clashes.clash_difference(edition, planned, nearby=True)
 
     away_kinds = {clashes.ClashKind.PERSON_AWAY, clashes.ClashKind.ROOM_AWAY}
     assert away_kinds <= {clash.kind for clash in found}
@@ -391,18 +395,18 @@ def test_clashes_are_searched_once_until_something_changes(edition: Edition) -> 
     room = make_room(edition)
     first, second = session(edition, room=room), session(edition, room=room)
     with CaptureQueriesContext(connection) as cold:
-        before = clashes.found(edition)
+        before = clashes.cached_clashes(edition)
     with CaptureQueriesContext(connection) as warm:
-        again = clashes.found(edition)
-    fresh = clashes.touching([first])
+        again = clashes.cached_clashes(edition)
+    fresh = clashes.find_clashes_about([first])
     with revision.lock():
         Session.objects.filter(pk=second.pk).update(start=at(60), end=at(90))
         # The revision advances at the end: nothing of this is cached.
-        inside = clashes.found(edition)
+        inside = clashes.cached_clashes(edition)
         Session.objects.filter(pk=second.pk).update(start=at(30))
 
     assert again is before
     assert (len(cold), len(warm)) == (7, 2)
-    assert [len(found.all) for found in (before, inside, clashes.found(edition))] == [1, 0, 1]
-    assert before.touching([first]) == before.all == fresh
-    assert before.touching([]) == []
+    assert [len(found.all) for found in (before, inside, clashes.cached_clashes(edition))] == [1, 0, 1]
+    assert before.about([first]) == before.all == fresh
+    assert before.about([]) == []

@@ -207,7 +207,7 @@ def test_running_session_is_marked(client: Client, edition: Edition) -> None:
 def test_full_hall_shows_first_boards_and_leads_to_all(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedule.views.LIGHT", 11)
+    monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 11)
     hall = make.make_session(edition, kind="poster", title="Hall")
     for number in range(12):
         make.make_presentation(hall, make.make_paper(edition), kind="poster", board=str(number + 1))
@@ -220,7 +220,7 @@ def test_full_hall_shows_first_boards_and_leads_to_all(
 def test_big_program_is_an_overview_of_sessions(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedule.views.WHOLE", 1)
+    monkeypatch.setattr("schedule.views.MAX_PROGRAM_TALKS", 1)
     hall = make.make_session(edition, kind="poster", title="Hall")
     for _ in range(2):
         make.make_presentation(hall, make.make_paper(edition), kind="poster")

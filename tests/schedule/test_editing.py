@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from conference.models import Edition
-from schedule.editing import Placement, end_after, follow, moment_on, spread
+from schedule.editing import Placement, end_after, moment_on, moved_parts, spread_talks
 
 BERLIN = Edition(timezone="Europe/Berlin", day_start_hour=4)
 # The clocks go forward on Sunday 28 March 2027 and back on Sunday 31 October.
@@ -87,8 +87,11 @@ def test_parts_follow_their_whole_into_its_room() -> None:
     inside = Placement(utc(2027, 6, 7, 10), utc(2027, 6, 7, 11), 1)
     beside = Placement(utc(2027, 6, 7, 10), utc(2027, 6, 7, 11), 3)
     hour = utc(2027, 6, 8, 10), utc(2027, 6, 8, 11)
-    assert follow(before, after, {7: inside, 8: beside}) == {7: Placement(*hour, 2), 8: Placement(*hour, 3)}
-    assert follow(before, before, {7: inside}) == {}
+    assert moved_parts(before, after, {7: inside, 8: beside}) == {
+        7: Placement(*hour, 2),
+        8: Placement(*hour, 3),
+    }
+    assert moved_parts(before, before, {7: inside}) == {}
 
 
 def test_places_are_compared_as_moments() -> None:
@@ -102,9 +105,13 @@ def test_places_are_compared_as_moments() -> None:
 
 def test_talks_share_a_session_equally_in_whole_minutes() -> None:
     span = (berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 11))
-    assert shown(spread(*span, [0, 0, 0])) == ["07 10:00 07 10:20", "07 10:20 07 10:40", "07 10:40 07 11:00"]
+    assert shown(spread_talks(*span, [0, 0, 0])) == [
+        "07 10:00 07 10:20",
+        "07 10:20 07 10:40",
+        "07 10:40 07 11:00",
+    ]
     quarter = (berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 10, 10))
-    assert shown(spread(*quarter, [0] * 4)) == [
+    assert shown(spread_talks(*quarter, [0] * 4)) == [
         "07 10:00 07 10:02",
         "07 10:02 07 10:05",
         "07 10:05 07 10:07",
@@ -114,7 +121,7 @@ def test_talks_share_a_session_equally_in_whole_minutes() -> None:
 
 def test_pauses_and_gaps_stand_between_talks() -> None:
     span = (berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 12))
-    assert shown(spread(*span, [0, 20, 30], gap=5)) == [
+    assert shown(spread_talks(*span, [0, 20, 30], gap=5)) == [
         "07 10:00 07 10:30",
         "07 10:35 07 11:05",
         "07 11:30 07 12:00",
@@ -123,7 +130,7 @@ def test_pauses_and_gaps_stand_between_talks() -> None:
 
 def test_talks_of_given_length_may_run_over() -> None:
     span = (berlin(2027, 6, 7, 23, 30), berlin(2027, 6, 8))
-    assert shown(spread(*span, [0, 0], minutes=20)) == ["07 23:30 07 23:50", "07 23:50 08 00:10"]
+    assert shown(spread_talks(*span, [0, 0], minutes=20)) == ["07 23:30 07 23:50", "07 23:50 08 00:10"]
 
 
 @pytest.mark.parametrize(
@@ -138,7 +145,7 @@ def test_talks_of_given_length_may_run_over() -> None:
     ],
 )
 def test_time_passes_as_it_does_when_clocks_change(start: datetime, end: datetime, spans: list[str]) -> None:
-    found = spread(start, end, [0, 0])
+    found = spread_talks(start, end, [0, 0])
     lengths = {(last - first) for first, last in found}
     assert shown(found) == spans
     assert lengths == {timedelta(minutes=30)}
@@ -147,8 +154,8 @@ def test_time_passes_as_it_does_when_clocks_change(start: datetime, end: datetim
 def test_session_without_a_minute_for_each_talk_says_so() -> None:
     span = (berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 10, 10))
     with pytest.raises(ValidationError, match="There are 10 minutes, and 13 are needed"):
-        spread(*span, [0, 0, 0], gap=5)
+        spread_talks(*span, [0, 0, 0], gap=5)
 
 
 def test_nothing_is_spread_over_a_session_without_talks() -> None:
-    assert spread(berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 11), []) == []
+    assert spread_talks(berlin(2027, 6, 7, 10), berlin(2027, 6, 7, 11), []) == []

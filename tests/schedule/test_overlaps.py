@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schedule.timetable import back_to_back, nested, overlap, overlapping
+from schedule.timetable import back_to_back, is_nested, overlapping_pairs, overlaps
 
 MORNING = datetime(2026, 10, 25, 0, 0, tzinfo=UTC)  # In Berlin the hour from 02:00 comes twice.
 ZONES = [UTC, ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Kathmandu")]
@@ -46,16 +46,16 @@ def test_sweep_finds_what_comparing_all_with_all_finds(rows: list[Spell]) -> Non
         (one, other)
         for place, one in enumerate(rows)
         for other in rows[place + 1 :]
-        if overlap(one, other) and not nested(one, other)
+        if overlaps(one, other) and not is_nested(one, other)
     ]
 
-    assert pairs(overlapping(rows)) == pairs(slow)
-    assert pairs(overlapping(rows[::-1])) == pairs(slow)
+    assert pairs(overlapping_pairs(rows)) == pairs(slow)
+    assert pairs(overlapping_pairs(rows[::-1])) == pairs(slow)
 
 
 @given(spells(), st.integers(1, 3))
 def test_limit_leaves_pairs_out_and_invents_none(rows: list[Spell], most: int) -> None:
-    everything, some = pairs(overlapping(rows)), pairs(overlapping(rows, most))
+    everything, some = pairs(overlapping_pairs(rows)), pairs(overlapping_pairs(rows, most))
     caught = {name for pair in everything for name in pair}
 
     assert [pair for pair in some if pair not in everything] == []
@@ -88,16 +88,16 @@ def test_trap_conflict_warning_vanishes_when_both_talks_start_at_the_same_minute
 ) -> None:
     rows = [spell("a", *one), spell("b", *other)]
 
-    assert bool(overlapping(rows)) is is_found
-    assert bool(overlapping(rows[::-1])) is is_found
+    assert bool(overlapping_pairs(rows)) is is_found
+    assert bool(overlapping_pairs(rows[::-1])) is is_found
 
 
 def test_pairs_are_in_the_order_of_time_and_leave_out_wholes() -> None:
     long, first, second = spell("l", 0, 90), spell("a", 10, 20), spell("b", 50, 60)
     whole, part, other = spell("w", 0, 30), spell("p", 0, 20, "w"), spell("q", 10, 20, "w")
 
-    assert overlapping([second, first, long]) == [(long, first), (long, second)]
-    assert overlapping([whole, part, other]) == [(part, other)]
+    assert overlapping_pairs([second, first, long]) == [(long, first), (long, second)]
+    assert overlapping_pairs([whole, part, other]) == [(part, other)]
 
 
 def test_neighbors_touch() -> None:
@@ -109,4 +109,4 @@ def test_neighbors_touch() -> None:
 def test_thousands_at_one_moment_are_told_by_a_few_pairs() -> None:
     rows = [Spell(str(n), MORNING, MORNING, frozenset({str(n)})) for n in range(3_000)]
 
-    assert len(overlapping(rows, 5)) < 5 * 3_000
+    assert len(overlapping_pairs(rows, 5)) < 5 * 3_000

@@ -5,7 +5,7 @@ from django.test import Client
 
 from conference.models import Edition
 from schedule.models import Presentation, Session
-from schedule.poster_pages import row_of
+from schedule.poster_pages import board_row_name
 from tests import factories as make
 from tests.reading import read
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def hall(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> Session:
     """Eight posters in two rows of four, three on a page."""
-    monkeypatch.setattr("schedule.views.LIGHT", 2)
+    monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 2)
     monkeypatch.setattr("schedule.poster_pages.POSTERS_PER_PAGE", 3)
     session = make.make_session(edition, kind="poster", title="Wall")
     topics = [make.make_topic(edition, name, slug=name.lower()) for name in ("Vision", "Theory")]
@@ -109,7 +109,7 @@ def test_unknown_topic_and_page_are_named(client: Client, hall: Session) -> None
     ],
 )
 def test_row_is_what_comes_before_the_number_else_twenty_boards(board: str, row: str) -> None:
-    assert row_of(board) == row
+    assert board_row_name(board) == row
 
 
 def test_posters_without_a_session_are_folded(client: Client, edition: Edition) -> None:

@@ -16,7 +16,7 @@ from conference.models import Edition
 from editorial.desk import open_checks
 from people.models import Person
 from schedule import clashes
-from schedule.invitations.models import WRITES_A_MINUTE, Part, State
+from schedule.invitations.models import MAX_WRITES_PER_MINUTE, Part, State
 from schedule.models import (
     Presentation,
     ProgramInvitation,
@@ -183,7 +183,7 @@ def test_other_sites_cannot_answer_and_nobody_does_without_end(
 ) -> None:
     strict, client = Client(enforce_csrf_checks=True), Client()
     forged = strict.post(link, {"do": "confirm"})
-    ProgramInvitation.objects.update(writes=WRITES_A_MINUTE, writes_since=timezone.now())
+    ProgramInvitation.objects.update(writes=MAX_WRITES_PER_MINUTE, writes_since=timezone.now())
     often = client.post(link, {"do": "confirm"})
 
     assert (forged.status_code, often.status_code) == (403, 429)
@@ -220,13 +220,13 @@ def test_person_says_when_and_the_clash_page_warns(
     other = Unavailability.objects.create(
         edition=session.edition, person=make_person("Bob"), start=START, end=START + timedelta(hours=1)
     )
-    before = clashes.of(session.edition)
+    before = clashes.find_clashes(session.edition).all
     client.post(link, {"do": "add", "start": f"{DAY}T00:00", "end": f"{DAY}T18:00", "note": "On a train"})
     row = Unavailability.objects.get(person=ada)
     page = client.get(link).text
     desk = admin_client.get(f"/admin/schedule/session/clashes/?edition={session.edition_id}").text
     client.post(link, {"do": "remove", "time": other.pk})
-    (clash,) = clashes.of(session.edition)
+    (clash,) = clashes.find_clashes(session.edition).all
 
     assert before == []
     assert row.start.astimezone(session.edition.zone).strftime("%H:%M") == "00:00"
@@ -237,7 +237,7 @@ def test_person_says_when_and_the_clash_page_warns(
     # Another's time is not theirs to remove.
     assert Unavailability.objects.filter(pk=other.pk).exists()
     client.post(link, {"do": "remove", "time": row.pk})
-    assert clashes.of(session.edition) == []
+    assert clashes.find_clashes(session.edition).all == []
 
 
 def test_room_and_merged_person_clash_and_what_only_touches_does_not(
@@ -251,11 +251,11 @@ def test_room_and_merged_person_clash_and_what_only_touches_does_not(
     former = make_person("A. Lovelace", merged_into=ada)
     make = Unavailability.objects.create
     make(edition=edition, room=session.room, start=START + hour, end=START + 2 * hour)
-    assert clashes.of(edition) == []
+    assert clashes.find_clashes(edition).all == []
     make(edition=edition, room=session.room, start=START, end=START + hour)
     make(edition=edition, person=former, start=START + 3 * hour, end=START + 4 * hour)
 
-    assert [(one.kind, one.is_serious) for one in clashes.of(edition)] == [
+    assert [(one.kind, one.is_serious) for one in clashes.find_clashes(edition).all] == [
         ("room_away", True),
         ("person_away", False),
     ]
@@ -265,7 +265,7 @@ def test_plan_that_moves_a_session_solves_it(edition: Edition, session: Session)
     hour = timedelta(hours=1)
     Unavailability.objects.create(edition=edition, room=session.room, start=START, end=START + hour)
     moved = {session.pk: {"start": START + hour, "end": START + 2 * hour}}
-    found = clashes.difference(edition, clashes.PlannedEdit(moved))
+    found = clashes.clash_difference(edition, clashes.PlannedEdit(moved))
 
     assert (found.all, len(found.solved)) == ([], 1)
 

@@ -6,7 +6,7 @@ import pytest
 
 from conference.models import Edition
 from schedule.models import Presentation, Session, SessionRole
-from schedule.rows import fill
+from schedule.rows import attach_talks
 from tests import factories as make
 from tests.pseudolocale import pseudolocale
 
@@ -111,7 +111,7 @@ def test_hidden_name_is_replaced_by_the_display_name(edition: Edition) -> None:
     talk = make.make_presentation(session)
     talk.speakers.create(person=person, name="Ada Old")
     shown = edition.sessions.with_people().get()
-    fill([shown], edition.presentations.published(), most=9)
+    attach_talks([shown], edition.presentations.published(), most=9)
 
     assert shown.shown_roles[0].shown_name == "Ada New"
     assert shown.talks[0].shown_speakers[0].shown_name == "Ada New"

@@ -99,7 +99,7 @@ def test_boards_stand_in_walking_order_with_folded_abstracts(client: Client, edi
 def test_full_hall_leaves_abstracts_to_their_pages(
     client: Client, edition: Edition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("schedule.views.LIGHT", 2)
+    monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 2)
     session = make.make_session(edition, kind="poster")
     papers = [make.make_paper(edition, abstract="Long text.") for _ in range(3)]
     for paper in papers:

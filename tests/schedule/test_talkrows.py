@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from conference.models import Edition
 from schedule.models import Session
-from schedule.rows import TALKS_SHOWN, fill
+from schedule.rows import TALKS_SHOWN, attach_talks
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 def filled(edition: Edition, **options: Any) -> list[Session]:
     sessions = list(edition.sessions.with_place().order_by("pk"))
-    fill(sessions, edition.presentations.published(), **options)
+    attach_talks(sessions, edition.presentations.published(), **options)
     return sessions
 
 
@@ -41,14 +41,14 @@ def test_talks_take_five_questions_however_many(edition: Edition, number: int) -
     crowd(edition, number)
     sessions = list(edition.sessions.with_place())
     with CaptureQueriesContext(connection) as asked:
-        fill(sessions, edition.presentations.published(), most=9, abstracts=True, materials=True)
+        attach_talks(sessions, edition.presentations.published(), most=9, abstracts=True, materials=True)
 
     assert len(asked) == 5
 
 
 def test_without_sessions_nothing_is_asked(edition: Edition) -> None:
     with CaptureQueriesContext(connection) as asked:
-        fill([], edition.presentations.published(), most=9)
+        attach_talks([], edition.presentations.published(), most=9)
 
     assert len(asked) == 0
 

@@ -94,7 +94,7 @@ def test_day_of_lies_between_the_bounds_of_its_day(moment: datetime, zone: str, 
 @given(st.dates(), st.integers(0, 40), st.lists(st.dates(), max_size=5))
 def test_strip_has_every_used_day_once_in_order(first: date, length: int, used: list[date]) -> None:
     last = min(first, date.max - timedelta(days=41)) + timedelta(days=length)
-    found = timetable.strip(min(first, last), last, used)
+    found = timetable.day_strip(min(first, last), last, used)
 
     assert found == sorted(set(found))
     assert set(used) <= set(found)
@@ -129,7 +129,7 @@ def test_block_names_an_end_only_where_it_is_shared() -> None:
     ],
 )
 def test_series_stands_in_its_order_at_its_places(given: str, expected: str) -> None:
-    assert timetable.in_series(given.split("|")) == expected.split("|")
+    assert timetable.sort_series(given.split("|")) == expected.split("|")
 
 
 def test_equal_wall_times_while_clocks_go_back_are_two_blocks() -> None:
@@ -158,7 +158,7 @@ def test_session_of_ten_thousand_minutes_stands_on_its_first_day() -> None:
 def test_strip_of_an_endless_edition_shows_used_days_only() -> None:
     used = [date(2021, 4, 6)]
 
-    assert timetable.strip(date(2021, 4, 5), date(2121, 4, 9), used) == used
+    assert timetable.day_strip(date(2021, 4, 5), date(2121, 4, 9), used) == used
 
 
 @pytest.mark.parametrize("written", ["2021-4-6", "20210406", "2021-W14-2", "2021-02-30", "today", "", "²"])

@@ -33,7 +33,13 @@ from schedule.models import (
     WorkingCopy,
 )
 from schedule.working_copy import release as releasing
-from schedule.working_copy.block import changing, open_copies, pending_rows, reading, reserve_all_keys
+from schedule.working_copy.block import (
+    edit_working_copy,
+    open_copies,
+    pending_rows,
+    reserve_all_keys,
+    show_working_copy,
+)
 from schedule.working_copy.release import MINE, THEIRS, RefusedError
 from tests import factories as make
 from tests.connections import SECONDS, over_another_connection, until_somebody_waits
@@ -84,7 +90,7 @@ def user(db: None) -> User:
 
 def change(user: User, act: Callable[[], object], **more: Any) -> None:
     """Let somebody change something in all working copies."""
-    with changing(open_copies(), **more), recording(Origin.FORM, user):
+    with edit_working_copy(open_copies(), **more), recording(Origin.FORM, user):
         act()
 
 
@@ -133,7 +139,7 @@ def test_changes_are_nowhere_public_until_released(
     for page, body in before.items():
         assert now[page].decode().splitlines() == body.decode().splitlines(), page
     assert program.revision >= revision
-    with reading(open_copies([program.pk])):
+    with show_working_copy(open_copies([program.pk])):
         working = state()
     assert working != state()
     assert WorkingCopy.objects.get().row_count == len(pending_rows(open_copies()))
@@ -143,7 +149,7 @@ def test_changes_are_nowhere_public_until_released(
         for mine, theirs in zip(rows, now_public[model], strict=True):
             assert theirs == mine
     assert public(client, program) != before
-    assert ChangeSet.objects.filter(detail=releasing.RELEASE).count() == 1
+    assert ChangeSet.objects.filter(detail=releasing.RELEASE_DETAIL).count() == 1
     assert WorkingCopy.objects.get().row_count == 0
     assert sets < ChangeSet.objects.count()
 
@@ -176,7 +182,7 @@ def test_two_chairs_write_field_by_field(copy: WorkingCopy, user: User) -> None:
     other = User.objects.create_superuser("other")
     changed_title(user, "New title")
     change(other, lambda: Session.objects.filter(uid="s1").update(room=Room.objects.get(slug="hall-2")))
-    with reading(open_copies()):
+    with show_working_copy(open_copies()):
         working = one("s1")
     (row,) = pending_rows(open_copies()).values()
 
@@ -194,7 +200,7 @@ def test_second_release_hears_who_released(copy: WorkingCopy, user: User) -> Non
 
     assert "Already released by chair at" in error.value.reasons[0]
     assert Session.objects.get(uid="s1").title == "New title"
-    assert ChangeSet.objects.filter(detail=releasing.RELEASE).count() == 1
+    assert ChangeSet.objects.filter(detail=releasing.RELEASE_DETAIL).count() == 1
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has one writer")
@@ -213,7 +219,7 @@ def test_one_of_two_releases_at_once_wins(copy: WorkingCopy, user: User) -> None
     assert [type(error) for error in failed] == [RefusedError]
     assert "Already released by chair at" in str(failed[0])
     assert Session.objects.get(uid="s1").title == "New title"
-    assert ChangeSet.objects.filter(detail=releasing.RELEASE).count() == 1
+    assert ChangeSet.objects.filter(detail=releasing.RELEASE_DETAIL).count() == 1
 
 
 @pytest.mark.parametrize(("choice", "title"), [(MINE, "Mine"), (THEIRS, "Theirs")])
@@ -223,7 +229,7 @@ def test_what_was_changed_in_public_meanwhile_is_a_choice(
     changed_title(user, "Mine")
     Session.objects.filter(uid="s1").update(title="Theirs")
     rows = pending_rows(open_copies())
-    (found,) = releasing.conflicts(rows, releasing.public_rows(rows))
+    (found,) = releasing.find_conflicts(rows, releasing.public_rows(rows))
     with pytest.raises(RefusedError):
         releasing.release(copy, user, timezone.now())
     untouched = one("s1").title
@@ -239,8 +245,8 @@ def test_row_that_went_meanwhile_is_dropped_by_choice(copy: WorkingCopy, user: U
     changed_title(user, "Second", "s2")
     one("s1").delete()
     rows = pending_rows(open_copies())
-    found = releasing.conflicts(rows, releasing.public_rows(rows))
-    with reading(open_copies()):
+    found = releasing.find_conflicts(rows, releasing.public_rows(rows))
+    with show_working_copy(open_copies()):
         titles = [*Session.objects.values_list("title", flat=True)]
     releasing.release(copy, user, timezone.now(), choices={one.line: THEIRS for one in found})
 
@@ -252,13 +258,13 @@ def test_row_that_went_meanwhile_is_dropped_by_choice(copy: WorkingCopy, user: U
 def test_new_row_whose_paper_went_does_not_show(copy: WorkingCopy, program: Edition, user: User) -> None:
     paper = make.make_paper(program)
     change(user, lambda: make.make_presentation(one("s1"), paper=paper, uid="new"))
-    with reading(open_copies()):
+    with show_working_copy(open_copies()):
         there = Presentation.objects.filter(uid="new").exists()
     paper.delete()
-    with reading(open_copies()):
+    with show_working_copy(open_copies()):
         gone = Presentation.objects.filter(uid="new").exists()
     rows = pending_rows(open_copies())
-    (found,) = releasing.conflicts(rows, releasing.public_rows(rows))
+    (found,) = releasing.find_conflicts(rows, releasing.public_rows(rows))
 
     assert (there, gone) == (True, False)
     assert "paper" in found.reason
@@ -294,7 +300,7 @@ def test_release_is_reverted_as_any_act(copy: WorkingCopy, program: Edition, use
 def test_new_rows_keep_their_keys(copy: WorkingCopy, program: Edition, user: User) -> None:
     change(user, lambda: make.make_room(program, "Annex", slug="annex"))
     live = make.make_room(program, "Live", slug="live")
-    with reading(open_copies()):
+    with show_working_copy(open_copies()):
         keys = {room.slug: room.pk for room in Room.objects.all()}
     releasing.release(copy, user, timezone.now())
 
@@ -307,9 +313,9 @@ def test_set_is_taken_back_unless_others_build_on_it(copy: WorkingCopy, program:
     change(user, lambda: Session.objects.filter(uid="s1").update(room=Room.objects.get(slug="annex")))
     first, second = PendingChanges.objects.order_by("pk")
     with pytest.raises(RefusedError) as error:
-        releasing.drop(first)
-    releasing.drop(second)
-    releasing.drop(first)
+        releasing.drop_changes(first)
+    releasing.drop_changes(second)
+    releasing.drop_changes(first)
 
     assert "build on these" in error.value.reasons[0]
     assert PendingChanges.objects.count() == 0
@@ -347,7 +353,7 @@ def test_rooms_change_slugs(copy: WorkingCopy, user: User) -> None:
             Room.objects.filter(slug=old).update(slug=new)
 
     change(user, swap)
-    with reading(open_copies()):
+    with show_working_copy(open_copies()):
         working = [*Room.objects.order_by("pk").values_list("slug", flat=True)]
 
     assert working == ["hall-2", "hall-1"]
@@ -432,15 +438,15 @@ def test_planned_release_is_made_once(copy: WorkingCopy, user: User, monkeypatch
     changed_title(user, "Planned")
     moment = timezone.now()
     releasing.plan_release(copy, user, moment, announcement=releasing.Announcement("News"))
-    lock = releasing.current
+    lock = releasing.lock_current
 
     def late(one: WorkingCopy, seen: int | None) -> WorkingCopy:
-        monkeypatch.setattr(releasing, "current", lock)
+        monkeypatch.setattr(releasing, "lock_current", lock)
         # While this process waits for the lock.
         assert [other.pk for other in releasing.release_due(moment)] == [copy.pk]
         return lock(one, seen)
 
-    monkeypatch.setattr(releasing, "current", late)
+    monkeypatch.setattr(releasing, "lock_current", late)
 
     assert releasing.release_due(moment) == []
     assert Release.objects.get().title == "News"
@@ -477,7 +483,7 @@ def test_people_that_were_merged_are_the_one_that_stays(copy: WorkingCopy, user:
     old, new = make.make_person("Old Name"), make.make_person("New Name")
     change(user, lambda: make.add_role(one("s1"), old, "speaker"))
     Person.objects.filter(pk=old.pk).update(merged_into=new)
-    with reading(open_copies()):
+    with show_working_copy(open_copies()):
         (shown,) = SessionRole.objects.filter(role="speaker").values_list("person", flat=True)
     releasing.release(copy, user, timezone.now())
 
@@ -520,7 +526,7 @@ def test_reading_takes_a_few_queries(copy: WorkingCopy, user: User) -> None:
     for number in (2, 6):
         change(user, lambda number=number: move(number))  # type: ignore[misc]
         copies = open_copies()
-        with CaptureQueriesContext(connection) as queries, reading(copies):
+        with CaptureQueriesContext(connection) as queries, show_working_copy(copies):
             pass
         found.append(len(queries))
 

@@ -15,7 +15,7 @@ from papers.models import Paper
 from schedule.models import PendingChanges, Presentation, Release, Room, Session, WorkingCopy
 from schedule.releases import announce
 from schedule.working_copy import release as releasing
-from schedule.working_copy.block import changing, open_copies, pending_rows, reading
+from schedule.working_copy.block import edit_working_copy, open_copies, pending_rows, show_working_copy
 from tests import factories as make
 from tests.posted import act, address
 from tests.schedule.sittings import fields_of
@@ -130,7 +130,7 @@ def test_release_makes_it_public_and_announces_it(admin_client: Client, copy: Wo
 
 def test_announced_changes_name_new_rooms(admin_client: Client, copy: WorkingCopy, program: Edition) -> None:
     announce(program, timezone.now())
-    with changing([copy]):
+    with edit_working_copy([copy]):
         Session.objects.filter(uid="s1").update(room=make.make_room(program, "The Annex", slug="new-room"))
 
     (line,) = re.findall(r'<div role="group" aria-labelledby="changes">.*?</div>', page(admin_client), re.S)
@@ -186,14 +186,14 @@ def test_undo_of_a_bulk_action_drops_it(admin_client: Client, copy: WorkingCopy)
 
 
 def states() -> list[str]:
-    with reading(open_copies()):
+    with show_working_copy(open_copies()):
         return [*Session.objects.order_by("uid").values_list("status", flat=True)]
 
 
 def test_release_is_reverted_for_the_public(admin_client: Client, copy: WorkingCopy) -> None:
     save_form(admin_client, one("s1"), title="Released")
     release(admin_client)
-    act = ChangeSet.objects.get(detail=releasing.RELEASE)
+    act = ChangeSet.objects.get(detail=releasing.RELEASE_DETAIL)
     answer = admin_client.post(f"/admin/acts/{act.pk}/take-back/")
 
     assert answer.status_code == 302
@@ -217,7 +217,7 @@ def test_timetable_editor_plans_in_the_working_copy(
     assert public is not None
     assert public.slug == "hall-a"
     assert re.search(r"/admin/acts/\d+/take-back/", shown)
-    with reading(open_copies()):
+    with show_working_copy(open_copies()):
         working = one("s1").room
         assert working is not None
         assert working.slug == "annex"
@@ -301,7 +301,7 @@ def test_planned_release_waits_for_its_time(admin_client: Client, copy: WorkingC
     assert "Will be released at" in shown
     assert "0 changes not released" in desk
     assert one("s1").title == "Planned"
-    assert ChangeSet.objects.filter(detail=releasing.RELEASE, user_name="admin").exists()
+    assert ChangeSet.objects.filter(detail=releasing.RELEASE_DETAIL, user_name="admin").exists()
 
 
 def test_clashes_that_would_be_public_are_named(admin_client: Client, copy: WorkingCopy) -> None:

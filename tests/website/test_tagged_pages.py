@@ -66,7 +66,7 @@ def test_page_that_stays_valid_after_an_edit_of_words_is_the_same(
     edited: Callable[[list[Paper]], None],
     light: int,
 ) -> None:
-    monkeypatch.setattr("schedule.views.LIGHT", light)
+    monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", light)
     papers = [*edition.papers.published()[2::10]]
     before = {path: client.get(path).getvalue() for path in addresses(edition)}
     assert all(is_linking(path, {edition.slug}) for path in before)

@@ -14,7 +14,7 @@ from conference.models import Edition
 from content import times
 from schedule.admin.kinds import own_kinds_in
 from schedule.models import Presentation, Session
-from schedule.schedule_filters import in_tree
+from schedule.schedule_filters import sort_as_tree
 from schedule.session_kinds import AppliesTo, kind_choices, kind_label
 
 DEFAULT_MINUTES, MAX_MINUTES = 15, 600
@@ -48,7 +48,7 @@ class AssignmentForm(forms.Form):
         own = own_kinds_in([edition.pk], Presentation)
         kinds = kind_choices(AppliesTo.PRESENTATION, own)
         fields["kind"].choices = [("", gettext("As the session")), *kinds]
-        topics = in_tree(edition.topics.all())
+        topics = sort_as_tree(edition.topics.all())
         labels = [(str(one.pk), f"{vars(one)['indent']}{one.name}") for one in topics]
         fields["topic"].choices = [("", gettext("All topics")), ("none", gettext("No topic")), *labels]
         decisions = edition.papers.order_by("decision").values_list("decision", flat=True).distinct()

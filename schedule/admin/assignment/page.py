@@ -300,7 +300,7 @@ class AssignmentPage(EditionPage):
     def context(self) -> dict[str, Any]:
         found: dict[str, object] = {}
         if self.plan.rows:
-            compared = clashes.difference(self.edition, self.plan.planned_edit(), nearby=True)
+            compared = clashes.clash_difference(self.edition, self.plan.planned_edit(), nearby=True)
             found = plan_clash_context(compared, compared.new[:MAX_SHOWN_CLASHES], compared.solved)
             found["new_count"] = len(compared.new)
         if "_suggest" in self.sent:

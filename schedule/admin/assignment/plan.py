@@ -16,8 +16,8 @@ from content.versions import mark
 from papers.models import Paper
 from schedule.admin.actions import last_positions, presentation_kind_in
 from schedule.clashes import PlannedEdit
-from schedule.clashes.findings import PLANNED, TalkColumns
-from schedule.editing import refusals
+from schedule.clashes.findings import NEW_TALK_SIGN, TalkColumns
+from schedule.editing import validation_errors
 from schedule.models import Presentation, Session
 
 # A form with more would take seconds to read and to show.
@@ -128,7 +128,7 @@ class AssignmentPlan:
             copies = Presentation(edition=row.session.edition).kind_copies(kind)
             made.append(
                 TalkColumns(
-                    pk=PLANNED * row.pk,
+                    pk=NEW_TALK_SIGN * row.pk,
                     uid=row.paper.uid,
                     kind=kind,
                     counts_as=copies["counts_as"],
@@ -158,7 +158,7 @@ class AssignmentPlan:
             if talk is None:
                 common = {"edition": session.edition, "session": session, "paper": row.paper}
                 made = Presentation(**common, kind=row.new_kind, position=places[session.pk])
-                row.errors = refusals(made)
+                row.errors = validation_errors(made)
                 lines.append(BulkChange(row.paper, "", made=made))
             else:
                 talk.edition, talk.paper = session.edition, row.paper

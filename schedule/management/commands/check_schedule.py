@@ -24,8 +24,10 @@ class Command(BaseCommand):
         parser.add_argument("--serious", action="store_true", help="leave out what may be meant")
 
     def handle(self, *args: object, **options: Any) -> None:
-        edition = edition_named(options["edition"])
-        found = [clash for clash in clashes.of(edition) if clash.is_serious or not options["serious"]]
+        edition = get_edition(options["edition"])
+        found = [
+            clash for clash in clashes.find_clashes(edition).all if clash.is_serious or not options["serious"]
+        ]
         if options["format"] == "json":
             listed = {"edition": edition.slug, "clashes": [as_json(clash) for clash in found]}
             self.stdout.write(json.dumps(listed, ensure_ascii=False, indent=1))
@@ -37,7 +39,7 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
-def edition_named(slug: str | None) -> Edition:
+def get_edition(slug: str | None) -> Edition:
     """Return the edition of this slug, or the newest; else stop with what there is."""
     edition = Edition.objects.filter(slug=slug).first() if slug else Edition.objects.first()
     if edition is None:
