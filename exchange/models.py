@@ -192,7 +192,7 @@ class ColumnMapping(models.Model):
 class PlannedRowQuerySet(models.QuerySet["PlannedRow"]):
     """Rows of a plan by outcome. A row may have several: fields differ."""
 
-    def what(self, word: str) -> Self:
+    def with_outcome(self, word: str) -> Self:
         """Return the rows that are new, changed, kept, conflicting or skipped."""
         if word == "skipped":
             return self.filter(is_new=False, is_changed=False, is_kept=False, is_conflicting=False)

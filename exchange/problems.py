@@ -147,7 +147,7 @@ class Findings:
     def notes(self) -> tuple[Note, ...]:
         return tuple(self._notes)
 
-    def settle(self) -> None:
+    def raise_problems(self) -> None:
         """Raise everything that was found, if it was anything."""
         if self._more:
             count = f"at least {self._more}" if self._more >= PROBLEMS_COUNTED else str(self._more)
@@ -160,7 +160,7 @@ class Findings:
         """Count, but not through a whole file of nonsense: end the reading when it is clear what it is."""
         self._more += 1
         if self._more >= PROBLEMS_COUNTED:
-            self.settle()
+            self.raise_problems()
 
 
 def closest_name(name: str, known: Iterable[str]) -> str:

@@ -44,7 +44,7 @@ def store_guess(job: ImportJob) -> None:
 
 def store_choice(job: ImportJob, request: HttpRequest) -> bool:
     """Store what the form says; return whether the job can be read with it."""
-    before = ColumnChoice.of(job)
+    before = ColumnChoice.from_job(job)
     choice, is_other = apply_answers(before, _answers(request))
     if is_other:
         choice, problems = read_again(job, choice, before)
@@ -70,7 +70,7 @@ def _answers(request: HttpRequest) -> dict[str, str]:
 
 
 def _store(job: ImportJob, choice: ColumnChoice) -> None:
-    job.columns = choice.stored()
+    job.columns = choice.as_json()
     job.save(update_fields=["columns"])
 
 
@@ -79,7 +79,7 @@ def _store(job: ImportJob, choice: ColumnChoice) -> None:
 
 def page_context(job: ImportJob) -> dict[str, object]:
     """Return the context of the page."""
-    choice = ColumnChoice.of(job)
+    choice = ColumnChoice.from_job(job)
     program, problems = read_first_rows(job, choice)
     options = _options()
     tables = [_table_context(table, number, options) for number, table in enumerate(choice.tables)]

@@ -69,7 +69,7 @@ def describe_stage(job: ImportJob) -> str:
 
 
 def _stage_label(what: str) -> str:
-    known = {kind.many or name: name for name, kind in KINDS.items()}
+    known = {kind.plural or name: name for name, kind in KINDS.items()}
     if what.startswith(WRITING_PREFIX) and what.removeprefix(WRITING_PREFIX) in known:
         return gettext("Writing: %(rows)s") % {"rows": kind_name(known[what.removeprefix(WRITING_PREFIX)])}
     if what in known:
@@ -296,7 +296,7 @@ class ImportJobAdmin(ScopedAdmin):
         """Return what a page of the preview shows: rows of a kind, or of one fate."""
         what, kind = request.GET.get("what", ""), request.GET.get("kind", "")
         rows = job.rows.all() if what == "all" else job.rows.not_skipped()
-        rows = job.rows.what(what) if what in OUTCOME_LABELS else rows
+        rows = job.rows.with_outcome(what) if what in OUTCOME_LABELS else rows
         rows = rows.filter(kind=kind) if kind in KINDS else rows
         page = Paginator(rows, PER_PAGE).get_page(request.GET.get("p"))
         return {

@@ -51,7 +51,7 @@ SORT_FIELDS = {
     "presentation": ("session", "position"),
 }
 # The lists of a program.
-PROGRAM_LISTS = (INSTITUTION.many, PERSON.many, *(kind.many for kind in EDITION_KINDS))
+PROGRAM_LISTS = (INSTITUTION.plural, PERSON.plural, *(kind.plural for kind in EDITION_KINDS))
 # The fields of the records in lists.
 LISTING_FIELDS = {
     listing.name: [field.name for field in fields(listing.record) if field.name != "where"]
@@ -163,7 +163,7 @@ class Dump:
         self.with_people, self.is_sorted = selection.get("people", True), selection.get("is_sorted", True)
 
     def program(self) -> Program:
-        parts: dict[str, Any] = {kind.many: Rows(partial(self._in_order, kind)) for kind in EDITION_KINDS}
+        parts: dict[str, Any] = {kind.plural: Rows(partial(self._in_order, kind)) for kind in EDITION_KINDS}
         parts["institutions"] = Rows(lambda wanted: self._institutions())
         if self.with_people:
             parts["people"] = Rows(lambda wanted: self._people())
@@ -247,7 +247,7 @@ class Dump:
         self, kind: Kind, rows: QuerySet[Content], wanted: Collection[str] | None = None
     ) -> dict[int, Record]:
         """Return records by the keys of their rows. Fields that are not wanted are not read."""
-        names = [name for name in (*kind.plain, *kind.references) if wanted is None or name in wanted]
+        names = [name for name in (*kind.plain_fields, *kind.references) if wanted is None or name in wanted]
         listings = [one for one in kind.listings if wanted is None or one.name in wanted]
         columns = ["pk", kind.key, *(_column(kind, name) for name in names)]
         names = [kind.key, *names]
@@ -317,7 +317,7 @@ class Dump:
 
 
 def record_of(kind: Kind, row: Content, **values: object) -> Any:
-    names = (kind.key, *kind.plain)
+    names = (kind.key, *kind.plain_fields)
     plain = dict(zip(names, _lists_as_tuples([getattr(row, name) for name in names]), strict=True))
     return kind.record(**plain, **values)  # type: ignore[arg-type]  # the table of kinds says which it has
 

@@ -51,7 +51,7 @@ def table_of(model: type[Content]) -> Table:
     """Return the table that rows of a model are lines of."""
     if model in KINDS_BY_MODEL:
         kind = KINDS_BY_MODEL[model]
-        return TABLES[kind.many or kind.name]
+        return TABLES[kind.plural or kind.name]
     return TABLES[LISTINGS_BY_MODEL[model][1].name]
 
 
@@ -185,16 +185,16 @@ def json_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[by
     head = {"format": FORMAT_NAME, "version": VERSION}
     lookup = getattr(rows.model, "edition_lookup", "")
     if len(editions) < 2:
-        yield from _program(head, kind.many or kind.name, selected_records(rows))
+        yield from _program(head, kind.plural or kind.name, selected_records(rows))
         return
     for number, edition in enumerate(editions):
         yield b",\n" if number else b"[\n"
         own = selected_records(rows.filter(**{lookup: edition}))
-        yield from _program({**head, "edition": {"slug": edition.slug}}, kind.many, own)
+        yield from _program({**head, "edition": {"slug": edition.slug}}, kind.plural, own)
     everywhere = rows.filter(**{f"{lookup}__isnull": True})
     if everywhere.exists():
         yield b",\n"
-        yield from _program(head, kind.many, selected_records(everywhere))
+        yield from _program(head, kind.plural, selected_records(everywhere))
     yield b"]\n"
 
 

@@ -45,27 +45,27 @@ class ClusterIndex:
         self._places: dict[Cluster, int] = {}
         self._by_clue: dict[object, dict[Cluster, None]] = defaultdict(dict)
         for cluster in clusters:
-            self.put(cluster)
+            self.add(cluster)
 
-    def put(self, cluster: Cluster) -> None:
+    def add(self, cluster: Cluster) -> None:
         """Add a cluster, or what is known of it by now."""
         self._places.setdefault(cluster, len(self._places))
         for clue in self._evidence.clues(self._name, cluster.candidate):
             self._by_clue[clue][cluster] = None
 
-    def drop(self, cluster: Cluster) -> None:
+    def remove(self, cluster: Cluster) -> None:
         """Leave out a cluster that was joined with another."""
         for clue in self._evidence.clues(self._name, cluster.candidate):
             self._by_clue[clue].pop(cluster, None)
 
-    def weighed(
-        self, cluster: Cluster, is_possible: Callable[[Cluster], bool], *, is_asked: bool = False
+    def weigh(
+        self, cluster: Cluster, is_possible: Callable[[Cluster], bool], *, or_first: bool = False
     ) -> list[tuple[Verdict, Cluster]]:
-        """Weigh a cluster with all that it can be; if `is_asked` and there is none, with the first here."""
+        """Weigh a cluster with all that it can be; if `or_first` and there is none, with the first here."""
         clues = self._evidence.clues(self._name, cluster.candidate)
         similar = {other for clue in clues for other in self._by_clue.get(clue, ())} - {cluster}
         ordered = sorted(similar, key=self._places.__getitem__)
         others = [*islice(filter(is_possible, ordered), MAX_COMPARED)]
-        if is_asked and not others:
+        if or_first and not others:
             others = [*islice((one for one in self._places if one is not cluster and is_possible(one)), 1)]
         return [(self._evidence.verdict(self._name, cluster.candidate, one.candidate), one) for one in others]

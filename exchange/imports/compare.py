@@ -66,7 +66,7 @@ class Merge:
     # Stated fields about which both sides agree now.
     agreed: list[str] = field(default_factory=list)
     # What is to be remembered as last imported.
-    memory: Values = field(default_factory=dict)
+    last_import: Values = field(default_factory=dict)
 
 
 def is_empty(value: object) -> bool:
@@ -76,13 +76,13 @@ def is_empty(value: object) -> bool:
 
 def merge(ours: Values, base: Values, theirs: Values) -> Merge:
     """Compare the stated fields one by one. A field that was never imported has no base."""
-    found = Merge(memory=dict(base))
+    found = Merge(last_import=dict(base))
     for name, new in theirs.items():
         mine = ours[name]
         is_untouched = mine == base[name] if name in base else is_empty(mine)
         if mine == new or is_untouched:
             found.agreed.append(name)
-            found.memory[name] = new
+            found.last_import[name] = new
             if mine != new:
                 found.taken[name] = new
         elif name in base and new == base[name]:
@@ -100,7 +100,7 @@ class LastImport:
     values: Values
     conflicts: dict[str, Conflict] = field(default_factory=dict)
 
-    def knows(self, name: str, clash: FieldConflict) -> bool:
+    def has_conflict(self, name: str, clash: FieldConflict) -> bool:
         """Whether exactly this conflict waits for a decision already."""
         known = self.conflicts.get(name)
         return known is not None and FieldConflict(known.base, known.ours, known.theirs) == clash
@@ -115,10 +115,10 @@ def load_last_imports(kind: Kind, rows: Iterable[int]) -> dict[int, LastImport]:
         columns = (f"undecided__{name}" for name in ("pk", *CONFLICT_COLUMNS))
         lines = stored.annotate(undecided=undecided).values_list("pk", "object_id", "values", *columns)
         for key, row, values, conflict, *said in lines.order_by():
-            memory = found.setdefault(row, LastImport(key, values))
+            last_import = found.setdefault(row, LastImport(key, values))
             if conflict is not None:
                 known = dict(zip(CONFLICT_COLUMNS, said, strict=True))
-                memory.conflicts[known["field"]] = Conflict(pk=conflict, provenance_id=key, **known)
+                last_import.conflicts[known["field"]] = Conflict(pk=conflict, provenance_id=key, **known)
     return found
 
 
@@ -189,29 +189,29 @@ class RowPlan:
     is_mentioned: bool = False
     # A reference of its record leads nowhere, which has been reported.
     is_broken: bool = False
-    memory: LastImport | None = None
+    last_import: LastImport | None = None
     # Values before the change, to revert it.
     old: Values = field(default_factory=dict)
     parts: dict[str, list[PartRow]] = field(default_factory=dict)
 
     @property
-    def remembers_more(self) -> bool:
-        """Whether the memory of this row differs from what is stored."""
-        return self.memory is None or self.memory.values != self.merge.memory
+    def changes_last_import(self) -> bool:
+        """Whether the values to store as last imported differ from the stored ones."""
+        return self.last_import is None or self.last_import.values != self.merge.last_import
 
     @property
-    def is_news(self) -> bool:
+    def is_worth_recording(self) -> bool:
         """Whether it writes more than conflicts that are known already."""
-        clashes, memory = self.merge.clashes, self.memory
-        is_known = memory is not None and all(memory.knows(*one) for one in clashes.items())
-        return self.is_new or bool(self.merge.taken) or self.remembers_more or not is_known
+        clashes, last_import = self.merge.clashes, self.last_import
+        is_known = last_import is not None and all(last_import.has_conflict(*one) for one in clashes.items())
+        return self.is_new or bool(self.merge.taken) or self.changes_last_import or not is_known
 
     @property
     def is_idle(self) -> bool:
         """Whether nothing at all is to be written for this row."""
         if self.is_mentioned:
             return True
-        return not (self.is_new or self.merge.taken or self.merge.clashes or self.remembers_more)
+        return not (self.is_new or self.merge.taken or self.merge.clashes or self.changes_last_import)
 
     @property
     def outcomes(self) -> list[str]:
@@ -257,7 +257,7 @@ def compare(
     """Compare every record with its row. What is taken from the file is set on the rows, in memory."""
     rows.people = people.by_uid
     matched = {
-        kind.name: list(rows.matched(kind, records_of(program, kind), findings))
+        kind.name: list(rows.match(kind, records_of(program, kind), findings))
         for kind in (CONFERENCE, INSTITUTION, *EDITION_KINDS)
     }
     matched[EDITION.name] = [(rows.edition, record) for record in records_of(program, EDITION)]
@@ -273,9 +273,9 @@ def compare(
             plan.tallies[kind.name].update(one.outcomes)
             (plan.idle if one.is_idle else plan.steps)[kind.name].append(one)
             if one.is_idle:
-                one.memory = None
+                one.last_import = None
             if kind is not PERSON:
-                progress(kind.many or kind.name, done, total)
+                progress(kind.plural or kind.name, done, total)
 
     for kind in (CONFERENCE, INSTITUTION, PERSON, EDITION, *EDITION_KINDS):
         if kind is PERSON:
@@ -298,28 +298,32 @@ def _row_plans(
     successors: Successors,
 ) -> Iterator[RowPlan]:
     def remembered_as(row: Content, record: Record) -> int:
-        """Return whose memory a record is compared with: that of what was merged, if it came in as such."""
+        """Return whose last import counts: of a merged institution, if the record has its slug."""
         merged = rows.merged_keys if kind is INSTITUTION else {}
         key: int = merged.get(getattr(record, kind.key, ""), row.pk or 0)
         return key
 
-    memories = load_last_imports(kind, [remembered_as(*pair) for pair in pairs if pair[0].pk])
+    last_imports = load_last_imports(kind, [remembered_as(*pair) for pair in pairs if pair[0].pk])
     lists = _current_lists(kind, [record for _, record in pairs], rows.edition)
     for row, record in pairs:
-        theirs = stated.of(kind, record)
+        theirs = stated.values(kind, record)
         if row.pk:
             ours = {
                 name: lists[name].get(row.pk, []) if name in lists else field_value(row, kind, name)
                 for name in theirs
             }
-            memory = memories.get(remembered_as(row, record))
-            base = with_successors(memory.values, kind, successors) if memory else {}
+            last_import = last_imports.get(remembered_as(row, record))
+            base = with_successors(last_import.values, kind, successors) if last_import else {}
             theirs = _with_inherited_times(kind, ours, theirs, rows)
-            found = merge(ours, base, {name: new for name, new in theirs.items() if name not in kind.once})
+            found = merge(
+                ours, base, {name: new for name, new in theirs.items() if name not in kind.only_on_create}
+            )
             old = {name: ours[name] for name in found.taken}
-            plan = RowPlan(kind, row, record.where, found, memory=memory, old=old)
+            plan = RowPlan(kind, row, record.where, found, last_import=last_import, old=old)
         else:
-            plan = RowPlan(kind, row, record.where, Merge(taken=theirs, memory=dict(theirs)), is_new=True)
+            plan = RowPlan(
+                kind, row, record.where, Merge(taken=theirs, last_import=dict(theirs)), is_new=True
+            )
         plan.is_broken = id(record) in stated.broken
         yield plan
 
@@ -356,7 +360,7 @@ def _leave_unchanged(plan: RowPlan, findings: Findings) -> None:
         stays = ", ".join([*plan.merge.taken, *plan.merge.clashes])
         message = gettext("You don’t have permission to change %(row)s, so it stays unchanged: %(fields)s.")
         findings.note("warning", plan.where, message, row=plan.row, fields=stays)
-    plan.merge, plan.old = Merge(memory=plan.memory.values if plan.memory else {}), {}
+    plan.merge, plan.old = Merge(last_import=plan.last_import.values if plan.last_import else {}), {}
     plan.is_mentioned = True
 
 
@@ -369,7 +373,7 @@ def set_taken_values(plan: RowPlan, lookup: Lookup, findings: Findings) -> None:
             plan.parts[name] = build_parts(listing, row, value, lookup)
         elif name in kind.references:
             setattr(row, name, lookup.row(kind.references[name], value) if value else None)
-        elif name in kind.plain:
+        elif name in kind.plain_fields:
             try:
                 setattr(row, name, kind.columns[name].to_python(value))
             except ValidationError as error:
@@ -385,7 +389,7 @@ def _note_absent(kind: Kind, present: set[int], rows: EditionRows, findings: Fin
     if gone:
         shown = ", ".join(str(getattr(row, kind.key)) for row in gone[:ABSENT_SHOWN])
         more = ", …" if len(gone) > ABSENT_SHOWN else ""
-        noun = kind.many if len(gone) > 1 else kind.name
+        noun = kind.plural if len(gone) > 1 else kind.name
         message = gettext(
             "%(gone)s %(noun)s imported earlier, not in this file, left as they are: %(shown)s%(more)s."
         )
@@ -420,7 +424,7 @@ def _person_plans(people: MatchedPeople, stated: StatedValues) -> Iterator[RowPl
     everybody = [(_join_entries(found, people), people.rows[found[0]]) for found in together.values()]
     here = _KnownPeople([pair for pair in everybody if pair[1].pk], people)
     for entry, person in everybody:
-        theirs = stated.person(entry.record, person) if entry.record else {}
+        theirs = stated.person_values(entry.record, person) if entry.record else {}
         yield here.plan(entry, person, theirs) if person.pk else _new_person(entry, person, theirs)
 
 
@@ -446,11 +450,11 @@ def _new_person(entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
         taken["orcid"] = entry.orcid
     if entry.ids:
         taken["ids"] = sorted(map(list, entry.ids))
-    memory = dict(taken)
+    last_import = dict(taken)
     if "family" not in taken:
         parts = names.split(taken["name"])
-        memory |= {"given": parts.given, "family": parts.family}
-    return RowPlan(PERSON, person, entry.where, Merge(taken=taken, memory=memory), is_new=True)
+        last_import |= {"given": parts.given, "family": parts.family}
+    return RowPlan(PERSON, person, entry.where, Merge(taken=taken, last_import=last_import), is_new=True)
 
 
 def split_changed_name(person: Person, theirs: Values, found: Merge) -> None:
@@ -463,7 +467,7 @@ def split_changed_name(person: Person, theirs: Values, found: Merge) -> None:
     ):
         parts = names.split(found.taken["name"])
         found.taken |= {"given": parts.given, "family": parts.family}
-        found.memory |= {"given": parts.given, "family": parts.family}
+        found.last_import |= {"given": parts.given, "family": parts.family}
 
 
 class _KnownPeople:
@@ -482,10 +486,10 @@ class _KnownPeople:
         for key, name in spellings.values_list("person_id", "name"):
             self.other_names[key].append(name)
         compared = [pair for pair in pairs if pair[0].record or self._brings_more(*pair)]
-        self.memories = load_last_imports(PERSON, [self._remembered_as(*pair) for pair in compared])
+        self.last_imports = load_last_imports(PERSON, [self._remembered_as(*pair) for pair in compared])
 
     def _remembered_as(self, entry: FilePerson, person: Person) -> int:
-        """Return whose memory a record is compared with: of a merged person, their own."""
+        """Return the row whose last import counts: of a merged person, their own."""
         return self.people.merged_keys.get(entry.uid, person.pk) if entry.record else person.pk
 
     def _brings_more(self, entry: FilePerson, person: Person) -> bool:
@@ -495,7 +499,7 @@ class _KnownPeople:
     def plan(self, entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
         if not entry.record and not self._brings_more(entry, person):
             return RowPlan(PERSON, person, entry.where, Merge(), is_mentioned=True)
-        memory = self.memories.get(self._remembered_as(entry, person))
+        last_import = self.last_imports.get(self._remembered_as(entry, person))
         ours = {name: field_value(person, PERSON, name) for name in theirs if name not in PERSON_LISTS}
         ours |= {
             "other_names": sorted(self.other_names[person.pk]),
@@ -504,21 +508,21 @@ class _KnownPeople:
         }
         if entry.orcid:
             theirs["orcid"] = entry.orcid
-        found = merge(ours, memory.values if memory else {}, theirs)
+        found = merge(ours, last_import.values if last_import else {}, theirs)
         self._add_ids(entry, person, found)
         split_changed_name(person, theirs, found)
         ours |= {"given": person.given, "family": person.family}
         old = {name: ours[name] for name in found.taken}
-        return RowPlan(PERSON, person, entry.where, found, memory=memory, old=old)
+        return RowPlan(PERSON, person, entry.where, found, last_import=last_import, old=old)
 
     def _add_ids(self, entry: FilePerson, person: Person, found: Merge) -> None:
         """Ids are only ever added; one that was taken away here stays away."""
         if not entry.ids:
             return
         known = self.ids[person.pk]
-        base = found.memory.get("ids", [])
-        stated = [list(pair) for pair in entry.ids if self.people.is_free(pair, person)]
+        base = found.last_import.get("ids", [])
+        stated = [list(pair) for pair in entry.ids if self.people.is_id_free(pair, person)]
         fresh = [pair for pair in stated if pair not in known and pair not in base]
         if fresh:
             found.taken["ids"] = sorted([*known, *fresh])
-        found.memory["ids"] = sorted([*base, *(pair for pair in stated if pair not in base)])
+        found.last_import["ids"] = sorted([*base, *(pair for pair in stated if pair not in base)])

@@ -30,7 +30,8 @@ PART_PATHS = {"person": "person__uid", "paper": "paper__uid", "edition": "paper_
 class Listing:
     """A field whose value is a list of parts, each a row of its own, in order; compared as a whole.
 
-    `identity`: what makes two parts the same one. `others`: columns of the row besides the record's fields.
+    `identity`: what makes two parts the same one. `extra_columns`: columns that no field of the
+    record names.
     What is a list of plain texts, such as keywords, is an ordinary field.
     """
 
@@ -39,9 +40,9 @@ class Listing:
     owner: str
     record: type[Record]
     identity: tuple[str, ...]
-    others: Mapping[str, str] = field(default_factory=dict)
+    extra_columns: Mapping[str, str] = field(default_factory=dict)
     # The row keeps the person's name as printed.
-    is_printed: bool = False
+    has_printed_name: bool = False
     # A list may name one thing twice only where this says so.
     may_repeat: bool = False
 
@@ -52,7 +53,7 @@ class Listing:
         own = (
             {} if self.record is records.MenuRecord else {name: PART_PATHS.get(name, name) for name in names}
         )
-        return {**own, **self.others, **({"name": "name"} if self.is_printed else {})}
+        return {**own, **self.extra_columns, **({"name": "name"} if self.has_printed_name else {})}
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Kind:
     """One kind of record. `key`: the field that identifies it; `references`: field -> kind pointed at."""
 
     name: str
-    many: str
+    plural: str
     record: type[Record]
     model: type[Content]
     key: str
@@ -70,10 +71,10 @@ class Kind:
     # The relation among whose rows a new one takes the last place, for kinds that have an order.
     siblings: tuple[str, ...] = ()
     # Fields that a file gives to new rows alone: what happened to a row that is here, this site knows itself.
-    once: tuple[str, ...] = ()
+    only_on_create: tuple[str, ...] = ()
 
     @cached_property
-    def plain(self) -> tuple[str, ...]:
+    def plain_fields(self) -> tuple[str, ...]:
         """The fields that are neither the key nor a reference nor a list of parts."""
         if self.record is records.PersonRecord:
             # `ref` says who it is; identifiers and other names are lists of the person's own.
@@ -87,7 +88,7 @@ class Kind:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        return (*self.plain, *self.references, *(listing.name for listing in self.listings))
+        return (*self.plain_fields, *self.references, *(listing.name for listing in self.listings))
 
     def listing(self, name: str) -> Listing | None:
         return next((listing for listing in self.listings if listing.name == name), None)
@@ -98,13 +99,17 @@ class Kind:
 
 PERSON_FIELDS = ("name", "given", "family", "native_name", "orcid", "homepage", "biography", "affiliation")
 
-AUTHORS = Listing("authors", Authorship, "paper", records.AuthorRecord, ("person",), is_printed=True)
+AUTHORS = Listing("authors", Authorship, "paper", records.AuthorRecord, ("person",), has_printed_name=True)
 MATERIALS = Listing(
     "materials", Material, "paper", records.MaterialRecord, ("kind", "url"), {"file": "file"}, may_repeat=True
 )
 GRANTS = Listing("grants", AwardGrant, "award", records.GrantRecord, ("paper", "edition", "person"))
-ROLES = Listing("roles", SessionRole, "session", records.RoleRecord, ("person", "role"), is_printed=True)
-SPEAKERS = Listing("speakers", Speaker, "presentation", records.SpeakerRecord, ("person",), is_printed=True)
+ROLES = Listing(
+    "roles", SessionRole, "session", records.RoleRecord, ("person", "role"), has_printed_name=True
+)
+SPEAKERS = Listing(
+    "speakers", Speaker, "presentation", records.SpeakerRecord, ("person",), has_printed_name=True
+)
 COMMITTEE = Listing("committee", CommitteeRole, "edition", records.CommitteeRecord, ("person", "role"))
 MENU = Listing(
     "menu",
@@ -148,7 +153,7 @@ SESSION = Kind(
     "uid",
     {"room": "room", "parent": "session"},
     (ROLES,),
-    once=("rescheduled_at",),
+    only_on_create=("rescheduled_at",),
 )
 PRESENTATION = Kind(
     "presentation",
@@ -159,7 +164,7 @@ PRESENTATION = Kind(
     {"paper": "paper", "session": "session", "room": "room"},
     (SPEAKERS,),
     siblings=("edition", "session"),
-    once=("rescheduled_at",),
+    only_on_create=("rescheduled_at",),
 )
 
 # Kinds with many rows in an edition, in the order in which they can be written: references point backwards.

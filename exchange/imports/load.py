@@ -22,7 +22,7 @@ from exchange.imports.match_people import MatchedPeople
 from exchange.imports.own_kinds import with_own_kinds
 from exchange.imports.rows import NO_ROWS, Concealed, EditionRows, records_of
 from exchange.imports.validation import validate
-from exchange.imports.writing import write_memory, write_photos, write_rows
+from exchange.imports.writing import write_last_imports, write_photos, write_rows
 from exchange.models import Conflict, ImportRun, Provenance
 from exchange.problems import NOTE_KINDS, Findings, Note, Problem, ProgramError, program_error, short
 from exchange.records import EditionRecord, Program, stated
@@ -154,7 +154,7 @@ def _make_plan(
     found = ((people.find(one.person), one.url) for one in program.photos)
     plan.photos = [(person, url) for person, url in found if person.pk not in protected_people]
     validate(plan, findings, progress)
-    findings.settle()
+    findings.raise_problems()
     return plan
 
 
@@ -180,7 +180,7 @@ def _report(plan: ImportPlan, notes: Iterable[Note]) -> Report:
 
 def _record_run(plan: ImportPlan, report: Report, run: ImportRun) -> ImportRun | None:
     """Write down the run and what it leaves behind, unless all it has is conflicts that are known already."""
-    if not any(step.is_news for steps in plan.steps.values() for step in steps):
+    if not any(step.is_worth_recording for steps in plan.steps.values() for step in steps):
         return None
     run.edition = plan.edition
     run.counts = report.counts
@@ -189,7 +189,7 @@ def _record_run(plan: ImportPlan, report: Report, run: ImportRun) -> ImportRun |
     run.created = {name: keys for name, keys in created.items() if keys}
     run.finished_at = timezone.now()
     run.save()
-    write_memory(plan, run)
+    write_last_imports(plan, run)
     return run
 
 

@@ -64,16 +64,16 @@ class MatchedPeople:
         self.successors = {uid: person.uid for uid, person in self._merged.values()}
         self.merged_keys = {uid: key for key, (uid, _) in self._merged.items()}
         self._hidden = HiddenNames(PersonName.objects.filter(hidden=True).values_list("person_id", "name"))
-        self._find_by_keys()
+        self._match_by_keys()
         self.kept_apart: list[KeptApart] = []
-        self._find_by_names(program)
+        self._match_by_names(program)
 
     def find(self, ref: PersonRef, location: Location | None = None) -> Person:
         entry = self.file.entry(ref, location)
         placed = self._on_location.get((entry, location)) if location else None
         return placed or self.rows[entry]
 
-    def printed(self, person: Person, name: str) -> str:
+    def printed_name(self, person: Person, name: str) -> str:
         """Return the name as printed; the display name where that one must appear nowhere."""
         name = names.normalize(name)
         return person.name if self.is_hidden(person, name) else name
@@ -81,12 +81,12 @@ class MatchedPeople:
     def is_hidden(self, person: Person, name: str) -> bool:
         return self._hidden.contains(person.pk, name)
 
-    def is_free(self, pair: tuple[str, str], person: Person) -> bool:
+    def is_id_free(self, pair: tuple[str, str], person: Person) -> bool:
         return self._owners.get(pair) in (None, person.pk)
 
     # By keys
 
-    def _find_by_keys(self) -> None:
+    def _match_by_keys(self) -> None:
         by_uid = self._people("uid", [entry.uid for entry in self.file.keyed if entry.uid])
         orcids = {("orcid", entry.orcid) for entry in self.file.keyed if entry.orcid}
         by_id = self._people_by_id({pair for entry in self.file.keyed for pair in entry.ids} | orcids)
@@ -99,20 +99,20 @@ class MatchedPeople:
             ]
             # The second ORCID of somebody who had two before a merge.
             owners.append(by_id.get(("orcid", entry.orcid)))
-            found = list(dict.fromkeys(self._followed(owner) for owner in owners if owner))
+            found = list(dict.fromkeys(self._follow_merge(owner) for owner in owners if owner))
             if any(person.pk in self._concealed for person in found):
-                self._settle(entry, found[0])
+                self._assign(entry, found[0])
                 report_concealed(entry.where, "", entry.name, self.findings)
                 continue
             if found:
-                self._settle(entry, found[0])
-                self._doubt_stranger(entry, found[0], by_uid)
+                self._assign(entry, found[0])
+                self._note_doubtful_id(entry, found[0], by_uid)
             if len(found) > 1:
                 listed = " and ".join(f"{person.name} ({person.uid})" for person in found)
                 message = gettext("The ids of %(name)s belong to %(listed)s here; the first is taken.")
-                self._doubt(entry, message, listed=listed)
+                self._note_doubt(entry, message, listed=listed)
 
-    def _doubt_stranger(self, entry: FilePerson, person: Person, by_uid: dict[str, Person]) -> None:
+    def _note_doubtful_id(self, entry: FilePerson, person: Person, by_uid: dict[str, Person]) -> None:
         """Say so where an id makes one of two who differ in uid and name: the id may be a slip."""
         differs = names.fold(entry.name) != names.fold(person.name)
         if entry.uid and entry.uid not in by_uid and differs:
@@ -121,7 +121,7 @@ class MatchedPeople:
                 "%(name)s (%(uid)s) is taken for %(known)s because of an id that both have. "
                 "Correct the id if they are two."
             )
-            self._doubt(entry, message, uid=entry.uid, known=known)
+            self._note_doubt(entry, message, uid=entry.uid, known=known)
 
     def _people(self, column: str, values: list[str]) -> dict[str, Person]:
         rows = Person.objects.filter(AnyOf(column, values)).defer(*Person.derived_fields)
@@ -137,12 +137,12 @@ class MatchedPeople:
         people = {person.pk: person for person in found}
         return {pair: people[owner] for pair, owner in owners.items()}
 
-    def _followed(self, person: Person) -> Person:
+    def _follow_merge(self, person: Person) -> Person:
         if person.pk in self._merged:
             person = self._merged[person.pk][1]
         return self.by_uid.get(person.uid, person)
 
-    def _settle(self, entry: FilePerson, person: Person) -> None:
+    def _assign(self, entry: FilePerson, person: Person) -> None:
         self.rows[entry] = row = self.by_uid.setdefault(person.uid, person)
         self._papers[id(row)] |= entry.papers
         if entry.is_keyed and person.pk:
@@ -150,11 +150,11 @@ class MatchedPeople:
 
     # By names
 
-    def _find_by_names(self, program: Program) -> None:
+    def _match_by_names(self, program: Program) -> None:
         unmatched = [entry for entry in self.file.all() if entry not in self.rows]
         spelled = {entry.name for entry in unmatched}
-        self._namesakes = Namesakes(spelled, self._concealed, self._followed)
-        self._foreign = self._made_uids_in_use(unmatched)
+        self._namesakes = Namesakes(spelled, self._concealed, self._follow_merge)
+        self._uids_in_use = self._derived_uids_in_use(unmatched)
         self._match_by_location(unmatched)
         keyed = {name: [one for one in found if one.is_keyed] for name, found in self._unmatched().items()}
         bare = {name: [one for one in found if not one.is_keyed] for name, found in self._unmatched().items()}
@@ -165,9 +165,9 @@ class MatchedPeople:
         doubtful = {
             name
             for name in keyed
-            if self._namesakes.of(name) or len(keyed[name] + bare[name] + rivals[name]) > 1
+            if self._namesakes.named(name) or len(keyed[name] + bare[name] + rivals[name]) > 1
         }
-        known = {person.pk for name in doubtful for person in self._namesakes.of(name)}
+        known = {person.pk for name in doubtful for person in self._namesakes.named(name)}
         known |= {self.rows[one].pk for name in doubtful for one in rivals[name] if one in self.rows}
         self._series = conferences_of(known - {None})
         self._evidence = NameEvidence(
@@ -202,11 +202,11 @@ class MatchedPeople:
             for location in entry.locations if entry.is_keyed else ():
                 keyed[entry.name, location].append(entry)
         for entry in sorted(unmatched, key=lambda one: not one.is_keyed):
-            found = self._at_its_places(entry, meant, claimed, keyed)
-            found |= self._at_its_places(entry, known, claimed, keyed)
+            found = self._match_locations(entry, meant, claimed, keyed)
+            found |= self._match_locations(entry, known, claimed, keyed)
             if found and entry not in self.rows:
                 counts = Counter(person.pk for person in found.values())
-                self._settle(entry, max(found.values(), key=lambda one: (counts[one.pk], -one.pk)))
+                self._assign(entry, max(found.values(), key=lambda one: (counts[one.pk], -one.pk)))
             for location, person in found.items():
                 row = self.by_uid.setdefault(person.uid, person)
                 self._on_location[entry, location] = row
@@ -218,7 +218,7 @@ class MatchedPeople:
     def _match_by_record(self, unmatched: list[FilePerson]) -> None:
         """Match bare names that have a record with the only one of the name whom such a record described."""
         described = [(one, one.record) for one in unmatched if one.record and not one.is_keyed]
-        possible = {entry: self._namesakes.of(entry.name) for entry, _ in described}
+        possible = {entry: self._namesakes.named(entry.name) for entry, _ in described}
         fields = self._namesakes.imported_fields(
             self.edition, {person.pk for found in possible.values() for person in found}
         )
@@ -230,9 +230,9 @@ class MatchedPeople:
                 if one.pk in fields and stated <= fields[one.pk] and one.pk not in self._claimed
             ]
             if len(found) == 1:
-                self._settle(entry, found[0])
+                self._assign(entry, found[0])
 
-    def _at_its_places(
+    def _match_locations(
         self,
         entry: FilePerson,
         people: dict[tuple[str, Location], dict[int, Person]],
@@ -258,14 +258,14 @@ class MatchedPeople:
 
     def _match_keyed(self, name: str, entries: list[FilePerson]) -> None:
         """Match those whose ids are not known here with people of their name; each is somebody else."""
-        known = self._namesakes.of(name)
+        known = self._namesakes.named(name)
         free = [one for one in known if one.pk not in self._claimed and self._is_in_series(one)]
-        index = ClusterIndex(self._evidence, name, self._clusters(free))
-        fresh = self._fresh(name, entries)
+        index = ClusterIndex(self._evidence, name, self._known_clusters(free))
+        fresh = self._new_clusters(name, entries)
         likely = [
             (verdict, cluster, other)
             for cluster in fresh
-            for verdict, other in index.weighed(cluster, self._possible(cluster))
+            for verdict, other in index.weigh(cluster, self._possible(cluster))
             if verdict.is_one
         ]
         # Who was joined stands in nobody's way any more.
@@ -274,16 +274,16 @@ class MatchedPeople:
             for verdict, cluster, other in found:
                 joined |= {cluster, other}
                 other.include(cluster, verdict)
-                self._settle(cluster.entries[0], other.person)
+                self._assign(cluster.entries[0], other.person)
                 self._note_joined(other)
             likely = [one for one in likely if joined.isdisjoint(one[1:])]
         apart = [cluster for cluster in fresh if cluster not in joined]
-        index = ClusterIndex(self._evidence, name, self._clusters(known) if apart else ())
+        index = ClusterIndex(self._evidence, name, self._known_clusters(known) if apart else ())
         for cluster in apart:
-            self._make(cluster.entries[0], cluster.person)
-            self._ask(cluster, index)
+            self._create_person(cluster.entries[0], cluster.person)
+            self._suggest_duplicate(cluster, index)
         if apart and (known or len(entries) > 1):
-            self._keep_apart(apart[0].entries[0], known, len(entries))
+            self._note_kept_apart(apart[0].entries[0], known, len(entries))
 
     def _possible(self, cluster: Cluster) -> Callable[[Cluster], bool]:
         """Return who of others a cluster can be: not an author of the same paper, nor one of another key."""
@@ -297,56 +297,56 @@ class MatchedPeople:
         self, name: str, entries: list[FilePerson], rivals: list[FilePerson], owners: dict[int, FilePerson]
     ) -> None:
         """Match bare names with people here, with those of the file who have a key, and with each other."""
-        here = self._namesakes.of(name)
+        here = self._namesakes.named(name)
         people = [*filter(self._is_in_series, here), *(self.rows[one] for one in rivals)]
-        clusters = self._clusters(people)
+        clusters = self._known_clusters(people)
         for cluster in clusters:
             if id(cluster.person) in owners:
                 cluster.candidate.include(self._evidence.of_entry(owners[id(cluster.person)]))
-        new = self._grouped(name, entries, clusters)
+        new = self._group(name, entries, clusters)
         for cluster in clusters:
             for entry in cluster.entries:
-                self._settle(entry, cluster.person)
+                self._assign(entry, cluster.person)
             if cluster.entries:
                 self._note_joined(cluster)
-        elsewhere = self._clusters([one for one in here if not self._is_in_series(one)])
+        elsewhere = self._known_clusters([one for one in here if not self._is_in_series(one)])
         index = ClusterIndex(self._evidence, name, [*elsewhere, *clusters, *new])
         for cluster in new:
-            self._make(cluster.entries[0], cluster.person)
+            self._create_person(cluster.entries[0], cluster.person)
             for entry in cluster.entries:
-                self._settle(entry, cluster.person)
+                self._assign(entry, cluster.person)
             if not cluster.has_support:
                 self._note_joined(cluster, is_new=True)
-            self._ask(cluster, index)
+            self._suggest_duplicate(cluster, index)
         if new and len(elsewhere) + len(clusters) + len(new) > 1:
             in_file = sum(bool(one.entries) or id(one.person) in owners for one in [*clusters, *new])
-            self._keep_apart(new[0].entries[0], here, in_file)
+            self._note_kept_apart(new[0].entries[0], here, in_file)
 
-    def _clusters(self, people: Iterable[Person]) -> list[Cluster]:
-        unique = {id(one): one for one in map(self._followed, people)}
+    def _known_clusters(self, people: Iterable[Person]) -> list[Cluster]:
+        unique = {id(one): one for one in map(self._follow_merge, people)}
         return [
             Cluster(self._evidence.of_person(one), one, papers={*self._papers.get(key, ())})
             for key, one in unique.items()
         ]
 
-    def _fresh(self, name: str, entries: list[FilePerson]) -> list[Cluster]:
+    def _new_clusters(self, name: str, entries: list[FilePerson]) -> list[Cluster]:
         return [
             Cluster(self._evidence.of_entry(one), Person(name=name), [one], one.papers) for one in entries
         ]
 
-    def _grouped(self, name: str, entries: list[FilePerson], known: list[Cluster]) -> list[Cluster]:
+    def _group(self, name: str, entries: list[FilePerson], known: list[Cluster]) -> list[Cluster]:
         """Join entries to those who are known or to each other; return those that make new people."""
         index = ClusterIndex(self._evidence, name, known)
-        fresh = sorted(self._fresh(name, entries), key=lambda one: -len(one.candidate.coauthors))
+        fresh = sorted(self._new_clusters(name, entries), key=lambda one: -len(one.candidate.coauthors))
         new: dict[Cluster, None] = {}
         for cluster in fresh:
-            if not self._join(cluster, index):
-                index.put(cluster)
+            if not self._join_likeliest(cluster, index):
+                index.add(cluster)
                 new[cluster] = None
         # By now more is known of the others.
         for cluster in list(new):
-            if self._join(cluster, index):
-                index.drop(cluster)
+            if self._join_likeliest(cluster, index):
+                index.remove(cluster)
                 del new[cluster]
         return list(new)
 
@@ -355,20 +355,20 @@ class MatchedPeople:
         series = self._series.get(person.pk)
         return not series or self.edition.conference_id in series
 
-    def _join(self, cluster: Cluster, index: ClusterIndex) -> Cluster | None:
+    def _join_likeliest(self, cluster: Cluster, index: ClusterIndex) -> Cluster | None:
         """Join a cluster to the one of the others that it most likely is, if that is clear."""
-        likely = [pair for pair in index.weighed(cluster, self._possible(cluster)) if pair[0].is_one]
+        likely = [pair for pair in index.weigh(cluster, self._possible(cluster)) if pair[0].is_one]
         likely.sort(key=lambda pair: -pair[0].weight)
         if not likely or (len(likely) > 1 and likely[0][0].weight - likely[1][0].weight < MIN_DIFFERENCE):
             return None
         verdict, joined = likely[0]
         joined.include(cluster, verdict)
-        index.put(joined)
+        index.add(joined)
         return joined
 
-    def _ask(self, cluster: Cluster, index: ClusterIndex) -> None:
+    def _suggest_duplicate(self, cluster: Cluster, index: ClusterIndex) -> None:
         """Put a new person on the list of likely duplicates, with the likeliest of the others."""
-        weighed = index.weighed(cluster, self._possible(cluster), is_asked=True)
+        weighed = index.weigh(cluster, self._possible(cluster), or_first=True)
         if weighed:
             verdict, other = max(weighed, key=lambda pair: pair[0].probability)
             self.kept_apart.append(KeptApart(cluster.person, other.person, verdict))
@@ -382,7 +382,7 @@ class MatchedPeople:
         values = {"person": cluster.person.name, "uid": cluster.person.uid, "count": len(cluster.entries)}
         self._note("joined", cluster.entries[0], message, why=why, **values)
 
-    def _keep_apart(self, entry: FilePerson, known: list[Person], count: int) -> None:
+    def _note_kept_apart(self, entry: FilePerson, known: list[Person], count: int) -> None:
         here = [f"{person.name} ({person.uid})" for person in known]
         parts = [
             f"{count} people of this file" if count > 1 else "",
@@ -392,30 +392,30 @@ class MatchedPeople:
         message = gettext(
             "%(name)s is also the name of %(others)s. They are kept apart; merge them if they are one."
         )
-        self._doubt(entry, message, others=others)
+        self._note_doubt(entry, message, others=others)
 
     # New ones
 
-    def _make(self, entry: FilePerson, person: Person) -> None:
-        person.uid = self._fresh_uid(entry)
+    def _create_person(self, entry: FilePerson, person: Person) -> None:
+        person.uid = self._choose_uid(entry)
         self.by_uid[person.uid] = person
-        self._settle(entry, person)
+        self._assign(entry, person)
         for sentence in names.suspicions(entry.name):
             message = gettext("Check the name “%(name)s”. %(why)s")
             self._note("name", entry, message.replace("%(why)s", sentence.replace("%", "%%")))
 
-    def _fresh_uid(self, entry: FilePerson) -> str:
+    def _choose_uid(self, entry: FilePerson) -> str:
         """Return the uid of the source; one made of its first id, the same everywhere; else a new one."""
         for uid in filter(None, [entry.uid, *_derived_uids(entry)]):
-            if uid not in self.by_uid and uid not in self._foreign:
+            if uid not in self.by_uid and uid not in self._uids_in_use:
                 return uid
         return new_uid()
 
-    def _made_uids_in_use(self, unmatched: list[FilePerson]) -> set[str]:
+    def _derived_uids_in_use(self, unmatched: list[FilePerson]) -> set[str]:
         made = {uid for entry in unmatched for uid in _derived_uids(entry)}
         return set(Person.objects.filter(AnyOf("uid", made)).values_list("uid", flat=True))
 
-    def _doubt(self, entry: FilePerson, message: str, /, **values: object) -> None:
+    def _note_doubt(self, entry: FilePerson, message: str, /, **values: object) -> None:
         self._note("doubt", entry, message, **values)
 
     def _note(self, kind: str, entry: FilePerson, message: str, /, **values: object) -> None:

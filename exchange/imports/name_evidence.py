@@ -65,27 +65,27 @@ class Namesakes:
     """The people known here by some names, also by other spellings; not the `concealed` ones."""
 
     def __init__(
-        self, wanted: Collection[str], concealed: Collection[int], followed: Callable[[Person], Person]
+        self, wanted: Collection[str], concealed: Collection[int], follow_merge: Callable[[Person], Person]
     ) -> None:
-        self._wanted, self._concealed, self._followed = frozenset(wanted), concealed, followed
+        self._wanted, self._concealed, self._follow_merge = frozenset(wanted), concealed, follow_merge
         self._by_name: dict[str, dict[int, Person]] = defaultdict(dict)
         self._names: dict[int, set[str]] = defaultdict(set)
         self._ids: dict[int, set[tuple[str, str]]] = defaultdict(set)
         for person in Person.objects.filter(AnyOf("name", wanted)).defer(*Person.derived_fields):
-            self._put(person.name, person)
+            self._add(person.name, person)
         for spelling in PersonName.objects.filter(AnyOf("name", wanted)).select_related("person"):
-            self._put(spelling.name, spelling.person)
+            self._add(spelling.name, spelling.person)
         ids = PersonIdentifier.objects.filter(AnyOf("person_id", self._names))
         for key, scheme, value in ids.values_list("person_id", "scheme", "value"):
             self._ids[key].add((scheme, value))
 
-    def _put(self, name: str, person: Person) -> None:
-        person = self._followed(person)
+    def _add(self, name: str, person: Person) -> None:
+        person = self._follow_merge(person)
         if person.pk not in self._concealed:
             self._by_name[name][person.pk] = person
             self._names[person.pk].add(name)
 
-    def of(self, name: str) -> list[Person]:
+    def named(self, name: str) -> list[Person]:
         return list(self._by_name.get(name, {}).values())
 
     def contradicts(self, entry: FilePerson, person: Person) -> bool:
@@ -112,14 +112,14 @@ class Namesakes:
             for place, person in rows.filter(AnyOf("person", self._names)).values_list(key, "person"):
                 for name in self._names[person]:
                     found[name, (kind.name, place)][person] = self._by_name[name][person]
-            if listing.is_printed:
+            if listing.has_printed_name:
                 spelled = rows.filter(AnyOf("name", self._wanted))
                 for place, person, name in spelled.values_list(key, "person", "name"):
                     printed[person].append((name, (kind.name, place)))
         others = Person.objects.filter(AnyOf("pk", printed.keys() - self._concealed))
         for row in others.defer(*Person.derived_fields):
             for spot in printed[row.pk]:
-                found[spot][row.pk] = self._followed(row)
+                found[spot][row.pk] = self._follow_merge(row)
         return found
 
     def last_imported(
@@ -164,7 +164,7 @@ class Namesakes:
         came_as = Provenance.objects.filter(AnyOf("object_id", rows), kind=PERSON.name).order_by()
         names_then: dict[int, str] = dict(came_as.values_list("object_id", "values__name"))
         for key, row in rows.items():
-            person = self._followed(row)
+            person = self._follow_merge(row)
             spelled = self._names.get(person.pk, set()) | {names_then.get(key, "")}
             for name, location in parts[row.uid] if person.pk not in self._concealed else ():
                 for one in (spelled | {name}) & self._wanted:

@@ -62,8 +62,8 @@ def report_concealed(where: Where, field: str, name: str, findings: Findings) ->
 
 
 def records_of(program: Program, kind: Kind) -> tuple[Record, ...]:
-    if kind.many:
-        records: tuple[Record, ...] = getattr(program, kind.many)
+    if kind.plural:
+        records: tuple[Record, ...] = getattr(program, kind.plural)
         return records
     record: Record | None = getattr(program, kind.name)
     return (record,) if record else ()
@@ -100,7 +100,7 @@ class RowIndex:
             if row.pk in hidden:
                 self.concealed.add(getattr(row, kind.key))
             else:
-                self.put(row)
+                self.add(row)
         # The slug of an institution that was merged means the one that stays.
         links = {
             key: row.merged_into_id
@@ -110,7 +110,7 @@ class RowIndex:
         for key, there in resolve_links(links).items():
             self.rows[getattr(self.by_pk[key], kind.key)] = self.by_pk[there or key]
 
-    def put(self, row: Content) -> None:
+    def add(self, row: Content) -> None:
         self.rows[getattr(row, self.kind.key)] = row
         if row.pk:
             self.by_pk[row.pk] = row
@@ -118,7 +118,7 @@ class RowIndex:
 
 def _key_fields(kind: Kind) -> list[str]:
     """Return the fields by which a row is found and its rules are checked."""
-    own = [name for name in ("name",) if name in kind.plain]
+    own = [name for name in ("name",) if name in kind.plain_fields]
     own += ["merged_into"] if kind is INSTITUTION else []
     return ["pk", kind.key, *own, *(["edition"] if kind.is_in_edition else []), *kind.references]
 
@@ -153,7 +153,7 @@ class EditionRows:
         self._whole, self._is_locking = frozenset(whole), is_locking
         self._indexes: dict[str, RowIndex] = {}
         if edition.conference._state.adding:
-            self["conference"].put(edition.conference)
+            self["conference"].add(edition.conference)
 
     def __getitem__(self, name: str) -> RowIndex:
         if name not in self._indexes:
@@ -179,7 +179,7 @@ class EditionRows:
     def row(self, kind: str, key: str) -> Content | None:
         return self.people.get(key) if kind == PERSON.name else self[kind].rows.get(key)
 
-    def matched(
+    def match(
         self, kind: Kind, records: Sequence[Record], findings: Findings
     ) -> Iterator[tuple[Content, Record]]:
         """Find or make the row of each record."""
@@ -310,7 +310,7 @@ def person_records(keys: list[int]) -> Iterator[PersonRecord]:
     ids: dict[int, list[tuple[str, str]]] = defaultdict(list)
     for person, *pair in PersonIdentifier.objects.filter(mine).values_list("person", "scheme", "value"):
         ids[person].append((pair[0], pair[1]))
-    rows = Person.objects.filter(AnyOf("pk", keys)).order_by().values("pk", "uid", *PERSON.plain)
+    rows = Person.objects.filter(AnyOf("pk", keys)).order_by().values("pk", "uid", *PERSON.plain_fields)
     found = {row.pop("pk"): row for row in rows}
     for key in (key for key in keys if key in found):
         row = found[key]

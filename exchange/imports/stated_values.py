@@ -52,17 +52,17 @@ class StatedValues:
     def _is_elsewhere(self, grant: GrantRecord) -> bool:
         return bool(grant.paper and grant.edition and grant.edition != self._own_slug)
 
-    def of(self, kind: Kind, record: Record) -> Values:
+    def values(self, kind: Kind, record: Record) -> Values:
         """Return what the record states. A field whose references lead nowhere is reported and left out."""
         before = self._broken_count
-        values = self._stated(kind, record)
+        values = self._stated_values(kind, record)
         if self._broken_count > before:
             self.broken.add(id(record))
         return values
 
-    def _stated(self, kind: Kind, record: Record) -> Values:
+    def _stated_values(self, kind: Kind, record: Record) -> Values:
         values: Values = {}
-        for name in kind.plain:
+        for name in kind.plain_fields:
             value = getattr(record, name)
             if is_stated(value) and not (name == "position" and value == 0):
                 values[name] = plain(value)
@@ -82,10 +82,10 @@ class StatedValues:
                     values[listing.name] = found
         return values
 
-    def person(self, record: PersonRecord, person: Person) -> Values:
+    def person_values(self, record: PersonRecord, person: Person) -> Values:
         """A name without parts leaves them to be split here; hidden names are not taken from files."""
-        values: Values = {"name": self.people.printed(person, record.ref.name)}
-        for name in PERSON.plain:
+        values: Values = {"name": self.people.printed_name(person, record.ref.name)}
+        for name in PERSON.plain_fields:
             value = getattr(record, name, None) if name not in ("name", "orcid") else None
             if value is not None and is_stated(value):
                 values[name] = value
@@ -123,7 +123,7 @@ class StatedValues:
     def _parts(self, listing: Listing, parts: tuple[Record, ...], record: Record) -> list[Values]:
         if listing is MENU:
             return [
-                self._line(line, record.where, f"menu[{index}]")
+                self._menu_line(line, record.where, f"menu[{index}]")
                 for index, line in enumerate(parts)
                 if isinstance(line, MenuRecord)
             ]
@@ -149,7 +149,7 @@ class StatedValues:
         for field in fields(part):
             value = getattr(part, field.name)
             if field.name == "person":
-                values |= self._who(listing, value, record)
+                values |= self._person_part(listing, value, record)
             elif field.name == "institutions":
                 known = [slug for slug in value if self.is_known("institution", slug, record.where, path)]
                 values["institutions"] = list(
@@ -161,12 +161,12 @@ class StatedValues:
             self._check_grant(part, values, record, path)
         return values
 
-    def _who(self, listing: Listing, ref: PersonRef | None, record: Record) -> Values:
+    def _person_part(self, listing: Listing, ref: PersonRef | None, record: Record) -> Values:
         if ref is None:
             return {"person": ""}
         kind = next(one for one in KINDS.values() if listing in one.listings)
         person = self.people.find(ref, (kind.name, getattr(record, kind.key)))
-        printed = {"name": self.people.printed(person, ref.name)} if listing.is_printed else {}
+        printed = {"name": self.people.printed_name(person, ref.name)} if listing.has_printed_name else {}
         return {"person": person.uid, **printed}
 
     def _check_grant(self, grant: GrantRecord, values: Values, record: Record, path: str) -> None:
@@ -184,8 +184,8 @@ class StatedValues:
             values["edition"] = ""
             self.is_known("paper", grant.paper, record.where, f"{path}.paper")
 
-    def _line(self, line: MenuRecord, where: Where, path: str) -> Values:
-        children = [self._line(child, where, f"{path}.children") for child in line.children]
+    def _menu_line(self, line: MenuRecord, where: Where, path: str) -> Values:
+        children = [self._menu_line(child, where, f"{path}.children") for child in line.children]
         if any(child["children"] for child in children):
             self._report(where, path, gettext("The menu nests once: move the lines of the third level up."))
         if not line.target:

@@ -1,4 +1,4 @@
-"""Carrying out a plan: rows, lists, and the memory of the import. The caller holds the transaction."""
+"""Write a plan: rows, lists, and the values as last imported. The caller holds the transaction."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,13 +52,13 @@ def write_rows(plan: ImportPlan, progress: Progress) -> None:
                 if kind is not EDITION:
                     write_lists(kind, batch)
                 _forget_derived(batch)
-                progress(f"writing {kind.many or kind.name}", done, total)
+                progress(f"writing {kind.plural or kind.name}", done, total)
         changed = [step for step in steps if step.merge.taken and not step.is_new]
         update_rows(kind, changed)
         if kind is not EDITION:
             write_lists(kind, changed)
         if done < total:
-            progress(f"writing {kind.many or kind.name}", total, total)
+            progress(f"writing {kind.plural or kind.name}", total, total)
     store_kept_apart(_likely_duplicates(plan))
     # The menu leads to pages and the committee consists of people: both are there by now.
     write_lists(EDITION, plan.steps["edition"])
@@ -96,7 +96,9 @@ def _forget_derived(steps: Iterable[RowPlan]) -> None:
 
 
 def update_rows(kind: Kind, steps: list[RowPlan]) -> None:
-    names = {name for step in steps for name in step.merge.taken if name in (*kind.plain, *kind.references)}
+    names = {
+        name for step in steps for name in step.merge.taken if name in (*kind.plain_fields, *kind.references)
+    }
     rows = [step.row for step in steps if names & step.merge.taken.keys()]
     if rows:
         kind.model._default_manager.bulk_update(rows, sorted(names), batch_size=UPDATED_ROWS)
@@ -236,10 +238,10 @@ def _link(parts: list[PartRow], reused: set[int]) -> None:
         through._default_manager.bulk_create(links, batch_size=BATCH_ROWS)
 
 
-# The memory of a run
+# What is stored for the next import
 
 
-def write_memory(plan: ImportPlan, run: ImportRun) -> None:
+def write_last_imports(plan: ImportPlan, run: ImportRun) -> None:
     """Write what is remembered of each row, and what is in conflict."""
     steps = [step for kind in KINDS.values() for step in plan.steps[kind.name]]
     keys: dict[tuple[str, int], int] = {}
@@ -270,7 +272,7 @@ def _write_provenance(
         (
             step,
             Provenance(
-                pk=step.memory.key if step.memory else None,
+                pk=step.last_import.key if step.last_import else None,
                 kind=step.kind.name,
                 object_id=step.row.pk,
                 edition=plan.edition if step.kind.is_in_edition else None,
@@ -279,14 +281,14 @@ def _write_provenance(
             ),
         )
         for step in steps
-        if step.remembers_more
+        if step.changes_last_import
     ]
-    Provenance.objects.bulk_create([row for step, row in rows if step.memory is None])
-    Provenance.objects.bulk_update([row for step, row in rows if step.memory], ["values", "run"])
+    Provenance.objects.bulk_create([row for step, row in rows if step.last_import is None])
+    Provenance.objects.bulk_update([row for step, row in rows if step.last_import], ["values", "run"])
     with recording.together() as log:
         for step, row in rows:
             if step.merge.taken and not step.is_new:
-                known = step.memory.values if step.memory else {}
+                known = step.last_import.values if step.last_import else {}
                 before = {name: known.get(name) for name in step.merge.taken}
                 log.changed(Provenance, row.pk, before, step.merge.taken, None)
     return {(step.kind.name, step.row.pk): row.pk for step, row in rows if step.merge.clashes}
@@ -296,11 +298,13 @@ def _remembered_values(step: RowPlan) -> Values:
     """For a new row also remember values the file did not state: they are unedited."""
     kind = step.kind
     if not step.is_new or kind is PERSON:
-        return step.merge.memory
-    names = (*kind.plain, *kind.references)
-    unstated = {name: field_value(step.row, kind, name) for name in names if name not in step.merge.memory}
+        return step.merge.last_import
+    names = (*kind.plain_fields, *kind.references)
+    unstated = {
+        name: field_value(step.row, kind, name) for name in names if name not in step.merge.last_import
+    }
     lists: Values = {listing.name: [] for listing in kind.listings}
-    return {**unstated, **lists, **step.merge.memory}
+    return {**unstated, **lists, **step.merge.last_import}
 
 
 def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run: ImportRun) -> None:
@@ -310,10 +314,10 @@ def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run
     changed: list[Conflict] = []
     settled: list[int] = []
     for step in steps:
-        key = step.memory.key if step.memory else keys.get((step.kind.name, step.row.pk), 0)
-        known = step.memory.conflicts if step.memory else {}
+        key = step.last_import.key if step.last_import else keys.get((step.kind.name, step.row.pk), 0)
+        known = step.last_import.conflicts if step.last_import else {}
         for name, clash in step.merge.clashes.items():
-            if step.memory and step.memory.knows(name, clash):
+            if step.last_import and step.last_import.has_conflict(name, clash):
                 continue
             conflict = known.get(name) or Conflict(provenance_id=key, field=name, label=str(step.row)[:200])
             (changed if name in known else fresh).append(conflict)

@@ -121,11 +121,11 @@ class ColumnChoice:
     def mapping(self) -> Mapping:
         return Mapping(tables=[table.mapping for table in self.tables], is_markdown=self.is_markdown)
 
-    def stored(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
-    def of(cls, job: ImportJob) -> "ColumnChoice":
+    def from_job(cls, job: ImportJob) -> "ColumnChoice":
         stored: dict[str, Any] = {"tables": [], **job.columns}
         return cls(**{**stored, "tables": [Table(**one) for one in stored["tables"]]})
 
@@ -165,7 +165,7 @@ def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> Colu
     is_ours = bool(tables) and all(_is_ours(table) for table in tables if table.is_wanted)
     problems: list[str] = []
     try:
-        findings.settle()
+        findings.raise_problems()
     except ProgramError as error:
         problems = [f"{one.where}: {one.message}" for one in error.problems]
     return ColumnChoice(tables, earlier.is_markdown if earlier else is_ours, problems)
@@ -351,4 +351,4 @@ def without_papers(context: Context) -> Context:
 
 def mapping_source(job: ImportJob) -> list[Source]:
     """Return the mapping that was chosen for a job, as the file that the format reads."""
-    return [ColumnChoice.of(job).mapping.as_source()] if job.columns else []
+    return [ColumnChoice.from_job(job).mapping.as_source()] if job.columns else []

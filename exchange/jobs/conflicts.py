@@ -86,11 +86,11 @@ def mark_decided(conflicts: list[Conflict], decision: str, user: "User | None") 
     now = timezone.now()
     for batch in in_batches(conflicts):
         keys = {conflict.provenance_id for conflict in batch}
-        memories = {row.pk: row for row in Provenance.objects.select_for_update().filter(pk__in=keys)}
+        rows = {row.pk: row for row in Provenance.objects.select_for_update().filter(pk__in=keys)}
         for conflict in batch:
-            memories[conflict.provenance_id].values[conflict.field] = conflict.theirs
+            rows[conflict.provenance_id].values[conflict.field] = conflict.theirs
             conflict.resolved_at, conflict.decision, conflict.decided_by = now, decision, user
-        Provenance.objects.bulk_update(memories.values(), ["values"], batch_size=200)
+        Provenance.objects.bulk_update(rows.values(), ["values"], batch_size=200)
         Conflict.objects.bulk_update(batch, ["resolved_at", "decision", "decided_by"], batch_size=200)
 
 
@@ -159,7 +159,7 @@ def write_values(kind: Kind, row: Content, values: Values, edition: Edition) -> 
     try:
         with recording.together(), revision.lock():
             set_taken_values(step, finder, findings)
-            findings.settle()
+            findings.raise_problems()
             _validate(step)
             update_rows(kind, [step])
             write_lists(kind, [step])
@@ -175,7 +175,7 @@ def write_values(kind: Kind, row: Content, values: Values, edition: Edition) -> 
 def _validate(step: RowPlan) -> None:
     """Raise `ValidationError` for what the rules of forms refuse."""
     row, taken = step.row, step.merge.taken
-    if not taken.keys().isdisjoint((*step.kind.plain, *step.kind.references)):
+    if not taken.keys().isdisjoint((*step.kind.plain_fields, *step.kind.references)):
         row.full_clean()
     for part in chain.from_iterable(step.parts.values()):
         # The database checks positions and repeated people.

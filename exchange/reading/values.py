@@ -208,7 +208,7 @@ def check_program(program: Program, findings: Findings) -> Program:
         if isinstance(start, datetime) and isinstance(end, datetime) and end < start:
             message = gettext("It ends before it starts (%(isoformat)s). Put both times right.")
             findings.problem(appearance.where, "end", message, isoformat=start.isoformat())
-    findings.settle()
+    findings.raise_problems()
     return replace(program, notes=findings.notes)
 
 

@@ -240,7 +240,7 @@ from exchange.imports import load
 def slow(plan, run):
     print("written", flush=True)
     import time; time.sleep(60)
-load.write_memory = slow
+load.write_last_imports = slow
 from django.core.management import call_command
 call_command("import_program", "program_json", {path!r}, edition="2021", no_progress=True)
 """

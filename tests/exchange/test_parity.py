@@ -96,7 +96,7 @@ def uncarried() -> Iterator[str]:
     listings: list[tuple[Kind, Listing]] = [(kind, one) for kind in KINDS.values() for one in kind.listings]
     for kind in KINDS.values():
         edition = {"edition"} if kind.is_in_edition else set()
-        missing = stored(kind.model) - {kind.key, *kind.plain, *kind.references} - edition
+        missing = stored(kind.model) - {kind.key, *kind.plain_fields, *kind.references} - edition
         yield from (f"{kind.model._meta.label}.{name}" for name in missing)
     for _kind, listing in listings:
         columns = {path.partition("__")[0].removesuffix("_id") for path in listing.columns.values()}
@@ -120,11 +120,11 @@ def test_every_model_of_content_travels_or_is_exempt_with_its_reason() -> None:
 def test_fields_of_records_are_those_of_the_program_json() -> None:
     made = json.loads(files(formats()["program_json"], full())[0][1])
     for kind in KINDS.values():
-        rows = made[kind.many] if kind.many else [made[kind.name]]
+        rows = made[kind.plural] if kind.plural else [made[kind.name]]
         written = {name for row in rows for name in row}
 
         assert written >= {kind.key, *kind.fields}, kind.name
-    lists = {kind.many for kind in KINDS.values()} - {""}
+    lists = {kind.plural for kind in KINDS.values()} - {""}
     assert {*LIST_RECORDS} == lists | {"session_kinds", "presentation_kinds"}
 
 
@@ -139,9 +139,9 @@ def optional(record: type[Record]) -> list[str]:
 
 def without(made: Program, kind: Kind, name: str) -> Program:
     left: Any = {name: UNSTATED}
-    part = kind.many or kind.name
+    part = kind.plural or kind.name
     rows = getattr(made, part)
-    changed: Any = tuple(replace(row, **left) for row in rows) if kind.many else replace(rows, **left)
+    changed: Any = tuple(replace(row, **left) for row in rows) if kind.plural else replace(rows, **left)
     parts: Any = {part: changed}
     return replace(made, **parts)
 

@@ -28,15 +28,15 @@ A, B, C = "a", "b", "c"
 @pytest.mark.parametrize(
     ("base", "ours", "theirs", "expected"),
     [
-        (A, A, A, Merge(agreed=["x"], memory={"x": A})),
-        (A, A, B, Merge(agreed=["x"], taken={"x": B}, memory={"x": B})),
-        (A, B, A, Merge(kept={"x": FieldConflict(A, B, A)}, memory={"x": A})),
-        (A, B, B, Merge(agreed=["x"], memory={"x": B})),
-        (A, B, C, Merge(clashes={"x": FieldConflict(A, B, C)}, memory={"x": A})),
-        (A, "", A, Merge(kept={"x": FieldConflict(A, "", A)}, memory={"x": A})),
-        (A, "", B, Merge(clashes={"x": FieldConflict(A, "", B)}, memory={"x": A})),
-        ([A, B], [A, B], [B, A], Merge(agreed=["x"], taken={"x": [B, A]}, memory={"x": [B, A]})),
-        (False, False, True, Merge(agreed=["x"], taken={"x": True}, memory={"x": True})),
+        (A, A, A, Merge(agreed=["x"], last_import={"x": A})),
+        (A, A, B, Merge(agreed=["x"], taken={"x": B}, last_import={"x": B})),
+        (A, B, A, Merge(kept={"x": FieldConflict(A, B, A)}, last_import={"x": A})),
+        (A, B, B, Merge(agreed=["x"], last_import={"x": B})),
+        (A, B, C, Merge(clashes={"x": FieldConflict(A, B, C)}, last_import={"x": A})),
+        (A, "", A, Merge(kept={"x": FieldConflict(A, "", A)}, last_import={"x": A})),
+        (A, "", B, Merge(clashes={"x": FieldConflict(A, "", B)}, last_import={"x": A})),
+        ([A, B], [A, B], [B, A], Merge(agreed=["x"], taken={"x": [B, A]}, last_import={"x": [B, A]})),
+        (False, False, True, Merge(agreed=["x"], taken={"x": True}, last_import={"x": True})),
     ],
 )
 def test_merge_of_a_field_imported_before(
@@ -48,11 +48,11 @@ def test_merge_of_a_field_imported_before(
 @pytest.mark.parametrize(
     ("ours", "theirs", "expected"),
     [
-        (A, A, Merge(agreed=["x"], memory={"x": A})),
+        (A, A, Merge(agreed=["x"], last_import={"x": A})),
         (A, B, Merge(clashes={"x": FieldConflict(None, A, B)})),
-        ("", B, Merge(agreed=["x"], taken={"x": B}, memory={"x": B})),
-        (None, B, Merge(agreed=["x"], taken={"x": B}, memory={"x": B})),
-        ([], [B], Merge(agreed=["x"], taken={"x": [B]}, memory={"x": [B]})),
+        ("", B, Merge(agreed=["x"], taken={"x": B}, last_import={"x": B})),
+        (None, B, Merge(agreed=["x"], taken={"x": B}, last_import={"x": B})),
+        ([], [B], Merge(agreed=["x"], taken={"x": [B]}, last_import={"x": [B]})),
         (False, True, Merge(clashes={"x": FieldConflict(None, False, True)})),
         (0, 7, Merge(clashes={"x": FieldConflict(None, 0, 7)})),
     ],
@@ -62,7 +62,7 @@ def test_merge_of_a_field_never_imported(ours: object, theirs: object, expected:
 
 
 def test_merge_leaves_unstated_fields_alone() -> None:
-    assert merge({"x": A, "y": B}, {"y": C}, {"x": A}) == Merge(agreed=["x"], memory={"x": A, "y": C})
+    assert merge({"x": A, "y": B}, {"y": C}, {"x": A}) == Merge(agreed=["x"], last_import={"x": A, "y": C})
 
 
 # What is remembered of what was merged

@@ -25,7 +25,7 @@ def packed(members: dict[str, str], compression: int = zipfile.ZIP_STORED) -> by
 def unpacked(content: bytes) -> dict[str, bytes]:
     findings = Findings()
     found = archives.unpack(Source("a.zip", content), findings, is_table)
-    findings.settle()
+    findings.raise_problems()
     return {one.name: one.content for one in found}
 
 

@@ -24,7 +24,7 @@ def book(*rows: list[Any]) -> bytes:
 def read(*rows: list[Any]) -> list[dict[str, str]]:
     findings = Findings()
     sheets = read_sheets(Source("a.xlsx", book(*rows)), findings)
-    findings.settle()
+    findings.raise_problems()
     return [row.cells for _, sheet in sheets for row in sheet.rows]
 
 

@@ -13,7 +13,7 @@ def loaded(text: str | bytes) -> Any:
     findings = Findings()
     content = text if isinstance(text, bytes) else text.encode()
     found = textfiles.read_yaml(Source("a.yml", content), findings)
-    findings.settle()
+    findings.raise_problems()
     return found
 
 

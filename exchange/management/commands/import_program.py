@@ -51,7 +51,7 @@ class ProgressBar:
 def count_lines(report: Report) -> Iterator[str]:
     """Yield the counts per kind and in total as lines of a table."""
     yield "".join([" " * 14, *(f"{word:>13}" for word in OUTCOMES)])
-    rows = [(KINDS[name].many or name, tally) for name, tally in report.tallies.items()]
+    rows = [(KINDS[name].plural or name, tally) for name, tally in report.tallies.items()]
     for name, tally in [*rows, ("total", report.total)]:
         yield "".join([f"{name:<14}", *(f"{tally[word]:>13}" for word in OUTCOMES)])
 
