@@ -11,12 +11,12 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     from conference.environment import settings_or_exit
-    from content.actor import acting
+    from content.actor import acting_as
 
     settings_or_exit()
 
     # What a command changes stands in the history under its name.
-    with acting("command", detail=" ".join(sys.argv[1:2])):
+    with acting_as("command", detail=" ".join(sys.argv[1:2])):
         execute_from_command_line(sys.argv)
 
 

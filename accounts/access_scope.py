@@ -15,7 +15,7 @@ from django.db.models import Model, Q, QuerySet
 
 from accounts.models import Membership
 from accounts.roles import CHANGEABLE_FIELDS, Role, allows, permission_names
-from content.actor import actor
+from content.actor import current_actor
 from content.editions import get_edition_model
 
 if TYPE_CHECKING:
@@ -312,7 +312,7 @@ def access_of(user: object) -> Access:
 
 def current_access() -> Access | None:
     """Return the access of the current actor; `None` without an account."""
-    user = actor().user
+    user = current_actor().user
     return access_of(user) if user is not None else None
 
 

@@ -18,7 +18,7 @@ from conference.models import Edition
 from content.array_lookup import AnyOf
 from content.history import RowChange, RowChangeQuerySet
 from content.models import Content
-from content.row_values import content_model, owners, part_of
+from content.row_values import content_model, owner_fields, owner_names
 from people.models import Person, PersonName
 
 # The columns of a change that name the row whose part its row is or was.
@@ -117,12 +117,12 @@ def moments(
     for number, end, moment in (*_own_changes(sources, ends), *_part_changes(sources, ends)):
         for key in ends[number][end]:
             changed[key].append(moment)
-    above, opens = part_of(model), [moment for source in sources for moment in source.moments]
+    above, opens = owner_fields(model), [moment for source in sources for moment in source.moments]
     created = _created(model, keys)
     owner_of: dict[int, str] = {}
     for key, *values in _rows(model, keys).values_list("pk", *above, *opens):
         changed[key] += [moment for moment in values[len(above) :] if moment and moment <= at]
-        if key not in created and (names := owners(model, dict(zip(above, values, strict=False)))):
+        if key not in created and (names := owner_names(model, dict(zip(above, values, strict=False)))):
             owner_of[key] = names[0]
     # They were made with what they are part of, or were before they were first changed.
     changes = RowChange.objects.filter(AnyOf("object_id", owner_of), model=model._meta.label_lower)

@@ -8,7 +8,13 @@ from typing import Any, NamedTuple
 from api.reader import Answer
 from api.shapes import Resource, utc
 from conference.models import Edition
-from content.history.public_past import EARLIEST, Former, candidates, former, keys_of
+from content.history.public_past import (
+    EARLIEST,
+    FormerState,
+    candidate_keys,
+    formerly_public,
+    keys_with_value,
+)
 from content.row_values import BATCH_ROWS
 
 
@@ -23,7 +29,7 @@ def former_rows(
     resource: Resource, editions: Collection[int] | None, at: datetime, since: datetime = EARLIEST
 ) -> dict[int, FormerRow]:
     """Return what ceased to be public since then, by primary key, the latest last."""
-    found = _answers(resource, candidates(resource.model, editions, at, since), at)
+    found = _answers(resource, candidate_keys(resource.model, editions, at, since), at)
     return {key: row for key, row in found.items() if row.until >= since}
 
 
@@ -36,7 +42,7 @@ def former_row(resource: Resource, edition: str | None, id: str, at: datetime) -
         key = Edition.objects.filter(slug=edition).values_list("pk", flat=True).first()
         if key is None:
             return None
-    found = _answers(resource, keys_of(resource.model, key, resource.key, id), at)
+    found = _answers(resource, keys_with_value(resource.model, key, resource.key, id), at)
     url = resource.url(edition, id)
     return next((row for row in found.values() if row.answer["url"] == url), None)
 
@@ -44,7 +50,7 @@ def former_row(resource: Resource, edition: str | None, id: str, at: datetime) -
 def _answers(resource: Resource, keys: Iterable[int], at: datetime) -> dict[int, FormerRow]:
     titles = [name for name in ("title", "name") if name in resource.fields][:1]
     columns = [*titles, *([] if resource.key == "pk" else [resource.key])]
-    rows = former(resource.model, keys, columns, at)
+    rows = formerly_public(resource.model, keys, columns, at)
     slugs = dict(Edition.objects.values_list("pk", "slug")) if rows else {}
     # An address that is in use again is not gone; of several rows that had it, the last one counts.
     latest = {_url(resource, row, slugs): row for row in rows}
@@ -64,15 +70,15 @@ def _answers(resource: Resource, keys: Iterable[int], at: datetime) -> dict[int,
     }
 
 
-def _id(resource: Resource, row: Former) -> str:
+def _id(resource: Resource, row: FormerState) -> str:
     return str(row.key if resource.key == "pk" else row.values[resource.key])
 
 
-def _url(resource: Resource, row: Former, slugs: dict[int, str]) -> str:
+def _url(resource: Resource, row: FormerState, slugs: dict[int, str]) -> str:
     return resource.url(slugs[row.edition] if row.edition is not None else None, _id(resource, row))
 
 
-def _urls_in_use(resource: Resource, rows: Iterable[Former], at: datetime) -> set[str]:
+def _urls_in_use(resource: Resource, rows: Iterable[FormerState], at: datetime) -> set[str]:
     manager: Any = resource.model._default_manager
     columns = [resource.edition or "pk", resource.key]
     public = manager.published(at).order_by().values_list(*columns)

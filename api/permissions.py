@@ -114,7 +114,7 @@ class Caller:
             return True
         if not row.edition_lookup:
             return action == "add"
-        return row.stamped_edition() == self.edition
+        return row.get_edition_key() == self.edition
 
 
 NOBODY = Caller()

@@ -19,8 +19,8 @@ from api.permissions import NOBODY, Caller, visible
 from api.shapes import MOMENTS, TRACKED, Many, One, Resource, Row, Rows, Shape
 from conference.models import Edition
 from content.array_lookup import AnyOf
-from search.hits import MAX_HITS, find
-from search.query import parse
+from search.hits import MAX_HITS, find_documents
+from search.query import parse_query
 
 if TYPE_CHECKING:
     from conference.querysets import EditionQuerySet
@@ -173,5 +173,5 @@ def ranked(words: str, kind: str, edition: str = "") -> list[int]:
     # Who keeps the index is a floor above: it knows what goes in.
     import_string(settings.SEARCH_INDEX_REFRESH)()
     key = Edition.objects.published().filter(slug=edition).values_list("pk", flat=True).first()
-    hits = find(parse(words), edition=key, kinds=[kind], limit=MAX_HITS)
+    hits = find_documents(parse_query(words), edition=key, kinds=[kind], limit=MAX_HITS)
     return [hit.object_id for hit in hits.page]

@@ -56,8 +56,8 @@ def documents(number: int) -> "Iterator[DocumentRecord]":
 
 def searches(number: int) -> dict[str, tuple[Callable[[str], object], list[str]]]:
     """Return what is searched, by name: the call, and different texts to call it with."""
-    from search.hits import corrected, find, related, suggest
-    from search.query import parse
+    from search.hits import correct_query, find_documents, find_related, suggest
+    from search.query import parse_query
 
     chance, known = random.Random(2), words()
     rare, middle = chance.sample(known[2000:40_000], SEARCHES), chance.sample(known[25:1500], SEARCHES)
@@ -65,13 +65,13 @@ def searches(number: int) -> dict[str, tuple[Callable[[str], object], list[str]]
     pairs = [" ".join(chance.sample(COMMON, 2)) for _ in range(SEARCHES)]
 
     def search(text: str) -> object:
-        return find(parse(text))
+        return find_documents(parse_query(text))
 
     def in_edition(text: str) -> object:
-        return find(parse(text), edition=chance.randint(1, EDITIONS))
+        return find_documents(parse_query(text), edition=chance.randint(1, EDITIONS))
 
     def forgiving(text: str) -> object:
-        return find(corrected(parse(text)) or parse(text))
+        return find_documents(correct_query(parse_query(text)) or parse_query(text))
 
     texts = {
         "common words": common,
@@ -94,14 +94,14 @@ def searches(number: int) -> dict[str, tuple[Callable[[str], object], list[str]]
         "common words in one edition": (in_edition, common),
         "a typing error": (forgiving, mistyped),
         "suggestions while typing": (suggest, prefixes),
-        "related papers": (lambda key: related("paper", int(key)), keys),
+        "related papers": (lambda key: find_related("paper", int(key)), keys),
     }
 
 
 def fill(number: int) -> None:
-    from search.index import index
+    from search.index import index_documents
 
-    index([*documents(number)])
+    index_documents([*documents(number)])
 
 
 def measure_elapsed(call: Callable[[str], object], text: str) -> float:

@@ -42,7 +42,7 @@ def edition_state(edition: Edition, at: datetime) -> EditionState:
     return EditionState(
         words if length > 1 else gettext("Today"),
         is_running=True,
-        clock=times.clock(at, edition.zone),
+        clock=times.clock_time(at, edition.zone),
         place=place,
     )
 

@@ -8,7 +8,7 @@ import logging
 import re
 from datetime import UTC, datetime
 
-from pagecache.request_log import note
+from pagecache.request_log import current_note
 
 EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 # PostgreSQL quotes the row that it refuses: `DETAIL:  Key (orcid)=(...) already exists.`
@@ -28,7 +28,7 @@ def bare(text: str) -> str:
 
 def message(record: logging.LogRecord) -> str:
     """Return the message; where it would name an address, the pattern of the address."""
-    found = note()
+    found = current_note()
     if record.name.startswith(ABOUT_PATHS) and record.args:
         words = record.args if isinstance(record.args, tuple) else (record.args,)
         pattern = found.route if found and found.route else "…"
@@ -45,7 +45,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": message(record),
         }
-        found = note()
+        found = current_note()
         if found:
             line["request"] = found.request
         line.update(getattr(record, "fields", {}))

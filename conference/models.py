@@ -40,7 +40,7 @@ from content.fields import (
 )
 from content.history.public_past import SITE, PublicWhen
 from content.models import Content, Ordered, Status, ends_before_start
-from content.page_paths import path_of
+from content.page_paths import page_path
 
 GIVE_ONE_DATE = _("Give either a day, or a day and time.")
 
@@ -307,14 +307,14 @@ class Edition(EditionClock, Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return path_of(settings.EDITION_VIEW, self.slug)
+        return page_path(settings.EDITION_VIEW, self.slug)
 
     def get_preview_url(self, path: str = "") -> str:
         """Return the address that leads to a page of the edition as a preview; without a path to its home."""
         address = reverse("admin:conference_edition_preview", args=[self.pk])
         return f"{address}?{urlencode({'next': path})}" if path else address
 
-    def stamped_edition(self) -> int | None:
+    def get_edition_key(self) -> int | None:
         # Other editions show this one in their year menu: a change of it is a change of the site.
         return None
 

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.utils.safestring import SafeString, mark_safe
 
 from conference.cards import HEIGHT, WIDTH
-from content.languages import without_language
+from content.languages import strip_language
 from content.licenses import License
 from markup import plain
 
@@ -81,7 +81,7 @@ def absolute(path: str) -> str:
 
 def identifier(path: str) -> str:
     """Return the address that identifies what a page is about, whichever language the page is in."""
-    return absolute(without_language(path))
+    return absolute(strip_language(path))
 
 
 def lead(source: str, length: int = MAX_DESCRIPTION_CHARS) -> str:

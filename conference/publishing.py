@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import revision
-from content.history.recording import together
-from content.preview_context import GATES, Lifted, preview_as
+from content.history.recording import single_change_set
+from content.preview_context import GATES, PreviewScope, preview_as
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -84,7 +84,7 @@ def published_counts(
     edition: Edition, shown: Iterable[PublishedRows], at: datetime, opening: Iterable[str]
 ) -> list[tuple[PublishedRows, int]]:
     """Return how much of each can be seen at a moment, the gates `opening` taken as open. One query each."""
-    with preview_as(Lifted(edition.pk, frozenset(opening))):
+    with preview_as(PreviewScope(edition.pk, frozenset(opening))):
         return [(one, one.public(edition, at).count()) for one in shown]
 
 
@@ -96,7 +96,7 @@ def set_gates(
     One change for the history and for all that is kept.
     """
     names = [*gates]
-    with together(), revision.lock():
+    with single_change_set(), revision.lock():
         for name in names:
             setattr(edition, name, at)
         edition.full_clean()

@@ -24,9 +24,9 @@ from django.views.decorators.http import require_safe
 
 from accounts.access_scope import access_of
 from conference.models import Announcement, Edition
-from content.languages import without_language
-from content.preview_context import Lifted, preview_as
-from content.querysets import moment
+from content.languages import strip_language
+from content.preview_context import PreviewScope, preview_as
+from content.querysets import at_or_now
 from content.revision import SiteRevision
 
 # The site's revision; each edition has its own.
@@ -59,7 +59,7 @@ def published_editions(request: HttpRequest) -> list[Edition]:
 
 def first_part(request: HttpRequest) -> str:
     """Return the first part of the path behind its language: an edition's slug, or a section of the site."""
-    return without_language(request.path_info).lstrip("/").partition("/")[0]
+    return strip_language(request.path_info).lstrip("/").partition("/")[0]
 
 
 def addressed_edition(request: HttpRequest) -> Edition | None:
@@ -75,7 +75,7 @@ def show_edition(request: HttpRequest, edition: Edition) -> None:
 
 def current_edition(editions: Sequence[Edition], at: datetime | None = None) -> Edition | None:
     """Return the edition that is running or comes next, else the latest. The editions come newest first."""
-    ahead = [edition for edition in editions if edition.end_date >= edition.day_of(moment(at))]
+    ahead = [edition for edition in editions if edition.end_date >= edition.day_of(at_or_now(at))]
     return ahead[-1] if ahead else next(iter(editions), None)
 
 
@@ -154,7 +154,7 @@ class PreviewMiddleware:
         for condition in CONDITIONAL_HEADERS:
             request.META.pop(condition, None)
         vars(request)["preview"] = edition
-        with preview_as(Lifted(edition.pk, drafts=True)), ExitStack() as states:
+        with preview_as(PreviewScope(edition.pk, drafts=True)), ExitStack() as states:
             if request.method in SAFE_METHODS:
                 for state in PREVIEW_STATES:
                     states.enter_context(state(request, edition))

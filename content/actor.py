@@ -31,7 +31,7 @@ _acting: ContextVar[Actor] = ContextVar("acting", default=NOBODY)
 
 
 @contextmanager
-def acting(origin: str, user: User = None, detail: str = "") -> Iterator[None]:
+def acting_as(origin: str, user: User = None, detail: str = "") -> Iterator[None]:
     """Set the origin of all changes in the block. Without `user`, the outer user stays."""
     token = _acting.set(Actor(origin, user if user is not None else _acting.get().user, detail))
     try:
@@ -40,5 +40,5 @@ def acting(origin: str, user: User = None, detail: str = "") -> Iterator[None]:
         _acting.reset(token)
 
 
-def actor() -> Actor:
+def current_actor() -> Actor:
     return _acting.get()

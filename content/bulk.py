@@ -17,15 +17,15 @@ from django.db.models import Case, QuerySet, Value, When
 
 from content import revision
 from content.history import recording
-from content.ordering import PARKED, close_gaps, has_places, owners_below
-from content.row_values import BATCH_ROWS, plain
+from content.ordering import PARKED_FROM, close_gaps, is_ordered, owner_keys
+from content.row_values import BATCH_ROWS, to_json_value
 
 if TYPE_CHECKING:
     from content.models import Content
 
 POSITION = "position"
 # An update of values that differ names every row for every column: large batches take no less time.
-UPDATED_ROWS = 200
+UPDATE_BATCH_ROWS = 200
 
 # What a row's fields are set to; a foreign key to a row.
 type Values = dict[str, Any]
@@ -33,12 +33,12 @@ type Values = dict[str, Any]
 
 @dataclass(slots=True)
 class BulkChange:
-    """The planned change of one row: new values, or a new row. Rows with equal `says` are shown together."""
+    """The planned change of one row: new values, or a new row. The page groups rows by `summary`."""
 
     row: Any
-    says: str
+    summary: str
     values: Values = field(default_factory=dict)
-    made: Any = None
+    new_row: Any = None
 
 
 @dataclass
@@ -56,21 +56,21 @@ class BulkPlan:
     def digest(self) -> str:
         """Return a digest of the plan, to verify that the plan executed is the plan shown."""
         changes = [
-            [line.row.pk, line.says, {name: plain(value) for name, value in line.values.items()}]
+            [line.row.pk, line.summary, {name: to_json_value(value) for name, value in line.values.items()}]
             for line in self.lines
         ]
         left = [[row.pk, reason] for row, reason in self.skipped]
         return hashlib.sha256(json.dumps([changes, left], default=str).encode()).hexdigest()[:32]
 
 
-def without_long_texts[M: models.Model](rows: QuerySet[M], *wanted: str) -> QuerySet[M]:
+def defer_long_texts[M: models.Model](rows: QuerySet[M], *wanted: str) -> QuerySet[M]:
     """Fetch rows with what their rules look at, without long texts; `wanted` are fields that are needed."""
     keys = (key for key in rows.model._meta.concrete_fields if key.many_to_one)
     relations = {key.name: key.related_model for key in keys if hasattr(key.related_model, "derive")}
     left = [name for name in long_texts(rows.model) if name not in wanted]
     for relation, target in relations.items():
         left += [f"{relation}__{name}" for name in long_texts(target)]
-    rules: tuple[str, ...] = getattr(rows.model, "rules_look_at", ())
+    rules: tuple[str, ...] = getattr(rows.model, "rule_relations", ())
     rows = rows.select_related(*relations) if relations else rows
     return rows.prefetch_related(*rules).defer(*left)
 
@@ -80,13 +80,13 @@ def long_texts(model: type[models.Model] | None) -> list[str]:
     return [f.name for f in fields if isinstance(f, models.TextField)]
 
 
-def stored(row: models.Model, name: str) -> object:
+def column_value(row: models.Model, name: str) -> object:
     """Return a field of a row as its column holds it."""
     field = row._meta.get_field(name)
     return getattr(row, getattr(field, "attname", name))
 
 
-def why_refused(row: "Content", values: Values) -> str:
+def apply_and_validate(row: "Content", values: Values) -> str:
     """Give a row in memory these values; return why its rules refuse them, or nothing."""
     for name, value in values.items():
         setattr(row, name, value)
@@ -99,25 +99,25 @@ def why_refused(row: "Content", values: Values) -> str:
     return ""
 
 
-def validated[M: "Content"](
-    rows: Iterable[M], wanted: Callable[[M], Values], says: Callable[[M, Values], str]
+def plan_changes[M: "Content"](
+    rows: Iterable[M], wanted: Callable[[M], Values], summarize: Callable[[M, Values], str]
 ) -> BulkPlan:
-    """Compare rows with their new values. `says` is called before the values are set."""
+    """Compare rows with their new values. `summarize` is called before the values are set."""
     plan = BulkPlan()
     for row in rows:
         news = {
             name: value
             for name, value in wanted(row).items()
-            if stored(row, name) != (value.pk if isinstance(value, models.Model) else value)
+            if column_value(row, name) != (value.pk if isinstance(value, models.Model) else value)
         }
         if not news:
             plan.same.append(row)
             continue
-        sentence = says(row, news)
-        if reason := why_refused(row, news):
+        summary = summarize(row, news)
+        if reason := apply_and_validate(row, news):
             plan.skipped.append((row, reason))
         else:
-            plan.lines.append(BulkChange(row, sentence, news))
+            plan.lines.append(BulkChange(row, summary, news))
     return plan
 
 
@@ -132,8 +132,8 @@ def write(lines: list[BulkChange]) -> None:
     model = type(lines[0].row)
     placing = {POSITION, getattr(model, "siblings_of", POSITION)}
     moving = [line.row.pk for line in lines if placing & line.values.keys()]
-    with recording.together(), revision.lock():
-        left = owners_below(model, moving) if has_places(model) else set()
+    with recording.single_change_set(), revision.lock():
+        left = owner_keys(model, moving) if is_ordered(model) else set()
         differing: dict[tuple[str, ...], list[tuple[Content, Values]]] = {}
         for values, found in _alike(lines):
             if len(found) > 1 and not values.keys() & {*model.derived_from}:
@@ -144,8 +144,8 @@ def write(lines: list[BulkChange]) -> None:
         for names, rows in differing.items():
             _write_differing(model, names, rows)
         _place(model, [line for line in lines if POSITION in line.values])
-        if has_places(model):
-            close_gaps({model: left | owners_below(model, moving)})
+        if is_ordered(model):
+            close_gaps({model: left | owner_keys(model, moving)})
 
 
 def _write_differing(
@@ -163,7 +163,7 @@ def _write_differing(
     owned: Any = model._default_manager.all()
     # Django's own method derives nothing, and so reads no long text.
     update = owned.bulk_update if derives else partial(QuerySet.bulk_update, owned)
-    update([row for row, _values in rows], names, batch_size=UPDATED_ROWS)
+    update([row for row, _values in rows], names, batch_size=UPDATE_BATCH_ROWS)
 
 
 def _alike(lines: list[BulkChange]) -> "Iterable[tuple[Values, list[Content]]]":
@@ -171,7 +171,7 @@ def _alike(lines: list[BulkChange]) -> "Iterable[tuple[Values, list[Content]]]":
     for line in lines:
         values = {name: value for name, value in line.values.items() if name != POSITION}
         if values:
-            key = json.dumps({name: plain(value) for name, value in values.items()}, default=str)
+            key = json.dumps({name: to_json_value(value) for name, value in values.items()}, default=str)
             groups.setdefault(key, (values, []))[1].append(line.row)
     return groups.values()
 
@@ -179,13 +179,13 @@ def _alike(lines: list[BulkChange]) -> "Iterable[tuple[Values, list[Content]]]":
 def _place(model: "type[Content]", lines: list[BulkChange]) -> None:
     """Let rows go before those that have their places now, which are unique: `close_gaps` makes room."""
     owned: QuerySet[models.Model] = model._base_manager.none()
-    if has_places(model):
+    if is_ordered(model):
         owned = model._base_manager.filter(**{f"{model.siblings_of}__isnull": False})
     for batch in batched(lines, BATCH_ROWS, strict=False):
         here = {*owned.filter(pk__in=[line.row.pk for line in batch]).values_list("pk", flat=True)}
         # Twice as far as those go that change places with them.
         places = [
-            When(pk=line.row.pk, then=Value(line.values[POSITION] + 2 * PARKED * (line.row.pk in here)))
+            When(pk=line.row.pk, then=Value(line.values[POSITION] + 2 * PARKED_FROM * (line.row.pk in here)))
             for line in batch
         ]
         position = Case(*places, output_field=models.PositiveIntegerField())
@@ -193,10 +193,10 @@ def _place(model: "type[Content]", lines: list[BulkChange]) -> None:
         chosen.update(**{POSITION: position})
 
 
-def add(lines: list[BulkChange]) -> None:
+def create_rows(lines: list[BulkChange]) -> None:
     made: dict[type[Content], list[Content]] = {}
     for line in lines:
-        if line.made is not None:
-            made.setdefault(type(line.made), []).append(line.made)
+        if line.new_row is not None:
+            made.setdefault(type(line.new_row), []).append(line.new_row)
     for model, rows in made.items():
         model._default_manager.bulk_create(rows, batch_size=BATCH_ROWS)

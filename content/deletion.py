@@ -10,18 +10,18 @@ from django.db.models.deletion import Collector
 
 from content import revision
 from content.editions import get_edition_model
-from content.history.recording import Log, advance_for_links, row_editions, watched
-from content.ordering import close_gaps, owners_left
+from content.history.recording import Log, advance_for_links, current_watch, editions_by_row
+from content.ordering import close_gaps, owners_losing_rows
 from content.row_values import (
     BATCH_ROWS,
     Values,
-    held_rows,
     is_recorded,
-    linked,
-    links,
-    part_of,
-    read_keys,
+    linked_keys,
+    many_to_many_fields,
+    owner_fields,
+    read_values_by_key,
     recorded_fields,
+    values_in_memory,
 )
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def delete(
     losing = _note_losses(log, collector, going)
     changed = losing.union(kind for kind, keys in going.items() if keys)
     years = going.get(get_edition_model(), ())
-    owners, tied = owners_left(going), revision.editions_tied_to(changed, [*editions, *years])
-    if (watch := watched()) is not None:
+    owners, tied = owners_losing_rows(going), revision.editions_tied_to(changed, [*editions, *years])
+    if (watch := current_watch()) is not None:
         watch.unrecorded += _unrecorded(collector)
     with revision.lock():
         deleted: tuple[int, dict[str, int]] = collector.delete()
@@ -101,14 +101,14 @@ def _unrecorded(collector: Collector) -> list[tuple[type[models.Model], Values]]
 def _note_rows(log: Log, model: "type[Content]", keys: set[int], chosen: set[int]) -> None:
     names = recorded_fields(model)
     related = [name for name, field in names.items() if field.is_relation]
-    far = {name: linked(model, name, keys) for name in links(model)}
+    far = {name: linked_keys(model, name, keys) for name in many_to_many_fields(model)}
     for name, found in far.items():
         advance_for_links(model, name, set().union(*found.values()))
     for batch in batched(sorted(keys), BATCH_ROWS, strict=False):
         rows = model._base_manager.filter(pk__in=batch)
         for row in (rows.select_related(*related) if related else rows).order_by("pk"):
             more = {name: found[row.pk] for name, found in far.items()}
-            log.deleted(row, {**held_rows(row, names), **more}, dragged=row.pk not in chosen)
+            log.record_deleted(row, {**values_in_memory(row, names), **more}, dragged=row.pk not in chosen)
 
 
 def _note_losses(
@@ -124,8 +124,8 @@ def _note_losses(
             continue
         keys = set().union(*map(_keys, losses)) - going.get(model, set())
         losing |= {model} if keys else set()
-        names = dict.fromkeys([field.name, *part_of(model)])
-        editions = row_editions(model, keys)
-        for key, values in read_keys(model, keys, names).items():
-            log.changed(model, key, values, {field.name: value}, editions.get(key))
+        names = dict.fromkeys([field.name, *owner_fields(model)])
+        editions = editions_by_row(model, keys)
+        for key, values in read_values_by_key(model, keys, names).items():
+            log.record_changed(model, key, values, {field.name: value}, editions.get(key))
     return losing

@@ -14,14 +14,14 @@ from django.core.validators import MaxLengthValidator, RegexValidator, URLValida
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from content.licenses import EXPRESSION, usual_spelling
+from content.licenses import SPDX_EXPRESSION, canonical_name
 
 # No letters that are mistaken for digits; 10 of 31 characters make collisions within an edition a non-event.
 UID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 UID_LENGTH = 10
 # The longest text of one field; all lines of a list together.
 MAX_TEXT_CHARS = 200_000
-LASTING = _("Permanent identifier, part of the address. It can’t be changed later.")
+IDENTIFIER_HELP = _("Permanent identifier, part of the address. It can’t be changed later.")
 
 validate_uid = RegexValidator(
     r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z",
@@ -42,8 +42,8 @@ class UidField(models.CharField[str, str]):
     """The identifier that lasts: part of addresses, calendars, citations and files; fixed once saved."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        usual = {"max_length": 64, "default": new_uid, "validators": [validate_uid], "help_text": LASTING}
-        super().__init__(_("identifier"), *args, **{**usual, **kwargs})
+        usual = {"max_length": 64, "default": new_uid, "validators": [validate_uid]}
+        super().__init__(_("identifier"), *args, **{**usual, "help_text": IDENTIFIER_HELP, **kwargs})
 
     def deconstruct(self) -> tuple[str, str, Sequence[object], dict[str, object]]:
         name, path, args, kwargs = super().deconstruct()
@@ -182,11 +182,11 @@ def file_fields() -> Iterator[tuple[type[Any], models.FileField]]:
 
 
 def validate_license(value: str) -> None:
-    if (usual := usual_spelling(value)) not in ("", value):
+    if (usual := canonical_name(value)) not in ("", value):
         raise ValidationError(_("Write “%(value)s” as %(usual)s."), params={"value": value, "usual": usual})
     if value.startswith(("http://", "https://")):
         validate_http_url(value)
-    elif not EXPRESSION.match(value):
+    elif not SPDX_EXPRESSION.match(value):
         raise ValidationError(
             _("“%(value)s” is neither an SPDX identifier, such as CC-BY-4.0, nor the address of a license."),
             params={"value": value},

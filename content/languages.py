@@ -12,24 +12,24 @@ from django.utils.functional import lazy
 from django.utils.translation import get_language, override
 
 
-def prefix(language: str | None) -> str:
+def path_prefix(language: str | None) -> str:
     """Return what begins the paths of pages in a language: "de/"; nothing for the site's own."""
     return "" if language in (None, settings.LANGUAGE_CODE) else f"{language}/"
 
 
-def language_of(address: str) -> str:
+def language_of_path(address: str) -> str:
     """Return the language of the page at a path."""
     return _split(address)[0]
 
 
-def without_language(address: str) -> str:
+def strip_language(address: str) -> str:
     """Return the path in the site's own language: "/2026/" of "/de/2026/"."""
     return _split(address)[1]
 
 
-def in_language(address: str, language: str) -> str:
+def path_in_language(address: str, language: str) -> str:
     """Return the path of the same page in a language."""
-    return f"/{prefix(language)}{without_language(address).removeprefix('/')}"
+    return f"/{path_prefix(language)}{strip_language(address).removeprefix('/')}"
 
 
 def _split(address: str) -> tuple[str, str]:
@@ -40,7 +40,7 @@ def _split(address: str) -> tuple[str, str]:
     return settings.LANGUAGE_CODE, address
 
 
-def html_tag(language: str | None = None) -> str:
+def html_lang(language: str | None = None) -> str:
     """Return a language (default: the current one) as pages name it: "zh-Hans"; English has no country."""
     code = language or get_language() or "en"
     if code.startswith("en-"):
@@ -56,20 +56,20 @@ class LanguageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        language = language_of(request.path_info)
+        language = language_of_path(request.path_info)
         if language == settings.LANGUAGE_CODE:
             response = self.get_response(request)
         else:
             with override(language):
                 response = self.get_response(request)
         if response.get("Content-Type", "").startswith("text/html"):
-            response.headers.setdefault("Content-Language", html_tag(language))
+            response.headers.setdefault("Content-Language", html_lang(language))
         return response
 
 
 # As Django's translated addresses do it. `i18n_patterns()` may not be used inside an app's list of addresses,
 # where pages and files have one namespace.
-CURRENT_PREFIX = lazy(lambda: prefix(get_language()), str)()
+CURRENT_PREFIX = lazy(lambda: path_prefix(get_language()), str)()
 
 
 _views: set[Callable[..., object]] = set()

@@ -25,7 +25,7 @@ CREATIVE_COMMONS = (
     ("CC-BY-3.0", _("Creative Commons Attribution 3.0"), "by/3.0"),
 )
 # Of code and of data.
-OTHERS = (
+OTHER_LICENSES = (
     ("Apache-2.0", _("Apache License 2.0")),
     ("BSD-3-Clause", _("BSD 3-Clause License")),
     ("GPL-3.0-or-later", _("GNU General Public License 3.0 or later")),
@@ -35,26 +35,26 @@ OTHERS = (
     ("PDDL-1.0", _("Open Data Commons Public Domain Dedication and License 1.0")),
 )
 CC0 = "https://creativecommons.org/publicdomain/zero/1.0/"
-KNOWN = (
+KNOWN_LICENSES = (
     *(
         License(name, title, f"https://creativecommons.org/licenses/{path}/")
         for name, title, path in CREATIVE_COMMONS
     ),
     License("CC0-1.0", _("Creative Commons Zero 1.0 (public domain)"), CC0),
-    *(License(name, title, f"https://spdx.org/licenses/{name}.html") for name, title in OTHERS),
+    *(License(name, title, f"https://spdx.org/licenses/{name}.html") for name, title in OTHER_LICENSES),
 )
-BY_NAME = {one.name: one for one in KNOWN}
-SPELLINGS = {one.name.casefold(): one.name for one in KNOWN}
+LICENSES_BY_NAME = {one.name: one for one in KNOWN_LICENSES}
+SPELLINGS = {one.name.casefold(): one.name for one in KNOWN_LICENSES}
 WORD = r"[A-Za-z0-9][A-Za-z0-9.+:-]*"
-EXPRESSION = re.compile(rf"{WORD}( (AND|OR|WITH) {WORD})*\Z")
+SPDX_EXPRESSION = re.compile(rf"{WORD}( (AND|OR|WITH) {WORD})*\Z")
 
 
-def license_of(entered: str) -> License | None:
+def find_license(entered: str) -> License | None:
     """Return what was entered, an SPDX identifier or the address of a license; `None` for nothing."""
     url = entered if entered.startswith(("http://", "https://")) else ""
-    return BY_NAME.get(entered) or (License(entered, entered, url) if entered else None)
+    return LICENSES_BY_NAME.get(entered) or (License(entered, entered, url) if entered else None)
 
 
-def usual_spelling(entered: str) -> str:
+def canonical_name(entered: str) -> str:
     """Return "CC-BY-4.0" for "cc by 4.0"; nothing for a license that is not well known."""
     return SPELLINGS.get("-".join(entered.casefold().split()), "")

@@ -13,14 +13,21 @@ from content import deletion, revision
 from content.history import ChangeSet, RowChange, recording
 from content.history.public_past import PublicWhen
 from content.invalidation import Invalidation
-from content.ordering import close_gaps, has_places
+from content.ordering import close_gaps, is_ordered
 from content.revision import SiteRevision
-from content.row_values import Values, held_rows, part_of, read, recorded_fields, related_model
+from content.row_values import (
+    Values,
+    owner_fields,
+    read_values,
+    recorded_fields,
+    related_model,
+    values_in_memory,
+)
 
 __all__ = ["ChangeSet", "Content", "Invalidation", "RowChange", "SiteRevision", "Status", "ends_before_start"]
 
 # Embeddings, overrides and isolates: no program needs them, and they reorder the text that follows.
-TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
+DIRECTION_MARKS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 
 
 class Status(models.TextChoices):
@@ -48,12 +55,12 @@ class Content(models.Model):
     # The foreign keys to the rows whose forms show this row, the nearest first, if its edition is not
     # found through them: their history is its too.
     part_of: ClassVar[tuple[str, ...]] = ()
-    # The fields that say something of the row and decide nothing: not whether it is shown, nor where.
-    words: ClassVar[tuple[str, ...]] = ()
+    # Fields that affect only the text shown, not whether or where the row is shown.
+    descriptive_fields: ClassVar[tuple[str, ...]] = ()
     # When its rows are public, in terms of which the history knows the past; `None` where others decide it.
     public_when: "ClassVar[PublicWhen | None]" = None
     # The relations, besides foreign keys, that `clean()` follows: fetched at once for many rows.
-    rules_look_at: ClassVar[tuple[str, ...]] = ()
+    rule_relations: ClassVar[tuple[str, ...]] = ()
 
     class Meta:
         abstract = True
@@ -69,23 +76,23 @@ class Content(models.Model):
         if update_fields is not None:
             update_fields = {*update_fields, *self.derived_fields}
         self.derive()
-        with recording.together() as log:
+        with recording.single_change_set() as log:
             before = self._stored_values(update_fields)
             tied = self._tied(before)
             super().save(
                 force_insert=force_insert, force_update=force_update, using=using, update_fields=update_fields
             )
-            edition = self.stamped_edition()
+            edition = self.get_edition_key()
             editions, tags = {edition, *tied}, None
             if before is None:
-                log.created(self)
+                log.record_created(self)
             else:
                 written = [name for name in before if name in recorded_fields(type(self))]
-                after = held_rows(self, written)
-                log.changed(type(self), self.pk, before, after, edition)
+                after = values_in_memory(self, written)
+                log.record_changed(type(self), self.pk, before, after, edition)
                 self._leave_no_gap(before)
                 changed = {name for name in after if before[name] != after[name]}
-                if changed <= {*self.words}:
+                if changed <= {*self.descriptive_fields}:
                     tags = self.cache_tags(changed) or None
                 elif (owner := self.edition_lookup.partition("__")[0]) in changed:
                     # Dependent rows move with it, perhaps from another edition.
@@ -97,7 +104,7 @@ class Content(models.Model):
         if before is None or type(self) not in revision.tying_models():
             return set()
         was = self._edition_by(self.edition_lookup.partition("__")[0], before)
-        return revision.editions_tied_to([type(self)], [was, self.stamped_edition()])
+        return revision.editions_tied_to([type(self)], [was, self.get_edition_key()])
 
     def _edition_by(self, owner: str, before: Values) -> int | None:
         """Return the edition of the row when it belonged to another owner."""
@@ -106,10 +113,10 @@ class Content(models.Model):
             return None
         if self.edition_lookup == owner:
             return key
-        return recording.row_editions(related_model(type(self), owner), [key]).get(key)
+        return recording.editions_by_row(related_model(type(self), owner), [key]).get(key)
 
     def cache_tags(self, changed: Collection[str]) -> set[str]:
-        """Return the tags, such as "paper:17", of the responses that show these of the row's `words`."""
+        """Return the tags, such as "paper:17", of the responses that show these descriptive fields."""
         return set()
 
     def _stored_values(self, update_fields: Iterable[str] | None) -> Values | None:
@@ -118,27 +125,27 @@ class Content(models.Model):
             return None
         fields = recorded_fields(type(self))
         names = fields.keys() if update_fields is None else fields.keys() & {*update_fields}
-        wanted = {*names, *part_of(type(self))} - self.get_deferred_fields()
+        wanted = {*names, *owner_fields(type(self))} - self.get_deferred_fields()
         # Others may point at the row meanwhile.
         rows = type(self)._base_manager.filter(pk=self.pk).select_for_update(no_key=True)
-        return next(iter(read(rows, sorted(wanted)).values()), None)
+        return next(iter(read_values(rows, sorted(wanted)).values()), None)
 
     def _leave_no_gap(self, before: Values) -> None:
-        if has_places(model := type(self)):
+        if is_ordered(model := type(self)):
             left = before.get(model.siblings_of)
             if isinstance(left, int) and left != getattr(self, f"{model.siblings_of}_id"):
                 close_gaps({model: [left]})
 
     def delete(self, using: str | None = None, keep_parents: bool = False) -> tuple[int, dict[str, int]]:
-        with recording.together() as log:
+        with recording.single_change_set() as log:
             return deletion.delete(
-                [self], self, log, [self.stamped_edition()], using=using, keep_parents=keep_parents
+                [self], self, log, [self.get_edition_key()], using=using, keep_parents=keep_parents
             )
 
     def derive(self) -> None:
         """Compute what is stored but follows from other fields: rendered text, sort keys."""
 
-    def stamped_edition(self) -> int | None:
+    def get_edition_key(self) -> int | None:
         """Return the key of the edition whose pages show this row; `None` where all editions' may."""
         if not self.edition_lookup:
             return None
@@ -154,7 +161,7 @@ class Content(models.Model):
         for field in self._meta.concrete_fields:
             if field.name not in (exclude or ()):
                 value = getattr(self, field.attname)
-                if (straight := turned_back(value)) != value:
+                if (straight := strip_direction_marks(value)) != value:
                     setattr(self, field.attname, straight)
         super().clean_fields(exclude=exclude)
 
@@ -190,11 +197,11 @@ class Ordered(models.Model):
         return type(self)._base_manager.filter(**{owner: getattr(self, owner)})
 
 
-def turned_back(value: object) -> object:
+def strip_direction_marks(value: object) -> object:
     """Return a text, or the texts of a list, without marks that turn the direction of writing."""
     if isinstance(value, str):
-        return value if value.isascii() else TURNING.sub("", value)
-    return [turned_back(one) for one in value] if isinstance(value, list) else value
+        return value if value.isascii() else DIRECTION_MARKS.sub("", value)
+    return [strip_direction_marks(one) for one in value] if isinstance(value, list) else value
 
 
 def ends_before_start(start: date | None, end: date | None) -> bool:

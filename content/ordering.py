@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from content.models import Content, Ordered
 
 # Beyond any real position: rows are parked there while they change places, as positions are unique.
-PARKED = 1_000_000
+PARKED_FROM = 1_000_000
 
 
 def reorder(rows: models.QuerySet[models.Model], keys: Sequence[int]) -> None:
@@ -22,17 +22,17 @@ def reorder(rows: models.QuerySet[models.Model], keys: Sequence[int]) -> None:
 
     `rows` are all siblings; rows that `keys` does not name follow in their old order.
     """
-    with recording.together(), revision.lock():
+    with recording.single_change_set(), revision.lock():
         present: list[int] = list(rows.order_by("position", "pk").values_list("pk", flat=True))
         named, here = {*keys}, {*present}
         wanted = [*(key for key in keys if key in here), *(key for key in present if key not in named)]
-        rows.order_by().update(position=models.F("position") + PARKED)
+        rows.order_by().update(position=models.F("position") + PARKED_FROM)
         places = [models.When(pk=key, then=models.Value(place)) for place, key in enumerate(wanted, start=1)]
         if places:
             rows.order_by().update(position=models.Case(*places, output_field=models.PositiveIntegerField()))
 
 
-def put_at(row: "Ordered", place: int) -> None:
+def move_to(row: "Ordered", place: int) -> None:
     """Put a row at a place among its siblings, which make room; with 0 at the end."""
     others = row.siblings().exclude(pk=row.pk).order_by("position", "pk")
     keys = list(others.values_list("pk", flat=True))
@@ -41,20 +41,20 @@ def put_at(row: "Ordered", place: int) -> None:
     row.position = keys.index(row.pk) + 1
 
 
-def reordered(entered: int | None, before: int | None) -> tuple[int, int]:
+def position_sort_key(entered: int | None, before: int | None) -> tuple[int, int]:
     """Return where a row goes that was given a number: of two with one, the one that moved forward is first.
 
     Without a number it goes to the end.
     """
-    wanted, was = entered or PARKED, before or PARKED
+    wanted, was = entered or PARKED_FROM, before or PARKED_FROM
     return wanted, (wanted > was) - (wanted < was)
 
 
-def has_places(model: type[models.Model]) -> "TypeGuard[type[Ordered]]":
+def is_ordered(model: type[models.Model]) -> "TypeGuard[type[Ordered]]":
     return hasattr(model, "siblings_of")
 
 
-def owners_below(model: "type[Ordered]", keys: Iterable[int]) -> set[int]:
+def owner_keys(model: "type[Ordered]", keys: Iterable[int]) -> set[int]:
     found: set[int] = set()
     for batch in batched(keys, BATCH_ROWS, strict=False):
         rows = model._base_manager.filter(pk__in=batch)
@@ -62,9 +62,9 @@ def owners_below(model: "type[Ordered]", keys: Iterable[int]) -> set[int]:
     return found - {None}
 
 
-def owners_left(going: "Mapping[type[Content], Iterable[int]]") -> "dict[type[Ordered], set[int]]":
+def owners_losing_rows(going: "Mapping[type[Content], Iterable[int]]") -> "dict[type[Ordered], set[int]]":
     """Return the models with an order and the owners that lose rows, without those that go themselves."""
-    left = {model: owners_below(model, keys) for model, keys in going.items() if has_places(model)}
+    left = {model: owner_keys(model, keys) for model, keys in going.items() if is_ordered(model)}
     for model, owners in left.items():
         owner = related_model(model, model.siblings_of)
         owners -= {*going.get(owner, ())} if is_recorded(owner) else set()
@@ -72,7 +72,7 @@ def owners_left(going: "Mapping[type[Content], Iterable[int]]") -> "dict[type[Or
 
 
 def close_gaps(touched: "Mapping[type[Ordered], Iterable[int]]") -> None:
-    """Renumber the rows of these owners 1 to n; those that return beyond `PARKED` take their old place."""
+    """Renumber the rows of these owners 1 to n; rows from `PARKED_FROM` on get their old place back."""
     for model, owners in touched.items():
         found: dict[int, list[tuple[int, int]]] = {}
         for batch in batched(owners, BATCH_ROWS, strict=False):
@@ -81,6 +81,6 @@ def close_gaps(touched: "Mapping[type[Ordered], Iterable[int]]") -> None:
                 found.setdefault(owner, []).append((place, key))
         for owner, taken in found.items():
             if sorted(place for place, _ in taken) != list(range(1, len(taken) + 1)):
-                taken.sort(key=lambda row: (row[0] % PARKED, row[0] < PARKED, row[1]))
+                taken.sort(key=lambda row: (row[0] % PARKED_FROM, row[0] < PARKED_FROM, row[1]))
                 siblings = model._default_manager.filter(**{model.siblings_of: owner})
                 reorder(siblings, [key for _, key in taken])

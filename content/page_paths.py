@@ -8,17 +8,17 @@ from django.utils.translation import get_language
 CACHE_ENTRIES = 20_000
 
 
-def framed(path: str, slug: str) -> str:
+def with_edition(path: str, slug: str) -> str:
     """Return the address of a page of all years in the frame of an edition, from which the reader comes."""
     return f"{path}?edition={slug}" if slug else path
 
 
-def path_of(view: str, *parts: str) -> str:
+def page_path(view: str, *parts: str) -> str:
     """Return the path of the page that this view shows, in the current language, as `reverse` does."""
-    return _composed(get_script_prefix(), get_language(), view, *parts)
+    return _reverse(get_script_prefix(), get_language(), view, *parts)
 
 
 @lru_cache(maxsize=CACHE_ENTRIES)
-def _composed(prefix: str, _language: str | None, view: str, *parts: str) -> str:
-    """`prefix` is what the addresses of the site begin with at this time."""
+def _reverse(prefix: str, _language: str | None, view: str, *parts: str) -> str:
+    """Cache by script prefix and language too: `reverse` depends on both."""
     return reverse(view, args=parts)

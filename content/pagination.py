@@ -28,7 +28,7 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else "\ufffd" for char in short)
 
 
-def page_of[T](request: HttpRequest, rows: Sequence[T] | QuerySet[Model, T], size: int) -> Page[T]:
+def paginate[T](request: HttpRequest, rows: Sequence[T] | QuerySet[Model, T], size: int) -> Page[T]:
     """Return the page of the rows that the address asks for; raise `BadParameter` where there is none."""
     paginator = Paginator(rows, size)
     wanted = request.GET.get("page", "1")

@@ -16,7 +16,7 @@ GATES = ("public_from", "papers_public_from", "schedule_public_from")
 
 
 @dataclass(frozen=True, slots=True)
-class Lifted:
+class PreviewScope:
     """An edition (by key) whose gates are taken as open, with its drafts or without."""
 
     edition: int
@@ -24,13 +24,13 @@ class Lifted:
     drafts: bool = False
 
 
-_lifted: ContextVar[Lifted | None] = ContextVar("lifted", default=None)
+_lifted: ContextVar[PreviewScope | None] = ContextVar("lifted", default=None)
 # The version of the working copy that is being read, or nothing.
 _working: ContextVar[str] = ContextVar("working_state", default="")
 
 
 @contextmanager
-def preview_as(lifted: Lifted | None) -> Iterator[None]:
+def preview_as(lifted: PreviewScope | None) -> Iterator[None]:
     """Let `published()` judge as if these gates were open while the block runs; `None`: as for everybody."""
     token = _lifted.set(lifted)
     try:
@@ -39,13 +39,13 @@ def preview_as(lifted: Lifted | None) -> Iterator[None]:
         _lifted.reset(token)
 
 
-def is_gate_opened(gate: str) -> int | None:
+def edition_with_open_gate(gate: str) -> int | None:
     """Return the key of the edition whose gate counts as open though it may not be."""
     lifted = _lifted.get()
     return lifted.edition if lifted and gate in lifted.gates else None
 
 
-def shows_drafts() -> int | None:
+def edition_with_drafts() -> int | None:
     """Return the key of the edition whose drafts are shown."""
     lifted = _lifted.get()
     return lifted.edition if lifted and lifted.drafts else None
@@ -65,6 +65,6 @@ def is_working_state() -> bool:
     return bool(_working.get())
 
 
-def mark() -> tuple[object, ...]:
+def cache_key_part() -> tuple[object, ...]:
     """Return a cache key part that marks what is read in a preview or a working copy; else empty."""
     return tuple(part for part in (_lifted.get(), _working.get()) if part)

@@ -11,34 +11,42 @@ from django.utils import timezone
 from content import deletion, preview_context, revision
 from content.history import recording
 from content.preview_context import GATES
-from content.row_values import Values, part_of, plain, read, read_keys, recorded_fields, related_model
+from content.row_values import (
+    Values,
+    owner_fields,
+    read_values,
+    read_values_by_key,
+    recorded_fields,
+    related_model,
+    to_json_value,
+)
 
 if TYPE_CHECKING:
     from conference.models import Edition
     from content.models import Content
 
 
-def moment(at: datetime | None) -> datetime:
+def at_or_now(at: datetime | None) -> datetime:
     """Return `at`, or now if it is `None`."""
     return at or timezone.now()
 
 
 def is_gate_open(prefix: str, gate: str, at: datetime | None) -> Q:
     """The time of this gate of the edition has come, or a preview opens it."""
-    come = Q(**{f"{prefix}{gate}__lte": moment(at)})
-    early = preview_context.is_gate_opened(gate)
+    come = Q(**{f"{prefix}{gate}__lte": at_or_now(at)})
+    early = preview_context.edition_with_open_gate(gate)
     return come | Q(**{f"{prefix}pk": early}) if early else come
 
 
 def or_draft(public: Q, prefix: str = "") -> Q:
     """The status of the row that `prefix` leads to lets it be seen, or it is a draft in a preview."""
-    key = preview_context.shows_drafts()
+    key = preview_context.edition_with_drafts()
     return public | Q(**{f"{prefix}status": "draft", f"{prefix}edition": key}) if key else public
 
 
 def or_upcoming(name: str, at: datetime | None) -> Q:
     """The row's own moment has come, or it is shown in a preview."""
-    come, key = Q(**{f"{name}__lte": moment(at)}), preview_context.shows_drafts()
+    come, key = Q(**{f"{name}__lte": at_or_now(at)}), preview_context.edition_with_drafts()
     return come | Q(edition=key) if key else come
 
 
@@ -62,12 +70,14 @@ def public_parts(edition: "Edition", at: datetime | None = None) -> tuple[object
 
     In a preview there is one part more, so that nothing made there is taken for what the public gets.
     """
-    moments = ((gate, getattr(edition, gate)) for gate in GATES)
+    now = at_or_now(at)
+    opening_times = ((gate, getattr(edition, gate)) for gate in GATES)
     come = [
-        preview_context.is_gate_opened(gate) == edition.pk or (switch is not None and switch <= moment(at))
-        for gate, switch in moments
+        preview_context.edition_with_open_gate(gate) == edition.pk
+        or (opens_at is not None and opens_at <= now)
+        for gate, opens_at in opening_times
     ]
-    return (*come, *preview_context.mark())
+    return (*come, *preview_context.cache_key_part())
 
 
 def published_rows(model: type[models.Model], relation: str, at: datetime | None) -> Any:
@@ -89,15 +99,15 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
             groups.setdefault(getattr(row, field), []).append(row)
         return groups
 
-    def stamped_editions(self) -> set[int | None]:
+    def get_edition_keys(self) -> set[int | None]:
         """Return the keys of the editions these rows belong to; `{None}` for rows of the whole site."""
         if not (lookup := self.model.edition_lookup):
             return {None}
         return set(self.order_by().values_list(lookup, flat=True).distinct())
 
     def update(self, **kwargs: object) -> int:
-        with recording.together() as log:
-            editions = self.stamped_editions()
+        with recording.single_change_set() as log:
+            editions = self.get_edition_keys()
             before, tied = self._before(kwargs), revision.editions_tied_to([self.model], editions)
             count = super().update(**kwargs)
             if before:
@@ -112,7 +122,7 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         """Return the recorded fields that are going to be written, of all rows; nothing if there are none."""
         fields = recorded_fields(self.model)
         names = {self.model._meta.get_field(name).name for name in written} & fields.keys()
-        return read(self, sorted(names.union(part_of(self.model)))) if names else {}
+        return read_values(self, sorted(names.union(owner_fields(self.model)))) if names else {}
 
     def _note(
         self, log: recording.Log, before: dict[int, Values], written: Values, editions: set[int | None]
@@ -122,18 +132,19 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         news = {name: value for name, value in news.items() if name in fields}
         after: dict[int, Values] = {}
         if any(hasattr(value, "resolve_expression") for value in news.values()):
-            after = read_keys(self.model, before, news)
+            after = read_values_by_key(self.model, before, news)
         else:
-            same = {name: plain(fields[name].to_python(plain(value))) for name, value in news.items()}
-            after = dict.fromkeys(before, same)
+            same = {name: fields[name].to_python(to_json_value(value)) for name, value in news.items()}
+            plain = {name: to_json_value(value) for name, value in same.items()}
+            after = dict.fromkeys(before, plain)
         alone = next(iter(editions)) if len(editions) == 1 else None
-        found = recording.row_editions(self.model, before) if len(editions) > 1 else {}
+        found = recording.editions_by_row(self.model, before) if len(editions) > 1 else {}
         for key, values in before.items():
-            log.changed(self.model, key, values, after.get(key, {}), found.get(key, alone))
+            log.record_changed(self.model, key, values, after.get(key, {}), found.get(key, alone))
 
     def delete(self) -> tuple[int, dict[str, int]]:
-        with recording.together() as log:
-            editions = self.stamped_editions()
+        with recording.single_change_set() as log:
+            editions = self.get_edition_keys()
             deleted = deletion.delete(self._to_delete(), self, log, editions)
             self._result_cache = None
         return deleted
@@ -156,12 +167,12 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         rows = list(objs)
         for row in rows:
             row.derive()
-        with recording.together() as log:
+        with recording.single_change_set() as log:
             created = super().bulk_create(rows, *args, **kwargs)
             for row in rows:
-                log.created(row)
+                log.record_created(row)
             if rows:
-                revision.advance({row.stamped_edition() for row in rows})
+                revision.advance({row.get_edition_key() for row in rows})
         return created
 
     def bulk_update(self, objs: Iterable[M], fields: Iterable[str], batch_size: int | None = None) -> int:
@@ -170,9 +181,13 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
             row.derive()
         names = [*dict.fromkeys([*fields, *self.model.derived_fields])]
         own = {*names} - {*self.model.derived_fields}
-        tags = {tag for row in rows for tag in row.cache_tags(own)} if own <= {*self.model.words} else set()
-        with recording.together(), revision.lock(), revision.changing_only(tags or None):
+        tags = (
+            {tag for row in rows for tag in row.cache_tags(own)}
+            if own <= {*self.model.descriptive_fields}
+            else set()
+        )
+        with recording.single_change_set(), revision.lock(), revision.invalidate_only(tags or None):
             count = super().bulk_update(rows, names, batch_size=batch_size)
             if rows:
-                revision.advance({row.stamped_edition() for row in rows})
+                revision.advance({row.get_edition_key() for row in rows})
         return count

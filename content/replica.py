@@ -20,7 +20,7 @@ _reading: ContextVar[bool] = ContextVar("reading_from_replica", default=False)
 
 
 @contextmanager
-def reading(allowed: bool = True) -> Iterator[None]:
+def read_from_replica(allowed: bool = True) -> Iterator[None]:
     """Let what is read inside come from the copy, if there is one; `False` takes that back."""
     token = _reading.set(allowed)
     try:
@@ -30,7 +30,7 @@ def reading(allowed: bool = True) -> Iterator[None]:
 
 
 class ReplicaRouter:
-    """Sends reading to the copy inside `reading()`, and outside of any transaction."""
+    """Sends reading to the copy inside `read_from_replica()`, and outside of any transaction."""
 
     def db_for_read(
         self, model: "type[Model]", *, instance: "Model | None" = None, **hints: object

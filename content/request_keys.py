@@ -6,6 +6,6 @@ import re
 KEY = r"[1-9][0-9]{0,17}"
 
 
-def key_of(text: object) -> int:
+def parse_key(text: object) -> int:
     """Return the key that a request names; 0, which no row has, if it is none."""
     return int(text) if isinstance(text, str) and re.fullmatch(KEY, text) else 0

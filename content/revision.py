@@ -92,8 +92,8 @@ def advance(editions: Iterable[int | None], tags: Collection[str] | None = None)
 
 
 def _advance_editions(keys: Collection[int], now: datetime, changed: Collection[str] | None) -> list[str]:
-    rows = get_edition_model()._base_manager.filter(Q(pk__in=keys) | showing(keys))
-    rows.update(**later(now))
+    rows = get_edition_model()._base_manager.filter(Q(pk__in=keys) | editions_showing(keys))
+    rows.update(**next_revision_values(now))
     recorded: list[str] = []
     columns = ("pk", "slug", "revision", "changed_at")
     for key, slug, revision, changed_at in rows.order_by("pk").values_list(*columns):
@@ -106,14 +106,14 @@ def _advance_editions(keys: Collection[int], now: datetime, changed: Collection[
 
 def _advance_site(now: datetime) -> list[str]:
     rows = SiteRevision.objects.filter(pk=1)
-    if not rows.update(**later(now)):
+    if not rows.update(**next_revision_values(now)):
         SiteRevision.objects.update_or_create(pk=1, defaults={"revision": 1, "changed_at": now})
     site = rows.get()
     return invalidation.record(SITE_KEY, site.revision, site.changed_at, [SITE_TAG])
 
 
 @contextmanager
-def changing_only(tags: Collection[str] | None) -> Iterator[None]:
+def invalidate_only(tags: Collection[str] | None) -> Iterator[None]:
     """Record changes inside as changes of the words of these things; `None` as those of whole editions."""
     token = _tags.set(tags)
     try:
@@ -122,7 +122,7 @@ def changing_only(tags: Collection[str] | None) -> Iterator[None]:
         _tags.reset(token)
 
 
-def later(now: datetime) -> dict[str, Combinable]:
+def next_revision_values(now: datetime) -> dict[str, Combinable]:
     """Return what a revision becomes: one more, changed now, or where the clock was put back, a second later.
 
     Caches ask whether something changed since a moment, in seconds.
@@ -146,10 +146,10 @@ def editions_tied_to(changed: Collection[type[models.Model]], editions: Iterable
     keys = {key for key in editions if key is not None}
     if not keys or not {*tying_models()} & {*changed}:
         return set()
-    return {*get_edition_model()._base_manager.filter(showing(keys)).values_list("pk", flat=True)}
+    return {*get_edition_model()._base_manager.filter(editions_showing(keys)).values_list("pk", flat=True)}
 
 
-def showing(keys: Collection[int]) -> Q:
+def editions_showing(keys: Collection[int]) -> Q:
     """Editions that show something of these: an award for an older paper is on the pages of both."""
     found = Q()
     for model in tying_models():

@@ -23,7 +23,7 @@ type Key = tuple[str, int]
 BATCH_ROWS = 500
 
 
-def plain(value: object) -> object:
+def to_json_value(value: object) -> object:
     """Return a value as JSON holds it."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
@@ -63,7 +63,7 @@ def relation_targets(model: "type[Content]") -> "dict[str, type[Content]]":
 
 
 @cache
-def links(model: type[Model]) -> dict[str, "ManyToManyField[Model, Model]"]:
+def many_to_many_fields(model: type[Model]) -> dict[str, "ManyToManyField[Model, Model]"]:
     """Return the relations to many on either side, by the name that this model calls them."""
     found = {field.name: field for field in model._meta.local_many_to_many}
     for relation in model._meta.related_objects:
@@ -80,9 +80,9 @@ def related_model(model: type[Model], name: str) -> type[Model]:
     return found
 
 
-def linked(model: type[Model], name: str, keys: Iterable[int]) -> dict[int, list[int]]:
+def linked_keys(model: type[Model], name: str, keys: Iterable[int]) -> dict[int, list[int]]:
     """Return the keys on the far side of a relation to many, for each of these rows."""
-    field = links(model)[name]
+    field = many_to_many_fields(model)[name]
     near, far = field.m2m_column_name(), field.m2m_reverse_name()
     if field.model is not model:
         near, far = far, near
@@ -95,40 +95,40 @@ def linked(model: type[Model], name: str, keys: Iterable[int]) -> dict[int, list
     return found
 
 
-def read(rows: QuerySet[Model], names: Iterable[str]) -> dict[int, Values]:
+def read_values(rows: QuerySet[Model], names: Iterable[str]) -> dict[int, Values]:
     """Return these fields of the rows by primary key. One query."""
     wanted = list(names)
     found = rows.order_by().values_list("pk", *wanted)
-    return {key: dict(zip(wanted, map(plain, values), strict=True)) for key, *values in found}
+    return {key: dict(zip(wanted, map(to_json_value, values), strict=True)) for key, *values in found}
 
 
-def read_keys(model: type[Model], keys: Iterable[int], names: Iterable[str]) -> dict[int, Values]:
+def read_values_by_key(model: type[Model], keys: Iterable[int], names: Iterable[str]) -> dict[int, Values]:
     """Return these fields of the rows with these keys. One query for 500 rows."""
     wanted = list(names)
     found: dict[int, Values] = {}
     for batch in batched(keys, BATCH_ROWS, strict=False):
-        found |= read(model._base_manager.filter(pk__in=batch), wanted)
+        found |= read_values(model._base_manager.filter(pk__in=batch), wanted)
     return found
 
 
-def held_rows(row: "Content", names: Iterable[str]) -> Values:
+def values_in_memory(row: "Content", names: Iterable[str]) -> Values:
     """Return these fields of a row in memory."""
     fields = recorded_fields(type(row))
-    return {name: plain(fields[name].to_python(getattr(row, fields[name].attname))) for name in names}
+    return {name: to_json_value(fields[name].to_python(getattr(row, fields[name].attname))) for name in names}
 
 
 @cache
-def part_of(model: "type[Content]") -> tuple[str, ...]:
+def owner_fields(model: "type[Content]") -> tuple[str, ...]:
     """Return the foreign keys to the rows whose forms show this row, the nearest first."""
     steps = model.edition_lookup.split("__")
     named: tuple[str, ...] = model.part_of
     return named or tuple(steps[:-1][:1])
 
 
-def owners(model: type[Model], values: Values) -> list[str]:
+def owner_names(model: type[Model], values: Values) -> list[str]:
     """Return the names of the rows whose pages show this row, the nearest first."""
     return [
         f"{related_model(model, name)._meta.label_lower}:{values[name]}"
-        for name in part_of(model)
+        for name in owner_fields(model)
         if values.get(name)
     ]

@@ -31,7 +31,7 @@ def zone_words(zone: ZoneInfo, first: date, last: date) -> str:
     return label if town == label else gettext("%(town)s time (%(zone)s)") % {"town": town, "zone": label}
 
 
-def clock(moment: datetime, zone: ZoneInfo) -> str:
+def clock_time(moment: datetime, zone: ZoneInfo) -> str:
     """Return the wall time in the zone, such as "08:15"."""
     return dateformat.format(moment.astimezone(zone), "H:i")
 
@@ -71,7 +71,7 @@ def date_range(first: date, last: date) -> str:
     if first == last:
         return full_date(first)
     if first.year != last.year:
-        return span(full_date(first), full_date(last))
+        return format_span(full_date(first), full_date(last))
     if first.month != last.month:
         # Translators: begin and end of "30 March to 2 April 2021"; some languages name the year first.
         begin = pgettext("date: begin of a span within a year", "j F")
@@ -80,35 +80,35 @@ def date_range(first: date, last: date) -> str:
         # Translators: begin and end of "5 to 9 April 2021"; some languages name year and month first.
         begin = pgettext("date: begin of a span within a month", "j")
         end = pgettext("date: end of a span within a month", "j F Y")
-    return span(dateformat.format(first, begin), dateformat.format(last, end))
+    return format_span(dateformat.format(first, begin), dateformat.format(last, end))
 
 
-def span(start: str, end: str) -> str:
+def format_span(start: str, end: str) -> str:
     """Return "08:00 to 08:15", whatever the two are."""
     return gettext("%(start)s to %(end)s") % {"start": start, "end": end}
 
 
-def on_day(day: date, words: str) -> str:
+def day_and_time(day: date, words: str) -> str:
     """Return "Tue 6 Apr, 08:15"."""
     return gettext("%(day)s, %(time)s") % {"day": short_day(day), "time": words}
 
 
-def until(start: datetime, end: datetime, zone: ZoneInfo) -> str:
+def end_time(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     """Return the end of a span, "08:15"; with its day, "Fri 9 Apr, 18:00", where it could be mistaken."""
-    words = clock(end, zone)
-    return on_day(end.astimezone(zone).date(), words) if end - start >= timedelta(days=1) else words
+    words = clock_time(end, zone)
+    return day_and_time(end.astimezone(zone).date(), words) if end - start >= timedelta(days=1) else words
 
 
 def time_range(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     """Return "08:00 to 08:15 PDT"; both zone names where the clocks change in between."""
     first, last = zone_label(start, zone), zone_label(end, zone)
-    begin = clock(start, zone) if first == last else f"{clock(start, zone)} {first}"
+    begin = clock_time(start, zone) if first == last else f"{clock_time(start, zone)} {first}"
     if end == start:
-        return f"{clock(start, zone)} {first}"
-    return span(begin, f"{until(start, end, zone)} {last}")
+        return f"{clock_time(start, zone)} {first}"
+    return format_span(begin, f"{end_time(start, end, zone)} {last}")
 
 
-def elsewhere(start: datetime, end: datetime, zone: ZoneInfo, other: ZoneInfo) -> str:
+def time_range_in_other_zone(start: datetime, end: datetime, zone: ZoneInfo, other: ZoneInfo) -> str:
     """Return the span in another zone, "Wed 7 Apr, 00:15 to 01:15 JST"; nothing where the clocks agree.
 
     A day is named where it is not the one that the moment has in `zone`.
@@ -116,19 +116,21 @@ def elsewhere(start: datetime, end: datetime, zone: ZoneInfo, other: ZoneInfo) -
 
     def dated(moment: datetime, words: str) -> str:
         local = moment.astimezone(other).date()
-        return words if local == moment.astimezone(zone).date() else on_day(local, words)
+        return words if local == moment.astimezone(zone).date() else day_and_time(local, words)
 
     if start.astimezone(zone).utcoffset() == start.astimezone(other).utcoffset():
         return ""
     first, last = zone_label(start, other), zone_label(end, other)
-    begin = dated(start, clock(start, other))
+    begin = dated(start, clock_time(start, other))
     if start == end:
         return f"{begin} {first}"
     is_same_day = start.astimezone(other).date() == end.astimezone(other).date()
-    until = f"{clock(end, other)} {last}"
-    return span(begin if first == last else f"{begin} {first}", until if is_same_day else dated(end, until))
+    finish = f"{clock_time(end, other)} {last}"
+    return format_span(
+        begin if first == last else f"{begin} {first}", finish if is_same_day else dated(end, finish)
+    )
 
 
-def when(start: datetime, end: datetime, zone: ZoneInfo) -> str:
+def day_and_time_range(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     """Return "Tue 6 Apr, 08:00 to 08:15 PDT"."""
-    return on_day(start.astimezone(zone).date(), time_range(start, end, zone))
+    return day_and_time(start.astimezone(zone).date(), time_range(start, end, zone))

@@ -1,6 +1,6 @@
 """Versions of rows: a digest, signed marks of what a form showed, and the merge of two edits of a row.
 
-Nothing is saved here: `merged` writes the choices into what was sent, for the form to be saved as usual.
+Nothing is saved here: `merge_choices` writes the choices into the posted data; the form is saved as usual.
 """
 
 import hashlib
@@ -17,10 +17,17 @@ from django.db.models import Model, QuerySet
 from django.forms.formsets import DELETION_FIELD_NAME, INITIAL_FORM_COUNT, TOTAL_FORM_COUNT
 from django.http import QueryDict
 
-from content.row_values import Values, is_recorded, linked, links, plain, recorded_fields
+from content.row_values import (
+    Values,
+    is_recorded,
+    linked_keys,
+    many_to_many_fields,
+    recorded_fields,
+    to_json_value,
+)
 
 SALT = "content.versions"
-MARK = 6
+MARK_DIGITS = 6
 
 # Prefix of the rows -> key of the row -> its marks, six digits a field. The form's own row is `[""][""]`.
 type Seen = dict[str, dict[str, str]]
@@ -28,25 +35,25 @@ type Seen = dict[str, dict[str, str]]
 
 def digest(row: Model) -> str:
     """Return what changes whenever a recorded field of the row does: for `If-Match` and the like."""
-    values = state(row, [*recorded_fields(type(row)), *(f.name for f in row._meta.local_many_to_many)])
+    values = field_values(row, [*recorded_fields(type(row)), *(f.name for f in row._meta.local_many_to_many)])
     text = json.dumps([row._meta.label_lower, row.pk, values], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def state(row: Model, names: Iterable[str]) -> Values:
+def field_values(row: Model, names: Iterable[str]) -> Values:
     """Return these fields of a row as plain values; names that are no field of it are left out."""
     model = type(row)
-    fields, many = recorded_fields(model) if is_recorded(model) else {}, links(model)
+    fields, many = recorded_fields(model) if is_recorded(model) else {}, many_to_many_fields(model)
     found: Values = {}
     for name in names:
         if name in fields:
-            found[name] = plain(fields[name].to_python(getattr(row, fields[name].attname)))
+            found[name] = to_json_value(fields[name].to_python(getattr(row, fields[name].attname)))
         elif name in many:
-            found[name] = linked(model, name, [row.pk])[row.pk]
+            found[name] = linked_keys(model, name, [row.pk])[row.pk]
     return found
 
 
-def comparable(value: object) -> object:
+def normalize_value(value: object) -> object:
     """Return a value as a form can hold it: to the minute, without blanks around, one kind of nothing."""
     if value is None or value == "" or value == []:
         return None
@@ -60,25 +67,25 @@ def comparable(value: object) -> object:
     return value
 
 
-def mark(value: object) -> str:
+def value_mark(value: object) -> str:
     """Return six digits that tell a value from others."""
-    text = json.dumps(comparable(value), sort_keys=True, ensure_ascii=False)
-    return hashlib.blake2b(text.encode(), digest_size=MARK // 2).hexdigest()
+    text = json.dumps(normalize_value(value), sort_keys=True, ensure_ascii=False)
+    return hashlib.blake2b(text.encode(), digest_size=MARK_DIGITS // 2).hexdigest()
 
 
-def marks(row: Model, names: Iterable[str]) -> str:
+def field_marks(row: Model, names: Iterable[str]) -> str:
     """Return the marks of a row's fields in this order."""
     wanted = list(names)
-    values = state(row, wanted)
-    return "".join(mark(values[name]) for name in wanted if name in values)
+    values = field_values(row, wanted)
+    return "".join(value_mark(values[name]) for name in wanted if name in values)
 
 
-def signed(seen: Seen) -> str:
+def sign_marks(seen: Seen) -> str:
     """Return what a form carries along."""
     return signing.dumps(seen, salt=SALT, compress=True)
 
 
-def read(token: str) -> Seen | None:
+def read_marks(token: str) -> Seen | None:
     """Return what a form has shown; `None` if somebody wrote on it."""
     try:
         seen: Seen = signing.loads(token, salt=SALT)
@@ -113,29 +120,29 @@ class Difference:
     preset: str
 
 
-def posted_values(form: Form, name: str) -> object:
+def posted_value(form: Form, name: str) -> object:
     """Return a field as it was sent, as a plain value; what cannot be read is the text itself."""
     field, key = form.fields[name], form.add_prefix(name)
     raw = field.widget.value_from_datadict(form.data, form.files, key)
     if isinstance(field, forms.FileField):
-        return state(form.instance, [name]).get(name) if raw is None else str(raw)
+        return field_values(form.instance, [name]).get(name) if raw is None else str(raw)
     try:
         value = field.clean(raw) if isinstance(field, forms.MultiValueField) else field.to_python(raw)
     except ValidationError:
         return str(raw)
     if isinstance(value, QuerySet):
         return sorted(row.pk for row in value)
-    return plain(value)
+    return to_json_value(value)
 
 
 def shown_fields(form: Form | type[Form]) -> list[str]:
     """Return the fields of a form, or of its class, that are compared; not what a formset adds to it."""
     model: type[Model] = form._meta.model
-    known = {*(recorded_fields(model) if is_recorded(model) else ()), *links(model)}
+    known = {*(recorded_fields(model) if is_recorded(model) else ()), *many_to_many_fields(model)}
     return [name for name in form.base_fields if name in known]
 
 
-def differences(form: Form | None, formsets: list[FormSet], seen: Seen) -> Iterator[Difference]:
+def find_differences(form: Form | None, formsets: list[FormSet], seen: Seen) -> Iterator[Difference]:
     """Compare what was sent with what is here; forms are bound to the rows as they are now."""
     if form is not None:
         yield from _fields(form, seen.get("", {}).get("", ""))
@@ -152,22 +159,22 @@ def differences(form: Form | None, formsets: list[FormSet], seen: Seen) -> Itera
 def _fields(form: Form, base: str) -> Iterator[Difference]:
     row = form.instance
     names = shown_fields(form)
-    values = state(row, names)
+    values = field_values(row, names)
     before = _by_name(names, base)
     for name in names:
-        mine, theirs = posted_values(form, name), values[name]
-        if form.fields[name].disabled or mark(mine) == mark(theirs):
+        mine, theirs = posted_value(form, name), values[name]
+        if form.fields[name].disabled or value_mark(mine) == value_mark(theirs):
             continue
         preset = ""
-        if mark(theirs) == before.get(name):
+        if value_mark(theirs) == before.get(name):
             preset = MINE
-        elif mark(mine) == before.get(name):
+        elif value_mark(mine) == before.get(name):
             preset = THEIRS
         yield Difference(form.add_prefix(name), type(row), row.pk, str(row), name, theirs, mine, preset)
 
 
 def _by_name(names: list[str], base: str) -> dict[str, str]:
-    found = [base[start : start + MARK] for start in range(0, len(base), MARK)]
+    found = [base[start : start + MARK_DIGITS] for start in range(0, len(base), MARK_DIGITS)]
     return dict(zip(names, found, strict=True)) if len(found) == len(names) else {}
 
 
@@ -178,7 +185,7 @@ def _part(part: Form, base: str, formset: FormSet) -> Iterator[Difference]:
         yield from _fields(part, base)
         return
     names = shown_fields(part)
-    is_as_seen = "".join(mark(value) for value in state(row, names).values()) == base
+    is_as_seen = "".join(value_mark(value) for value in field_values(row, names).values()) == base
     preset = MINE if is_as_seen else ""
     yield Difference(name, type(row), row.pk, str(row), "", "kept", "deleted", preset)
 
@@ -186,7 +193,7 @@ def _part(part: Form, base: str, formset: FormSet) -> Iterator[Difference]:
 def _gone(part: Form, key: str, base: str, index: int) -> Difference:
     """A row that was sent and is not here any more."""
     names = shown_fields(part)
-    untouched = "".join(mark(posted_values(part, name)) for name in names) == base
+    untouched = "".join(value_mark(posted_value(part, name)) for name in names) == base
     is_dropped = bool(part.data.get(part.add_prefix(DELETION_FIELD_NAME)))
     label = str(part.data.get(part.add_prefix("name"), "")) or f"{index + 1}"
     preset = THEIRS if untouched or is_dropped else ""
@@ -196,7 +203,9 @@ def _gone(part: Form, key: str, base: str, index: int) -> Difference:
 # The choices
 
 
-def merged(data: QueryDict, form: Form | None, formsets: list[FormSet], found: list[Difference]) -> QueryDict:
+def merge_choices(
+    data: QueryDict, form: Form | None, formsets: list[FormSet], found: list[Difference]
+) -> QueryDict:
     """Return what was sent with the choices in it: theirs take the place of mine."""
     sent = data.copy()
     parts = [part for formset in formsets for part in formset.initial_forms]

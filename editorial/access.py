@@ -22,7 +22,7 @@ from django.utils.translation import ngettext
 from accounts.access_scope import SCOPES, Access, access_of, lookup_of
 from accounts.roles import ALL
 from content.editions import get_edition_model
-from content.request_keys import key_of
+from content.request_keys import parse_key
 
 if TYPE_CHECKING:
     from django.db.models import ForeignKey
@@ -167,7 +167,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     ) -> HttpResponse | None:
         """Run the action that was sent, ignoring keys that are not numbers."""
         sent = request.POST.copy()
-        sent.setlist(CHECKBOX, [one for one in sent.getlist(CHECKBOX) if key_of(one)])
+        sent.setlist(CHECKBOX, [one for one in sent.getlist(CHECKBOX) if parse_key(one)])
         vars(request)["_post"] = sent
         return super().response_action(request, queryset, action_location)
 

@@ -23,7 +23,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
 from content import bulk, revision
-from content.bulk import BulkChange, BulkPlan, Values, validated, without_long_texts
+from content.bulk import BulkChange, BulkPlan, Values, defer_long_texts, plan_changes
 from content.history import ChangeSet, Origin
 from content.history.recording import recording
 from editorial.access import ScopedAdmin
@@ -73,7 +73,7 @@ class BulkAction(ABC):
         """Return the changes to the rows that the user may change."""
 
     def write(self, lines: list[BulkChange]) -> None:
-        bulk.add(lines)
+        bulk.create_rows(lines)
         bulk.write(lines)
 
     def __call__(
@@ -97,7 +97,7 @@ class BulkAction(ABC):
         """Return the chosen rows that the user may change, and the others, in the order of the list."""
         places = {key: place for place, key in enumerate(queryset.values_list("pk", flat=True))}
         chosen = queryset.order_by().values("pk")
-        found = without_long_texts(
+        found = defer_long_texts(
             model_admin.get_queryset(request).filter(pk__in=chosen), *self.long_texts(model_admin.model)
         )
         if CONFIRMED in request.POST:
@@ -181,7 +181,7 @@ class ActionForm(forms.Form):
         """Set the choices of the fields."""
 
     def editions(self) -> set[int | None]:
-        return {row.stamped_edition() for row in self.rows}
+        return {row.get_edition_key() for row in self.rows}
 
     def admin_of(self, model: "type[Content]") -> ModelAdmin[Model]:
         """Return the admin of another model, which knows which rows the user may see."""
@@ -206,7 +206,7 @@ def hidden_fields(request: HttpRequest, action: str) -> list[tuple[str, str]]:
 
 def plan_context(model_admin: ScopedAdmin, plan: BulkPlan) -> dict[str, object]:
     """Return the plan for the template, grouped by sentence, largest group first."""
-    lines = group_by_sentence(model_admin, [(line.row, line.says) for line in plan.lines])
+    lines = group_by_sentence(model_admin, [(line.row, line.summary) for line in plan.lines])
     skipped = group_by_sentence(model_admin, plan.skipped)
     return {
         "lines": lines[:MAX_NAMED_ROWS],
@@ -266,7 +266,7 @@ class SetField(BulkAction):
     def plan(
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: "list[Content]", values: Values
     ) -> BulkPlan:
-        return validated(rows, lambda row: self.values(row, values), describe_change)
+        return plan_changes(rows, lambda row: self.values(row, values), describe_change)
 
 
 class SetStatus(SetField):

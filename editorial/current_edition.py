@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.access_scope import access_of
 from content import times
 from content.editions import get_edition_model
-from content.request_keys import key_of
+from content.request_keys import parse_key
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -59,7 +59,7 @@ def format_moment(at: datetime | None, edition: Edition | None) -> str:
         return "-"
     zone = edition.zone if edition else UTC_ZONE
     local = at.astimezone(zone)
-    clock = f"{times.clock(at, zone)} {times.zone_label(at, zone)}"
+    clock = f"{times.clock_time(at, zone)} {times.zone_label(at, zone)}"
     return f"{times.short_day(local)} {local.year}, {clock}"
 
 
@@ -88,7 +88,7 @@ def requested_edition(request: HttpRequest) -> Edition | None:
     list_filters = parse_qs(request.GET.get("_changelist_filters", ""))
     named = [request.POST.get("edition"), request.GET.get("edition"), *list_filters.get(LIST_FILTER, [])]
     for text in named:
-        if (key := key_of(text)) and (chosen := editions.filter(pk=key).first()):
+        if (key := parse_key(text)) and (chosen := editions.filter(pk=key).first()):
             return chosen
     return chosen_edition(request) or editions.first()
 

@@ -151,7 +151,7 @@ class DeskCount:
 
 def content_counts(edition: Edition, current: revision.Revision) -> dict[DeskLine, int]:
     """Return the counts of content, cached until the revision or the working copy changes."""
-    return _counted(edition, current, preview_context.mark())
+    return _counted(edition, current, preview_context.cache_key_part())
 
 
 @lru_cache(maxsize=CACHED_EDITIONS)

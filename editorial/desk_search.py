@@ -23,8 +23,8 @@ from django.utils.translation import gettext
 from accounts.access_scope import lookup_of
 from editorial.current_edition import edition_of, requested_edition
 from editorial.lists import search_words
-from search.hits import MAX_HITS, find
-from search.query import MAX_QUERY_CHARS, parse
+from search.hits import MAX_HITS, find_documents
+from search.query import MAX_QUERY_CHARS, parse_query
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -89,7 +89,7 @@ def found_rows(
     request: HttpRequest, site: AdminSite, text: str, edition: Edition | None
 ) -> Iterator[FoundRows]:
     """Yield the kinds of which something was found. One query each, besides those of the index."""
-    hits = find(parse(text), kinds=[one.kind for one in SEARCHED], limit=MAX_HITS).page
+    hits = find_documents(parse_query(text), kinds=[one.kind for one in SEARCHED], limit=MAX_HITS).page
     for searched in sorted(SEARCHED, key=attrgetter("place")):
         model_admin = site.get_model_admin(searched.model)
         if not model_admin.has_view_permission(request):

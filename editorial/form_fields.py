@@ -12,7 +12,7 @@ from django.utils import dateformat, timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from content.request_keys import key_of
+from content.request_keys import parse_key
 from editorial.current_edition import get_working_edition
 
 SKIPPED_TIME = _("Clocks in %(zone)s go forward on %(day)s and skip %(time)s. Enter another time.")
@@ -120,7 +120,7 @@ class EditionSelect(AutocompleteSelect):
     def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
         rows = {key: self.known[key] for key in map(str, value) if key in self.known}
         if not rows:
-            return super().optgroups(name, [one for one in map(str, value) if key_of(one)], attr)
+            return super().optgroups(name, [one for one in map(str, value) if parse_key(one)], attr)
         options = [] if self.is_required else [self.create_option(name, "", "", False, 0)]
         label = self.choices.field.label_from_instance
         options += [

@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from content import revision
-from content.ordering import PARKED, reorder, reordered
-from content.request_keys import key_of
+from content.ordering import PARKED_FROM, position_sort_key, reorder
+from content.request_keys import parse_key
 from editorial.form_fields import KnownChoiceField, ZonedField
 
 NAMES_EXCHANGED = _(
@@ -116,7 +116,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
             if self.is_bound:
                 prefixes = (self.add_prefix(i) for i in range(self.total_form_count()))
                 keys.update(self.data.get(f"{prefix}-{name}", "") for prefix in prefixes)
-            wanted = [key for key in map(key_of, keys) if key]
+            wanted = [key for key in map(parse_key, keys) if key]
             rows = field.queryset.filter(pk__in=wanted) if field.queryset is not None and wanted else ()
             self._known[name] = {str(row.pk): row for row in rows}
         return self._known[name]
@@ -182,7 +182,9 @@ class OrderedFormSet(PartFormSet):
         gone = {*map(id, self.deleted_forms)}
         return sorted(
             (form for form in remaining if id(form) not in gone),
-            key=lambda form: reordered(form.cleaned_data.get("position"), form.initial.get("position")),
+            key=lambda form: position_sort_key(
+                form.cleaned_data.get("position"), form.initial.get("position")
+            ),
         )
 
     def save(self, commit: bool = True) -> list[models.Model]:
@@ -190,7 +192,7 @@ class OrderedFormSet(PartFormSet):
         for place, form in enumerate(order, start=1):
             if form.has_changed() or form.instance._state.adding:
                 # A temporary position that no stored row has.
-                form.instance.position = 2 * PARKED + place
+                form.instance.position = 2 * PARKED_FROM + place
         with transaction.atomic(), revision.lock():
             saved = super().save(commit=commit)
             places = {form.instance: place for place, form in enumerate(order, start=1)}

@@ -28,14 +28,14 @@ from content.history.revert import (
     CannotRevertError,
     RevertPlan,
     RevertStep,
-    return_plan,
+    restore_plan,
     revert,
     undo,
     undo_plan,
     version_plan,
 )
-from content.history.timeline import RowLabels, change_set_rows, field_changes, target_of
-from content.request_keys import key_of
+from content.history.timeline import RowLabels, change_set_rows, field_changes, target_label
+from content.request_keys import parse_key
 from content.row_values import BATCH_ROWS, recorded_fields
 from editorial.access import ScopedAdmin, access_for
 from editorial.actions import MAX_NAMED_ROWS, with_undo_link
@@ -76,7 +76,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        if key_of(object_id) and self.get_object(request, object_id) is None:
+        if parse_key(object_id) and self.get_object(request, object_id) is None:
             gone = self.visible_deletions(request).filter(object_id=object_id).first()
             if gone is not None:
                 return redirect(self.page_address("bring_back", gone.pk))
@@ -206,7 +206,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         if not self.has_add_permission(request):
             raise PermissionDenied
         gone = get_object_or_404(self.visible_deletions(request), pk=change)
-        plan = return_plan(gone)
+        plan = restore_plan(gone)
         edition = get_edition_model().objects.filter(pk=gone.edition_key or 0).first()
         title = _("Revert a deletion: %(row)s") % {"row": gone.label}
         return self.confirm_or_revert(
@@ -247,7 +247,7 @@ def preview_steps(plan: list[RevertStep], edition: Edition | None) -> list[dict[
         (target, key)
         for step in plan
         for name, pair in step.pairs.items()
-        if (target := target_of(step.model._meta.label_lower, name))
+        if (target := target_label(step.model._meta.label_lower, name))
         for one in pair
         for key in (one if isinstance(one, list) else [one])
         if key

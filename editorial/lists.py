@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from accounts.access_scope import access_of, current_access
-from content.request_keys import key_of
+from content.request_keys import parse_key
 from content.row_values import related_model
 from editorial.current_edition import LIST_FILTER
 
@@ -120,7 +120,7 @@ class EditionPartFilter(admin.SimpleListFilter):
     """A filter whose choices are those of the edition that the list is narrowed to; hidden without one."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[Choice]:
-        edition, access = key_of(request.GET.get(LIST_FILTER)), access_of(request.user)
+        edition, access = parse_key(request.GET.get(LIST_FILTER)), access_of(request.user)
         if not edition:
             return []
         model = model_admin.model

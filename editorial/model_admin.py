@@ -27,10 +27,10 @@ from django.utils.translation import gettext_lazy as _
 from content import revision
 from content.fields import validate_accent, validate_timezone
 from content.history import Origin
-from content.history.recording import recording, together
+from content.history.recording import recording, single_change_set
 from content.models import Ordered
-from content.ordering import put_at, reorder, reordered
-from content.request_keys import key_of
+from content.ordering import move_to, position_sort_key, reorder
+from content.request_keys import parse_key
 from editorial.access import ScopedAdmin, ScopedChoices, ScopedInline, access_for
 from editorial.colors import ColorField
 from editorial.current_edition import edition_of, get_working_edition, requested_edition, working_on
@@ -126,7 +126,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         self, request: HttpRequest, queryset: QuerySet[M], search_term: str
     ) -> tuple[QuerySet[M], bool]:
         if request.resolver_match and request.resolver_match.url_name == "autocomplete":
-            queryset = self.choices_for_edition(queryset, key_of(request.GET.get("edition")))
+            queryset = self.choices_for_edition(queryset, parse_key(request.GET.get("edition")))
         return search_rows(queryset, self.get_search_fields(request), search_term), False
 
     def get_search_fields(self, request: HttpRequest) -> list[str]:
@@ -306,7 +306,7 @@ def as_one_change_set(request: HttpRequest) -> Iterator[None]:
     if request.method != "POST":
         yield
         return
-    with together(), revision.lock():
+    with single_change_set(), revision.lock():
         yield
 
 
@@ -343,7 +343,7 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
             return
         super().save_model(request, obj, form, change)
         if POSITION in form.changed_data and isinstance(obj, Ordered):
-            put_at(obj, wanted)
+            move_to(obj, wanted)
 
     # In lists
 
@@ -363,8 +363,10 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
         below = {getattr(row, f"{row.siblings_of}_id"): row for row in entered}
         numbers = {row.pk: number for row, number in entered.items()}
         for row in below.values():
-            stood = row.siblings().values_list("pk", POSITION)
-            keys = sorted((*reordered(numbers.get(key, place), place), place, key) for key, place in stood)
+            places = row.siblings().values_list("pk", POSITION)
+            keys = sorted(
+                (*position_sort_key(numbers.get(key, place), place), place, key) for key, place in places
+            )
             order = [key for *_, key in keys]
             reorder(self.model._default_manager.filter(pk__in=order), order)
 

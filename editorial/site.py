@@ -22,7 +22,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import access_of
 from accounts.sign_in_views import AccountPages
-from content.actor import acting
+from content.actor import acting_as
 from content.editions import get_edition_model
 from editorial.current_edition import (
     LIST_FILTER,
@@ -148,7 +148,7 @@ class DeskSite(AccountPages):
             shown: View = partial(inner, request, *args, **kwargs)
             for state in PAGE_STATES:
                 shown = partial(state, request, shown)
-            with acting("form", request.user):
+            with acting_as("form", request.user):
                 return shown()
 
         return seen

@@ -16,8 +16,8 @@ from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 
-from content.history.timeline import RowLabels, field_label, shown_value, target_of, word_diff
-from content.request_keys import key_of
+from content.history.timeline import RowLabels, field_label, shown_value, target_label, word_diff
+from content.request_keys import parse_key
 from content.versions import (
     CHOICE,
     MINE,
@@ -26,12 +26,12 @@ from content.versions import (
     Form,
     FormSet,
     Seen,
-    differences,
-    marks,
-    merged,
-    read,
+    field_marks,
+    find_differences,
+    merge_choices,
+    read_marks,
     shown_fields,
-    signed,
+    sign_marks,
 )
 from editorial.current_edition import edition_of
 
@@ -46,7 +46,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
     ) -> tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]:
         """Read the marks before the rows, so that a change in between is refused and not lost."""
         if change and request.method != "POST" and self.has_change_permission(request, obj):
-            vars(request)["marks"] = signed(self.current_marks(request, obj))
+            vars(request)["marks"] = sign_marks(self.current_marks(request, obj))
         made: tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]
         made = super()._create_formsets(request, obj, change)  # type: ignore[misc] # the stubs leave it out
         return made
@@ -54,16 +54,16 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
     def carried_marks(self, request: HttpRequest, row: M) -> str:
         """Return the marks of the form's values; a form with errors carries those of its first display."""
         known: str | None = request.POST.get(SEEN_FIELD) or vars(request).get("marks")
-        return known or signed(self.current_marks(request, row))
+        return known or sign_marks(self.current_marks(request, row))
 
     def current_marks(self, request: HttpRequest, row: M) -> Seen:
         """Return the marks of the present values of a form. One query for each inline."""
         fields = flatten_fieldsets(self.get_fieldsets(request, row))
         form = self.get_form(request, row, change=True, fields=fields)
-        seen: Seen = {"": {"": marks(row, shown_fields(form))}}
+        seen: Seen = {"": {"": field_marks(row, shown_fields(form))}}
         for prefix, formset, rows in self.inline_rows(request, row):
             names = shown_fields(formset.form)
-            seen[prefix] = {str(part.pk): marks(part, names) for part in rows}
+            seen[prefix] = {str(part.pk): field_marks(part, names) for part in rows}
         return seen
 
     def inline_rows(
@@ -93,7 +93,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         row = self.get_object(request, key)
         if row is None or not self.has_change_permission(request, row):
             return None
-        seen, now = read(request.POST[SEEN_FIELD]), self.current_marks(request, row)
+        seen, now = read_marks(request.POST[SEEN_FIELD]), self.current_marks(request, row)
         if seen == now:
             return None
         fields = flatten_fieldsets(self.get_fieldsets(request, row))
@@ -116,12 +116,12 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         token = request.POST.get(f"{prefix}-{SEEN_FIELD}")
         if not token:
             return None
-        keys = [key for key in map(key_of, self._get_edited_object_pks(request, prefix)) if key]
+        keys = [key for key in map(parse_key, self._get_edited_object_pks(request, prefix)) if key]
         # Rows that the user does not see count as deleted.
         seen_here = self.get_queryset(request).filter(pk__in=keys).values("pk")
         rows = list(self.model._base_manager.select_for_update().filter(pk__in=seen_here).order_by("pk"))
         now = row_marks(formset_class, rows, prefix)
-        seen = read(token) or {}
+        seen = read_marks(token) or {}
         is_as_seen = all(seen.get(prefix, {}).get(key) == mark for key, mark in now[prefix].items())
         if is_as_seen and len(rows) == len(keys):
             return None
@@ -142,15 +142,15 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         now: Seen,
     ) -> HttpResponse | None:
         """Merge the choices if all are made about the present values, else ask for them."""
-        found = list(differences(form, formsets, seen))
+        found = list(find_differences(form, formsets, seen))
         if form is None:
             # A list cannot restore a deleted row.
             found = [replace(one, preset=one.preset if one.field else THEIRS) for one in found]
-        is_current = read(request.POST.get(SHOWN_FIELD, "")) == now
+        is_current = read_marks(request.POST.get(SHOWN_FIELD, "")) == now
         open_ones = [one for one in found if not (one.preset or request.POST.get(f"{CHOICE}{one.name}"))]
         if not found or (is_current and not open_ones):
-            data = merged(request.POST, form, formsets, found)
-            data[SEEN_FIELD] = signed(now)
+            data = merge_choices(request.POST, form, formsets, found)
+            data[SEEN_FIELD] = sign_marks(now)
             vars(request)["_post"] = data
             return None
         shown = [one for one in found if one.field or row is not None]
@@ -174,7 +174,7 @@ def versions_page[M: Model](
         "opts": model_admin.opts,
         "differences": rows,
         "carried": carried,
-        "shown": signed(now),
+        "shown": sign_marks(now),
         "again": SHOWN_FIELD in request.POST,
         **more,
     }
@@ -196,13 +196,15 @@ class SeenFormSet(BaseModelFormSet[Any, Form]):
         form = super().management_form
         form.fields[SEEN_FIELD] = forms.CharField(required=False, widget=forms.HiddenInput)
         if not self.is_bound:
-            form.initial[SEEN_FIELD] = signed(row_marks(type(self), self.get_queryset(), self.prefix or ""))
+            form.initial[SEEN_FIELD] = sign_marks(
+                row_marks(type(self), self.get_queryset(), self.prefix or "")
+            )
         return form
 
 
 def row_marks(formset: type[FormSet], rows: Iterable[Model], prefix: str) -> Seen:
     names = shown_fields(formset.form)
-    return {prefix: {str(row.pk): marks(row, names) for row in rows}}
+    return {prefix: {str(row.pk): field_marks(row, names) for row in rows}}
 
 
 def difference_rows(found: list[Difference], row: Model | None, sent: QueryDict) -> list[dict[str, object]]:
@@ -211,7 +213,7 @@ def difference_rows(found: list[Difference], row: Model | None, sent: QueryDict)
     pairs = [
         (target, key)
         for one in found
-        if one.field and (target := target_of(one.model._meta.label_lower, one.field))
+        if one.field and (target := target_label(one.model._meta.label_lower, one.field))
         for side in (one.theirs, one.mine)
         for key in (side if isinstance(side, list) else [side])
         if isinstance(key, int)

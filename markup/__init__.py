@@ -167,7 +167,7 @@ def latex(source: str) -> str:
     return _squeezed(_written(_tokens(source), _latex_token))
 
 
-def escaped(text: str, *, has_tex: bool = False, is_part: bool = False) -> str:
+def escape_markup(text: str, *, has_tex: bool = False, is_part: bool = False) -> str:
     """The source of which `plain()` and `inline()` make this text, letter by letter but for white space.
 
     For text of formats that have no markup. With `has_tex`, formulas, commands and lists are left as they
@@ -202,7 +202,7 @@ def fold(source: str) -> str:
     return " ".join(source.casefold().split())
 
 
-def language(name: str) -> str:
+def language_of_name(name: str) -> str:
     """Return the tag of a name's language or script (BCP 47); empty for Latin letters."""
     return next((tag for script, tag in SCRIPTS if script.search(name)), "")
 

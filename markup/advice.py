@@ -17,11 +17,11 @@ from markup.tex import ACCENT, COMMAND
 # The maximum reported for one text.
 MAX_PROBLEMS = 8
 # Invisible characters that break search. Joiners are letters in some scripts, but not between Latin ones.
-UNSEEN = re.compile(r"[\u00ad\u180e\u200b\u200e\u200f\u2060]|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])")
+INVISIBLE = re.compile(r"[\u00ad\u180e\u200b\u200e\u200f\u2060]|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])")
 LATEX = (ACCENT, COMMAND, re.compile(r"(?<=\w)~(?=\w)"), re.compile(r"``.{1,200}?(?:''|\")"))
 LONE_DOLLAR = re.compile(r"(?<!\\)\$(?!\s?\d)")
 # Two words at least, so that an acronym is none.
-SHOUTED = re.compile(r"[^\W\d_]{2,}")
+TITLE_WORDS = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Parsed:
         return rest
 
 
-def parsed(source: str) -> Parsed | None:
+def parse_text(source: str) -> Parsed | None:
     """Parse a text, unless it is plain or too long for markup."""
     if len(source) > MAX_MARKUP_CHARS or not (MARKUP.search(source) or "&" in source):
         return None
@@ -54,23 +54,23 @@ def parsed(source: str) -> Parsed | None:
 
 def advice(source: str, *, is_title: bool = False) -> list[str]:
     """Return what is worth a look; empty for most texts."""
-    text = parsed(tidy(source).strip())
-    found = [*characters(source), *(problems(text) if text else ())]
-    if is_title and in_capitals(source):
+    text = parse_text(tidy(source).strip())
+    found = [*character_warnings(source), *(parse_warnings(text) if text else ())]
+    if is_title and is_in_capitals(source):
         found.append(_("The title is in all caps."))
     found += latex_in_prose(text) if text else ()
     return found[:MAX_PROBLEMS]
 
 
-def in_capitals(title: str) -> bool:
+def is_in_capitals(title: str) -> bool:
     """Return whether a title is all capitals: several words, no small letter outside of formulas."""
-    words = SHOUTED.findall(re.sub(r"\$[^$]*\$", " ", title))
+    words = TITLE_WORDS.findall(re.sub(r"\$[^$]*\$", " ", title))
     return len(words) > 1 and sum(map(len, words)) > 8 and all(word.isupper() for word in words)
 
 
-def characters(source: str) -> Iterator[str]:
+def character_warnings(source: str) -> Iterator[str]:
     """Report invisible and lost characters, and markup that is not interpreted."""
-    for sign in sorted(set(UNSEEN.findall(source))):
+    for sign in sorted(set(INVISIBLE.findall(source))):
         words = {"code": f"{ord(sign):04X}", "name": unicodedata.name(sign, "?").lower()}
         yield _("Contains an invisible character: U+%(code)s, %(name)s.") % words
     for sign in sorted(set(CONTROLS.findall(source))):
@@ -81,7 +81,7 @@ def characters(source: str) -> Iterator[str]:
         yield _("Longer than %(most)s characters: shown without markup.") % {"most": f"{MAX_MARKUP_CHARS:,}"}
 
 
-def problems(text: Parsed) -> Iterator[str]:
+def parse_warnings(text: Parsed) -> Iterator[str]:
     """Name what readers would not see as its author meant it."""
     for tex in text.formulas:
         if formula.mathml(tex) is None:

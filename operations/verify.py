@@ -151,7 +151,7 @@ def stale_fields() -> Iterator[str]:
 
 
 def repair_stale_fields() -> None:
-    with recording.together(), revision.lock():
+    with recording.single_change_set(), revision.lock():
         for row, values in [*rows_with_stale_fields()]:
             type(row)._default_manager.filter(pk=row.pk).update(**values)
 

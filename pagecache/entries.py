@@ -24,8 +24,8 @@ ENCODERS: dict[str, Callable[[bytes], bytes]] = {
     "gzip": lambda body: gzip.compress(body, compresslevel=6, mtime=0),
 }
 # The encoding in which a body is stored.
-HELD_IN = "br"
-REFUSED = re.compile(r"q=0(\.0*)?$")
+STORED_ENCODING = "br"
+REFUSED_OPTION = re.compile(r"q=0(\.0*)?$")
 # Written by the cache itself, or true of one connection only.
 OWN_HEADERS = frozenset(
     ("cache-control", "content-length", "etag", "last-modified", "vary", "date", "connection")
@@ -33,7 +33,7 @@ OWN_HEADERS = frozenset(
 # Headers that a 304 repeats, in addition to the cache's own.
 REPEATED_BY_304 = frozenset(("access-control-allow-origin", "access-control-expose-headers"))
 # Memory of the headers, of a tag, and of a body's second encoding in proportion to its first.
-HEADERS_BYTES, TAG_BYTES, ENCODINGS = 4_000, 100, 2.5
+HEADERS_BYTES, TAG_BYTES, ENCODINGS_FACTOR = 4_000, 100, 2.5
 # A shared cache may keep a response that was stale already for no longer than this (seconds).
 STALE_SHARED_SECONDS = 1
 
@@ -44,7 +44,9 @@ type Headers = list[tuple[str, str]]
 def accepted_encodings(header: str) -> frozenset[str]:
     """Return the encodings that a reader accepts: the names of Accept-Encoding without those it refuses."""
     parts = [part.replace(" ", "").split(";") for part in header.lower().split(",")]
-    return frozenset(part[0] for part in parts if not any(REFUSED.match(option) for option in part[1:]))
+    return frozenset(
+        part[0] for part in parts if not any(REFUSED_OPTION.match(option) for option in part[1:])
+    )
 
 
 @lru_cache(maxsize=500)
@@ -76,7 +78,7 @@ class CacheEntry:
     # The body by encoding; "" for one that is too short to be compressed.
     bodies: dict[str, bytes] = field(default_factory=dict)
     # The headers of a 200 and of a 304 by encoding, without Cache-Control.
-    written: dict[str, tuple[Headers, Headers]] = field(default_factory=dict)
+    headers_by_encoding: dict[str, tuple[Headers, Headers]] = field(default_factory=dict)
 
     def __post_init__(self, body: bytes) -> None:
         own = [interned_header(*pair) for pair in self.headers if pair[0].lower() not in OWN_HEADERS]
@@ -84,20 +86,20 @@ class CacheEntry:
         self.headers = [*own, ("Surrogate-Key", " ".join(tags)), ("Cache-Tag", ",".join(tags))]
         self.etag = hashlib.blake2b(body, digest_size=9).hexdigest()
         if len(body) >= MIN_COMPRESSED_BYTES:
-            self.bodies[HELD_IN] = ENCODERS[HELD_IN](body)
+            self.bodies[STORED_ENCODING] = ENCODERS[STORED_ENCODING](body)
         else:
             self.bodies[""] = body
 
     @property
-    def plain(self) -> bytes:
+    def uncompressed_body(self) -> bytes:
         """The body as it was rendered."""
-        return self.bodies[""] if "" in self.bodies else brotli.decompress(self.bodies[HELD_IN])
+        return self.bodies[""] if "" in self.bodies else brotli.decompress(self.bodies[STORED_ENCODING])
 
     @property
     def size(self) -> int:
         """Bytes in memory, with an estimate of the second encoding."""
-        held = len(self.bodies.get(HELD_IN, b"")) or len(self.bodies[""])
-        return int(held * ENCODINGS) + HEADERS_BYTES + TAG_BYTES * len(self.tags)
+        held = len(self.bodies.get(STORED_ENCODING, b"")) or len(self.bodies[""])
+        return int(held * ENCODINGS_FACTOR) + HEADERS_BYTES + TAG_BYTES * len(self.tags)
 
     def revalidate(self, revisions: Revisions) -> bool:
         """Whether it is still valid; if so, it is from now on valid up to the current number."""
@@ -114,7 +116,7 @@ class CacheEntry:
         since = min(self.expires, found) if is_changed else self.expires
         return time.monotonic() - since
 
-    def encoded(self, accept: str) -> tuple[str, bytes]:
+    def encode(self, accept: str) -> tuple[str, bytes]:
         """Return the best encoding that the reader accepts ("" for none), and the body in it."""
         if "" in self.bodies:
             return "", self.bodies[""]
@@ -122,9 +124,9 @@ class CacheEntry:
         for name, encode in ENCODERS.items():
             if name in accepted:
                 if name not in self.bodies:
-                    self.bodies[name] = encode(self.plain)
+                    self.bodies[name] = encode(self.uncompressed_body)
                 return name, self.bodies[name]
-        return "", self.plain
+        return "", self.uncompressed_body
 
     def matches(self, environ: WSGIEnvironment) -> bool:
         """Whether the reader has this response already, by ETag or, without one, by date."""
@@ -140,10 +142,10 @@ class CacheEntry:
         self, environ: WSGIEnvironment, start_response: StartResponse, *, is_stale: bool = False
     ) -> Iterable[bytes]:
         """Answer a GET or HEAD: the response in the reader's encoding, or 304 if the reader has it."""
-        encoding, body = self.encoded(environ.get("HTTP_ACCEPT_ENCODING", ""))
-        if encoding not in self.written:
-            self.written[encoding] = self._write_headers(encoding, len(body))
-        complete, unmodified = self.written[encoding]
+        encoding, body = self.encode(environ.get("HTTP_ACCEPT_ENCODING", ""))
+        if encoding not in self.headers_by_encoding:
+            self.headers_by_encoding[encoding] = self._write_headers(encoding, len(body))
+        complete, unmodified = self.headers_by_encoding[encoding]
         left = STALE_SHARED_SECONDS if is_stale else max(0, int(self.expires - time.monotonic()))
         control = ("Cache-Control", cache_control(min(settings.SHARED_CACHE_SECONDS, left)))
         if self.matches(environ):

@@ -42,7 +42,7 @@ class Fragment:
 fragments: LRUCache[Hashable, Fragment] = LRUCache(MAX_BYTES)
 
 
-def rendered(template: str, values: Mapping[str, object]) -> SafeString:
+def render_cached(template: str, values: Mapping[str, object]) -> SafeString:
     """Render the template with these values and nothing else: it sees no request.
 
     Values are plain ones, tuples of such (also named ones), lists, dictionaries, and rows of models with all
@@ -51,14 +51,17 @@ def rendered(template: str, values: Mapping[str, object]) -> SafeString:
     return mark_safe(_rendered(template, values, (template, get_language(), *_held(values))).decode())
 
 
-def rendered_each(
+def render_each_cached(
     template: str, name: str, rows: Iterable[object], values: Mapping[str, object]
 ) -> SafeString:
     """Render the template for each of the rows, under this name, with the same other values."""
     same = template, get_language(), *_held(values)
     return mark_safe(
         b"".join(
-            [_rendered(template, {**values, name: row}, (*same, (name, content(row)))) for row in rows]
+            [
+                _rendered(template, {**values, name: row}, (*same, (name, comparable_value(row))))
+                for row in rows
+            ]
         ).decode()
     )
 
@@ -71,7 +74,7 @@ def _rendered(template: str, values: Mapping[str, object], key: Hashable) -> byt
     return found.markup
 
 
-def content(value: object, above: tuple[int, ...] = ()) -> Hashable:
+def comparable_value(value: object, above: tuple[int, ...] = ()) -> Hashable:
     """Return a value's content for comparison. Model instances may refer to each other: each counts once."""
     plain: Hashable = value
     if isinstance(value, SafeString):
@@ -81,7 +84,7 @@ def content(value: object, above: tuple[int, ...] = ()) -> Hashable:
         # A named tuple holds plain values and tuples of them alone, as it says.
         return plain
     if isinstance(value, (list, tuple)):
-        return tuple(content(one, above) for one in value)
+        return tuple(comparable_value(one, above) for one in value)
     if isinstance(value, dict):
         return tuple(_held(value, above))
     if isinstance(value, (FieldFile, Promise)):
@@ -96,4 +99,4 @@ def _held(names: Mapping[str, object], above: tuple[int, ...] = ()) -> Iterator[
     """Yield names and contents of a row's attributes, except its state, revision and ancestors."""
     for name, held in names.items():
         if name != "_state" and name not in REVISION_FIELDS and id(held) not in above:
-            yield name, content(held, above)
+            yield name, comparable_value(held, above)

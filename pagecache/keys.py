@@ -12,14 +12,14 @@ from wsgiref.types import WSGIEnvironment
 from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 
-from content.languages import without_language
+from content.languages import strip_language
 
 SAFE_METHODS = frozenset(("GET", "HEAD"))
 # First parts of paths that are never cached: they are personal, or served by something else.
-UNCACHED = frozenset(("admin", "media", "static", "healthz", "metrics", "readyz"))
+UNCACHED_SECTIONS = frozenset(("admin", "media", "static", "healthz", "metrics", "readyz"))
 # Images of thousands of papers would push out the pages; `conference.cards` caches the last ones itself.
-CARD = "/card.png"
-API = "api"
+CARD_SUFFIX = "/card.png"
+API_SECTION = "api"
 LIST_PARAMETERS = frozenset(("by", "letter", "page", "room", "show", "sort", "view", "zoom"))
 # Those of the lists of papers are registered by `papers`.
 CACHED_PARAMETERS = {"edition", "kind", "topic", *LIST_PARAMETERS}
@@ -53,7 +53,7 @@ def cache_key(environ: WSGIEnvironment) -> Key | None:
     """Return the key of a response that is the same for all readers; `None` for any other."""
     if not is_anonymous_read(environ) or not is_allowed_host(environ) or not is_secure_enough(environ):
         return None
-    return address(environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")).key
+    return parse_address(environ.get("PATH_INFO", ""), environ.get("QUERY_STRING", "")).key
 
 
 def without_unknown_parameters(environ: WSGIEnvironment) -> WSGIEnvironment:
@@ -61,14 +61,14 @@ def without_unknown_parameters(environ: WSGIEnvironment) -> WSGIEnvironment:
     query = environ.get("QUERY_STRING", "")
     if not query or not is_anonymous_read(environ):
         return environ
-    known = address(environ.get("PATH_INFO", ""), query).query
+    known = parse_address(environ.get("PATH_INFO", ""), query).query
     return environ if known == query else {**environ, "QUERY_STRING": known}
 
 
 @lru_cache(maxsize=KEY_CACHE_ENTRIES)
-def address(path: str, query: str) -> Address:
+def parse_address(path: str, query: str) -> Address:
     """Return what is read of an address, and its key."""
-    if first_part(path) in UNCACHED or path.endswith(CARD):
+    if first_part(path) in UNCACHED_SECTIONS or path.endswith(CARD_SUFFIX):
         return Address(query, None)
     if not is_api(path):
         query = "&".join(part for part in query.split("&") if _name(part) in known_parameters())
@@ -102,17 +102,17 @@ def _is_cacheable(path: str, query: str, names: set[str]) -> bool:
 
 def first_part(path: str) -> str:
     """Return the first part of the path behind its language: an edition's slug, or a section of the site."""
-    return without_language(path).removeprefix("/").partition("/")[0]
+    return strip_language(path).removeprefix("/").partition("/")[0]
 
 
 def is_api(path: str) -> bool:
     """Whether it is an address of the API itself, which refuses unknown parameters."""
-    return path.startswith(f"/{API}/v")
+    return path.startswith(f"/{API_SECTION}/v")
 
 
 def is_search(path: str) -> bool:
     """Whether it is a search, or its suggestions, of the site or of an edition."""
-    path = without_language(path)
+    path = strip_language(path)
     return path.removesuffix("suggest").endswith("/search/") and path.count("/") <= 3
 
 

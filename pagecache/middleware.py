@@ -16,24 +16,24 @@ from zlib import crc32
 
 from django.conf import settings
 
-from content.languages import without_language
+from content.languages import strip_language
 from pagecache.entries import CacheEntry, Headers, is_cacheable
 from pagecache.keys import Key, cache_key, without_unknown_parameters
 from pagecache.lru import LRUCache
 from pagecache.revisions import SITE, Revisions
-from pagecache.tags import edition_slug, tags_of
+from pagecache.tags import edition_slug, response_tags
 
 MAX_BYTES = 50 * 1024 * 1024
 # Nothing on these pages depends on the time of day; others live for seconds while an edition runs.
-STEADY = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*\.ics")
+STEADY_PATHS = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*\.ics")
 # Headers of one reader that must not influence a page shared by all readers.
-PERSONAL = frozenset(
+PERSONAL_HEADERS = frozenset(
     ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
 )
 # How long a reader waits for another who renders the same page, before rendering it too (seconds).
 WAIT_SECONDS = 10.0
 # Where the request notes what the cache did: "hit", "stale" or "miss".
-STATUS = "pagecache.status"
+CACHE_STATUS_KEY = "pagecache.status"
 
 # Status, headers and body.
 type Response = tuple[str, Headers, bytes]
@@ -76,7 +76,7 @@ class PageCache:
     def _respond(
         self, status: str, entry: CacheEntry, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        environ[STATUS] = status
+        environ[CACHE_STATUS_KEY] = status
         return entry.respond(environ, start_response, is_stale=status == "stale")
 
     def _begin(self, key: Key) -> threading.Event | None:
@@ -122,7 +122,7 @@ class PageCache:
             if not is_done:
                 break
         try:
-            environ[STATUS] = "miss"
+            environ[CACHE_STATUS_KEY] = "miss"
             entry, (status, headers, body) = self._render(key, shared_request(key, environ))
         finally:
             if not running:
@@ -141,23 +141,23 @@ class PageCache:
             self.entries.discard(key)
             return None, response
         shown = states.get(edition_slug(*key)) or states[SITE]
-        is_steady = STEADY.fullmatch(without_language(key.path))
-        lifetime = (shown.steady if is_steady else shown.lifetime) * spread(key)
-        tags = tags_of(key, body, (slug for slug in states if slug))
+        is_steady = STEADY_PATHS.fullmatch(strip_language(key.path))
+        lifetime = (shown.steady if is_steady else shown.lifetime) * lifetime_share(key)
+        tags = response_tags(key, body, (slug for slug in states if slug))
         expires = time.monotonic() + min(lifetime, shown.next_gate)
         entry = CacheEntry(tags, number, expires, shown.shown_at, headers, body)
         self.entries.put(key, entry, replaces=lambda before: before.revision <= number)
         return entry, response
 
 
-def spread(key: Key) -> float:
+def lifetime_share(key: Key) -> float:
     """Return the share of its lifetime for which a page is cached, so that pages do not expire together."""
     return 1 - crc32("?".join(key).encode()) % 1000 / 2500
 
 
 def shared_request(key: Key, environ: WSGIEnvironment) -> WSGIEnvironment:
     """Return the GET request for a page that all readers share."""
-    shared = {name: value for name, value in environ.items() if name not in PERSONAL}
+    shared = {name: value for name, value in environ.items() if name not in PERSONAL_HEADERS}
     return shared | {"REQUEST_METHOD": "GET", "QUERY_STRING": key.query, "wsgi.input": BytesIO()}
 
 

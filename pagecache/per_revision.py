@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import get_language
 
-from content.querysets import moment, public_parts
+from content.querysets import at_or_now, public_parts
 from pagecache.lru import LRUCache
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class _Entry:
         self.state, self.value = state, value
 
 
-def clear() -> None:
+def clear_caches() -> None:
     """Empty all caches."""
     for cache in _caches:
         cache.clear()
@@ -56,7 +56,7 @@ def cached_per_revision[T](
 
         @wraps(function)
         def wrapped(edition: Edition, at: datetime | None, *values: Hashable) -> T:
-            now = moment(at)
+            now = at_or_now(at)
             language = get_language() if by_language else None
             key = edition.pk, language, public_parts(edition, now), values
             age = (now - edition.changed_at).total_seconds() // DATED_LIFETIME_SECONDS if is_dated else 0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import getrandbits
 
 # What a proxy may send as a request id.
-GIVEN = re.compile(r"[A-Za-z0-9-]{8,64}")
+REQUEST_ID = re.compile(r"[A-Za-z0-9-]{8,64}")
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ _note: ContextVar[RequestNote | None] = ContextVar("request_note", default=None)
 
 def begin(given: str = "") -> RequestNote:
     """Open the note of a request, with the proxy's request id if that is valid."""
-    note = RequestNote(given if given and GIVEN.fullmatch(given) else f"{getrandbits(64):016x}")
+    note = RequestNote(given if given and REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}")
     _note.set(note)
     return note
 
@@ -43,6 +43,6 @@ def end() -> None:
     _note.set(None)
 
 
-def note() -> RequestNote | None:
+def current_note() -> RequestNote | None:
     """Return the note of the current request; `None` outside of any."""
     return _note.get()

@@ -19,18 +19,18 @@ from content.invalidation import (
     papers_tag,
     title_tag,
 )
-from content.languages import without_language
-from pagecache.keys import API, Key, is_search
+from content.languages import strip_language
+from pagecache.keys import API_SECTION, Key, is_search
 
 # Of an edition: home page, papers, sessions, days, a talk's calendar. Not lists, which words put in order,
 # nor what counts or finds words.
-LINKING = re.compile(r"|(papers|sessions)/[^/]+/[^/]+/|schedule/[^/]+/|presentations/[^/]+\.ics")
+LINKING_PAGES = re.compile(r"|(papers|sessions)/[^/]+/[^/]+/|schedule/[^/]+/|presentations/[^/]+\.ics")
 # Of these, where abstracts of the papers that they link to may be shown.
-WITH_ABSTRACTS = re.compile(r"/[^/]+/(sessions/.*|schedule/.*|.*\.ics)")
-LINKING_PERSON = re.compile(r"/people/[^/]+/[^/]+/")
+PAGES_WITH_ABSTRACTS = re.compile(r"/[^/]+/(sessions/.*|schedule/.*|.*\.ics)")
+LINKING_PERSON_PAGE = re.compile(r"/people/[^/]+/[^/]+/")
 PAPER_LINK = re.compile(rb"/papers/([^/\"'<>\s]+)/")
 # Long lines of calendars are folded.
-FOLD = b"\r\n "
+LINE_FOLD = b"\r\n "
 # Resources of the API that belong to no edition.
 SITE_RESOURCES = frozenset(("conferences", "editions", "institutions", "people"))
 # Proxies refuse long headers: nginx takes 4,096 bytes for all.
@@ -43,8 +43,8 @@ def edition_slug(path: str, query: str) -> str:
     A search of an edition finds what belongs to all years, too. The API names an edition behind the resource,
     or as `edition`; what is nested deep may lead to other years.
     """
-    first, *rest = without_language(path).lstrip("/").split("/")
-    if first != API:
+    first, *rest = strip_language(path).lstrip("/").split("/")
+    if first != API_SECTION:
         return "" if is_search(path) else first
     parameters = dict(parse_qsl(query))
     if SITE_RESOURCES.intersection(rest[1:2]) or "." in parameters.get("expand", ""):
@@ -54,16 +54,16 @@ def edition_slug(path: str, query: str) -> str:
     return places.get(len(rest), "")
 
 
-def tags_of(key: Key, body: bytes, slugs: Iterable[str]) -> frozenset[str]:
+def response_tags(key: Key, body: bytes, slugs: Iterable[str]) -> frozenset[str]:
     """Return the tags of a response on a site that has these editions."""
     known = {*slugs}
     shown = edition_slug(*key)
     editions = {shown} if shown in known else known
     tags = {SITE_TAG, *map(edition_tag, editions)}
-    if key.query or not is_linking(key.path, known):
+    if key.query or not is_linking_page(key.path, known):
         return frozenset(tags.union(map(papers_tag, editions)))
-    text = body.replace(FOLD, b"") if key.path.endswith(".ics") else body
-    link_tag = paper_tag if WITH_ABSTRACTS.fullmatch(without_language(key.path)) else title_tag
+    text = body.replace(LINE_FOLD, b"") if key.path.endswith(".ics") else body
+    link_tag = paper_tag if PAGES_WITH_ABSTRACTS.fullmatch(strip_language(key.path)) else title_tag
     tags.update(link_tag(uid) for uid in linked_papers(text))
     # The page of a paper.
     return frozenset(tags.union(map(paper_tag, linked_papers(key.path.encode()))))
@@ -74,12 +74,12 @@ def linked_papers(text: bytes) -> set[str]:
     return {uid.decode(errors="replace") for uid in PAPER_LINK.findall(text)}
 
 
-def is_linking(path: str, slugs: Iterable[str]) -> bool:
+def is_linking_page(path: str, slugs: Iterable[str]) -> bool:
     """Whether this page shows a paper's text only next to a link to the paper."""
-    path = without_language(path)
+    path = strip_language(path)
     slug, slash, rest = path.removeprefix("/").partition("/")
-    is_of_edition = slug in slugs and slash and LINKING.fullmatch(rest)
-    return bool(is_of_edition or LINKING_PERSON.fullmatch(path))
+    is_of_edition = slug in slugs and slash and LINKING_PAGES.fullmatch(rest)
+    return bool(is_of_edition or LINKING_PERSON_PAGE.fullmatch(path))
 
 
 def header_tags(tags: frozenset[str]) -> list[str]:

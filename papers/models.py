@@ -25,9 +25,9 @@ from content.fields import (
 )
 from content.history.public_past import PAPERS, PublicWhen
 from content.invalidation import paper_tag, title_tag
-from content.licenses import License, license_of
+from content.licenses import License, find_license
 from content.models import Content, Ordered, Status
-from content.page_paths import path_of
+from content.page_paths import page_path
 from papers.querysets import (
     TOPIC_LEVELS,
     AuthorshipQuerySet,
@@ -77,7 +77,7 @@ class Topic(Ordered, Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return path_of("papers:topic", self.edition.slug, self.slug)
+        return page_path("papers:topic", self.edition.slug, self.slug)
 
     @property
     def ancestors(self) -> list["Topic"]:
@@ -121,7 +121,7 @@ class Paper(Content):
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary")
     unrecorded_fields: ClassVar[tuple[str, ...]] = ("thumbnail",)
     public_when = PublicWhen(PAPERS, {"status": ("published",)})
-    words: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary", "doi", "pages")
+    descriptive_fields: ClassVar[tuple[str, ...]] = ("title", "abstract", "lay_summary", "doi", "pages")
 
     class Status(models.TextChoices):
         DRAFT = "draft", _("Draft")
@@ -196,7 +196,7 @@ class Paper(Content):
         return markup.plain(self.title)
 
     def get_absolute_url(self) -> str:
-        return path_of("papers:detail", self.edition.slug, self.uid, markup.slug(self.title))
+        return page_path("papers:detail", self.edition.slug, self.uid, markup.slug(self.title))
 
     def cache_tags(self, changed: Collection[str]) -> set[str]:
         own = paper_tag(self.uid)
@@ -209,7 +209,7 @@ class Paper(Content):
     @property
     def effective_license(self) -> License | None:
         """Its own license, else the edition's."""
-        return license_of(self.license or self.edition.license)
+        return find_license(self.license or self.edition.license)
 
     @property
     def picture(self) -> Thumbnail | None:
@@ -325,7 +325,7 @@ class Material(Ordered, Content):
     @property
     def effective_license(self) -> License | None:
         """Its own license; the PDF is the paper, and has the paper's."""
-        own = license_of(self.license)
+        own = find_license(self.license)
         return own or (self.paper.effective_license if self.kind == self.Kind.PDF else None)
 
     @property

@@ -19,10 +19,10 @@ from papers.catalog import Catalog
 from papers.facets import FACETS, SORTS, PaperFilter
 from papers.models import Authorship
 from papers.search_words import SearchWords, search_words
-from search.filters import Filter, Reading, read
+from search.filters import Filter, Reading, read_filters
 from search.freshness import update_index
-from search.hits import Hits, find_likely, matching
-from search.query import MAX_QUERY_CHARS, Query, parse
+from search.hits import Hits, find_or_correct, matching_keys
+from search.query import MAX_QUERY_CHARS, Query, parse_query
 
 # If removed, their words are searched for: unlike a day or a kind, they say what a paper is about.
 NAMED_FACETS = frozenset(("topic", "room"))
@@ -77,7 +77,7 @@ class PaperSearch(PaperFilter):
     def reading(self) -> Reading:
         if not self.text:
             return Reading("")
-        return read(self.text, self.words.vocabulary, plain=self.plain_words, known=self.given_facets)
+        return read_filters(self.text, self.words.vocabulary, plain=self.plain_words, known=self.given_facets)
 
     def read_catalog(self) -> Catalog:
         """Return the catalog; with words, its facets include values that no paper has."""
@@ -105,7 +105,7 @@ class PaperSearch(PaperFilter):
 
     @cached_property
     def paper_query(self) -> Query:
-        return parse(self.reading.words)
+        return parse_query(self.reading.words)
 
     # Results
 
@@ -114,7 +114,7 @@ class PaperSearch(PaperFilter):
         if self.text:
             update_index()
         if self.paper_query:
-            query, hits, self.is_corrected = find_likely(self.paper_query, self.edition.pk)
+            query, hits, self.is_corrected = find_or_correct(self.paper_query, self.edition.pk)
             self.add_hits(query, hits)
 
     def add_hits(self, query: Query, hits: Hits) -> None:
@@ -125,7 +125,7 @@ class PaperSearch(PaperFilter):
         self.query_found = query
         papers = [hit.object_id for hit in hits.page if hit.kind == "paper"]
         self.ranked = {key: place for place, key in enumerate(papers)}
-        self.matching = matching(query, self.edition.pk, "paper") if hits.capped else papers
+        self.matching = matching_keys(query, self.edition.pk, "paper") if hits.capped else papers
         people = [hit.object_id for hit in hits.page if hit.kind == "person"]
         if people and not self.matching:
             written = Authorship.objects.published(self.at).filter(paper__edition=self.edition)
@@ -142,7 +142,7 @@ class PaperSearch(PaperFilter):
         found = self.catalog.all_papers if self.values else 0
         for term in query.excluded if found else ():
             with_it = Query((replace(term, excluded=False),))
-            found &= ~numbers.bits(matching(with_it, self.edition.pk, "paper"))
+            found &= ~numbers.bits(matching_keys(with_it, self.edition.pk, "paper"))
         return found
 
     @cached_property
@@ -188,13 +188,13 @@ class PaperSearch(PaperFilter):
         if one.is_explicit or one.facet not in NAMED_FACETS:
             return self.query(but=[one.facet])
         others = [other for other in self.reading.filters if other != one]
-        plain = [*self.plain_words, self.reading.written(one)]
+        plain = [*self.plain_words, self.reading.source_text(one)]
         return self.query(but=[one.facet], q=self.reading.without(others), plain=PLAIN_SEPARATOR.join(plain))
 
     @property
     def understood_words(self) -> list[str]:
         """The words that are filters, as they were typed without an operator."""
-        return [self.reading.written(one) for one in self.reading.filters if not one.is_explicit]
+        return [self.reading.source_text(one) for one in self.reading.filters if not one.is_explicit]
 
     @property
     def plain_query(self) -> str:

@@ -107,7 +107,7 @@ def similar_papers(papers: PaperQuerySet, paper: Paper, at: datetime | None = No
 
     If there are none, papers by its authors and on its topic.
     """
-    if found := hits.related("paper", paper.pk, MAX_PAPERS):
+    if found := hits.find_related("paper", paper.pk, MAX_PAPERS):
         return [hit.object_id for hit in found]
     authors = [author.person_id for author in paper.shown_authors]
     wrote = published_rows(Paper, "authorships", at).filter(person__in=authors, paper__in=papers.values("pk"))

@@ -17,8 +17,8 @@ from django.db.models.functions import Coalesce
 import markup
 from conference.models import EditionSummary
 from content.array_lookup import AnyOf, Keys
-from content.page_paths import path_of
-from content.querysets import moment, published_rows
+from content.page_paths import page_path
+from content.querysets import at_or_now, published_rows
 from people.querysets import with_shown_names
 from people.rows import PersonLink
 
@@ -45,7 +45,7 @@ class AwardRow(NamedTuple):
         return self
 
     def get_absolute_url(self) -> str:
-        return f"{path_of('papers:awards', self.edition)}#award-{self.uid}"
+        return f"{page_path('papers:awards', self.edition)}#award-{self.uid}"
 
 
 class MaterialLink(NamedTuple):
@@ -115,7 +115,7 @@ class PaperRow(NamedTuple):
         return markup.plain(self.title)
 
     def get_absolute_url(self) -> str:
-        return path_of("papers:detail", self.edition.slug, self.uid, markup.slug(self.title))
+        return page_path("papers:detail", self.edition.slug, self.uid, markup.slug(self.title))
 
 
 class RoomRow(NamedTuple):
@@ -206,7 +206,7 @@ def awards_by_paper(papers: Any, keys: Collection[int], at: datetime | None = No
 
 def paper_rows(papers: Any, keys: Collection[int], at: datetime | None = None) -> dict[int, PaperRow]:
     """Return the published papers with these keys: titles and pictures. One query, none without keys."""
-    rows = papers.model.objects.published(moment(at)).filter(AnyOf("pk", Keys(keys)))
+    rows = papers.model.objects.published(at_or_now(at)).filter(AnyOf("pk", Keys(keys)))
     columns = ("pk", "uid", "title", "title_html", "thumbnail", *EDITION_COLUMNS)
     return {
         key: PaperRow(uid, title, html, EditionSummary(*edition), picture=thumbnail_of_name(picture))
@@ -261,7 +261,7 @@ def appearances_by_paper(
 
 
 def _published_parts(papers: Any, relation: str, keys: Collection[int], at: datetime | None) -> Any:
-    return published_rows(papers.model, relation, moment(at)).filter(AnyOf("paper_id", Keys(keys)))
+    return published_rows(papers.model, relation, at_or_now(at)).filter(AnyOf("paper_id", Keys(keys)))
 
 
 def kind_labels(papers: Any, relation: str) -> dict[str, str]:

@@ -9,10 +9,10 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import times
-from content.querysets import moment
+from content.querysets import at_or_now
 from pagecache.per_revision import cached_per_revision
 from papers.catalog import Catalog, Choices, FacetValue, catalog
-from search.filters import Vocabulary, vocabulary
+from search.filters import Vocabulary, edition_vocabulary
 
 CACHED_EDITIONS = 24
 
@@ -53,7 +53,7 @@ PLURALS = {
 
 def search_words(edition: Edition, at: datetime | None = None) -> SearchWords:
     """Return what words mean in the public program of the edition. Two queries after a change, else none."""
-    now = moment(at)
+    now = at_or_now(at)
     today = edition.day_of(now)
     is_running = edition.start_date <= today <= edition.end_date
     return _search_words(edition, now, today if is_running else None)
@@ -81,7 +81,7 @@ def _search_words(edition: Edition, at: datetime, today: date | None) -> SearchW
             labels[slug].append(str(plural))
     if "invited_talk" in labels:
         labels["invited_talk"].append(gettext("keynote"))
-    known = vocabulary(
+    known = edition_vocabulary(
         [date.fromisoformat(day) for day in facets["day"]],
         {room.value: room.label for room in facets["room"].values()},
         labels,

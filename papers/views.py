@@ -21,8 +21,8 @@ from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page
 from content.history import RowChange
-from content.history.public_past import former, keys_of
-from content.pagination import page_of
+from content.history.public_past import formerly_public, keys_with_value
+from content.pagination import paginate
 from papers.models import Authorship, Award, Paper, Topic
 from papers.page_metadata import byline, byline_text, card_text, paper_head
 from papers.paper_search import PaperSearch
@@ -49,7 +49,7 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
         return redirect(f"{request.path}?{chooser.query(seed=str(seed))}")
     chooser.look_up()
     detailed = chosen["view"] == "detailed"
-    page = page_of(request, chooser.keys, DETAILED_SIZE if detailed else PAGE_SIZE)
+    page = paginate(request, chooser.keys, DETAILED_SIZE if detailed else PAGE_SIZE)
     papers = edition.papers.published().in_key_order(list(page)).list_rows(detailed=detailed)
     query, narrowed = chooser.query(), chooser.query(but=["sort", "seed", "by", "view"])
     parameters = "&".join(filter(None, (query, f"page={page.number}" if page.number > 1 else "")))
@@ -74,7 +74,7 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
 def topic_detail(request: HttpRequest, edition: Edition, slug: str) -> HttpResponse:
     topics = edition.topics.published().select_related("parent__parent", "edition")
     topic = get_object_or_404(topics, slug=slug)
-    page = page_of(request, edition.papers.published().in_topic(topic).by_title(), PAGE_SIZE)
+    page = paginate(request, edition.papers.published().in_topic(topic).by_title(), PAGE_SIZE)
     shown: Any = page.object_list
     page.object_list = shown.list_rows()
     context = {
@@ -118,8 +118,8 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
 
 def former_paper_page(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
     """Say of a paper whose page was public that it is no more: others may have cited it."""
-    keys = keys_of(Paper, edition.pk, "uid", uid)
-    found = former(Paper, keys, ["title"], timezone.now())
+    keys = keys_with_value(Paper, edition.pk, "uid", uid)
+    found = formerly_public(Paper, keys, ["title"], timezone.now())
     if not found:
         raise Http404
     paper = found[-1]

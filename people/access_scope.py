@@ -18,7 +18,7 @@ from accounts.models import Membership
 from content.editions import get_edition_model
 from content.history import RowChange
 from content.models import Content
-from content.row_values import part_of, related_model
+from content.row_values import owner_fields, related_model
 from people.models import (
     Institution,
     InstitutionDistinction,
@@ -63,7 +63,7 @@ def added_by(user: "User", model: type[Model], name: str) -> Iterator[Q]:
 
 def owner_paths(model: type[Model], prefix: str = "") -> Iterator[tuple[str, type[Model]]]:
     """Yield the models whose forms include a row, with the path to each, up to the edition's."""
-    for name in part_of(model):
+    for name in owner_fields(model):
         owner = related_model(model, name)
         if owner is not get_edition_model():
             yield f"{prefix}{name}", owner

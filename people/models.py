@@ -14,7 +14,7 @@ import markup
 from conference.models import Edition
 from content.fields import HttpURLField, LinesField, MarkdownField, SlugKey, UidField
 from content.models import Content, Ordered
-from content.page_paths import path_of
+from content.page_paths import page_path
 from content.querysets import published_rows
 from people import names
 from people.invitations import Invitation, PersonAccount
@@ -136,7 +136,7 @@ class Person(Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return path_of("people:detail", self.uid, markup.slug(self.name))
+        return page_path("people:detail", self.uid, markup.slug(self.name))
 
     @property
     def initials(self) -> str:
@@ -151,7 +151,7 @@ class Person(Content):
     @property
     def native_language(self) -> str:
         """The language of the native name, for screen readers."""
-        return markup.language(self.native_name)
+        return markup.language_of_name(self.native_name)
 
     def clean(self) -> None:
         self.name = names.normalize(self.name)
@@ -285,7 +285,7 @@ class Institution(Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return path_of("people:institution", self.slug)
+        return page_path("people:institution", self.slug)
 
     def papers(self, at: datetime | None = None) -> models.QuerySet[Content]:
         """Return the published papers of all years with an author from here, the newest year first."""

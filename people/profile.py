@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from conference.models import Edition, EditionSummary
 from conference.page_metadata import Head, absolute, identifier, json_ld, lead, open_graph
-from content.querysets import moment, published_rows
+from content.querysets import at_or_now, published_rows
 from people import names
 from people.models import CommitteeRole, Person
 from people.querysets import APPEARANCES
@@ -98,7 +98,7 @@ def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
 
 def next_meetings(years: Iterable[ProfileYear], at: datetime | None = None) -> list[Meeting]:
     """Return the current and next appearances of a person, in order. No query."""
-    now = moment(at)
+    now = at_or_now(at)
     meetings = (one for year in years for one in year_meetings(year))
     ahead = [one for one in meetings if max(one.end, one.start + MIN_DURATION) > now]
     return sorted(ahead, key=attrgetter("start", "title_html"))[:MAX_MEETINGS]

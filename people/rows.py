@@ -3,7 +3,7 @@
 from typing import NamedTuple, Self
 
 import markup
-from content.page_paths import path_of
+from content.page_paths import page_path
 
 
 class PersonLink(NamedTuple):
@@ -20,4 +20,4 @@ class PersonLink(NamedTuple):
         return self
 
     def get_absolute_url(self) -> str:
-        return path_of("people:detail", self.uid, markup.slug(self.name))
+        return page_path("people:detail", self.uid, markup.slug(self.name))

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from conference.models import Edition
 from conference.request_edition import edition_page
-from content.pagination import BadParameter, base_query, page_of
+from content.pagination import BadParameter, base_query, paginate
 from people.models import Institution, Person
 from people.profile import co_authors, index_entries, next_meetings, person_head, profile
 from people.querysets import InstitutionQuerySet, PersonQuerySet
@@ -25,7 +25,7 @@ PAPERS_SIZE = 50
 def person_list(request: HttpRequest) -> HttpResponse:
     """Show the people of all years by family name, or those of one letter."""
     people, letters = filter_by_letter(request, Person.objects.published())
-    page = page_of(request, people.by_letter().with_editions(), PAGE_SIZE)
+    page = paginate(request, people.by_letter().with_editions(), PAGE_SIZE)
     return render(
         request, "people/list.html", {**letters, "page": page, "entries": index_entries(page.object_list)}
     )
@@ -78,7 +78,7 @@ def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpRespons
 def institution_list(request: HttpRequest) -> HttpResponse:
     """Show the institutions of all years by name, or those of one letter."""
     institutions, letters = filter_by_letter(request, Institution.objects.published())
-    page = page_of(request, institutions.by_letter().with_counts(), PAGE_SIZE)
+    page = paginate(request, institutions.by_letter().with_counts(), PAGE_SIZE)
     return render(request, "people/institutions.html", {**letters, "page": page})
 
 
@@ -94,7 +94,7 @@ def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
     show = request.GET.get("show", "")
     if show not in {"", "people"}:
         raise BadParameter("show", show, gettext("Use “people”, or leave it out."))
-    page = page_of(
+    page = paginate(
         request, institution.people() if show else institution.papers(), PAGE_SIZE if show else PAPERS_SIZE
     )
     if not show:

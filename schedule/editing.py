@@ -21,8 +21,8 @@ from django.utils.translation import pgettext_lazy
 
 from conference.models import Edition
 from content import times
-from content.row_values import plain
-from content.versions import MARK, Seen, mark
+from content.row_values import to_json_value
+from content.versions import MARK_DIGITS, Seen, value_mark
 from editorial.form_fields import resolve_wall_time, to_the_minute
 from schedule.clashes import PlannedEdit
 from schedule.entries import Status
@@ -154,7 +154,7 @@ def equal_shares(start: datetime, end: datetime, number: int, between: int) -> l
 CLOCK_FORMATS = ["%H:%M", "%H:%M:%S"]
 MAX_SHIFT_MINUTES = 7 * 24 * 60
 # Start, end and room, a mark each.
-MARKS_CHARS = 3 * MARK
+MARKS_CHARS = 3 * MARK_DIGITS
 SESSION_FIELD = re.compile(r"s(?P<key>[0-9]{1,18})-start")
 
 
@@ -216,7 +216,7 @@ def sent_keys(data: QueryDict) -> set[int]:
 
 def marks_of(at: Placement) -> tuple[str, str]:
     """Return the marks of a time and of a room, as the versions of forms have them."""
-    return mark(plain(at.start)) + mark(plain(at.end)), mark(at.room)
+    return value_mark(to_json_value(at.start)) + value_mark(to_json_value(at.end)), value_mark(at.room)
 
 
 @dataclass
@@ -291,7 +291,7 @@ class SessionRow:
 
     def in_words(self, at: Placement) -> str:
         room = self.rooms.get(at.room or 0)
-        when = times.when(at.start, at.end, self.edition.zone)
+        when = times.day_and_time_range(at.start, at.end, self.edition.zone)
         return f"{when}, {room.name}" if room else when
 
     @property
@@ -317,7 +317,7 @@ class SessionRow:
         """Take over what was sent of it; `seen` are the marks of what the page showed."""
         form = MoveForm(data, self)
         if len(seen) == MARKS_CHARS:
-            self.seen = seen[: 2 * MARK], seen[2 * MARK :]
+            self.seen = seen[: 2 * MARK_DIGITS], seen[2 * MARK_DIGITS :]
         if not form.is_valid():
             self.errors = {name: [str(one) for one in found] for name, found in form.errors.items()}
             self.sent = {
@@ -359,7 +359,7 @@ class PlannedTalk[V]:
         return self.mark(self.after) != self.mark(self.before)
 
     def mark(self, value: V) -> str:
-        return mark(value)
+        return value_mark(value)
 
     def plan(self, wanted: V, seen: str) -> None:
         """Give it this value, as far as it is not what was shown."""

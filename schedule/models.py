@@ -14,7 +14,7 @@ from conference.models import Edition
 from content.fields import HttpURLField, MarkdownField, SlugKey, UidField, validate_language
 from content.history.public_past import SCHEDULE, PublicWhen
 from content.models import Content, Ordered, ends_before_start
-from content.page_paths import path_of
+from content.page_paths import page_path
 from papers.models import Paper
 from papers.rows import Appearing, TalkRow, running_order
 from people.models import Person
@@ -103,7 +103,7 @@ class Room(Ordered, Content):
         return self.name
 
     def get_absolute_url(self) -> str:
-        return path_of("schedule:room", self.edition.slug, self.slug)
+        return page_path("schedule:room", self.edition.slug, self.slug)
 
 
 class Session(HasKind, TimetableEntry, Content):
@@ -113,7 +113,7 @@ class Session(HasKind, TimetableEntry, Content):
     derived_fields: ClassVar[tuple[str, ...]] = ("title_html", "abstract_html", *KIND_COPIES)
     derived_from: ClassVar[tuple[str, ...]] = ("title", "abstract", "kind")
     public_when = PublicWhen(SCHEDULE, {"status": PUBLIC_STATUSES}, within=("parent",))
-    rules_look_at: ClassVar[tuple[str, ...]] = ("parts",)
+    rule_relations: ClassVar[tuple[str, ...]] = ("parts",)
 
     Kind = BuiltInSessionKind
     get_kind_display = HasKind.kind_words
@@ -187,7 +187,7 @@ class Session(HasKind, TimetableEntry, Content):
         return markup.plain(self.title)
 
     def get_absolute_url(self) -> str:
-        return path_of("schedule:session", self.edition.slug, self.uid, markup.slug(self.title))
+        return page_path("schedule:session", self.edition.slug, self.uid, markup.slug(self.title))
 
     @property
     def whole(self) -> TimetableEntry | None:

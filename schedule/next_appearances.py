@@ -9,8 +9,8 @@ from django.db.models.functions import Coalesce
 
 import markup
 from conference.models import Edition
-from content.page_paths import path_of
-from content.querysets import moment
+from content.page_paths import page_path
+from content.querysets import at_or_now
 from schedule.models import Presentation, Session
 from schedule.session_kinds import AppliesTo, kind_label
 
@@ -52,7 +52,7 @@ def next_appearances(
     """
     if not people:
         return {}
-    now, keys = moment(at), [edition.pk for edition in editions]
+    now, keys = at_or_now(at), [edition.pk for edition in editions]
     talks = Presentation.objects.published(now).filter(edition__in=keys).with_beginning()
     talks = talks.filter(called_off=False, begins__isnull=False).annotate(
         applies=Value(AppliesTo.PRESENTATION.value),
@@ -95,5 +95,5 @@ def _next(rows: list[Any], now: datetime) -> NextAppearance:
     ahead = [row for row in ordered if row[6] > now]
     edition, slug, applies, kind, name, start, _end, place, uid, title, is_paper = (ahead or ordered[::-1])[0]
     view = "papers:detail" if is_paper else "schedule:session"
-    url = path_of(view, slug, uid, markup.slug(title))
+    url = page_path(view, slug, uid, markup.slug(title))
     return NextAppearance(edition, kind_label(applies, kind, name), start, place, url, not ahead)

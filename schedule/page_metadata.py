@@ -36,7 +36,8 @@ def session_head(
     session: "Session", parts: Iterable[object], moves: Mapping[str, datetime], card: Card
 ) -> Head:
     """Return the head of a session's page; `moves` says when what moved was announced before."""
-    words = f"{session.get_kind_display()}, {times.when(session.start, session.end, session.edition.zone)}"
+    when = times.day_and_time_range(session.start, session.end, session.edition.zone)
+    words = f"{session.get_kind_display()}, {when}"
     place = f", {session.room.name}" if session.room else ""
     description = lead(f"{words}{place}. {session.abstract}")
     event = session_event(session, parts, moves) | {
@@ -49,7 +50,7 @@ def session_head(
 
 def card_text(session: "Session") -> str:
     """Return what the session's card shows, in words."""
-    time = times.when(session.start, session.end, session.edition.zone)
+    time = times.day_and_time_range(session.start, session.end, session.edition.zone)
     return f"{session.get_kind_display()}, {time}: {session}. {session.edition.name}"
 
 

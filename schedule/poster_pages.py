@@ -9,7 +9,7 @@ from django.core.paginator import Page
 from django.http import HttpRequest
 from django.utils.translation import gettext
 
-from content.pagination import base_query, page_of
+from content.pagination import base_query, paginate
 from papers.models import Topic
 from papers.rows import TalkRow
 from schedule.schedule_filters import read_slug
@@ -103,7 +103,7 @@ def in_rows(talks: Iterable[TalkRow]) -> list[BoardRow]:
 
 def poster_page(request: HttpRequest, talks: Sequence[TalkRow]) -> PosterPage:
     """Return the page that the address asks for, of posters along the boards."""
-    page = page_of(request, talks, POSTERS_PER_PAGE)
+    page = paginate(request, talks, POSTERS_PER_PAGE)
     jumps: dict[str, int] = {}
     for place, talk in enumerate(talks):
         if name := board_row_name(talk.board):

@@ -19,7 +19,7 @@ from django.db.models import (
 )
 from django.db.models.functions import Coalesce
 
-from content.querysets import ContentQuerySet, moment, or_draft, or_upcoming, schedule_public
+from content.querysets import ContentQuerySet, at_or_now, or_draft, or_upcoming, schedule_public
 from papers.querysets import is_cancelled, paper_published
 from people.querysets import with_shown_names
 from schedule.entries import EntryQuerySet
@@ -78,18 +78,18 @@ class SessionQuerySet(EntryQuerySet):
 
     def running(self, at: datetime | None = None) -> Self:
         """Sessions going on at that moment."""
-        return self.filter(start__lte=moment(at), end__gt=moment(at)).exclude(status="cancelled")
+        return self.filter(start__lte=at_or_now(at), end__gt=at_or_now(at)).exclude(status="cancelled")
 
     def next_after(self, at: datetime | None = None) -> Self:
         """An edition's sessions of the next starting time on the same program day. One query by itself."""
         first = self.first_after(at)
-        if first is None or first.edition.day_of(first.start) != first.edition.day_of(moment(at)):
+        if first is None or first.edition.day_of(first.start) != first.edition.day_of(at_or_now(at)):
             return self.none()
         return self.filter(start=first.start).exclude(status="cancelled")
 
     def first_after(self, at: datetime | None = None) -> Any:
         """The session that begins next, on whatever day; `None` after the last. One query."""
-        later = self.filter(start__gt=moment(at)).exclude(status="cancelled")
+        later = self.filter(start__gt=at_or_now(at)).exclude(status="cancelled")
         return later.in_order().select_related("edition").first()
 
     def invited_talks(self) -> Self:

@@ -9,7 +9,7 @@ from django.db.models.functions import Coalesce
 
 from conference.models import EditionSummary
 from content.array_lookup import AnyOf, Keys
-from content.querysets import moment
+from content.querysets import at_or_now
 from papers.models import Paper
 from papers.rows import (
     PaperRow,
@@ -122,7 +122,7 @@ def attach_talks(
 
 def speakers(talks: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
     """Return the speakers of these talks in order, as printed. One query, none without talks."""
-    named = with_shown_names(Speaker.objects.published(moment(at)))
+    named = with_shown_names(Speaker.objects.published(at_or_now(at)))
     rows: Any = named.filter(AnyOf("presentation_id", Keys(talks))).order_by("position", "pk")
     columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")
     return group_values((talk, PersonLink(*who)) for talk, *who in rows.values_list(*columns))

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Conference, Edition
 from content.fields import SlugKey, validate_accent
-from content.history.recording import together
+from content.history.recording import single_change_set
 from content.models import Content, Ordered
 from content.querysets import ContentQuerySet
 
@@ -195,7 +195,7 @@ class SessionKind(Ordered, Content):
 
     def save(self, *args: object, **kwargs: object) -> None:
         is_new = self._state.adding
-        with together():
+        with single_change_set():
             super().save(*args, **kwargs)
             if not is_new:
                 self.used_by().exclude(**self.copies).update(**self.copies)

@@ -17,7 +17,7 @@ from conference.cards import Picture, card, edition_line
 from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page
-from content.times import clock, short_day, when
+from content.times import clock_time, day_and_time_range, short_day
 from papers.models import Material, Paper
 from schedule import timetable
 from schedule.agenda.agendas import set_star_keys
@@ -134,7 +134,7 @@ def grid_context(
         "face": edition.face,
         "legend": list(kinds.items()),
         "now_row": grid and grid.row_at(at),
-        "now_words": clock(at, edition.zone),
+        "now_words": clock_time(at, edition.zone),
     }
 
 
@@ -222,7 +222,7 @@ def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") ->
 def session_card(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
     rows = edition.sessions.published().select_related("room", "parent").with_people()
     shown: Session = get_object_or_404(rows, uid=uid)
-    time = when(shown.start, shown.end, edition.zone)
+    time = day_and_time_range(shown.start, shown.end, edition.zone)
     kind = " · ".join(filter(None, (shown.get_kind_display(), time, shown.room.name if shown.room else "")))
     roles: Any = shown.shown_roles
     names = dict.fromkeys(one.shown_name for one in roles)

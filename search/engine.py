@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from search.folding import MARK, words
-from search.models import AFTER, MIN_WORD_CHARS, Document, Word
+from search.folding import MARKER_LETTER, fold_words
+from search.models import AFTER_LETTERS, MIN_WORD_CHARS, Document, Word
 from search.query import Field, Query, Term
 
 # The primary key of a document, its score above 0, and the row: its kind, primary key, edition, markers.
@@ -28,31 +28,31 @@ MANY_DOCUMENTS = 20_000
 # A prefix of two letters stands for so many of the commonest words that begin with it.
 COMMON_WORDS = 12
 # PostgreSQL reads some digits in a word as a number.
-LETTERS = str.maketrans("0123456789", "ghijklmnop")
+DIGIT_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 def edition_word(edition: int | None) -> str:
     """Return the marker word of an edition's documents, or of the whole site's."""
-    return f"{MARK}e{edition or 0}"
+    return f"{MARKER_LETTER}e{edition or 0}"
 
 
 def kind_word(kind: str) -> str:
-    return f"{MARK}k{kind}"
+    return f"{MARKER_LETTER}k{kind}"
 
 
 def year_word(year: int | str) -> str:
-    return f"{MARK}y{year}"
+    return f"{MARKER_LETTER}y{year}"
 
 
 def area_key(name: str) -> str:
     """Return the name of an area as addresses write it, the same for all spellings."""
-    return "-".join(words(name))
+    return "-".join(fold_words(name))
 
 
 def area_word(key: str) -> str:
     """Return the marker word of an area: one word whatever its name."""
     digest = blake2b(key.encode(), digest_size=6).hexdigest()
-    return f"{MARK}t{digest.translate(LETTERS)}"
+    return f"{MARKER_LETTER}t{digest.translate(DIGIT_LETTERS)}"
 
 
 def required_markers(edition: int | None, kinds: Iterable[str] = (), area: str = "") -> Markers:
@@ -80,7 +80,7 @@ DOCUMENT_WORDS = f"""
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedDocument:
     """A document: its key, the words of title and topic, those of the body, how many documents hold each."""
 
     key: int
@@ -116,9 +116,11 @@ class Engine(ABC):
         if not prefixes:
             return
         statement = " UNION ALL ".join([WORDS_WITH_PREFIX] * len(prefixes))
-        parameters = [one for n, prefix in enumerate(prefixes) for one in (n, prefix, f"{prefix}{AFTER}")]
+        parameters = [
+            one for n, prefix in enumerate(prefixes) for one in (n, prefix, f"{prefix}{AFTER_LETTERS}")
+        ]
         found: list[dict[str, int]] = [{} for _ in prefixes]
-        for number, word, documents in self.rows(statement, parameters):
+        for number, word, documents in self.fetch_all(statement, parameters):
             found[number][word] = documents
         for prefix, known in zip(prefixes, found, strict=True):
             self._expansions[prefix] = []
@@ -138,70 +140,70 @@ class Engine(ABC):
         """
         is_replaced = False
         for term in terms:
-            if term.vague and term.where is Field.ANY and not self.expansion(term):
+            if term.is_vague and term.where is Field.ANY and not self.expansion(term):
                 prefix = term.words[-1]
-                known = Word.objects.beginning(prefix).order_by("-documents")
+                known = Word.objects.starting_with(prefix).order_by("-documents")
                 commonest = dict(known.values_list("word", "documents")[:COMMON_WORDS])
                 if sum(commonest.values()) >= MANY_DOCUMENTS:
                     self._expansions[prefix] = [prefix, *commonest]
                     is_replaced = True
         return is_replaced
 
-    def rows(self, statement: str, parameters: Sequence[Any]) -> list[Any]:
+    def fetch_all(self, statement: str, parameters: Sequence[Any]) -> list[Any]:
         with self.connection.cursor() as cursor:
             cursor.execute(statement, parameters)
             found: list[Any] = cursor.fetchall()
         return found
 
     @abstractmethod
-    def in_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+    def search_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
         """Return documents that contain every wanted word outside their body."""
 
     @abstractmethod
-    def in_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+    def search_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
         """Return documents that contain the wanted words anywhere."""
 
     @abstractmethod
-    def matching(self, query: Query, markers: Markers) -> list[int]:
+    def matching_keys(self, query: Query, markers: Markers) -> list[int]:
         """Return the primary keys of the rows whose documents match, however many, in no order."""
 
     @abstractmethod
-    def scopes(self, query: Query, markers: Markers) -> dict[str, int]:
+    def count_by_scope(self, query: Query, markers: Markers) -> dict[str, int]:
         """Return how many documents match by their markers, however many."""
 
     @abstractmethod
-    def holds(self, term: Term) -> bool:
+    def contains(self, term: Term) -> bool:
         """Whether any document contains the term."""
 
-    def described(self, kind: str, object_id: int) -> Described | None:
+    def describe_document(self, kind: str, object_id: int) -> DescribedDocument | None:
         """Return the words of a row's document with how common they are; `None` without document."""
-        found = self.rows(DOCUMENT_WORDS.format(in_words=self.IN_WORDS), [kind, object_id])
+        found = self.fetch_all(DOCUMENT_WORDS.format(in_words=self.IN_WORDS), [kind, object_id])
         documents = {word: number for number, word, body in found if body is None}
         texts = ((key, head, body) for key, head, body in found if body is not None)
-        return next((Described(*text, documents) for text in texts), None)
+        return next((DescribedDocument(*text, documents) for text in texts), None)
 
-    def alike(
+    def similar_rows(
         self, document: int, kind: str, weights: Mapping[str, float], limit: int
     ) -> list[tuple[int, int | None]]:
         """Return other rows of this kind that share the words of most weight, each with its edition."""
-        each = [self.sharing(word, weight, kind, document) for word, weight in weights.items()]
+        each = [self.select_sharing(word, weight, kind, document) for word, weight in weights.items()]
         found = (
             "SELECT id, sum(weight) AS likeness"
             f" FROM ({' UNION ALL '.join(statement for statement, _ in each)}) AS shared"
             " GROUP BY id ORDER BY likeness DESC, id DESC LIMIT %s"
         )
-        return self.rows(
+        return self.fetch_all(
             f"SELECT object_id, edition FROM search_document JOIN ({found}) AS found USING (id)"
             " ORDER BY likeness DESC, id DESC",
             [*(one for _, parameters in each for one in parameters), limit],
         )
 
     @abstractmethod
-    def sharing(self, word: str, weight: float, kind: str, document: int) -> tuple[str, list[object]]:
+    def select_sharing(self, word: str, weight: float, kind: str, document: int) -> tuple[str, list[object]]:
         """Return a query, with its parameters, for other documents with the word: `id`, `weight`."""
 
     @abstractmethod
-    def settle(self, changed: int) -> None:
+    def optimize(self, changed: int) -> None:
         """Tidy up after so many changed documents."""
 
 
@@ -225,11 +227,11 @@ class SQLite(Engine):
     # Folded words need no escape.
     IN_WORDS = """IN (SELECT value FROM words, json_each('["' || replace(text, ' ', '","') || '"]'))"""
 
-    def in_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+    def search_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
         score = f"bm25(search_head, {HEAD_WEIGHTS})"
         return self._ranked("search_head", score, [self._expression(query, markers)], limit)
 
-    def in_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+    def search_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
         match = self._expression(query, markers)
         score, matches = f"bm25(search_whole, {WHOLE_WEIGHTS})", [match]
         if any(len(term.words) > 1 and term.where is not Field.YEAR for term in query.wanted):
@@ -240,28 +242,30 @@ class SQLite(Engine):
             matches.append(match)
         return self._ranked("search_whole", score, matches, limit)
 
-    def matching(self, query: Query, markers: Markers) -> list[int]:
+    def matching_keys(self, query: Query, markers: Markers) -> list[int]:
         found = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
         statement = f"SELECT object_id FROM search_document WHERE id IN ({found})"
-        return [key for (key,) in self.rows(statement, [self._expression(query, markers)])]
+        return [key for (key,) in self.fetch_all(statement, [self._expression(query, markers)])]
 
-    def scopes(self, query: Query, markers: Markers) -> dict[str, int]:
+    def count_by_scope(self, query: Query, markers: Markers) -> dict[str, int]:
         found = "SELECT rowid FROM search_whole WHERE search_whole MATCH %s"
         statement = f"SELECT scope, count(*) FROM search_document WHERE id IN ({found}) GROUP BY scope"
-        return dict(self.rows(statement, [self._expression(query, markers)]))
+        return dict(self.fetch_all(statement, [self._expression(query, markers)]))
 
-    def holds(self, term: Term) -> bool:
+    def contains(self, term: Term) -> bool:
         table = "search_head" if term.where else "search_whole"
-        return bool(self.rows(f"SELECT 1 FROM {table} WHERE {table} MATCH %s LIMIT 1", [self._match(term)]))
+        return bool(
+            self.fetch_all(f"SELECT 1 FROM {table} WHERE {table} MATCH %s LIMIT 1", [self._match(term)])
+        )
 
-    def sharing(self, word: str, weight: float, kind: str, document: int) -> tuple[str, list[object]]:
+    def select_sharing(self, word: str, weight: float, kind: str, document: int) -> tuple[str, list[object]]:
         match = self._expression(Query((Term((word,)),)), required_markers(None, [kind]))
         statement = (
             "SELECT rowid AS id, %s AS weight FROM search_whole WHERE search_whole MATCH %s AND rowid <> %s"
         )
         return statement, [weight, match, document]
 
-    def settle(self, changed: int) -> None:
+    def optimize(self, changed: int) -> None:
         if changed < MIN_MERGED_ROWS:
             return
         with self.connection.cursor() as cursor:
@@ -272,7 +276,7 @@ class SQLite(Engine):
         holding = f"{table} WHERE {table} MATCH %s ORDER BY rowid DESC LIMIT %s"
         newest = f"SELECT rowid AS id, {score} AS score FROM {holding}"
         # bm25 is the lower the better.
-        return self.rows(
+        return self.fetch_all(
             f"SELECT id, -score, kind, object_id, edition, scope FROM ({newest})"
             " JOIN search_document USING (id) ORDER BY score, id DESC",
             [*matches, limit],
@@ -299,7 +303,7 @@ def _or(parts: Iterable[str]) -> str:
     return f"({' OR '.join(parts)})"
 
 
-LABELS = {Field.TITLE: "A", Field.PEOPLE: "B", Field.TOPIC: "C", Field.AWARDS: "D"}
+POSTGRESQL_LABELS = {Field.TITLE: "A", Field.PEOPLE: "B", Field.TOPIC: "C", Field.AWARDS: "D"}
 # From D to A. Dividing by the length (1) puts short titles first, 32 brings the rank below 1.
 POSTGRESQL_RANK = "ts_rank('{0.2, 0.3, 0.5, 1.0}', head, %s::tsquery, 33)"
 POSTGRESQL_COLUMNS = "id, kind, object_id, edition, scope, head"
@@ -314,11 +318,11 @@ class PostgreSQL(Engine):
 
     IN_WORDS = "= ANY(string_to_array((SELECT text FROM words), ' '))"
 
-    def in_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+    def search_head(self, query: Query, markers: Markers, limit: int) -> list[Found]:
         source = "search_document WHERE head @@ %s::tsquery"
         return self._ranked(query, source, [self._expression(query.terms, markers)], limit)
 
-    def in_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
+    def search_whole(self, query: Query, markers: Markers, limit: int) -> list[Found]:
         source, parameters = self._whole(query, markers)
         return self._ranked(query, source, parameters, limit)
 
@@ -340,20 +344,20 @@ class PostgreSQL(Engine):
             parameters.append(self._expression(terms, []))
         return source, parameters
 
-    def matching(self, query: Query, markers: Markers) -> list[int]:
+    def matching_keys(self, query: Query, markers: Markers) -> list[int]:
         source, parameters = self._whole(query, markers)
-        return [key for (key,) in self.rows(f"SELECT object_id FROM {source}", parameters)]
+        return [key for (key,) in self.fetch_all(f"SELECT object_id FROM {source}", parameters)]
 
-    def scopes(self, query: Query, markers: Markers) -> dict[str, int]:
+    def count_by_scope(self, query: Query, markers: Markers) -> dict[str, int]:
         source, parameters = self._whole(query, markers)
-        return dict(self.rows(f"SELECT scope, count(*) FROM {source} GROUP BY scope", parameters))
+        return dict(self.fetch_all(f"SELECT scope, count(*) FROM {source} GROUP BY scope", parameters))
 
-    def holds(self, term: Term) -> bool:
+    def contains(self, term: Term) -> bool:
         column = "head" if term.where else "whole"
         statement = f"SELECT 1 FROM search_document WHERE {column} @@ %s::tsquery LIMIT 1"
-        return bool(self.rows(statement, [self._match(term)]))
+        return bool(self.fetch_all(statement, [self._match(term)]))
 
-    def sharing(self, word: str, weight: float, kind: str, document: int) -> tuple[str, list[object]]:
+    def select_sharing(self, word: str, weight: float, kind: str, document: int) -> tuple[str, list[object]]:
         # A limit keeps the planner from starting workers for what takes a few milliseconds; the kind in an
         # expression keeps it from walking through all documents of this kind for each word.
         statement = (
@@ -362,7 +366,7 @@ class PostgreSQL(Engine):
         )
         return statement, [weight, f"'{word}'", kind, document]
 
-    def settle(self, changed: int) -> None:
+    def optimize(self, changed: int) -> None:
         with self.connection.cursor() as cursor:
             # Every search would have to read through the rows that wait to be sorted in.
             for name in ("search_head", "search_whole"):
@@ -371,7 +375,7 @@ class PostgreSQL(Engine):
                 cursor.execute("ANALYZE search_document")
 
     def _ranked(self, query: Query, source: str, parameters: list[str], limit: int) -> list[Found]:
-        return self.rows(
+        return self.fetch_all(
             f"SELECT id, {POSTGRESQL_RANK} AS score, kind, object_id, edition, scope"
             f" FROM (SELECT {POSTGRESQL_COLUMNS} FROM {source} LIMIT %s) AS found"
             " ORDER BY score DESC, id DESC",
@@ -388,7 +392,7 @@ class PostgreSQL(Engine):
     def _match(self, term: Term) -> str:
         if term.where is Field.YEAR:
             return _pg_or(f"'{year_word(year)}'" for year in term.words)
-        label = LABELS.get(term.where, "")
+        label = POSTGRESQL_LABELS.get(term.where, "")
         if term.prefix and (known := self.expansion(term)):
             return _pg_or(f"'{word}':{label}" for word in known)
         return _pg_phrase(term, label)
@@ -404,7 +408,7 @@ def _anywhere(terms: Iterable[Term]) -> Iterable[Term]:
     for term in terms:
         if term.where in (Field.ANY, Field.YEAR):
             yield term
-        elif not term.excluded and not (term.vague and is_narrow):
+        elif not term.excluded and not (term.is_vague and is_narrow):
             yield replace(term, where=Field.ANY)
 
 

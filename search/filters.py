@@ -1,7 +1,7 @@
 """Words of a search that mean a day, room, kind or topic of an edition, or an edition of the site. Pure.
 
-`read()` splits a text into filters and the words that remain to be searched for. With a poster session on
-Wednesday 8 July, a room "Hall A" and a topic "Robotics":
+`read_filters()` splits a text into filters and the words that remain to be searched for. With a poster
+session on Wednesday 8 July, a room "Hall A" and a topic "Robotics":
 
 | text | filters | words |
 |---|---|---|
@@ -29,7 +29,7 @@ from itertools import product
 from django.utils.dates import MONTHS, MONTHS_AP, WEEKDAYS, WEEKDAYS_ABBR
 from django.utils.translation import gettext, pgettext
 
-from search.folding import words
+from search.folding import fold_words
 from search.query import MAX_QUERY_CHARS, OPERATORS, QUOTES, part_pattern
 
 # In order of precedence, should two of them have a name in common.
@@ -104,7 +104,7 @@ class Reading:
             place = end
         return " ".join(" ".join([*rest, self.text[place:]]).split())
 
-    def written(self, one: Filter) -> str:
+    def source_text(self, one: Filter) -> str:
         """Return the words that were understood as this filter."""
         return self.text[one.start : one.end]
 
@@ -120,13 +120,13 @@ class _Token:
     facet: str = ""
 
 
-def read(
+def read_filters(
     text: str, vocabulary: Vocabulary, *, plain: Iterable[str] = (), known: Collection[str] = ()
 ) -> Reading:
     """Split a text into filters and words."""
     text = text[:MAX_QUERY_CHARS]
     tokens = list(_tokens(text))
-    refused = {tuple(words(one)) for one in plain}
+    refused = {tuple(fold_words(one)) for one in plain}
     found: dict[str, Filter] = {}
     left: list[_Token | Filter] = []
     place = 0
@@ -154,7 +154,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         operator = (match["operator"] or "").lower()
         is_plain = not (match["minus"] or operator or match["phrase"] is not None)
         facet = operator if operator in FACETS and not match["minus"] else ""
-        if found := tuple(words(value)):
+        if found := tuple(fold_words(value)):
             yield _Token(match.start(), match.end(), found, is_plain, facet)
 
 
@@ -224,7 +224,7 @@ def _saying_nothing(parts: Sequence[_Token | Filter], place: int) -> Iterator[in
         if part.facet == "kind":
             yield from after
         return
-    is_noun = part.is_plain and part.words in {("papers",), tuple(words(gettext("papers")))}
+    is_noun = part.is_plain and part.words in {("papers",), tuple(fold_words(gettext("papers")))}
     follows_filter = place > 0 and isinstance(parts[place - 1], Filter)
     if is_noun and (place == 0 or follows_filter):
         following = parts[place + len(after) + 1 :]
@@ -236,7 +236,7 @@ def _saying_nothing(parts: Sequence[_Token | Filter], place: int) -> Iterator[in
 def _connecting(parts: Sequence[_Token | Filter], place: int, step: int) -> Iterator[int]:
     """Yield the places of the connecting words next to this one, before or after it."""
     # Whatever the language of the site, many type English.
-    connecting = {*words(CONNECTING), *words(gettext("about and at by for from in of on the"))}
+    connecting = {*fold_words(CONNECTING), *fold_words(gettext("about and at by for from in of on the"))}
     beside = place + step
     while 0 <= beside < len(parts):
         part = parts[beside]
@@ -249,7 +249,7 @@ def _connecting(parts: Sequence[_Token | Filter], place: int, step: int) -> Iter
 # The names of an edition
 
 
-def vocabulary(
+def edition_vocabulary(
     days: Iterable[date],
     rooms: Mapping[str, str],
     kinds: Mapping[str, Iterable[str]],
@@ -263,8 +263,8 @@ def vocabulary(
     dated = sorted(days)
     bare_days, any_days = day_names(dated, today)
     bare_kinds, any_kinds = kind_names(kinds)
-    room_names = _unique((tuple(words(name)), slug) for slug, name in rooms.items())
-    topic_names = _unique((tuple(words(name)), slug) for slug, name in topics)
+    room_names = _unique((tuple(fold_words(name)), slug) for slug, name in rooms.items())
+    topic_names = _unique((tuple(fold_words(name)), slug) for slug, name in topics)
     names: dict[Words, tuple[str, str]] = {}
     long_rooms = {
         name: slug for name, slug in room_names.items() if len("".join(name)) >= MIN_ROOM_CHARS and slug
@@ -280,17 +280,17 @@ def vocabulary(
     return Vocabulary(names, values, topic_names)
 
 
-def edition_names(editions: Iterable[tuple[str, str, int]]) -> Vocabulary:
+def site_vocabulary(editions: Iterable[tuple[str, str, int]]) -> Vocabulary:
     """Return the words for these editions (slug, name, year): the name, or the year of one alone."""
     known = [*editions]
     pairs = [(name, slug) for slug, name, _year in known] + [(str(year), slug) for slug, _name, year in known]
-    names = _unique((tuple(words(name)), slug) for name, slug in pairs)
+    names = _unique((tuple(fold_words(name)), slug) for name, slug in pairs)
     bare = {name: ("edition", slug) for name, slug in names.items() if slug}
     return Vocabulary(bare, {"edition": {**names, **_slugs(slug for slug, *_ in known)}}, {})
 
 
 def _slugs(slugs: Iterable[str]) -> Meanings:
-    return {tuple(words(slug)): slug for slug in slugs}
+    return {tuple(fold_words(slug)): slug for slug in slugs}
 
 
 def _unique(pairs: Iterable[tuple[Words, str]]) -> Meanings:
@@ -320,7 +320,7 @@ def day_names(days: Sequence[date], today: date | None) -> tuple[Meanings, Meani
     if today and today in days:
         after = today + timedelta(days=1)
         named = {gettext("today"): today, gettext("tomorrow"): after, "today": today, "tomorrow": after}
-        bare += ((tuple(words(name)), day.isoformat()) for name, day in named.items() if day in days)
+        bare += ((tuple(fold_words(name)), day.isoformat()) for name, day in named.items() if day in days)
     return _unique(bare), _unique([*bare, *short])
 
 
@@ -337,18 +337,18 @@ def _weekdays(day: date) -> Iterator[Words]:
             str(WEEKDAYS_ABBR[number]),
         ]
     ):
-        yield tuple(words(name))
+        yield tuple(fold_words(name))
 
 
 def _dates(day: date) -> Iterator[Words]:
     """Yield 2026 07 08; 8 july, july 8, 8th of july, and so on, with the year and without it."""
-    yield tuple(words(day.isoformat()))
+    yield tuple(fold_words(day.isoformat()))
     english = ENGLISH_MONTHS[day.month - 1]
     months = [english, english[:3], str(MONTHS[day.month]), str(MONTHS_AP[day.month])]
     ordinals = {1: "st", 2: "nd", 3: "rd"}
     ordinal = "th" if day.day in (11, 12, 13) else ordinals.get(day.day % 10, "th")
     numbers = [str(day.day), f"{day.day}{ordinal}"]
-    for month, number in product(dict.fromkeys(tuple(words(month)) for month in months), numbers):
+    for month, number in product(dict.fromkeys(tuple(fold_words(month)) for month in months), numbers):
         for name in ((number, *month), (*month, number), (number, "of", *month)):
             yield name
             yield (*name, str(day.year))
@@ -360,7 +360,7 @@ def kind_names(kinds: Mapping[str, Iterable[str]]) -> tuple[Meanings, Meanings]:
         (name, slug)
         for slug, labels in kinds.items()
         for label in dict.fromkeys([*labels, slug.replace("_", " ").replace("-", " ")])
-        for name in _numbers(tuple(words(label)))
+        for name in _numbers(tuple(fold_words(label)))
     ]
     found = _unique(every)
     bare = {name: slug for name, slug in found.items() if not ORDINARY_WORDS.issuperset(name)}

@@ -20,11 +20,11 @@ IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U00
 # `12e3a` is two words, because PostgreSQL's parser reads a number in it.
 WORD = re.compile(r"[0-9]+e[0-9]+|[a-z0-9]+")
 # Letters of which folding leaves out none and makes none more.
-PLAIN = re.compile(r"[\t-\r -&(-~]+")
+UNCHANGED_LETTERS = re.compile(r"[\t-\r -&(-~]+")
 MAX_WORD_CHARS = 64
 # A letter that folding never leaves in a text. Alone it keeps neighbors apart, before a word it makes the
 # word one that users cannot type: `жe5` is edition 5.
-MARK = "ж"
+MARKER_LETTER = "ж"
 
 
 class WordPosition(NamedTuple):
@@ -42,7 +42,7 @@ def fold(source: str) -> str:
     return " ".join(source.casefold().split())
 
 
-def words(source: str) -> list[str]:
+def fold_words(source: str) -> list[str]:
     """Return the words of a text in their order; an apostrophe joins: `O’Brien` is `obrien`."""
     source = CONTROLS.sub("", source)
     if not source.isascii():
@@ -50,12 +50,12 @@ def words(source: str) -> list[str]:
     return [word[:MAX_WORD_CHARS] for word in WORD.findall(fold(source).replace("'", ""))]
 
 
-def joined(texts: Iterable[str]) -> str:
+def fold_texts(texts: Iterable[str]) -> str:
     """Return the words of several texts, kept apart so that no phrase reaches from one into the next."""
-    return f" {MARK} ".join(filter(None, (" ".join(words(text)) for text in texts)))
+    return f" {MARKER_LETTER} ".join(filter(None, (" ".join(fold_words(text)) for text in texts)))
 
 
-def places(source: str) -> list[WordPosition]:
+def word_positions(source: str) -> list[WordPosition]:
     """Return the words of a text with their places in it, for marking them there."""
     if source.isascii() and "'" not in source and not CONTROLS.search(source):
         # Nothing is left out or becomes longer, so that each letter stays where it is.
@@ -63,7 +63,7 @@ def places(source: str) -> list[WordPosition]:
         return [WordPosition(match[0][:MAX_WORD_CHARS], match.start(), match.end()) for match in plain]
     letters, starts, ends = "", list[int](), list[int]()
     for start, end in _pieces(source):
-        if PLAIN.fullmatch(source, start, end):
+        if UNCHANGED_LETTERS.fullmatch(source, start, end):
             letters += source[start:end].casefold()
             starts += range(start, end)
             ends += range(start + 1, end + 1)
@@ -82,7 +82,7 @@ def _pieces(source: str) -> Iterator[tuple[int, int]]:
     """Walk the text by runs of letters that stay as they are, and by characters with what belongs to them."""
     start = 0
     while start < len(source):
-        run = PLAIN.match(source, start)
+        run = UNCHANGED_LETTERS.match(source, start)
         end = run.end() if run else start + 1
         if end < len(source) and _follows(source[end]):
             if run and end - start > 1:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from search.folding import WordPosition, places
+from search.folding import WordPosition, word_positions
 from search.query import Field, Query, Term
 
 
@@ -15,7 +15,7 @@ def highlight(text: str, query: Query, field: Field = Field.ANY) -> SafeString:
     Words of an operator are marked in their own field only: name it for a title or a line of authors.
     """
     terms = [term for term in query.wanted if term.where in (Field.ANY, field)]
-    found = places(text)
+    found = word_positions(text)
     marked: list[str] = []
     shown = 0
     for start, end in _spans(found, terms):
@@ -48,7 +48,7 @@ def _occurrences(found: list[WordPosition], term: Term) -> Iterable[tuple[int, i
 def excerpt(text: str, query: Query, max_chars: int = 240) -> SafeString:
     """Return the passage of a text in which something was found, marked, in whole words; else nothing."""
     terms = [term for term in query.wanted if term.where is Field.ANY]
-    spans = _spans(places(text), terms)
+    spans = _spans(word_positions(text), terms)
     if not spans:
         return mark_safe("")
     start, end = _around(text, spans[0][0], max_chars)

@@ -13,7 +13,7 @@ from rapidfuzz.distance import OSA
 
 from search.engine import Engine, Found, Markers, engine, required_markers
 from search.models import Word
-from search.query import Field, Query, Term, parse
+from search.query import Field, Query, Term, parse_query
 
 # Readers go no further, and counting would cost more than finding.
 MAX_HITS = 1000
@@ -43,7 +43,7 @@ class Hits:
     capped: bool = False
 
 
-def find(
+def find_documents(
     query: Query,
     *,
     edition: int | None = None,
@@ -63,7 +63,7 @@ def find(
     return Hits(tuple(hits[max(0, offset) :][: max(0, limit)]), len(hits), len(found) >= MAX_HITS)
 
 
-def find_likely(
+def find_or_correct(
     query: Query,
     edition: int | None = None,
 ) -> tuple[Query, Hits, bool]:
@@ -71,33 +71,33 @@ def find_likely(
 
     Return the words that were searched for, the hits, and whether they were corrected.
     """
-    look = partial(find, edition=edition, limit=MAX_HITS)
+    look = partial(find_documents, edition=edition, limit=MAX_HITS)
     hits = look(query)
-    right = corrected(query) if query and not hits.count else None
+    right = correct_query(query) if query and not hits.count else None
     likely = look(right) if right else hits
     return (right, likely, True) if right and likely.count else (query, hits, False)
 
 
-def matching(query: Query, edition: int, kind: str) -> list[int]:
+def matching_keys(query: Query, edition: int, kind: str) -> list[int]:
     """Return the primary keys of all rows of a kind that are found in an edition, in no order.
 
     One query, and one more where words are beginnings.
     """
-    return engine().matching(query, required_markers(edition, [kind])) if query else []
+    return engine().matching_keys(query, required_markers(edition, [kind])) if query else []
 
 
-def scopes(query: Query) -> dict[str, int]:
-    """Return how many documents are found by their marker words. One query, or two, as for `matching`."""
+def count_by_scope(query: Query) -> dict[str, int]:
+    """Return how many documents match, by their marker words. One query, or two, as `matching_keys`."""
     index = engine()
     index.expand(query.terms)
-    return index.scopes(query, ())
+    return index.count_by_scope(query, ())
 
 
 def suggest(
     text: str, edition: int | None = None, *, kinds: Collection[str] = (), limit: int = MAX_SUGGESTIONS
 ) -> list[Hit]:
     """Find a few documents by title, people, topic and award while somebody types."""
-    query = parse(text)
+    query = parse_query(text)
     if not query:
         return []
     markers = required_markers(edition, kinds)
@@ -117,7 +117,7 @@ def _found(index: Engine, query: Query, markers: Markers) -> dict[int, Hit]:
     if any(term.where is Field.ANY for term in query.terms) and len(hits) < MAX_HITS:
         index.expand(query.terms)
         index.use_common_words(query.terms)
-        _append(hits, 0, index.in_whole(query, markers, MAX_HITS))
+        _append(hits, 0, index.search_whole(query, markers, MAX_HITS))
     return hits
 
 
@@ -126,10 +126,10 @@ def _in_head(index: Engine, query: Query, markers: Markers, limit: int) -> dict[
     hits: dict[int, Hit] = {}
     whole_words = query.whole_words()
     if whole_words != query:
-        _append(hits, 2, index.in_head(whole_words, markers, limit))
+        _append(hits, 2, index.search_head(whole_words, markers, limit))
     if len(hits) < limit:
         index.expand(query.terms)
-        _append(hits, 1, index.in_head(query, markers, limit))
+        _append(hits, 1, index.search_head(query, markers, limit))
     return hits
 
 
@@ -142,20 +142,20 @@ def _append(hits: dict[int, Hit], rank: int, found: Iterable[Found]) -> None:
 
 MAX_RELATED_WORDS = 10
 # Weight of words of the title and topic, as occurrences in the text.
-TITLE_TIMES = 3
+TITLE_WEIGHT = 3
 # Of all words together, to bound the time of a search.
 MAX_RELATED_DOCUMENTS = 1000
 
 
-def related(kind: str, object_id: int, limit: int = 6) -> list[Hit]:
+def find_related(kind: str, object_id: int, limit: int = 6) -> list[Hit]:
     """Find rows of the same kind that share the document's ten strongest words (TF-IDF). Two queries."""
     index = engine()
-    document = index.described(kind, object_id)
+    document = index.describe_document(kind, object_id)
     if document is None:
         return []
     times = Counter(document.body.split())
     for word in document.head.split():
-        times[word] += TITLE_TIMES
+        times[word] += TITLE_WEIGHT
     # The commonest word of a text occurs in nearly every document, which approximates their count.
     total = max(document.documents.values(), default=0)
     weights = {
@@ -164,7 +164,7 @@ def related(kind: str, object_id: int, limit: int = 6) -> list[Hit]:
         if documents > 1 and times[word]
     }
     strongest = _affordable(weights, document.documents)
-    found = index.alike(document.key, kind, strongest, limit) if strongest else []
+    found = index.similar_rows(document.key, kind, strongest, limit) if strongest else []
     return [Hit(kind, *row, 1 / place) for place, row in enumerate(found, start=1)]
 
 
@@ -185,7 +185,7 @@ MIN_CORRECTED_CHARS = 5
 MAX_CORRECTED_WORDS = 5
 
 
-def corrected(query: Query) -> Query | None:
+def correct_query(query: Query) -> Query | None:
     """Correct one typing error in each long word that no document contains; `None` where there is none."""
     index = engine()
     terms = tuple(_corrected(index, term) for term in query.terms)
@@ -193,19 +193,19 @@ def corrected(query: Query) -> Query | None:
 
 
 def _corrected(index: Engine, term: Term) -> Term:
-    if term.excluded or term.quoted or term.where is Field.YEAR or index.holds(term):
+    if term.excluded or term.quoted or term.where is Field.YEAR or index.contains(term):
         return term
     if len(term.words) > 1 or len(term.words[0]) < MIN_CORRECTED_CHARS:
         return term
-    likely = (replace(term, words=(word,), text=word) for word in spellings(term.words[0]))
-    return next(filter(index.holds, likely), term)
+    likely = (replace(term, words=(word,), text=word) for word in likely_spellings(term.words[0]))
+    return next(filter(index.contains, likely), term)
 
 
-def spellings(word: str) -> list[str]:
+def likely_spellings(word: str) -> list[str]:
     """Return known words that differ by one letter added, left out, exchanged or swapped, commonest first."""
     # One error leaves the first or the last half of the word whole.
     half = len(word) // 2
-    alike = Word.objects.beginning(word[:half]) | Word.objects.ending(word[half + 1 :])
+    alike = Word.objects.starting_with(word[:half]) | Word.objects.ending_with(word[half + 1 :])
     found = [
         (-documents, known)
         for known, documents in alike.values_list("word", "documents")

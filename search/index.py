@@ -10,15 +10,26 @@ from django.db import connections, transaction
 from django.db.models import QuerySet
 
 from search.engine import area_key, area_word, edition_word, engine, kind_word, year_word
-from search.folding import joined
+from search.folding import fold_texts
 from search.models import Document, Indexed, Word
 
 BATCH_ROWS = 1000
 # Far beyond any abstract; it bounds what one document can cost, and PostgreSQL counts places up to 16,383.
 MAX_WORDS = 10_000
-FIELDS = ["key", "edition", "year", "title", "people", "topic", "awards", "body", "scope", "fingerprint"]
+UPDATED_FIELDS = [
+    "key",
+    "edition",
+    "year",
+    "title",
+    "people",
+    "topic",
+    "awards",
+    "body",
+    "scope",
+    "fingerprint",
+]
 # Part of every fingerprint: a new number rebuilds all documents, as after a change of the folding.
-FOLDING = 1
+FOLDING_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -43,7 +54,7 @@ class DocumentRecord:
     @property
     def fingerprint(self) -> int:
         """A number that differs when anything in the record does."""
-        digest = blake2b(f"{FOLDING} {self!r}".encode("utf-8", "replace"), digest_size=8).digest()
+        digest = blake2b(f"{FOLDING_VERSION} {self!r}".encode("utf-8", "replace"), digest_size=8).digest()
         return int.from_bytes(digest, signed=True)
 
     def document(self, plain: Callable[[str], str] = str) -> Document:
@@ -58,17 +69,17 @@ class DocumentRecord:
             key=self.key,
             edition=self.edition,
             year=self.year,
-            title=joined([plain(self.title)]),
-            people=joined(self.people),
-            topic=joined([self.topic]),
-            awards=joined(self.awards),
-            body=" ".join(joined([plain(self.body)]).split()[:MAX_WORDS]),
+            title=fold_texts([plain(self.title)]),
+            people=fold_texts(self.people),
+            topic=fold_texts([self.topic]),
+            awards=fold_texts(self.awards),
+            body=" ".join(fold_texts([plain(self.body)]).split()[:MAX_WORDS]),
             scope=" ".join([*scope, year_word(self.year)] if self.year else scope),
             fingerprint=self.fingerprint,
         )
 
 
-def index(documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str) -> int:
+def index_documents(documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str) -> int:
     """Put documents into the index, in place of those of the same rows; return how many changed.
 
     Unchanged records cost no folding, and no call of `plain`.
@@ -86,23 +97,23 @@ def index(documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str
                 rows.values(),
                 update_conflicts=True,
                 unique_fields=["kind", "object_id"],
-                update_fields=FIELDS,
+                update_fields=UPDATED_FIELDS,
             )
             changed += len(rows)
         _count(words)
         if changed:
-            engine().settle(changed)
+            engine().optimize(changed)
     return changed
 
 
-def replace(
+def replace_documents(
     edition: int | None, documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str
 ) -> int:
     """Make these all documents of an edition, or of the whole site; return how many changed or went."""
     records = list(documents)
     named = {(record.kind, record.object_id) for record in records}
     with transaction.atomic():
-        changed = index(records, plain)
+        changed = index_documents(records, plain)
         there = Document.objects.filter(edition=edition).values_list("pk", "kind", "object_id")
         gone = [key for key, *thing in there if tuple(thing) not in named]
         for keys in batched(gone, BATCH_ROWS, strict=False):
@@ -110,7 +121,7 @@ def replace(
     return changed
 
 
-def remove(kind: str, object_ids: Collection[int]) -> int:
+def remove_documents(kind: str, object_ids: Collection[int]) -> int:
     """Take things out of the index; return how many were in it."""
     return sum(
         _delete(Document.objects.filter(kind=kind, object_id__in=keys))
@@ -118,12 +129,12 @@ def remove(kind: str, object_ids: Collection[int]) -> int:
     )
 
 
-def clear(edition: int | None) -> int:
+def clear_edition(edition: int | None) -> int:
     """Take an edition out of the index, or what belongs to the whole site; return how many were in it."""
     return _delete(Document.objects.filter(edition=edition))
 
 
-def forget() -> None:
+def clear_index() -> None:
     """Take everything out, the vocabulary and what is known of states too."""
     for model in (Document, Word, Indexed):
         model._base_manager.all().delete()

@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from django.db import models
 
 # Sorts after every letter of a folded word.
-AFTER = "~"
+AFTER_LETTERS = "~"
 # Shorter words are no use for typing errors and likeness.
 MIN_WORD_CHARS = 3
 
@@ -59,12 +59,12 @@ class Document(models.Model):
 
 
 class WordQuerySet(models.QuerySet["Word"]):
-    def beginning(self, letters: str) -> Self:
-        return self.filter(word__gte=letters, word__lt=f"{letters}{AFTER}")
+    def starting_with(self, letters: str) -> Self:
+        return self.filter(word__gte=letters, word__lt=f"{letters}{AFTER_LETTERS}")
 
-    def ending(self, letters: str) -> Self:
+    def ending_with(self, letters: str) -> Self:
         mirrored = letters[::-1]
-        return self.filter(mirror__gte=mirrored, mirror__lt=f"{mirrored}{AFTER}")
+        return self.filter(mirror__gte=mirrored, mirror__lt=f"{mirrored}{AFTER_LETTERS}")
 
 
 class Word(models.Model):

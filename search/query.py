@@ -12,7 +12,7 @@ from typing import Self
 
 from django.utils.translation import gettext as _
 
-from search.folding import words
+from search.folding import fold_words
 
 MAX_QUERY_CHARS = 500
 MAX_TERMS = 32
@@ -62,7 +62,7 @@ class Term:
     text: str = field(default="", compare=False)
 
     @property
-    def vague(self) -> bool:
+    def is_vague(self) -> bool:
         """Whether it is a beginning of so few letters that most texts hold a word that begins so."""
         return self.prefix and len(self.words) == 1 and len(self.words[0]) < PREFIX_LENGTH
 
@@ -98,14 +98,14 @@ class Query:
         return " ".join(map(str, self.terms))
 
 
-def parse(text: str) -> Query:
+def parse_query(text: str) -> Query:
     """Understand a text. Never fails; an empty text, or one without a letter, asks for nothing."""
     found = (_term(match) for match in PART.finditer(text[:MAX_QUERY_CHARS].translate(QUOTES)))
     terms = list(dict.fromkeys(term for term in found if term.words))[:MAX_TERMS]
     return Query(tuple(_with_prefix(term, term is terms[-1]) for term in terms))
 
 
-def described(query: Query) -> str:
+def describe_query(query: Query) -> str:
     """Say what is looked for, such as `with “graph”, “neural”; by “Šimek”; from “2021”`."""
     templates = {
         Field.ANY: (_("with %s"), _("without %s")),
@@ -125,7 +125,7 @@ def described(query: Query) -> str:
 def _term(match: re.Match[str]) -> Term:
     text = (match["word"] if match["phrase"] is None else match["phrase"]).strip()
     where = OPERATORS[match["operator"].lower()] if match["operator"] else Field.ANY
-    found = words(text)
+    found = fold_words(text)
     return Term(
         words=tuple(_years(found) if where is Field.YEAR else found),
         where=where,

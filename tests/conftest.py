@@ -75,7 +75,7 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def forget() -> None:
     """Let no test find what another made this process keep: keys and stamps begin anew with each."""
-    per_revision.clear()
+    per_revision.clear_caches()
 
 
 @pytest.fixture(scope="session")

@@ -44,7 +44,7 @@ CALLS = {
 # What only the admin shows: names and help of fields, names of models, and why it refuses a value.
 ADMIN_NAMES = {
     "help_text", "verbose_name", "verbose_name_plural", "error_messages", "violation_error_message",
-    "ENDS_BEFORE_START", "GIVE_ONE_DATE", "LASTING", "OTHER_EDITION",
+    "ENDS_BEFORE_START", "GIVE_ONE_DATE", "IDENTIFIER_HELP", "OTHER_EDITION",
 }  # fmt: skip
 ADMIN_CALLS = re.compile(r"(Validator|ValidationError|Constraint|EditionPart)$")
 ADMIN_PARTS = re.compile(r"(clean|validate\w*|Status)$")

@@ -36,29 +36,29 @@ type ColorRow = tuple[str, str, str, str, int, str]
 @edition_page
 def stylesheet(request: HttpRequest, edition: Edition, digest: str) -> HttpResponse:
     """Return the colors of an edition; an address of earlier colors leads to the present ones."""
-    css = colors(edition, timezone.now())
-    if digest != digest_of(css):
-        return redirect("website:colors", edition.slug, digest_of(css))
+    css = build_stylesheet(edition, timezone.now())
+    if digest != stylesheet_digest(css):
+        return redirect("website:colors", edition.slug, stylesheet_digest(css))
     return HttpResponse(css, content_type="text/css; charset=utf-8", headers={"Cache-Control": FOR_A_YEAR})
 
 
 def colors_url(edition: Edition, at: datetime) -> str:
     """Return the address of the stylesheet; it changes with them. One query after a change, else none."""
     revision = site_revision(edition)
-    css = _colors(edition, at, revision) if revision else colors(edition, at)
-    return reverse("website:colors", args=[edition.slug, digest_of(css)])
+    css = _colors(edition, at, revision) if revision else build_stylesheet(edition, at)
+    return reverse("website:colors", args=[edition.slug, stylesheet_digest(css)])
 
 
 @cached_per_revision(CACHED_EDITIONS, is_dated=True)
 def _colors(edition: Edition, at: datetime, _site: Hashable) -> str:
-    return colors(edition, at)
+    return build_stylesheet(edition, at)
 
 
-def digest_of(css: str) -> str:
+def stylesheet_digest(css: str) -> str:
     return sha256(css.encode()).hexdigest()[:DIGEST_CHARS]
 
 
-def colors(edition: Edition, at: datetime) -> str:
+def build_stylesheet(edition: Edition, at: datetime) -> str:
     """Return the stylesheet. One query."""
     lines = [f":root{{--accent:{edition.accent}}}"]
     topics: list[ColorRow] = []

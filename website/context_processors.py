@@ -19,15 +19,15 @@ from conference.request_edition import (
     public_address,
     published_editions,
 )
-from content.languages import html_tag, in_language, is_in_each_language, language_of
-from content.page_paths import framed
+from content.languages import html_lang, is_in_each_language, language_of_path, path_in_language
+from content.page_paths import with_edition
 from content.preview_context import GATES
 from content.querysets import public_parts
 from website.colors import colors_url
 from website.menu import menus
 
 # Parameters of a page's canonical address; all others are dropped.
-LASTING = ("letter", "page", "show", "topic", "track")
+CANONICAL_PARAMETERS = ("letter", "page", "show", "topic", "track")
 
 
 def site(request: HttpRequest) -> dict[str, object]:
@@ -52,7 +52,7 @@ def site(request: HttpRequest) -> dict[str, object]:
         # Links to pages of all years name it, so that the frame stays.
         "linked_edition": linked,
         "menu": menu,
-        "site_links": [replace(link, url=framed(link.url, linked_slug)) for link in site_links],
+        "site_links": [replace(link, url=with_edition(link.url, linked_slug)) for link in site_links],
         "has_conferences": has_conferences,
         "search_url": (
             reverse("website:edition_search", args=[framing.slug]) if framing else reverse("website:search")
@@ -62,7 +62,7 @@ def site(request: HttpRequest) -> dict[str, object]:
         "languages": language_links(request, edition),
         "head": Head(tags=open_graph("website", "", edition_card(edition) if edition else None)),
         "feeds": feeds(edition),
-        "preview": preview_of(request),
+        "preview": preview_bar(request),
     }
 
 
@@ -80,11 +80,11 @@ def framing_edition(
 
 def named_edition(request: HttpRequest, editions: Sequence[Edition]) -> Edition | None:
     """Return the edition that a page of all years is to be framed as, by its parameter `edition`."""
-    named = parameters(request).get("edition", "")
+    named = query_parameters(request).get("edition", "")
     return next((one for one in editions if one.slug == named), None)
 
 
-def preview_of(request: HttpRequest) -> dict[str, object] | None:
+def preview_bar(request: HttpRequest) -> dict[str, object] | None:
     """Return the text and links of the preview bar; `None` on a page as the public sees it."""
     edition: Edition | None = vars(request).get("preview")
     if edition is None:
@@ -104,8 +104,8 @@ def canonical_url(request: HttpRequest, edition: Edition | None) -> str:
 
 def canonical_path(request: HttpRequest, edition: Edition | None) -> str:
     path = edition.get_absolute_url() if edition and request.path == reverse("website:home") else request.path
-    given = parameters(request)
-    lasting = {name: value for name in LASTING if (value := given.get(name, ""))}
+    given = query_parameters(request)
+    lasting = {name: value for name in CANONICAL_PARAMETERS if (value := given.get(name, ""))}
     return f"{path}{'?' if lasting else ''}{urlencode(lasting)}"
 
 
@@ -125,17 +125,17 @@ def language_links(request: HttpRequest, edition: Edition | None) -> list[Langua
     """Return the page in each language; nothing where it is in one alone."""
     if len(settings.LANGUAGES) < 2 or not is_in_each_language(request):
         return []
-    current = language_of(request.path_info)
+    current = language_of_path(request.path_info)
     # In order, as the page cache writes them.
-    given = parameters(request)
+    given = query_parameters(request)
     query = urlencode(sorted((name, value) for name in given for value in given.getlist(name)))
     canonical = canonical_path(request, edition)
     return [
         LanguageLink(
-            html_tag(code),
+            html_lang(code),
             name,
-            f"{in_language(request.path, code)}{query and f'?{query}'}",
-            f"{settings.SITE_URL}{in_language(canonical, code)}",
+            f"{path_in_language(request.path, code)}{query and f'?{query}'}",
+            f"{settings.SITE_URL}{path_in_language(canonical, code)}",
             code == current,
             code == settings.LANGUAGE_CODE,
         )
@@ -143,7 +143,7 @@ def language_links(request: HttpRequest, edition: Edition | None) -> list[Langua
     ]
 
 
-def parameters(request: HttpRequest) -> QueryDict:
+def query_parameters(request: HttpRequest) -> QueryDict:
     """Return the parameters of an address; none if Django refuses to read them."""
     try:
         return request.GET

@@ -20,13 +20,13 @@ from schedule import timetable
 from schedule.day_pictures import SessionSpan, day_pictures
 from schedule.notices.live import banners, with_sessions
 from schedule.querysets import BREAK_KINDS
-from website.menu import counts, filled_sections, program_links
+from website.menu import count_section_rows, filled_sections, program_links
 
 # Before the first session, and over night, what comes next is shown so long ahead.
-SHOWN_AHEAD = timedelta(hours=18)
+LOOKAHEAD = timedelta(hours=18)
 # What begins this soon after a pause is shown in its place.
-SHOWN_INSTEAD = timedelta(hours=1)
-PAUSES = (*BREAK_KINDS, "registration")
+MAX_PAUSE_BEFORE = timedelta(hours=1)
+PAUSE_KINDS = (*BREAK_KINDS, "registration")
 MAX_SPEAKERS, MAX_TOPICS, MAX_GRANTS, MAX_NEWS = 12, 24, 4, 4
 
 
@@ -58,7 +58,7 @@ class Sessions:
 
 def home_context(edition: Edition, at: datetime) -> dict[str, Any]:
     """Return what the template of the home page takes. At most 12 queries."""
-    numbers, state = counts(edition, at), edition_state(edition, at)
+    numbers, state = count_section_rows(edition, at), edition_state(edition, at)
     news = list(with_sessions(edition, at))
     sessions = sessions_around(edition, at) if numbers["schedule"] else Sessions([])
     days = day_pictures(sessions.spans, edition)
@@ -75,7 +75,7 @@ def home_context(edition: Edition, at: datetime) -> dict[str, Any]:
         "speaker_count": numbers["talks"],
         "topics": topic_counts(edition, at) if numbers["papers"] else [],
         "max_topics": f":{MAX_TOPICS}",
-        "grants": list(grants(edition, at)) if numbers["awards"] else [],
+        "grants": list(first_grants(edition, at)) if numbers["awards"] else [],
         "news": news,
         "notices": banners(news, at),
         "first_news": f":{MAX_NEWS}",
@@ -85,7 +85,7 @@ def home_context(edition: Edition, at: datetime) -> dict[str, Any]:
         "tiers": edition.sponsors.published(at).grouped("tier"),
         "ways": program_links(edition, numbers),
     }
-    context["sections"] = templates_of(edition, context)
+    context["sections"] = section_templates(edition, context)
     is_on_today = any(day.date == today for day in days)
     return context | {"buttons": buttons(edition, numbers, state, is_on_today)}
 
@@ -135,7 +135,7 @@ def sessions_around(edition: Edition, at: datetime) -> Sessions:
     invited = [span.pk for span in held if span.counts_as == "invited_talk"][:MAX_SPEAKERS]
     first = next_start(held, at)
     following = set()
-    if first and first - at < SHOWN_AHEAD:
+    if first and first - at < LOOKAHEAD:
         following = {span.pk for span in held if span.start == first}
     wanted = {*on, *following, *invited}
     shown = edition.sessions.filter(pk__in=wanted).for_timetable(at) if wanted else ()
@@ -155,8 +155,8 @@ def next_start(held: Iterable[SessionSpan], at: datetime) -> datetime | None:
     first = min((span.start for span in ahead), default=None)
     if first is None:
         return None
-    others = (span.start for span in ahead if span.counts_as not in PAUSES)
-    return min((start for start in others if start <= first + SHOWN_INSTEAD), default=first)
+    others = (span.start for span in ahead if span.counts_as not in PAUSE_KINDS)
+    return min((start for start in others if start <= first + MAX_PAUSE_BEFORE), default=first)
 
 
 def topic_counts(edition: Edition, at: datetime) -> list[TopicCount]:
@@ -181,7 +181,7 @@ def topic_counts(edition: Edition, at: datetime) -> list[TopicCount]:
     ]
 
 
-def grants(edition: Edition, at: datetime) -> Any:
+def first_grants(edition: Edition, at: datetime) -> Any:
     """Return the first awarded papers and people, in the chairs' order. Three queries."""
     papers = Paper.objects.published(at).select_related("edition").with_authors(at)
     rows = AwardGrant.objects.published(at).filter(award__edition=edition)
@@ -189,7 +189,7 @@ def grants(edition: Edition, at: datetime) -> Any:
     return rows.order_by("award__position", "award", "position", "pk")[:MAX_GRANTS]
 
 
-def templates_of(edition: Edition, context: dict[str, Any]) -> list[str]:
+def section_templates(edition: Edition, context: dict[str, Any]) -> list[str]:
     """Return the templates of the sections with content, in the order of the chairs."""
     sessions: Sessions = context["sessions"]
     filled = {

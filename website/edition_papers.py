@@ -16,7 +16,7 @@ from papers.catalog import Catalog
 from papers.facets import FACETS, SORTS
 from papers.paper_search import PaperSearch
 from search.filters import Filter
-from search.query import MAX_QUERY_CHARS, Query, parse
+from search.query import MAX_QUERY_CHARS, Query, parse_query
 
 # `kind` says what is shown, such as papers or people.
 PARAMETERS = {"kind": "as", "tab": "kind"}
@@ -62,7 +62,7 @@ class EditionPapers(PaperSearch):
     @cached_property
     def other_query(self) -> Query:
         """What is searched for among people, sessions and pages: there the name of a topic is words."""
-        return parse(self.unfiltered)
+        return parse_query(self.unfiltered)
 
     @property
     def _filters_but_topics(self) -> list[Filter]:

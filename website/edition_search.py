@@ -14,11 +14,11 @@ from conference.models import Edition
 from papers.catalog import FacetValue
 from schedule.models import Presentation, Session
 from schedule.querysets import BREAK_KINDS, of_kind
-from search.hits import MAX_HITS, SUGGESTION_CANDIDATES, Hit, Hits, find, suggest
+from search.hits import MAX_HITS, SUGGESTION_CANDIDATES, Hit, Hits, find_documents, suggest
 from search.query import Query
 from website.edition_papers import EditionPapers
 from website.search_results import KINDS
-from website.search_sections import BEST_HITS, SHOWN, ResultSections
+from website.search_sections import BEST_HITS, SHOWN_PER_KIND, ResultSections
 
 MAX_SUGGESTIONS = 8
 TIMED = ("session", "talk")
@@ -49,8 +49,8 @@ class EditionSearch(ResultSections):
             return
         if hits.capped:
             # Papers may have left no room for others.
-            hits = find(query, edition=self.edition.pk, kinds=[*SHOWN], limit=MAX_HITS)
-        for kind in SHOWN:
+            hits = find_documents(query, edition=self.edition.pk, kinds=[*SHOWN_PER_KIND], limit=MAX_HITS)
+        for kind in SHOWN_PER_KIND:
             self.keys[kind] = [hit.object_id for hit in hits.page if hit.kind == kind]
         if self.papers.timed_values:
             self.keys["page"] = []

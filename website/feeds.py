@@ -16,8 +16,8 @@ from conference.page_metadata import absolute
 from content.revision import FIRST_REVISION
 from operations.indexing.update import refresh
 from papers.models import Paper
-from search.hits import find
-from search.query import MAX_QUERY_CHARS, parse
+from search.hits import find_documents
+from search.query import MAX_QUERY_CHARS, parse_query
 
 
 class AnnouncementsFeed(EditionFeed):
@@ -122,7 +122,7 @@ class SearchFeed(PaperEntries, Feed[Paper, str]):
 
     def items(self, words: str) -> list[Paper]:
         refresh()
-        hits = find(parse(words), kinds=["paper"], limit=MAX_ENTRIES)
+        hits = find_documents(parse_query(words), kinds=["paper"], limit=MAX_ENTRIES)
         rows = Paper.objects.published().select_related("edition", "topic").with_authors()
         found = list(rows.filter(pk__in=[hit.object_id for hit in hits.page]).order_by("sort_title", "uid"))
         return sorted(found, key=self.item_pubdate, reverse=True)

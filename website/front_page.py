@@ -32,7 +32,7 @@ def picture_url(edition: Edition) -> str:
     return hero.src if hero else art_url(edition)
 
 
-def front_page(editions: Iterable[Edition], at: datetime) -> dict[str, object]:
+def front_page_context(editions: Iterable[Edition], at: datetime) -> dict[str, object]:
     """Return what the template takes of the published editions, newest first. No query."""
     shown = [ShownEdition(edition, edition_state(edition, at), picture_url(edition)) for edition in editions]
     by_conference: dict[int, list[ShownEdition]] = {}

@@ -10,9 +10,9 @@ from django.utils.translation import gettext
 from conference.models import Edition
 from conference.request_edition import published_editions
 from content import times
-from content.page_paths import path_of
+from content.page_paths import page_path
 from papers.paper_search import PaperSearch
-from search.folding import words
+from search.folding import fold_words
 from website.menu import MenuLink, menus
 
 MAX_JUMPS = 5
@@ -30,7 +30,7 @@ class Jump:
     is_likely: bool = False
 
 
-def jumps(
+def find_jumps(
     request: HttpRequest, text: str, edition: Edition | None, search: PaperSearch | None = None
 ) -> list[Jump]:
     """Return the pages whose names have words that begin as these; without words, the sections and days.
@@ -41,26 +41,26 @@ def jumps(
     """
     menu, site_links = menus(edition, request.path, timezone.now(), published_editions(request))
     pages = [Jump(gettext("Home"), edition.name, edition.get_absolute_url())] if edition else []
-    pages += (Jump(str(link.label), "", link.url) for link in flat([*menu.lines, *menu.more]))
+    pages += (Jump(str(link.label), "", link.url) for link in flatten_links([*menu.lines, *menu.more]))
     if edition and search:
         pages += day_pages(edition, search)
-        pages.append(Jump(gettext("My agenda"), "", path_of("schedule:agenda", edition.slug)))
+        pages.append(Jump(gettext("My agenda"), "", page_path("schedule:agenda", edition.slug)))
     else:
         pages += (Jump(one.name, "", one.get_absolute_url()) for one in published_editions(request))
     pages += (Jump(str(link.label), "", link.url) for link in site_links)
     if not text:
-        return unique(pages)[:MAX_PAGES]
-    typed = words(text)
-    likely = [replace(page, is_likely=True) for page in pages if begins(page.label, typed)]
-    others = [page for page in pages if begins(f"{page.label} {page.hint}", typed)]
+        return unique_pages(pages)[:MAX_PAGES]
+    typed = fold_words(text)
+    likely = [replace(page, is_likely=True) for page in pages if has_beginnings(page.label, typed)]
+    others = [page for page in pages if has_beginnings(f"{page.label} {page.hint}", typed)]
     if edition and search:
         others = [*meant_pages(edition, search), *others]
         if len("".join(typed)) > 1:
-            others += (page for page in program_pages(edition, search) if begins(page.label, typed))
-    return unique([*likely, *others])[:MAX_JUMPS]
+            others += (page for page in program_pages(edition, search) if has_beginnings(page.label, typed))
+    return unique_pages([*likely, *others])[:MAX_JUMPS]
 
 
-def unique(pages: Iterable[Jump]) -> list[Jump]:
+def unique_pages(pages: Iterable[Jump]) -> list[Jump]:
     """Return the first page of each address."""
     found: dict[str, Jump] = {}
     for page in pages:
@@ -68,13 +68,13 @@ def unique(pages: Iterable[Jump]) -> list[Jump]:
     return list(found.values())
 
 
-def begins(name: str, typed: Sequence[str]) -> bool:
+def has_beginnings(name: str, typed: Sequence[str]) -> bool:
     """Whether each word that was typed begins one of the name."""
-    named = words(name)
+    named = fold_words(name)
     return bool(typed) and all(any(word.startswith(begun) for word in named) for begun in typed)
 
 
-def flat(links: Iterable[MenuLink]) -> Iterator[MenuLink]:
+def flatten_links(links: Iterable[MenuLink]) -> Iterator[MenuLink]:
     for link in links:
         yield link
         yield from link.children
@@ -84,7 +84,7 @@ def day_pages(edition: Edition, search: PaperSearch) -> Iterator[Jump]:
     """Yield the days of the schedule."""
     for day in search.words.days:
         yield Jump(
-            times.day_name(day), gettext("Schedule"), path_of("schedule:day", edition.slug, day.isoformat())
+            times.day_name(day), gettext("Schedule"), page_path("schedule:day", edition.slug, day.isoformat())
         )
 
 
@@ -92,16 +92,16 @@ def program_pages(edition: Edition, search: PaperSearch) -> Iterator[Jump]:
     """Yield rooms and topics."""
     facets = search.catalog.facets
     for room in facets["room"].values():
-        yield Jump(room.label, gettext("Room"), path_of("schedule:room", edition.slug, room.value))
+        yield Jump(room.label, gettext("Room"), page_path("schedule:room", edition.slug, room.value))
     for topic in facets["topic"].values():
-        yield Jump(topic.label, gettext("Topic"), path_of("papers:topic", edition.slug, topic.value))
+        yield Jump(topic.label, gettext("Topic"), page_path("papers:topic", edition.slug, topic.value))
 
 
 def meant_pages(edition: Edition, search: PaperSearch) -> list[Jump]:
     """Return the pages of the day, room and topic that the words mean."""
     views = {"day": "schedule:day", "room": "schedule:room", "topic": "papers:topic"}
     meant = {
-        path_of(views[one.facet], edition.slug, one.value)
+        page_path(views[one.facet], edition.slug, one.value)
         for one in search.reading.filters
         if one.facet in views
     }

@@ -27,10 +27,10 @@ INLINE_MEDIA_TYPES = {
     ".webp": "image/webp",
 }
 # A paper's file may be withdrawn at any moment; a picture may be cached for an hour.
-FOR_AN_HOUR, ASKED_FOR = "public, max-age=3600, s-maxage=1", "public, max-age=0, must-revalidate"
+FOR_AN_HOUR, REVALIDATED = "public, max-age=3600, s-maxage=1", "public, max-age=0, must-revalidate"
 PRIVATE = "private, no-store"
 # If a browser took a file for a page, it could run nothing.
-NOTHING_RUNS = "sandbox; default-src 'none'"
+SANDBOX_POLICY = "sandbox; default-src 'none'"
 
 
 def cache_control(request: HttpRequest, name: str) -> str:
@@ -46,7 +46,7 @@ def cache_control(request: HttpRequest, name: str) -> str:
         if model.objects.published().filter(**{f"{field.name}{lookup}": value}).exists():
             if copy:
                 return FOR_A_YEAR
-            return FOR_AN_HOUR if isinstance(field, ImageField) else ASKED_FOR
+            return FOR_AN_HOUR if isinstance(field, ImageField) else REVALIDATED
     access = access_for(request)
     held = (
         access.rows(model._base_manager.filter(**{f"{field.name}{lookup}": value})) for model, field in fields
@@ -77,5 +77,5 @@ def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
     answer: HttpResponseBase = get_conditional_response(request, tag) or file_response(name)
     answer.headers["ETag"] = tag
     answer.headers["Cache-Control"] = kept
-    answer.headers["Content-Security-Policy"] = NOTHING_RUNS
+    answer.headers["Content-Security-Policy"] = SANDBOX_POLICY
     return answer

@@ -16,7 +16,7 @@ from django.utils.translation import gettext, override
 
 from conference.menu_sections import SECTIONS
 from conference.models import Edition, MenuItem, Page
-from content.querysets import moment
+from content.querysets import at_or_now
 from pagecache.per_revision import cached_per_revision
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class FilledSections:
 
 def filled_sections(edition: Edition, at: datetime | None = None) -> FilledSections:
     """Return what an edition has. One query."""
-    key, at = edition.pk, moment(at)
+    key, at = edition.pk, at_or_now(at)
     exists = {
         f"has_{section.name}": ExpressionWrapper(
             reduce(or_, map(Exists, section.rows(key, at))), BooleanField()
@@ -200,12 +200,12 @@ def filled_sections(edition: Edition, at: datetime | None = None) -> FilledSecti
     return FilledSections(sections, pages, rows[0]["has_menu"])
 
 
-def counts(edition: Edition, at: datetime | None = None) -> dict[str, int]:
+def count_section_rows(edition: Edition, at: datetime | None = None) -> dict[str, int]:
     """Return how many public rows fill the sections that a home page counts. One query."""
     numbers = {}
     for section in SECTIONS.values():
         if section.counted and section.rows:
-            (rows,) = section.rows(edition.pk, moment(at))
+            (rows,) = section.rows(edition.pk, at_or_now(at))
             number = rows.order_by().values("edition").annotate(n=Count("pk")).values("n")
             numbers[f"number_{section.name}"] = Coalesce(Subquery(number), 0)
     row = Edition.objects.filter(pk=edition.pk).annotate(**numbers).values(*numbers).get()

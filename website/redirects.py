@@ -14,7 +14,7 @@ from papers.models import Paper
 from schedule.models import Presentation, Session
 
 # Pages of an edition that had one address.
-PAGES = {
+OLD_PAGES = {
     "": "website:edition",
     "index.html": "website:edition",
     "calendar": "schedule:index",
@@ -38,16 +38,16 @@ EVENT_PAGES = {
 }
 # Parameters in which old addresses carry what was searched for.
 SEARCH_WORDS = ("search", "query", "q")
-EVENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+EVENT_UID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @require_safe
 def old_page(request: HttpRequest, year: int, page: str = "") -> HttpResponse:
     """Redirect an edition's page, with the words that were searched for."""
-    view = PAGES.get(page.rstrip("/"))
+    view = OLD_PAGES.get(page.rstrip("/"))
     if view is None:
         raise Http404("No such page.")
-    url = reverse(view, args=[edition_of(year).slug])
+    url = reverse(view, args=[get_edition_of_year(year).slug])
     words = next((request.GET[name] for name in SEARCH_WORDS if request.GET.get(name)), "")
     if words and view in {"papers:list", "website:edition_search"}:
         url = f"{url}?{urlencode({'q': words})}"
@@ -57,7 +57,7 @@ def old_page(request: HttpRequest, year: int, page: str = "") -> HttpResponse:
 @require_safe
 def old_events(request: HttpRequest, year: int, kind: str) -> HttpResponse:
     view = EVENT_PAGES.get(kind.lower().replace("-", " ").strip(), "schedule:index")
-    return redirect(reverse(view, args=[edition_of(year).slug]), permanent=True)
+    return redirect(reverse(view, args=[get_edition_of_year(year).slug]), permanent=True)
 
 
 @require_safe
@@ -66,13 +66,13 @@ def old_day(request: HttpRequest, year: int, month: int, day: int) -> HttpRespon
         shown = date(year, month, day)
     except (OverflowError, ValueError) as error:
         raise Http404("No such day.") from error
-    return redirect("schedule:day", edition_of(year).slug, shown.isoformat(), permanent=True)
+    return redirect("schedule:day", get_edition_of_year(year).slug, shown.isoformat(), permanent=True)
 
 
 @require_safe
 def old_event(request: HttpRequest, year: int, kind: str, uid: str) -> HttpResponse:
     """Redirect an oral, a poster, a session, a workshop or a tutorial."""
-    return redirect(event(year, uid), permanent=True)
+    return redirect(get_event(year, uid), permanent=True)
 
 
 @require_safe
@@ -80,11 +80,11 @@ def old_schedule(request: HttpRequest, year: int) -> HttpResponse:
     """Redirect the oldest schedule, which showed single events by a parameter."""
     uid = request.GET.get("showEvent")
     if uid is None:
-        return redirect("schedule:index", edition_of(year).slug, permanent=True)
-    return redirect(event(year, uid), permanent=True)
+        return redirect("schedule:index", get_edition_of_year(year).slug, permanent=True)
+    return redirect(get_event(year, uid), permanent=True)
 
 
-def edition_of(year: int) -> Edition:
+def get_edition_of_year(year: int) -> Edition:
     """Return the published edition of a year, first the one whose address is the year."""
     editions = Edition.objects.published().filter(year=year)
     ordered = sorted(editions, key=lambda edition: (edition.slug != str(year), edition.slug))
@@ -94,9 +94,9 @@ def edition_of(year: int) -> Edition:
     return found
 
 
-def event(year: int, uid: str) -> Presentation | Session | Paper:
+def get_event(year: int, uid: str) -> Presentation | Session | Paper:
     """Return the public presentation, session or paper of that year with this identifier."""
-    if EVENT.fullmatch(uid):
+    if EVENT_UID.fullmatch(uid):
         for model in (Presentation, Session, Paper):
             found: Presentation | Session | Paper | None = (
                 model.objects.published().filter(edition__year=year, uid=uid).order_by("pk").first()

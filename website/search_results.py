@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 import markup
 from conference.models import Edition, Page
-from content.page_paths import framed
+from content.page_paths import with_edition
 from papers.models import Paper
 from papers.rows import PaperRow
 from people.models import Person
@@ -81,7 +81,7 @@ def results_by_hit(
         found |= {of_kind[row.pk]: row for row in rows}
     people = [row.pk for hit, row in found.items() if hit.kind == "person"]
     keys = {kind: [row.pk for hit, row in found.items() if hit.kind == kind] for kind in ("session", "talk")}
-    spoken = people_in(keys["session"], keys["talk"])
+    spoken = people_by_row(keys["session"], keys["talk"])
     for hit, row in found.items():
         if hit.kind in keys:
             row.shown_people = spoken.get((hit.kind, row.pk), ())
@@ -117,7 +117,9 @@ def public_rows(kind: str) -> Any:
             return Page.objects.published()
 
 
-def people_in(sessions: Collection[int], talks: Collection[int]) -> dict[tuple[str, int], list[PersonLink]]:
+def people_by_row(
+    sessions: Collection[int], talks: Collection[int]
+) -> dict[tuple[str, int], list[PersonLink]]:
     """Return who has a role in each session and speaks in each talk, in order. At most one query."""
     if not sessions and not talks:
         return {}
@@ -154,7 +156,7 @@ def person_result(
     return SearchResult(
         gettext("Person"),
         highlight(row.name, query, Field.PEOPLE),
-        framed(row.get_absolute_url(), edition.slug if edition else ""),
+        with_edition(row.get_absolute_url(), edition.slug if edition else ""),
         editions.get(appearance.edition) if appearance else None,
         passage=highlight(row.affiliation, query),
         person=row,
@@ -177,7 +179,7 @@ def search_result(kind: str, row: Any, query: Query, edition: Edition | None) ->
             title,
             row.get_absolute_url(),
             edition,
-            credits_of(row.shown_authors, query, edition),
+            people_credits(row.shown_authors, query, edition),
             passage,
             row.begins,
             place=row.place_name or "",
@@ -197,7 +199,7 @@ def search_result(kind: str, row: Any, query: Query, edition: Edition | None) ->
         title,
         url,
         edition,
-        credits_of(people, query, edition),
+        people_credits(people, query, edition),
         passage,
         start,
         end,
@@ -208,11 +210,13 @@ def search_result(kind: str, row: Any, query: Query, edition: Edition | None) ->
     )
 
 
-def credits_of(people: Iterable[Any], query: Query, edition: Edition | None) -> list[tuple[SafeString, str]]:
+def people_credits(
+    people: Iterable[Any], query: Query, edition: Edition | None
+) -> list[tuple[SafeString, str]]:
     """Return the names as shown, marked, each with the address of its person."""
     slug = edition.slug if edition else ""
     return [
-        (highlight(one.shown_name, query, Field.PEOPLE), framed(one.person.get_absolute_url(), slug))
+        (highlight(one.shown_name, query, Field.PEOPLE), with_edition(one.person.get_absolute_url(), slug))
         for one in people
     ]
 

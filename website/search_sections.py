@@ -14,8 +14,8 @@ from search.query import Query
 from website.search_results import KINDS, SearchResult, marked_papers, results_by_hit
 
 # So many of each kind are shown beside papers.
-SHOWN = {"person": 4, "session": 3, "talk": 3, "page": 3}
-SHOWN_ALONE = 12
+SHOWN_PER_KIND = {"person": 4, "session": 3, "talk": 3, "page": 3}
+SHOWN_WITHOUT_PAPERS = 12
 # Sections with a hit among so many of the best come before the papers.
 BEST_HITS = 3
 
@@ -69,8 +69,8 @@ class ResultSections:
         if self.tab:
             return self._others({self.tab: list(page.object_list)}, editions)
         few = {
-            kind: self.keys[kind][: number if self.keys["paper"] else SHOWN_ALONE]
-            for kind, number in SHOWN.items()
+            kind: self.keys[kind][: number if self.keys["paper"] else SHOWN_WITHOUT_PAPERS]
+            for kind, number in SHOWN_PER_KIND.items()
             if self.keys[kind]
         }
         shown = self._others(few, editions)

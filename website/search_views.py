@@ -14,12 +14,12 @@ from django.views.decorators.http import require_safe
 
 from conference.models import Edition
 from conference.request_edition import edition_page, published_editions
-from content.pagination import page_of
+from content.pagination import paginate
 from operations.indexing.update import refreshed
-from search.hits import find_likely, suggest
-from search.query import MAX_QUERY_CHARS, described, parse
+from search.hits import find_or_correct, suggest
+from search.query import MAX_QUERY_CHARS, describe_query, parse_query
 from website.edition_search import EditionSearch, examples
-from website.jumps import Jump, jumps
+from website.jumps import Jump, find_jumps
 from website.search_results import search_results
 from website.site_search import SiteSearch
 
@@ -50,26 +50,28 @@ def site_search(request: HttpRequest) -> HttpResponse:
     """Show what was found in all years, by kind; years and topics narrow it."""
     is_current, editions = refreshed(), published_editions(request)
     search = SiteSearch(request.GET, editions)
-    query, hits, is_corrected = find_likely(search.paper_query)
+    query, hits, is_corrected = find_or_correct(search.paper_query)
     search.add_hits(query, hits)
     context = {
         "chooser": search,
         "feed_words": search.unfiltered if query else "",
         "corrected": str(query) if is_corrected else "",
         "operators": [*OPERATORS, *SITE_OPERATORS],
-        **results(request, search, search.text),
+        **results_context(request, search, search.text),
     }
     return is_cacheable_search(render(request, "website/search.html", context), is_current)
 
 
-def results(request: HttpRequest, search: EditionSearch | SiteSearch, words: str) -> dict[str, object]:
+def results_context(
+    request: HttpRequest, search: EditionSearch | SiteSearch, words: str
+) -> dict[str, object]:
     """Return what the pages of both searches show of what was found."""
-    page = page_of(request, search.keys[search.tab or "paper"], PAGE_SIZE)
+    page = paginate(request, search.keys[search.tab or "paper"], PAGE_SIZE)
     return {
         "search_text": words,
         "search": search,
         "query": search.is_asked,
-        "understood": described(search.query),
+        "understood": describe_query(search.query),
         "page": page,
         "sections": search.sections(page, published_editions(request)),
         "base_query": search.text_query(),
@@ -86,7 +88,7 @@ def edition_search(request: HttpRequest, edition: Edition) -> HttpResponse:
     """
     is_current = refreshed()
     search = EditionSearch(request.GET, edition, timezone.now())
-    query, hits, is_corrected = find_likely(search.papers.other_query, edition.pk)
+    query, hits, is_corrected = find_or_correct(search.papers.other_query, edition.pk)
     search.add_hits(query, hits)
     words = search.papers.text
     context = {
@@ -94,10 +96,10 @@ def edition_search(request: HttpRequest, edition: Edition) -> HttpResponse:
         # The feed is of all years, in which days and rooms mean nothing.
         "feed_words": search.papers.unfiltered if query else "",
         "corrected": str(query) if is_corrected else "",
-        "everywhere": f"{reverse('website:search')}{narrowed(words, search.tab)}",
+        "everywhere": f"{reverse('website:search')}{search_query_string(words, search.tab)}",
         "operators": [*OPERATORS, *EDITION_OPERATORS],
         "examples": () if words or search.papers.values else examples(search.papers),
-        **results(request, search, words),
+        **results_context(request, search, words),
     }
     return is_cacheable_search(render(request, "website/edition_search.html", context), is_current)
 
@@ -109,34 +111,34 @@ def is_cacheable_search(response: HttpResponse, is_current: bool) -> HttpRespons
     return response
 
 
-def words_of(request: HttpRequest) -> str:
+def get_query_words(request: HttpRequest) -> str:
     return request.GET.get("q", "")[:MAX_QUERY_CHARS].strip()
 
 
-def narrowed(words: str, kind: str) -> str:
+def search_query_string(words: str, kind: str) -> str:
     return f"?{urlencode({name: value for name, value in (('q', words), ('kind', kind)) if value})}"
 
 
 @require_safe
 def site_suggestions(request: HttpRequest) -> HttpResponse:
     """Return the options of the list under the search box while somebody types; see static/js/search.js."""
-    words, is_current = words_of(request), refreshed()
-    shown = search_results(suggest(words), parse(words), published_editions(request))
+    words, is_current = get_query_words(request), refreshed()
+    shown = search_results(suggest(words), parse_query(words), published_editions(request))
     context = {
         "findings": shown,
-        "has_results": bool(parse(words)),
-        **suggested(words, jumps(request, words, None), reverse("website:search")),
+        "has_results": bool(parse_query(words)),
+        **suggestions_context(words, find_jumps(request, words, None), reverse("website:search")),
     }
     return is_cacheable_search(render(request, "website/_suggestions.html", context), is_current)
 
 
-def suggested(words: str, pages: Sequence[Jump], address: str) -> dict[str, object]:
+def suggestions_context(words: str, pages: Sequence[Jump], address: str) -> dict[str, object]:
     """Return what suggestions show beside results; the pages that are likely meant come before these."""
     return {
         "search_text": words,
         "first_jumps": [page for page in pages if page.is_likely],
         "jumps": [page for page in pages if not page.is_likely],
-        "results_address": f"{address}{narrowed(words, '')}",
+        "results_address": f"{address}{search_query_string(words, '')}",
     }
 
 
@@ -151,8 +153,8 @@ def edition_suggestions(request: HttpRequest, edition: Edition) -> HttpResponse:
         "findings": search_results(hits, query, published_editions(request), edition),
         "chips": search.papers.chips,
         "has_results": search.papers.is_asked,
-        **suggested(
-            words, jumps(request, words, edition, search.papers), request.path.removesuffix("suggest")
+        **suggestions_context(
+            words, find_jumps(request, words, edition, search.papers), request.path.removesuffix("suggest")
         ),
     }
     return is_cacheable_search(render(request, "website/_suggestions.html", context), is_current)

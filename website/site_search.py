@@ -16,11 +16,11 @@ from papers.facets import FACETS, Facet, FacetChoice
 from papers.models import Topic
 from papers.paper_search import PLAIN_SEPARATOR, Chip
 from search.engine import area_key, area_word, edition_word, kind_word
-from search.filters import Filter, Reading, edition_names, read
-from search.hits import MAX_HITS, Hit, Hits, find, scopes
-from search.query import MAX_QUERY_CHARS, Query, parse
+from search.filters import Filter, Reading, read_filters, site_vocabulary
+from search.hits import MAX_HITS, Hit, Hits, count_by_scope, find_documents
+from search.query import MAX_QUERY_CHARS, Query, parse_query
 from website.search_results import KINDS
-from website.search_sections import BEST_HITS, SHOWN, ResultSections
+from website.search_sections import BEST_HITS, SHOWN_PER_KIND, ResultSections
 
 # The parameter `edition` names the frame of a page of all years.
 PARAMETERS = {"edition": "in", "area": "topic"}
@@ -54,13 +54,13 @@ class SiteSearch(ResultSections):
     @cached_property
     def reading(self) -> Reading:
         """The words; an edition that they name narrows, if there are others."""
-        names = edition_names((one.slug, one.name, one.year) for one in self.editions.values())
-        found = read(self.text, names, plain=self.plain, known=[*self.given])
-        return found if parse(found.words) else Reading(self.text)
+        names = site_vocabulary((one.slug, one.name, one.year) for one in self.editions.values())
+        found = read_filters(self.text, names, plain=self.plain, known=[*self.given])
+        return found if parse_query(found.words) else Reading(self.text)
 
     @cached_property
     def paper_query(self) -> Query:
-        return parse(self.reading.words)
+        return parse_query(self.reading.words)
 
     @property
     def is_asked(self) -> bool:
@@ -83,11 +83,11 @@ class SiteSearch(ResultSections):
     def add_hits(self, query: Query, hits: Hits) -> None:
         """Take the best of what the words find in all years. Of more than these, all are counted."""
         self.query = query
-        counted = scopes(query) if hits.capped else Counter(hit.scope for hit in hits.page)
+        counted = count_by_scope(query) if hits.capped else Counter(hit.scope for hit in hits.page)
         self.numbers = {frozenset(scope.split()): number for scope, number in counted.items()}
         if hits.capped:
             # Papers may have left no room for others, and other years for the chosen one.
-            found = [*self._narrowed(["paper"]), *self._narrowed([*SHOWN])]
+            found = [*self._narrowed(["paper"]), *self._narrowed([*SHOWN_PER_KIND])]
         else:
             found = [hit for hit in hits.page if self._is_chosen(frozenset(hit.scope.split()))]
         self.best_kinds = {hit.kind for hit in hits.page[:BEST_HITS]}
@@ -97,7 +97,7 @@ class SiteSearch(ResultSections):
     def _narrowed(self, kinds: Sequence[str]) -> tuple[Hit, ...]:
         chosen = self.editions.get(self.values.get("edition", ""))
         edition, area = chosen.pk if chosen else None, self.values.get("area", "")
-        return find(self.query, edition=edition, kinds=kinds, area=area, limit=MAX_HITS).page
+        return find_documents(self.query, edition=edition, kinds=kinds, area=area, limit=MAX_HITS).page
 
     def _is_chosen(self, scope: frozenset[str], but: str = "") -> bool:
         """Whether these markers are of what was chosen, that of the facet `but` not counted."""
@@ -164,7 +164,7 @@ class SiteSearch(ResultSections):
     @property
     def understood_words(self) -> list[str]:
         """The words that name an edition, as they were typed without an operator."""
-        return [self.reading.written(one) for one in self._named]
+        return [self.reading.source_text(one) for one in self._named]
 
     @property
     def _named(self) -> list[Filter]:

@@ -21,7 +21,7 @@ from people.models import Institution, Person
 from schedule.models import Room, Session
 from website.menu import filled_sections
 
-PLAIN = "text/plain; charset=utf-8"
+PLAIN_TEXT = "text/plain; charset=utf-8"
 # Personal pages, searches, and combined facets, which show the same papers again.
 DISALLOWED = (
     "/admin/",
@@ -32,7 +32,7 @@ DISALLOWED = (
     "/*/papers/?*sort=random",
 )
 # Far below what is allowed, and quick to make.
-PER_FILE = 2000
+PATHS_PER_FILE = 2000
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
 # What has many pages, in an edition and beside the editions.
 EDITION_SECTIONS: dict[str, type[Paper] | type[Session]] = {"papers": Paper, "sessions": Session}
@@ -53,28 +53,28 @@ def index(request: HttpRequest) -> HttpResponse:
         for name, size in sizes.items():
             files += [
                 (reverse("website:edition_sitemap", args=[edition.slug, name, number]), edition.changed_at)
-                for number in numbers(size)
+                for number in file_numbers(size)
             ]
     changed = revision.current(None).changed_at
     sizes = {"pages": 1, **{name: rows.objects.published().count() for name, rows in SITE_SECTIONS.items()}}
     for name, size in sizes.items():
-        files += [(reverse("website:sitemap", args=[name, number]), changed) for number in numbers(size)]
-    return reply("sitemapindex", "sitemap", files)
+        files += [(reverse("website:sitemap", args=[name, number]), changed) for number in file_numbers(size)]
+    return xml_response("sitemapindex", "sitemap", files)
 
 
-def numbers(size: int) -> range:
-    return range(1, ceil(size / PER_FILE) + 1)
+def file_numbers(size: int) -> range:
+    return range(1, ceil(size / PATHS_PER_FILE) + 1)
 
 
 @edition_page
 def edition_sitemap(request: HttpRequest, edition: Edition, section: str, page: int) -> HttpResponse:
     if section == "pages":
-        return listed(page_paths(edition) if page == 1 else [], edition.changed_at)
+        return sitemap_response(page_paths(edition) if page == 1 else [], edition.changed_at)
     if section not in EDITION_SECTIONS:
         raise Http404("There is no such site map.")
     rows = EDITION_SECTIONS[section].objects.published().filter(edition=edition)
-    shown = rows.order_by("uid").only("uid", "title", "edition")[places(page)]
-    return listed(paths_of(shown, edition), edition.changed_at)
+    shown = rows.order_by("uid").only("uid", "title", "edition")[file_slice(page)]
+    return sitemap_response(paths_of(shown, edition), edition.changed_at)
 
 
 @require_safe
@@ -83,18 +83,20 @@ def sitemap(request: HttpRequest, section: str, page: int) -> HttpResponse:
     if section == "pages":
         fixed = map(reverse, ("people:list", "people:institutions", "papers:all_awards"))
         free = Page.objects.published().filter(edition=None).order_by("slug")
-        return listed([*fixed, *(one.get_absolute_url() for one in free)] if page == 1 else [], changed)
+        return sitemap_response(
+            [*fixed, *(one.get_absolute_url() for one in free)] if page == 1 else [], changed
+        )
     if section not in SITE_SECTIONS:
         raise Http404("There is no such site map.")
     model = SITE_SECTIONS[section]
     columns = ("uid", "name") if model is Person else ("slug",)
-    shown = model.objects.published().order_by(columns[0]).only(*columns)[places(page)]
-    return listed([row.get_absolute_url() for row in shown], changed)
+    shown = model.objects.published().order_by(columns[0]).only(*columns)[file_slice(page)]
+    return sitemap_response([row.get_absolute_url() for row in shown], changed)
 
 
-def places(page: int) -> slice:
+def file_slice(page: int) -> slice:
     """Return which addresses are in the file with this number; none in file 0."""
-    return slice(max(0, page - 1) * PER_FILE, page * PER_FILE)
+    return slice(max(0, page - 1) * PATHS_PER_FILE, page * PATHS_PER_FILE)
 
 
 def page_paths(edition: Edition) -> list[str]:
@@ -115,14 +117,14 @@ def paths_of(rows: Iterable[Paper | Session | Topic | Room | Page], edition: Edi
     return found
 
 
-def listed(paths: list[str], changed: datetime) -> HttpResponse:
+def sitemap_response(paths: list[str], changed: datetime) -> HttpResponse:
     """Return the addresses as a site map; a page without any does not exist."""
     if not paths:
         raise Http404("There is no such site map.")
-    return reply("urlset", "url", [(path, changed) for path in paths])
+    return xml_response("urlset", "url", [(path, changed) for path in paths])
 
 
-def reply(root: str, part: str, entries: Iterable[tuple[str, datetime | None]]) -> HttpResponse:
+def xml_response(root: str, part: str, entries: Iterable[tuple[str, datetime | None]]) -> HttpResponse:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<{root} xmlns="{NAMESPACE}">']
     for path, changed in entries:
         when = f"<lastmod>{changed.isoformat(timespec='seconds')}</lastmod>" if changed else ""
@@ -137,7 +139,9 @@ def reply(root: str, part: str, entries: Iterable[tuple[str, datetime | None]]) 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
     lines = ["User-agent: *", *(f"Disallow: {path}" for path in DISALLOWED), ""]
-    return HttpResponse("\n".join([*lines, f"Sitemap: {absolute('/sitemap.xml')}", ""]), content_type=PLAIN)
+    return HttpResponse(
+        "\n".join([*lines, f"Sitemap: {absolute('/sitemap.xml')}", ""]), content_type=PLAIN_TEXT
+    )
 
 
 @require_safe
@@ -164,4 +168,4 @@ def llms(request: HttpRequest) -> HttpResponse:
         files = absolute(reverse("exchange:downloads", args=[one.slug]))
         home = absolute(one.get_absolute_url())
         lines.append(f"- [{one.name}]({home}): {one.date_line}; [files of the whole program]({files})")
-    return HttpResponse("\n".join([*lines, ""]), content_type=PLAIN)
+    return HttpResponse("\n".join([*lines, ""]), content_type=PLAIN_TEXT)

@@ -34,7 +34,7 @@ old_addresses = [
     *with_or_without_slash("Conferences/<year:year>/Schedule", redirects.old_schedule, "older-schedule"),
 ]
 
-own: list[URLPattern | URLResolver] = [
+site_urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", readiness.healthz, name="healthz"),
     path("readyz", readiness.readyz, name="readyz"),
     path("metrics", readiness.metrics_page, name="metrics"),
@@ -71,5 +71,5 @@ urlpatterns = [
     path("", include("papers.urls")),
     path("", include("schedule.urls")),
     path("", include("exchange.urls")),
-    path("", include((own, "website"))),
+    path("", include((site_urlpatterns, "website"))),
 ]

@@ -18,11 +18,11 @@ from conference.request_edition import current_edition, edition_page, published_
 from content.pagination import BadParameter
 from website.context_processors import home_head
 from website.edition_home import home_context
-from website.front_page import front_page
+from website.front_page import front_page_context
 
 # In seconds.
 RETRY_AFTER = "30"
-API = "/api/"
+API_PREFIX = "/api/"
 
 
 @require_safe
@@ -31,7 +31,7 @@ def home(request: HttpRequest) -> HttpResponseBase:
     editions = published_editions(request)
     current = current_edition(editions)
     if current is None or len({edition.conference_id for edition in editions}) > 1:
-        return render(request, "website/conferences.html", front_page(editions, timezone.now()))
+        return render(request, "website/conferences.html", front_page_context(editions, timezone.now()))
     show_edition(request, current)
     return edition_home(request, edition=current.slug)
 
@@ -72,7 +72,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     is_away = isinstance(sys.exception(), OperationalError | InterfaceError)
     status = 503 if is_away else 500
     headers = {"Retry-After": RETRY_AFTER, "Cache-Control": "no-store"} if is_away else {}
-    if request.path.startswith(API):
+    if request.path.startswith(API_PREFIX):
         words = _("The site is temporarily unavailable.") if is_away else _("Something went wrong.")
         return JsonResponse({"detail": words}, status=status, headers=headers)
     # Without the request: the context processors may be what failed.

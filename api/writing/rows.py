@@ -22,7 +22,7 @@ from api.writing.bodies import Body
 from api.writing.responses import rows_of_part, summary_of
 from conference.models import Edition
 from content.models import Content, Ordered
-from content.ordering import put_at, reorder
+from content.ordering import move_to, reorder
 from content.row_values import is_recorded
 
 POSITION = "position"
@@ -109,7 +109,7 @@ def save_parts_and_position(resource: Resource, row: Content, body: Body, caller
         if name in body:
             write_part(part, name, row, body[name], caller)
     if isinstance(row, Ordered) and body.get(POSITION):
-        put_at(row, body[POSITION])
+        move_to(row, body[POSITION])
 
 
 def delete(row: Content, reader: Reader) -> None:

@@ -19,8 +19,8 @@ from django.utils.translation import get_language, gettext, ngettext, pgettext
 from conference import page_metadata
 from conference.models import Edition
 from content import languages, licenses, page_paths, times
-from content.querysets import moment
-from pagecache.fragments import rendered, rendered_each
+from content.querysets import at_or_now
+from pagecache.fragments import render_cached, render_each_cached
 
 register = template.Library()
 
@@ -57,26 +57,26 @@ def moment_tag(
 
 @register.simple_tag
 def known_licenses() -> Sequence[licenses.License]:
-    return licenses.KNOWN
+    return licenses.KNOWN_LICENSES
 
 
 @register.filter("license")
 def license_filter(entered: str) -> licenses.License | None:
-    return licenses.license_of(entered)
+    return licenses.find_license(entered)
 
 
 @register.simple_tag
 def second(start: datetime, end: datetime | None, edition: Edition) -> SafeString:
     """The same span in the second zone of a hybrid conference; nothing where there is none."""
     zone = edition.second_zone
-    words = times.elsewhere(start, end or start, edition.zone, zone) if zone else ""
+    words = times.time_range_in_other_zone(start, end or start, edition.zone, zone) if zone else ""
     return format_html(' <span class="second">{}</span>', words) if words else SafeString("")
 
 
 @register.filter
 def clock(moment: datetime, edition: Edition) -> SafeString:
     """Wall time at the venue: 08:15."""
-    return moment_tag(moment, edition, times.clock(moment, edition.zone))
+    return moment_tag(moment, edition, times.clock_time(moment, edition.zone))
 
 
 @register.filter
@@ -119,7 +119,7 @@ def time_range(start: datetime, end: datetime, edition: Edition) -> SafeString:
 @register.simple_tag
 def when(start: datetime, end: datetime, edition: Edition) -> SafeString:
     """Tue 6 Apr, 08:00 to 08:15 PDT."""
-    words = times.when(start, end, edition.zone)
+    words = times.day_and_time_range(start, end, edition.zone)
     return moment_tag(start, edition, words, end) + second(start, end, edition)
 
 
@@ -132,7 +132,7 @@ def no_time(edition: Edition, at: datetime | None = None) -> str:
 @register.simple_tag
 def is_over(edition: Edition, at: datetime | None = None) -> bool:
     """Whether the edition is in the past: pages speak of it so."""
-    return edition.day_of(moment(at)) > edition.end_date
+    return edition.day_of(at_or_now(at)) > edition.end_date
 
 
 @register.filter
@@ -163,13 +163,13 @@ def clock_range(start: datetime, end: datetime | None, edition: Edition) -> Safe
     """08:00 <span>to 08:15 PDT</span>, each a <time>; without a shared end only the start and its zone."""
     zone = edition.zone
     first = times.zone_label(start, zone)
-    begin = moment_tag(start, edition, times.clock(start, zone), end)
+    begin = moment_tag(start, edition, times.clock_time(start, zone), end)
     beside = second(start, end, edition)
     if end is None or end == start:
         return format_html('{} <span class="tz">{}</span>{}', begin, first, beside)
     last = times.zone_label(end, zone)
     begin_zone = "" if first == last else format_html(' <span class="tz">{}</span>', first)
-    until = moment_tag(end, edition, times.until(start, end, zone), until=True)
+    until = moment_tag(end, edition, times.end_time(start, end, zone), until=True)
     # The rest of the range; in a narrow column it is below the start.
     words = pgettext("end of a span of time", "to {end}")
     rest = format_html(words, end=format_html("{} {}", until, last))
@@ -185,7 +185,7 @@ def board(label: str) -> str:
 @register.filter
 def framed(row: Any, edition: Any) -> str:
     """The page of a person or an institution, which keeps the frame of this edition, if any."""
-    return page_paths.framed(row.get_absolute_url(), edition.slug if edition else "")
+    return page_paths.with_edition(row.get_absolute_url(), edition.slug if edition else "")
 
 
 @register.filter
@@ -234,7 +234,7 @@ def _drawn(url: str) -> str:
 @register.simple_tag
 def language() -> str:
     """The language of the interface as pages name it; English has no country."""
-    return languages.html_tag()
+    return languages.html_lang()
 
 
 def numbered(number: int) -> dict[str, str]:
@@ -300,13 +300,13 @@ def digits(number: int, prefix: str) -> str:
 @register.simple_tag
 def fragment(name: str, **values: object) -> SafeString:
     """The piece that this template makes of these values; it sees nothing else of the page."""
-    return rendered(name, values)
+    return render_cached(name, values)
 
 
 @register.simple_tag
 def fragment_each(template: str, name: str, rows: Iterable[Model], **values: object) -> SafeString:
     """The pieces of rows, one behind the other: each is in the template by this name, beside the values."""
-    return rendered_each(template, name, rows, values)
+    return render_each_cached(template, name, rows, values)
 
 
 @register.simple_block_tag(takes_context=True)
@@ -321,6 +321,6 @@ def pagetitle(context: template.Context, content: str) -> SafeString:
 def crumbs_data(context: template.Context, crumbs: Sequence[tuple[str, str]]) -> SafeString:
     """The way down to the page as linked data: from the edition's home, or that of the site."""
     edition: Any = context.get("edition")
-    home = edition.get_absolute_url() if edition else f"/{languages.prefix(get_language())}"
+    home = edition.get_absolute_url() if edition else f"/{languages.path_prefix(get_language())}"
     top = (str(edition or context.get("site_name", "")), home)
     return page_metadata.json_ld(page_metadata.breadcrumbs([top, *crumbs]))

@@ -18,7 +18,7 @@ from content.array_lookup import AnyOf
 from content.editions import get_edition_model
 from content.history import ERASURE, ChangeSet, Origin, RowChange, RowChangeQuerySet
 from content.preview_context import GATES
-from content.row_values import BATCH_ROWS, Values, read_keys, related_model
+from content.row_values import BATCH_ROWS, Values, read_values_by_key, related_model
 
 if TYPE_CHECKING:
     from content.models import Content
@@ -53,7 +53,7 @@ class Span(NamedTuple):
     edition: int | None = None
 
 
-class Former(NamedTuple):
+class FormerState(NamedTuple):
     """A row that was public: its values when it last was, when that ended, and since when it is reported."""
 
     key: int
@@ -63,9 +63,9 @@ class Former(NamedTuple):
     until: datetime
 
 
-def former(
+def formerly_public(
     model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime
-) -> list[Former]:
+) -> list[FormerState]:
     """Return those of the rows that ceased to be public as they were deleted or withdrawn, by `until`.
 
     Or as what they belong to was. What became a draft, was hidden or postponed is not reported, nor what went
@@ -89,13 +89,13 @@ def _untitled(values: Values) -> Values:
 
 
 # By key of a row: what is reported of it, `None` if it is public.
-type Reported = dict[int, Former | None]
+type Reported = dict[int, FormerState | None]
 
 
 def _reported(
     model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime, levels: int = 3
 ) -> Reported:
-    """Return the rows that are public, and those that `former()` is about."""
+    """Return the rows that are public, and those that `formerly_public()` is about."""
     when = model.public_when
     if when is None:
         return {}
@@ -105,7 +105,7 @@ def _reported(
     names = {*when.having, *when.within, *filter(None, [when.since])}
     later = {
         key: [span for span in spans if span.end > ended[key].end]
-        for key, spans in states(model, ended, names, at).items()
+        for key, spans in past_states(model, ended, names, at).items()
     }
     ended = {key: last for key, last in ended.items() if all(_is_out(span, when, at) for span in later[key])}
     gates = open_spans({last.edition for last in ended.values() if last.edition}, when.gates, at)
@@ -126,7 +126,7 @@ def _reported(
     return found
 
 
-def _lost(key: int, last: Span, later: list[Span], around: Mapping[str, Reported]) -> Former | None:
+def _lost(key: int, last: Span, later: list[Span], around: Mapping[str, Reported]) -> FormerState | None:
     """Return a row if its last public span ended by a deletion or withdrawal, of it or what it belonged to.
 
     `later` is what became of it. All that it belonged to then or belongs to now has to be public or reported,
@@ -141,7 +141,7 @@ def _lost(key: int, last: Span, later: list[Span], around: Mapping[str, Reported
             if gone := reported[target]:
                 until = max(until, gone.until)
                 is_lost = is_lost or (target == _key(last, name) and gone.ended == last.end)
-    return Former(key, last.values, last.edition, last.end, until) if is_lost else None
+    return FormerState(key, last.values, last.edition, last.end, until) if is_lost else None
 
 
 def _is_out(span: Span, when: PublicWhen, at: datetime) -> bool:
@@ -166,7 +166,7 @@ def public_spans(
     names |= {EDITION} if has_edition else set()
     rows = {
         key: [span for span in spans if _has(span.values, when.having)]
-        for key, spans in states(model, keys, names, at).items()
+        for key, spans in past_states(model, keys, names, at).items()
     }
     if when.since:
         rows = {key: [*_since(spans, when.since)] for key, spans in rows.items()}
@@ -182,14 +182,14 @@ def public_spans(
     return rows
 
 
-def states(
+def past_states(
     model: type[Model], keys: Collection[int], names: Collection[str], at: datetime
 ) -> dict[int, list[Span]]:
     """Return the values that each row had up to `at`, the earliest first: what is now, and walked back."""
     wanted = [*keys]
     changes = _changes(model, wanted, [*names])
     found: dict[int, list[Span]] = {}
-    now = read_keys(model, wanted, names)
+    now = read_values_by_key(model, wanted, names)
     for key in wanted:
         values, end, spans = now.get(key), at, []
         for moment, kind, recorded in changes[key]:
@@ -240,7 +240,7 @@ def open_spans(editions: Collection[int], gates: Iterable[str], at: datetime) ->
     """Return when all of these gates of each edition were open."""
     names = [*gates]
     found: dict[int, list[Span]] = {}
-    for key, spans in states(get_edition_model(), editions, GATES, at).items():
+    for key, spans in past_states(get_edition_model(), editions, GATES, at).items():
         open_ = [span for span in spans if all(span.values[name] for name in names)]
         found[key] = _joined(span for one in open_ if (span := _begun(one, names)) is not None)
     return found
@@ -303,7 +303,7 @@ def _overlap(span: Span, other: Span) -> Iterable[Span]:
         yield span._replace(start=start, end=end)
 
 
-def candidates(
+def candidate_keys(
     model: "type[Content]", editions: Collection[int] | None, at: datetime, since: datetime = EARLIEST
 ) -> set[int]:
     """Return the keys of rows that may have ceased to be public since then, of these editions or of all.
@@ -351,7 +351,7 @@ def _withdrawn(
     return found
 
 
-def keys_of(model: "type[Content]", edition: int | None, column: str, value: object) -> set[int]:
+def keys_with_value(model: "type[Content]", edition: int | None, column: str, value: object) -> set[int]:
     """Return the keys of the rows that have this value, an id, or had it when they were deleted."""
     if column == "pk":
         return {int(str(value))}

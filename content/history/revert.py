@@ -1,6 +1,6 @@
 """Reverting of recorded changes: a plan of what it would do now, and doing it, which is a change itself.
 
-- `version_plan`: one row and its parts back to a version; `return_plan`: a deleted row with its dependents.
+- `version_plan`: one row and its parts back to a version; `restore_plan`: a deleted row with its dependents.
 - `undo_plan`: a change set as a whole, such as an import or a bulk action. What was changed since stays.
 - `revert` applies a plan, all or nothing.
 """
@@ -19,24 +19,24 @@ from django.utils.translation import gettext as _
 
 from content import bulk, revision
 from content.actor import User
-from content.bulk import BulkChange, why_refused, without_long_texts
+from content.bulk import BulkChange, apply_and_validate, defer_long_texts
 from content.history import ChangeSet, Origin, RowChange
 from content.history.recording import is_container, recording
 from content.models import Content, Ordered
-from content.ordering import PARKED, close_gaps, has_places, owners_below
+from content.ordering import PARKED_FROM, close_gaps, is_ordered, owner_keys
 from content.row_values import (
     BATCH_ROWS,
     Key,
     Values,
     content_model,
-    held_rows,
     is_recorded,
-    linked,
-    links,
-    part_of,
+    linked_keys,
+    many_to_many_fields,
+    owner_fields,
     recorded_fields,
     related_model,
     relation_targets,
+    values_in_memory,
 )
 
 type RowKeys = dict[type[Content], set[int]]
@@ -54,7 +54,7 @@ class CannotRevertError(Exception):
 
 
 @dataclass(slots=True)
-class Earlier:
+class EarlierRow:
     """A row before certain changes: all of it, some fields of it, or not there."""
 
     state: Literal["fields", "whole", "absent"] = "fields"
@@ -114,15 +114,15 @@ def keys_by_model(steps: Iterable[RevertStep]) -> RowKeys:
 # What changes are reverted
 
 
-def earlier(changes: Iterable[RowChange]) -> dict[Key, Earlier]:
+def earlier_rows(changes: Iterable[RowChange]) -> dict[Key, EarlierRow]:
     """Return the rows as they were before these changes."""
-    found: dict[Key, Earlier] = {}
+    found: dict[Key, EarlierRow] = {}
     for change in sorted(changes, key=lambda one: -one.pk):
-        row = found.setdefault(change.key, Earlier())
+        row = found.setdefault(change.key, EarlierRow())
         if change.kind == Kind.CREATED:
-            found[change.key] = Earlier("absent")
+            found[change.key] = EarlierRow("absent")
         elif change.kind == Kind.DELETED:
-            found[change.key] = Earlier("whole", change.before())
+            found[change.key] = EarlierRow("whole", change.before())
         else:
             row.values |= change.before()
     return found
@@ -163,12 +163,12 @@ def version_plan(row: Model, change_set: int) -> list[RevertStep]:
     found = [*later.filter(model=label, object_id=row.pk), *later.of_parts(f"{label}:{row.pk}")]
     deleted = [change for change in found if change.kind == Kind.DELETED]
     changes = {change.pk: change for change in [*found, *with_dependents(deleted)]}
-    return _differing(compare(earlier(changes.values()), editable=True))
+    return _differing(compare_rows(earlier_rows(changes.values()), editable=True))
 
 
-def return_plan(deleted: RowChange) -> list[RevertStep]:
+def restore_plan(deleted: RowChange) -> list[RevertStep]:
     """Plan to bring a deleted row back, with all that went with it."""
-    return _differing(compare(earlier(with_dependents([deleted]))))
+    return _differing(compare_rows(earlier_rows(with_dependents([deleted]))))
 
 
 def undo_plan(
@@ -183,7 +183,7 @@ def undo_plan(
     others = [change for change in changes if change.kind != Kind.CREATED]
     by_row = by_row and all(map(_is_plain, others))
     plan = RevertPlan()
-    steps = compare(earlier(others))
+    steps = compare_rows(earlier_rows(others))
     if permitted:
         theirs = permitted(steps)
         plan.kept += [KeptRow("", _("You don’t have permission to change it."))] * (len(steps) - len(theirs))
@@ -202,17 +202,18 @@ def undo_plan(
 
 
 def _is_plain(change: RowChange) -> bool:
-    return change.kind == Kind.CHANGED and not change.values.keys() & not_plain(content_model(change.model))
+    singly_saved = singly_saved_fields(content_model(change.model))
+    return change.kind == Kind.CHANGED and not change.values.keys() & singly_saved
 
 
 @cache
-def not_plain(model: "type[Content]") -> frozenset[str]:
+def singly_saved_fields(model: "type[Content]") -> frozenset[str]:
     """Return what `update()` cannot put back: text follows from it, it is unique, or it leads to many."""
     unique = {one.name for one in model._meta.concrete_fields if one.unique}
     for rule in model._meta.constraints:
         if isinstance(rule, UniqueConstraint) and bulk.POSITION not in rule.fields:
             unique.update(rule.fields)
-    return frozenset({*unique, *model.derived_from, *links(model)})
+    return frozenset({*unique, *model.derived_from, *many_to_many_fields(model)})
 
 
 def _keep_edited(plan: RevertPlan, step: RevertStep, after: dict[str, list[Any]]) -> str:
@@ -236,7 +237,7 @@ def _accept(step: RevertStep, after: dict[str, list[Any]], targets: Targets) -> 
     if any(key and key not in rows for rows, key in pointed):
         return _("The row it belonged to no longer exists.")
     step.accepted = earlier_values(step, targets)
-    return why_refused(step.row, step.accepted)
+    return apply_and_validate(step.row, step.accepted)
 
 
 def earlier_values(step: RevertStep, targets: Targets) -> Values:
@@ -258,7 +259,7 @@ def earlier_targets(steps: Iterable[RevertStep]) -> Targets:
     return {target: target._base_manager.in_bulk(list(found)) for target, found in keys.items()}
 
 
-def compare(rows: dict[Key, Earlier], *, editable: bool = False) -> list[RevertStep]:
+def compare_rows(rows: dict[Key, EarlierRow], *, editable: bool = False) -> list[RevertStep]:
     """Compare rows as they were with those that are here. `editable`: leave what no form changes as it is."""
     keys: dict[str, list[int]] = defaultdict(list)
     for label, key in rows:
@@ -266,10 +267,10 @@ def compare(rows: dict[Key, Earlier], *, editable: bool = False) -> list[RevertS
     found: dict[Key, RevertStep] = {}
     for label, wanted in keys.items():
         model = content_model(label)
-        fields, many = recorded_fields(model), links(model)
+        fields, many = recorded_fields(model), many_to_many_fields(model)
         names = {name for key in wanted for name in rows[label, key].values}
         here = {row.pk: row for row in fetch_rows(model, wanted, names)}
-        far = {name: linked(model, name, here) for name in names & many.keys()}
+        far = {name: linked_keys(model, name, here) for name in names & many.keys()}
         gone = _labels_of_gone(model, [key for key in wanted if key not in here])
         for key in wanted:
             then, row = rows[label, key], here.get(key)
@@ -281,7 +282,7 @@ def compare(rows: dict[Key, Earlier], *, editable: bool = False) -> list[RevertS
                 found[label, key] = RevertStep(model, key, "remove", row, str(row))
             else:
                 shown = [n for n in then.values if n in fields and (fields[n].editable or not editable)]
-                now = held_rows(row, shown)
+                now = values_in_memory(row, shown)
                 now |= {name: far[name][key] for name in then.values if name in many}
                 pairs = {name: [now[name], then.values[name]] for name in now}
                 found[label, key] = RevertStep(model, key, "change", row, str(row), pairs)
@@ -292,7 +293,7 @@ def fetch_rows(model: "type[Content]", keys: Iterable[int], names: Iterable[str]
     return [
         row
         for batch in batched(keys, BATCH_ROWS, strict=False)
-        for row in without_long_texts(model._base_manager.filter(pk__in=batch), *names).order_by("pk")
+        for row in defer_long_texts(model._base_manager.filter(pk__in=batch), *names).order_by("pk")
     ]
 
 
@@ -320,7 +321,7 @@ def _plan_removals(
 ) -> None:
     """Plan to remove the rows that came, unless they were changed since or are needed."""
     imported = change_set.origin == Origin.IMPORT
-    going, staying = _removable(created, changed_since(change_set), plan.steps, imported=imported)
+    going, staying = _removable(created, rows_changed_since(change_set), plan.steps, imported=imported)
     if permitted is None:
         plan.steps += [RevertStep(model, key, "remove") for model, keys in going.items() for key in keys]
     else:
@@ -346,7 +347,7 @@ def _plan_removals(
         plan.kept.append(KeptRow(words, _("It has been changed since, or something else needs it.")))
 
 
-def changed_since(change_set: ChangeSet) -> set[str]:
+def rows_changed_since(change_set: ChangeSet) -> set[str]:
     """Return the names of all rows that were changed later, or whose parts were."""
     later = RowChange.objects.filter(change_set__gt=change_set.pk)
     found: set[str] = set()
@@ -396,7 +397,7 @@ def _needed(
         if relation.many_to_many or not is_recorded(other):
             continue
         name = relation.field.name
-        columns = [f"{name}_id", "pk", *(f"{owner}_id" for owner in part_of(other))]
+        columns = [f"{name}_id", "pk", *(f"{owner}_id" for owner in owner_fields(other))]
         for batch in batched(going[model], BATCH_ROWS, strict=False):
             rows = other._base_manager.filter(**{f"{name}__in": batch}).order_by().values_list(*columns)
             free = leaving.get((other, name), set())
@@ -409,7 +410,7 @@ def _goes(model: "type[Content]", row: Sequence[int | None], going: RowKeys) -> 
     key, *owners = row
     if key in going.get(model, set()):
         return True
-    for name, owner in zip(part_of(model), owners, strict=True):
+    for name, owner in zip(owner_fields(model), owners, strict=True):
         if owner is not None:
             target = related_model(model, name)
             return is_recorded(target) and owner in going.get(target, set())
@@ -439,7 +440,7 @@ def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -
         for model, keys in keys_by_model(moved).items():
             # Rows that change places get temporary positions, as these may be unique.
             rows = model._default_manager.filter(pk__in=keys)
-            rows.update(**{bulk.POSITION: F(bulk.POSITION) + PARKED})
+            rows.update(**{bulk.POSITION: F(bulk.POSITION) + PARKED_FROM})
         reasons: list[str] = []
         for step in [*_bring_back(coming), *changed]:
             try:
@@ -450,7 +451,7 @@ def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -
             raise CannotRevertError(reasons)
         close_gaps(_owners_of([*coming, *moved]))
         for step in single:
-            for name in step.pairs.keys() & links(step.model).keys():
+            for name in step.pairs.keys() & many_to_many_fields(step.model).keys():
                 manager = getattr(step.model._default_manager.get(pk=step.key), name)
                 manager.set(list(manager.model._default_manager.filter(pk__in=step.pairs[name][1])))
         together: dict[type[Content], list[BulkChange]] = {}
@@ -465,7 +466,7 @@ def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -
 
 def _owners_of(moving: Iterable[RevertStep]) -> "dict[type[Ordered], set[int]]":
     found = keys_by_model(moving)
-    return {model: owners_below(model, keys) for model, keys in found.items() if has_places(model)}
+    return {model: owner_keys(model, keys) for model, keys in found.items() if is_ordered(model)}
 
 
 def _remove(going: list[RevertStep]) -> None:
@@ -489,7 +490,7 @@ def _pointers(model: "type[Content]") -> "set[type[Model]]":
     """Return the models that point at this one, themselves or through what hangs on them."""
     found = {relation.related_model for relation in model._meta.related_objects}
     for other in [one for one in found if is_recorded(one)]:
-        found.update(related_model(other, name) for name in part_of(other)[:1])
+        found.update(related_model(other, name) for name in owner_fields(other)[:1])
     return found
 
 
@@ -547,7 +548,7 @@ def _new_row(step: RevertStep) -> Content:
     _set(row, step)
     if isinstance(row, Ordered):
         # Beyond those that moved up or out of the way; it gets its place again when the gaps are closed.
-        row.position += 2 * PARKED
+        row.position += 2 * PARKED_FROM
     return row
 
 

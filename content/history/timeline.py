@@ -15,12 +15,12 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 
 from content.history import ChangeSet, RowChange
-from content.row_values import content_model, links, recorded_fields
+from content.row_values import content_model, many_to_many_fields, recorded_fields
 
 if TYPE_CHECKING:
     from conference.models import Edition
 
-LONG = 40
+MIN_DIFF_CHARS = 40
 
 
 class RowLabels:
@@ -41,17 +41,17 @@ class RowLabels:
             for change in gone if found - {key for name, key in self.known if name == label} else ():
                 self.known.setdefault(change.key, change.label)
 
-    def of(self, label: str, key: int) -> str:
+    def get_label(self, label: str, key: int) -> str:
         model = content_model(label)
         return self.known.get((label, key)) or f"{capfirst(model._meta.verbose_name)} {key}"
 
 
-def target_of(label: str, name: str) -> str:
+def target_label(label: str, name: str) -> str:
     """Return the label of the model that a field points at, if it does."""
     model = content_model(label)
     if name in recorded_fields(model):
         target = recorded_fields(model)[name].related_model
-    elif link := links(model).get(name):
+    elif link := many_to_many_fields(model).get(name):
         target = link.related_model if link.model is model else link.model
     else:
         return ""
@@ -69,7 +69,7 @@ def change_set_rows(
         pairs = change.values if change.kind == RowChange.Kind.CHANGED else {}
         shown[change.change_set_id]["rows"].append({
             "what": str(content_model(change.model)._meta.verbose_name),
-            "label": change.label or names.of(*change.key),
+            "label": change.label or names.get_label(*change.key),
             "kind": change.kind,
             "verb": str(RowChange.Kind(change.kind).label),
             "lines": field_changes(change.model, pairs, names, edition),
@@ -80,7 +80,7 @@ def change_set_rows(
 def _named(change: RowChange) -> Iterable[tuple[str, int]]:
     yield change.key
     for name, value in change.values.items():
-        target = target_of(change.model, name)
+        target = target_label(change.model, name)
         pairs = value if change.kind == RowChange.Kind.CHANGED else [value]
         for one in pairs if target else ():
             keys = one if isinstance(one, list) else [one]
@@ -111,12 +111,12 @@ def field_label(label: str, name: str) -> str:
 def shown_value(label: str, name: str, value: object, names: RowLabels, edition: Edition | None) -> str:
     """Return a stored value as people read it: a name for a key, a time in the edition's zone."""
     found = recorded_fields(content_model(label)).get(name)
-    target = target_of(label, name)
+    target = target_label(label, name)
     if value is None or value == "" or value == []:
         return "–"
     if target:
         keys = value if isinstance(value, list) else [value]
-        return "\n".join(names.of(target, key) for key in keys if isinstance(key, int))
+        return "\n".join(names.get_label(target, key) for key in keys if isinstance(key, int))
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, list):
@@ -131,7 +131,7 @@ def shown_value(label: str, name: str, value: object, names: RowLabels, edition:
 
 def word_diff(before: str, after: str) -> list[SafeString]:
     """Mark what differs between two texts, word by word; short ones are shown as they are."""
-    if max(len(before), len(after)) < LONG:
+    if max(len(before), len(after)) < MIN_DIFF_CHARS:
         return [conditional_escape(before), conditional_escape(after)]
     old, new = (text.replace("\r\n", "\n").split(" ") for text in (before, after))
     sides: tuple[list[SafeString], list[SafeString]] = ([], [])

@@ -20,8 +20,8 @@ from django.utils.translation import gettext_lazy as _
 
 from content.history.timeline import word_diff
 from content.models import Content
-from content.ordering import put_at
-from content.versions import mark
+from content.ordering import move_to
+from content.versions import value_mark
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import format_moment, working_on
 from editorial.desk import CHECKS, Check
@@ -72,7 +72,7 @@ def compare_values(conflict: Conflict, row: Content | None) -> dict[str, object]
         "here": left,
         "there": right,
         "title": record_field_label(kind, conflict.field),
-        "seen": mark(ours),
+        "seen": value_mark(ours),
         "is_settled": ours == conflict.theirs,
         "has_moved": ours != conflict.ours,
     }
@@ -246,7 +246,7 @@ class ConflictAdmin(ReadOnlyAdmin):
             form.save()
             if conflict.field == POSITION:
                 ordered: Any = row
-                put_at(ordered, form.cleaned_data[POSITION] or 0)
+                move_to(ordered, form.cleaned_data[POSITION] or 0)
             mark_decided([conflict], Decision.EDITED, signed_in_user(request))
             return []
         if choice not in (Decision.OURS, Decision.THEIRS):

@@ -10,7 +10,7 @@ from django.utils.http import content_disposition_header
 
 import markup
 from conference.models import Edition
-from content.times import clock, zone_label
+from content.times import clock_time, zone_label
 from exchange.exports.calendars import calendar_scope
 from exchange.exports.citation_files import dump_for_citation
 from exchange.formats import bibtex, csv_files, ics
@@ -86,8 +86,8 @@ def _row(request: HttpRequest, edition: Edition, row: AgendaStop) -> list[str]:
         credits = thing.shown_speakers or (thing.paper.shown_authors if thing.paper else ())
     return [
         edition.day_of(row.start).isoformat() if row.start else "",
-        clock(row.start, edition.zone) if row.start else "",
-        clock(row.end, edition.zone) if row.end else "",
+        clock_time(row.start, edition.zone) if row.start else "",
+        clock_time(row.end, edition.zone) if row.end else "",
         zone_label(row.start, edition.zone) if row.start else "",
         thing.get_kind_display(),
         str(thing),

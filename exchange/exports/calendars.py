@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from conference.models import Edition
 from content.array_lookup import AnyOf
-from content.querysets import moment
+from content.querysets import at_or_now
 from exchange.exports.dump import NO_ROWS, Dump, dump, writing_context
 from exchange.formats.ics import CalendarScope
 from exchange.records import PaperRecord, PresentationRecord, Program, is_stated
@@ -119,7 +119,7 @@ def calendar_scope(
     edition: Edition, *, sessions: Q = NO_ROWS, presentations: Q = NO_ROWS, at: datetime | None = None
 ) -> CalendarScope:
     """Return the rows that meet the conditions, with what they need: sessions, wholes, papers and rooms."""
-    at = moment(at)
+    at = at_or_now(at)
     own = dict(edition.sessions.published(at).filter(sessions).order_by().values_list("pk", "uid"))
     columns = ("pk", "uid", "session_id", "paper_id")
     talks = list(edition.presentations.published(at).filter(presentations).order_by().values_list(*columns))

@@ -18,7 +18,7 @@ from conference.models import Announcement, Edition
 from conference.page_metadata import absolute, json_ld, license_thing, organizer
 from conference.request_edition import published_editions
 from content import revision
-from content.licenses import license_of
+from content.licenses import find_license
 from exchange.exports.citation_files import FORMATS
 from exchange.exports.dump import writing_context
 from exchange.files import Format
@@ -135,7 +135,7 @@ def dataset_json_ld(edition: Edition, files: dict[str, list[DownloadFile]]) -> S
         "description": gettext("Papers, people, sessions and times of %(edition)s, as files and over an API.")
         % {"edition": edition.name},
         "url": absolute(reverse("exchange:downloads", args=[edition.slug])),
-        "license": license_thing(license_of(edition.data_license)),
+        "license": license_thing(find_license(edition.data_license)),
         "creator": organizer(edition),
         "distribution": [
             {"@type": "DataDownload", "name": one.label, "contentUrl": absolute(one.url)}

@@ -58,7 +58,7 @@ def entry(citation: Citation) -> str:
         "url": citation.url,
         # As Zotero and DataCite write the rights of a work.
         "copyright": citation.license,
-        "keywords": markup.latex(markup.escaped(", ".join(citation.keywords))),
+        "keywords": markup.latex(markup.escape_markup(", ".join(citation.keywords))),
         "abstract": markup.latex(citation.abstract),
     }
     lines = [f"  {name} = {{{balance_braces(value)}}},\n" for name, value in fields.items() if value.strip()]
@@ -104,7 +104,7 @@ def _name(author: Author) -> str:
     """Return "Family, Suffix, Given". A part that BibTeX would misread is put in braces."""
     parts = []
     for part in (author.family, author.suffix, author.given):
-        text = balance_braces(markup.latex(markup.escaped(part)))
+        text = balance_braces(markup.latex(markup.escape_markup(part)))
         is_misread = "," in text or re.search(r"(?i)(^|\s)and(\s|$)", text)
         parts.append(f"{{{text}}}" if is_misread else text)
     family, *rest = parts

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from conference.models import Edition
 from content.array_lookup import AnyOf
 from content.models import Content
-from content.row_values import plain
+from content.row_values import to_json_value
 from exchange.imports.file_people import FilePerson
 from exchange.imports.kinds import (
     CONFERENCE,
@@ -339,7 +339,7 @@ def _with_inherited_times(kind: Kind, ours: Values, theirs: Values, rows: Editio
     same = {
         name: None
         for name in ("start", "end")
-        if theirs.get(name) and ours[name] is None and theirs[name] == plain(getattr(session, name))
+        if theirs.get(name) and ours[name] is None and theirs[name] == to_json_value(getattr(session, name))
     }
     return theirs | same
 

@@ -104,7 +104,7 @@ def load(
                     kind.save()
                 run = ImportRun(format=format_name, files=list(files), user=user, started_at=started)
                 report.run = _record_run(plan, report, run)
-                log.refer_to(report.run)
+                log.set_reference(report.run)
                 for follow in after_import:
                     # What fails now must not say that nothing was written.
                     transaction.on_commit(follow, robust=True)

@@ -17,7 +17,7 @@ from django.utils.translation import gettext
 from conference.models import Edition, MenuItem
 from content.array_lookup import AnyOf
 from content.models import Content
-from content.row_values import plain
+from content.row_values import to_json_value
 from exchange.imports.kinds import (
     AUTHORS,
     GRANTS,
@@ -225,7 +225,7 @@ class EditionRows:
 
 def field_value(row: Content, kind: Kind, name: str) -> object:
     if name not in kind.references:
-        return plain(getattr(row, name))
+        return to_json_value(getattr(row, name))
     target = getattr(row, name)
     return getattr(target, KINDS[kind.references[name]].key) if target else None
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 
 from conference.menu_sections import SECTIONS
 from content.array_lookup import AnyOf
-from content.row_values import plain
+from content.row_values import to_json_value
 from exchange.imports.kinds import GRANTS, KINDS, MENU, PERSON, Kind, Listing, Values
 from exchange.imports.match_people import MatchedPeople
 from exchange.imports.rows import EditionRows
@@ -65,7 +65,7 @@ class StatedValues:
         for name in kind.plain_fields:
             value = getattr(record, name)
             if is_stated(value) and not (name == "position" and value == 0):
-                values[name] = plain(value)
+                values[name] = to_json_value(value)
         for name, other in kind.references.items():
             value = getattr(record, name)
             if is_stated(value) and self.is_known(other, value or "", record.where, name):
@@ -156,7 +156,7 @@ class StatedValues:
                     dict.fromkeys(self.key_here("institution", slug) for slug in known)
                 )
             elif field.name != "where":
-                values[field.name] = plain(value)
+                values[field.name] = to_json_value(value)
         if listing is GRANTS and isinstance(part, GrantRecord):
             self._check_grant(part, values, record, path)
         return values

@@ -13,9 +13,9 @@ from conference.models import MenuItem
 from content import revision
 from content.array_lookup import AnyOf
 from content.history import recording
-from content.history.recording import linking
+from content.history.recording import record_link_changes
 from content.models import Content
-from content.ordering import PARKED
+from content.ordering import PARKED_FROM
 from exchange.imports.compare import ImportPlan, Progress, RowPlan
 from exchange.imports.kinds import (
     AUTHORS,
@@ -115,7 +115,7 @@ def write_lists(kind: Kind, steps: Sequence[RowPlan]) -> None:
         if wanted:
             for owners in in_batches(wanted):
                 _write_batch(listing, {owner: wanted[owner] for owner in owners})
-            revision.advance({step.row.stamped_edition() for step in steps})
+            revision.advance({step.row.get_edition_key() for step in steps})
 
 
 def _write_person_lists(steps: Sequence[RowPlan]) -> None:
@@ -166,7 +166,7 @@ def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
     if gone:
         everything.filter(pk__in=gone).delete()
     if kept:
-        everything.filter(pk__in=[part.row.pk for part in kept]).update(position=F("position") + PARKED)
+        everything.filter(pk__in=[part.row.pk for part in kept]).update(position=F("position") + PARKED_FROM)
         everything.bulk_update([part.row for part in kept], sorted(names), batch_size=UPDATED_ROWS)
     _create(listing, fresh)
     if listing is AUTHORS:
@@ -232,7 +232,7 @@ def _link(parts: list[PartRow], reused: set[int]) -> None:
         for part in parts
         for institution in part.institutions
     ]
-    with linking(Authorship, "institutions", reused):
+    with record_link_changes(Authorship, "institutions", reused):
         if reused:
             through._default_manager.filter(authorship__in=reused).delete()
         through._default_manager.bulk_create(links, batch_size=BATCH_ROWS)
@@ -285,12 +285,12 @@ def _write_provenance(
     ]
     Provenance.objects.bulk_create([row for step, row in rows if step.last_import is None])
     Provenance.objects.bulk_update([row for step, row in rows if step.last_import], ["values", "run"])
-    with recording.together() as log:
+    with recording.single_change_set() as log:
         for step, row in rows:
             if step.merge.taken and not step.is_new:
                 known = step.last_import.values if step.last_import else {}
                 before = {name: known.get(name) for name in step.merge.taken}
-                log.changed(Provenance, row.pk, before, step.merge.taken, None)
+                log.record_changed(Provenance, row.pk, before, step.merge.taken, None)
     return {(step.kind.name, step.row.pk): row.pk for step, row in rows if step.merge.clashes}
 
 

@@ -61,7 +61,7 @@ def decide(
         for key, group in groups.items():
             try:
                 if decision == Decision.THEIRS:
-                    with recording.together():
+                    with recording.single_change_set():
                         _take_theirs(group, rows.get(key))
             except CannotTakeError as error:
                 outcome.refused += [(conflict, str(error)) for conflict in group]
@@ -157,7 +157,7 @@ def write_values(kind: Kind, row: Content, values: Values, edition: Edition) -> 
         step.old = {name: current_value(kind, row, name, edition) for name in values}
         split_changed_name(row, values, step.merge)
     try:
-        with recording.together(), revision.lock():
+        with recording.single_change_set(), revision.lock():
             set_taken_values(step, finder, findings)
             findings.raise_problems()
             _validate(step)

@@ -63,7 +63,7 @@ def _undo(
         found = plan_undo(run)
         if check:
             check(found, user)
-        log.refer_to(run)
+        log.set_reference(run)
         revert(found.steps, Origin.UNDO, user, detail)
         _restore_provenance(run, found)
         run.undone_at = timezone.now()

@@ -104,8 +104,8 @@ def decode_tex(tex: str, *, is_plain: bool = False) -> str:
     if is_plain:
         return with_formulas(_emphasized(text, r"\1", r"\1"))
     if not (EMPHASIS_MARK in text or STRONG_MARK in text):
-        return with_formulas(markup.escaped(text))
-    text = UNMARKED_TEXT.sub(lambda found: markup.escaped(found[0], is_part=True), text)
+        return with_formulas(markup.escape_markup(text))
+    text = UNMARKED_TEXT.sub(lambda found: markup.escape_markup(found[0], is_part=True), text)
     stars, commands = (
         with_formulas(_emphasized(text, *signs))
         for signs in ((r"*\1*", r"**\1**"), (r"\\emph{\1}", r"\\textbf{\1}"))

@@ -59,7 +59,7 @@ def make_uid(text: str) -> str:
 
 def escape_markdown(text: str) -> str:
     """Return a text that is no Markdown, but may hold TeX, as Markdown."""
-    return markup.escaped(text, has_tex=True)
+    return markup.escape_markup(text, has_tex=True)
 
 
 def shorten_list(keys: Iterable[str]) -> str:

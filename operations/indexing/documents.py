@@ -15,7 +15,7 @@ from papers.models import Authorship, AwardGrant
 from people.models import Person, PersonName
 from people.querysets import appearance_relations, with_shown_names
 from schedule.models import Presentation, Session, SessionRole, Speaker
-from search.index import DocumentRecord, index, remove, replace
+from search.index import DocumentRecord, index_documents, remove_documents, replace_documents
 
 type Groups[T] = dict[int, list[T]]
 type Names = Groups[str]
@@ -23,14 +23,16 @@ type Names = Groups[str]
 
 def reindex(edition: Edition | None) -> int:
     """Make the index show what is public of an edition, or of the whole site; return how much changed."""
-    return replace(edition.pk if edition else None, records(edition), plain)
+    return replace_documents(edition.pk if edition else None, records(edition), plain)
 
 
 def reindex_papers(edition: Edition, uids: Collection[str]) -> int:
     """Make the index show what is public of these papers alone; return how much changed."""
     keys = list(edition.papers.filter(uid__in=uids).values_list("pk", flat=True))
     shown = list(papers(edition, keys))
-    return index(shown, plain) + remove("paper", {*keys} - {record.object_id for record in shown})
+    return index_documents(shown, plain) + remove_documents(
+        "paper", {*keys} - {record.object_id for record in shown}
+    )
 
 
 def records(edition: Edition | None) -> list[DocumentRecord]:

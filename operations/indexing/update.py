@@ -30,7 +30,7 @@ from content.replica import REPLICA
 from content.revision import SiteRevision
 from operations.indexing.documents import reindex, reindex_papers
 from people.models import PersonName
-from search.index import FOLDING, clear
+from search.index import FOLDING_VERSION, clear_edition
 from search.models import Indexed
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ PATIENCE = 1000
 _busy = threading.Lock()
 
 
-@replica.reading(allowed=False)
+@replica.read_from_replica(allowed=False)
 def refresh() -> bool:
     """Update the index; return whether it is current. One query if nothing changed.
 
@@ -125,7 +125,7 @@ def renew(key: int) -> int:
         wanted = read().wanted.get(key)
         if wanted is None:
             locked.delete()
-            return clear(key)
+            return clear_edition(key)
         if locked.state == wanted:
             return 0
         changed = reindex(Edition.objects.get(pk=key) if key else None)
@@ -222,7 +222,7 @@ def _site() -> tuple[int | None, datetime | None]:
 def _names(revision: int | None, changed_at: datetime | None) -> str:
     """Return a digest of the hidden names: a change of them is one of the site, whose state this is."""
     hidden = PersonName.objects.filter(hidden=True).order_by("pk")
-    return digest(FOLDING, VERSION, *hidden.values_list("person__name", "name", "person_id"))
+    return digest(FOLDING_VERSION, VERSION, *hidden.values_list("person__name", "name", "person_id"))
 
 
 def digest(*parts: object) -> str:

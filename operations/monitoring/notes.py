@@ -28,19 +28,19 @@ class RequestNoteMiddleware:
         return self.get_response(request)
 
     def process_view(self, request: HttpRequest, view: "View", args: object, kwargs: object) -> None:
-        note, match = request_log.note(), request.resolver_match
+        note, match = request_log.current_note(), request.resolver_match
         if note and match:
             note.view, note.route = match.view_name or "", match.route
 
 
 def begin_task(task_result: TaskResult[..., object], **sent: object) -> None:
     """Open a note for a task of a worker; one that runs inside a request shares the request's."""
-    if request_log.note() is None:
+    if request_log.current_note() is None:
         request_log.begin(task_result.id).view = task_result.task.module_path
 
 
 def end_task(task_result: TaskResult[..., object], **sent: object) -> None:
-    found = request_log.note()
+    found = request_log.current_note()
     if found is not None and found.request == task_result.id:
         request_log.end()
 
@@ -58,7 +58,7 @@ def stripped(event: dict[str, Any], hint: object) -> dict[str, Any]:
     if "logentry" in event:
         # Its parameters may contain an address.
         event["logentry"] = {"message": bare(str(event["logentry"].get("message", "")))}
-    if found := request_log.note():
+    if found := request_log.current_note():
         event["tags"] = {"request": found.request}
     for error in event.get("exception", {}).get("values", ()):
         error["value"] = bare(str(error.get("value", "")))

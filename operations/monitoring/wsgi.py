@@ -16,7 +16,7 @@ from content import replica
 from operations.monitoring import metrics
 from pagecache import request_log
 from pagecache.keys import is_anonymous_read
-from pagecache.middleware import STATUS
+from pagecache.middleware import CACHE_STATUS_KEY
 
 log = logging.getLogger("plenary.requests")
 
@@ -39,13 +39,13 @@ class MonitoringLayer:
             return start_response(status, named, exc_info) if exc_info else start_response(status, named)
 
         try:
-            with replica.reading(is_anonymous_read(environ)):
+            with replica.read_from_replica(is_anonymous_read(environ)):
                 return self.application(environ, start)
         except Exception:
             shown = "500"
             raise
         finally:
-            note.cache = environ.get(STATUS, "")
+            note.cache = environ.get(CACHE_STATUS_KEY, "")
             conclude(note, environ["REQUEST_METHOD"], shown, began)
             request_log.end()
 

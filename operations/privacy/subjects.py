@@ -12,7 +12,7 @@ from django.db.models import JSONField, Model, Q, QuerySet
 
 from accounts.sessions import AccountSession
 from content.history import RowChange
-from content.row_values import plain
+from content.row_values import to_json_value
 from exchange.models import Provenance
 from operations.privacy.inventory import TELLING
 from people.invitations import Invitation
@@ -129,7 +129,7 @@ def row(one: Model) -> dict[str, object]:
     for column in one._meta.concrete_fields:
         value = getattr(one, column.attname)
         hidden = column.name in {"password", "digest", "token_digest", "session_key", "session_data"}
-        found[column.name] = "(stored, not shown)" if hidden and value else plain(value)
+        found[column.name] = "(stored, not shown)" if hidden and value else to_json_value(value)
     return found
 
 

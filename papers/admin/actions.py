@@ -83,7 +83,7 @@ class GrantAward(BulkAction):
         says = gettext("gets the award “%(award)s”") % {"award": award}
         for place, row in enumerate(fresh, start=last + 1):
             made = AwardGrant(award=award, position=place, **{self.winner: row})
-            plan.lines.append(BulkChange(row, says, made=made))
+            plan.lines.append(BulkChange(row, says, new_row=made))
         return plan
 
 
@@ -201,7 +201,7 @@ class AddMaterial(BulkAction):
                 continue
             made.clean_in_memory()
             says = gettext("gets %(kind)s %(address)s") % {"kind": kind, "address": address}
-            plan.lines.append(BulkChange(paper, says, made=made))
+            plan.lines.append(BulkChange(paper, says, new_row=made))
         return plan
 
 

@@ -21,7 +21,7 @@ from accounts.access_scope import lookup_of
 from content.history import ChangeSet, Origin, RowChange
 from content.history.revert import CannotRevertError, undo, undo_plan
 from content.models import Content
-from content.request_keys import key_of
+from content.request_keys import parse_key
 from editorial.access import access_for
 from editorial.model_admin import ContentAdmin, admin_link
 from people.access_scope import change_sets_beyond_scope, visible_names
@@ -77,7 +77,7 @@ class MergeAdmin(ContentAdmin):
 
     def compared_rows(self, request: HttpRequest) -> list[Mergeable]:
         """Return the requested rows that the user may see."""
-        keys = [key for text in request.GET.getlist("id")[:MAX_COMPARED] if (key := key_of(text))]
+        keys = [key for text in request.GET.getlist("id")[:MAX_COMPARED] if (key := parse_key(text))]
         found = self.get_queryset(request).filter(merged_into__isnull=True).in_bulk(keys)
         return [found[key] for key in dict.fromkeys(keys) if key in found]
 
@@ -265,7 +265,7 @@ class MergeAdmin(ContentAdmin):
         form_url: str = "",
         extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
-        row = self.get_object(request, object_id) if key_of(object_id) else None
+        row = self.get_object(request, object_id) if parse_key(object_id) else None
         more: dict[str, object] = {}
         if row is not None and row.merged_into_id:
             more["merged_into_link"] = admin_link(row.merged_into)

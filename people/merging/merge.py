@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from content import revision
 from content.history import Origin
-from content.history.recording import linking, recording, row_editions
+from content.history.recording import editions_by_row, record_link_changes, recording
 from content.models import Ordered
 from content.ordering import reorder
 from content.row_values import is_recorded, recorded_fields
@@ -140,11 +140,11 @@ def _move_links(relation: ManyToManyRel, there: Model, here: Model) -> int:
     near, far = link.m2m_column_name(), link.m2m_reverse_name()
     rows = cast(type[Model], relation.through)._base_manager
     keys = list(rows.filter(**{far: there.pk}).values_list(near, flat=True))
-    with linking(link.model, link.name, keys):
+    with record_link_changes(link.model, link.name, keys):
         both = set(rows.filter(**{far: here.pk, f"{near}__in": keys}).values_list(near, flat=True))
         rows.filter(**{far: there.pk, f"{near}__in": both}).delete()
         count = rows.filter(**{far: there.pk}).update(**{far: here.pk})
-    revision.advance(row_editions(link.model, keys).values())
+    revision.advance(editions_by_row(link.model, keys).values())
     return count
 
 
@@ -221,7 +221,7 @@ def merge[R: Mergeable](
         recording(Origin.MERGE, user, detail) as log,
         revision.lock(),
     ):
-        log.refer_to(survivor)
+        log.set_reference(survivor)
         rows = _locked(type(survivor), [survivor, *merged_rows])
         survivor, merged_rows = rows[0], rows[1:]
         hidden = {*hidden_names(rows), *(names.normalize(name).casefold() for name in hide)}

@@ -33,7 +33,7 @@ def split(person: Person, name: str, rows: RowKeys, user: "User" = None) -> Pers
         new = Person(name=name)
         new.full_clean()
         new.save()
-        log.refer_to(new)
+        log.set_reference(new)
         _reassign(rows, person, new)
         mark_distinct([person, new])
         log.write()

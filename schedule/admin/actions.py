@@ -9,7 +9,7 @@ from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from accounts.access_scope import Access
-from content.bulk import BulkChange, BulkPlan, Values, validated, why_refused
+from content.bulk import BulkChange, BulkPlan, Values, apply_and_validate, plan_changes
 from editorial.access import ScopedAdmin, access_for
 from editorial.actions import (
     HAS_IT_ALREADY,
@@ -67,7 +67,7 @@ class SetSession(SetField):
     def plan(
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
     ) -> BulkPlan:
-        plan = validated(rows, lambda row: self.values(row, values), describe_move)
+        plan = plan_changes(rows, lambda row: self.values(row, values), describe_move)
         last = last_positions(values["session"])
         for line in plan.lines:
             edition = line.row.edition_id
@@ -129,18 +129,20 @@ class PutInSession(BulkAction):
                 plan.skipped.append((paper, line))
                 continue
             place += 1
-            if line.made is not None:
-                line.made.position, line.says = place, says
+            if line.new_row is not None:
+                line.new_row.position, line.summary = place, says
             else:
-                line.values["position"], line.says = place, moves
+                line.values["position"], line.summary = place, moves
             plan.lines.append(line)
         return plan
 
     def write(self, lines: list[BulkChange]) -> None:
         moved = [
-            BulkChange(line.row.waiting_presentation, line.says, line.values) for line in lines if line.values
+            BulkChange(line.row.waiting_presentation, line.summary, line.values)
+            for line in lines
+            if line.values
         ]
-        super().write([*(line for line in lines if line.made is not None), *moved])
+        super().write([*(line for line in lines if line.new_row is not None), *moved])
 
 
 def presentation_kind_in(session: Session) -> str:
@@ -159,14 +161,14 @@ def plan_presentation(
         waits.paper = paper
         paper.waiting_presentation = waits
         news: Values = {"session": session}
-        return why_refused(waits, news) or BulkChange(paper, "", news)
+        return apply_and_validate(waits, news) or BulkChange(paper, "", news)
     if paper.edition_id == session.edition_id:
         # The kinds of a conference are read once for each edition, not for each row.
         paper.edition = session.edition
     made = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
     if not access.may("add", Presentation, made):
         return gettext("You don’t have permission to add presentations there.")
-    return " ".join(validation_errors(made)) or BulkChange(paper, "", made=made)
+    return " ".join(validation_errors(made)) or BulkChange(paper, "", new_row=made)
 
 
 set_room = SetRoom(

@@ -16,7 +16,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
-from content.request_keys import key_of
+from content.request_keys import parse_key
 from editorial.access import ScopedAdmin, access_for
 from editorial.current_edition import LIST_FILTER
 from schedule.admin.state_labels import state_label
@@ -144,7 +144,7 @@ def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation
     with show_working_copy(open_copies()):
         for model in (Session, Presentation):
             keys = request.GET.getlist(str(model._meta.model_name))[:MAX_ROWS]
-            rows = model._default_manager.filter(pk__in=map(key_of, keys))
+            rows = model._default_manager.filter(pk__in=map(parse_key, keys))
             found += [
                 one for one in missing_invitations([*rows]) if access.may("add", ProgramInvitation, one)
             ]

@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from content.versions import Seen, mark
+from content.versions import Seen, value_mark
 from editorial.model_admin import ContentAdmin
 from papers.models import Authorship, Topic
 from papers.rows import natural_sort_key
@@ -121,7 +121,7 @@ class BoardAssignment(PlannedRows[PosterRow]):
 
     def current_marks(self) -> Seen:
         """Return the marks of the stored boards."""
-        return {BOARD_MARKS: {str(row.pk): mark(row.before) for row in self.rows}}
+        return {BOARD_MARKS: {str(row.pk): value_mark(row.before) for row in self.rows}}
 
 
 def sort_key_for(order: str, topics: Mapping[int, int]) -> Callable[[PosterRow], tuple[object, ...]]:

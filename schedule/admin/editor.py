@@ -18,12 +18,12 @@ from django.utils.translation import gettext_lazy as _lazy
 
 from conference.models import Edition
 from content import revision
-from content.actor import acting
+from content.actor import acting_as
 from content.history import ChangeSet, Origin
-from content.history.recording import Log, together
+from content.history.recording import Log, single_change_set
 from content.history.timeline import change_set_rows
-from content.request_keys import key_of
-from content.versions import CHOICE, MINE, THEIRS, Seen, read, signed
+from content.request_keys import parse_key
+from content.versions import CHOICE, MINE, THEIRS, Seen, read_marks, sign_marks
 from editorial.access import access_for
 from editorial.current_edition import chosen_edition, working_on
 from editorial.history_views import UNDO_REDIRECTS
@@ -48,7 +48,11 @@ MAX_LISTED_CHANGES = 40
 @contextmanager
 def one_change_set(request: HttpRequest) -> Iterator[Log]:
     """Save in one change set, one transaction and one new revision."""
-    with acting(Origin.ACTION, request.user, TIMETABLE_DETAIL), together() as log, revision.lock():
+    with (
+        acting_as(Origin.ACTION, request.user, TIMETABLE_DETAIL),
+        single_change_set() as log,
+        revision.lock(),
+    ):
         yield log
 
 
@@ -79,7 +83,7 @@ def edition_or_newest(model_admin: ContentAdmin, request: HttpRequest) -> Editio
     editions = visible_rows(model_admin, request, Edition)
     found: Edition | None = None
     if asked:
-        found = editions.filter(pk=key_of(asked)).first()
+        found = editions.filter(pk=parse_key(asked)).first()
         if found is None:
             raise Http404("No such edition.")
     elif chosen := chosen_edition(request):
@@ -101,7 +105,7 @@ def get_session(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Se
 
 def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, object] | None:
     """Return the saved changes that the address names, for the template."""
-    key = key_of(request.GET.get("saved"))
+    key = parse_key(request.GET.get("saved"))
     if not key:
         return None
     rows: Any
@@ -264,7 +268,7 @@ class PlanPage[S: Edition | Session](ABC):
             page = cls(model_admin, request, subject)
             if not page.may_save():
                 raise PermissionDenied
-            if not page.resolve(read(page.sent.get(SHOWN_FIELD, "")) or {}):
+            if not page.resolve(read_marks(page.sent.get(SHOWN_FIELD, "")) or {}):
                 found, back = page.differences(), page.address()
                 return versions_page(model_admin, request, found, page.current_marks, discard=back)
             words = page.save()
@@ -327,7 +331,7 @@ class SessionPage(PlanPage[Session]):
         shown = rows.select_related("edition", "paper", "session", "room").defer(*DEFERRED_FIELDS)
         self.read_plan(shown.order_by("position", "pk"))
         self.current_marks = self.plan.current_marks()
-        self.seen: Seen = read(self.sent.get(SEEN_FIELD, "")) or self.current_marks
+        self.seen: Seen = read_marks(self.sent.get(SEEN_FIELD, "")) or self.current_marks
         if self.sent:
             self.plan.read(self.sent, self.seen)
         self.may_change = all(
@@ -362,6 +366,6 @@ class SessionPage(PlanPage[Session]):
             "rows": self.plan.rows,
             "form": self.form,
             "wrong_count": len(self.plan.wrong),
-            "seen": signed(self.seen),
+            "seen": sign_marks(self.seen),
             "may_change": self.may_change,
         }

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from content.bulk import BulkPlan, Values, validated
+from content.bulk import BulkPlan, Values, plan_changes
 from editorial.access import access_for
 from editorial.actions import HAS_IT_ALREADY, ActionForm, SetField, Words
 from editorial.current_edition import get_working_edition
@@ -178,7 +178,7 @@ class SetKind(SetField):
         editions: dict[int, Any] = {}
         for row in rows:
             row.edition = editions.setdefault(row.edition_id, row.edition)
-        return validated(rows, lambda row: self.values(row, values), describe_kind_change)
+        return plan_changes(rows, lambda row: self.values(row, values), describe_kind_change)
 
 
 def describe_kind_change(row: Any, news: Values) -> str:

@@ -19,8 +19,8 @@ from conference.models import Announcement, Edition
 from content import revision
 from content.history import Origin
 from content.history.recording import recording
-from content.row_values import plain
-from content.versions import mark
+from content.row_values import to_json_value
+from content.versions import value_mark
 from editorial.access import access_for
 from editorial.actions import with_undo_link
 from editorial.current_edition import working_on
@@ -129,8 +129,9 @@ def announce_tool(session: Session) -> dict[str, object]:
 
 def session_mark(session: Session) -> str:
     """Return a mark of the session, to detect changes by others while a notice is written."""
-    place = [plain(session.start), plain(session.end), session.room_id, session.status, session.title]
-    return mark(place)
+    times = [to_json_value(session.start), to_json_value(session.end)]
+    place = [*times, session.room_id, session.status, session.title]
+    return value_mark(place)
 
 
 def announce_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:

@@ -47,7 +47,7 @@ def describe_place(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) 
     """Return text such as "Tue 6 Apr, 08:00 to 09:00 PDT, Hall A"."""
     words = gettext("not scheduled")
     if place.start:
-        words = times.when(place.start, place.end or place.start, edition.zone)
+        words = times.day_and_time_range(place.start, place.end or place.start, edition.zone)
     room = rooms.get(place.room, place.room)
     return f"{words}, {room}" if room else words
 

@@ -301,7 +301,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
 
     @admin.display(description=_("when"), ordering="start")
     def when(self, session: Session) -> str:
-        return times.when(session.start, session.end, session.edition.zone)
+        return times.day_and_time_range(session.start, session.end, session.edition.zone)
 
     presentation_count = count_column("presentation_rows", _("presentations"))
 
@@ -360,7 +360,7 @@ class PresentationAdmin(
         starts, ends = presentation.starts, presentation.ends
         if starts is None:
             return gettext("not scheduled")
-        return times.when(starts, max(starts, ends or starts), presentation.edition.zone)
+        return times.day_and_time_range(starts, max(starts, ends or starts), presentation.edition.zone)
 
 
 @admin.register(SessionRole)

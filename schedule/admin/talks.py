@@ -17,9 +17,9 @@ from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from content import times
-from content.ordering import reorder, reordered
-from content.row_values import plain
-from content.versions import CHOICE, MINE, THEIRS, Seen, mark
+from content.ordering import position_sort_key, reorder
+from content.row_values import to_json_value
+from content.versions import CHOICE, MINE, THEIRS, Seen, value_mark
 from papers.rows import running_order
 from schedule import clashes
 from schedule.admin.editor import SessionPage, difference_row, may_all_fields, plan_clash_context
@@ -94,7 +94,7 @@ class LineupRow(PlannedTalk[Times]):
         self.before = self.after = (self.talk.start, self.talk.end)
 
     def mark(self, value: Times) -> str:
-        return "".join(mark(plain(at)) for at in value)
+        return "".join(value_mark(to_json_value(at)) for at in value)
 
     @property
     def takes_time(self) -> bool:
@@ -265,7 +265,7 @@ class Lineup(PlannedRows[LineupRow]):
 
 def order_by_numbers(keys: Sequence[int], entered: dict[int, int]) -> list[int]:
     """Return the keys sorted by the entered positions."""
-    ranked = sorted((*reordered(entered[key], place), key) for place, key in enumerate(keys, start=1))
+    ranked = sorted((*position_sort_key(entered[key], place), key) for place, key in enumerate(keys, start=1))
     return [key for *_rank, key in ranked]
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content import times
-from content.versions import Seen, read, signed
+from content.versions import Seen, read_marks, sign_marks
 from editorial.lists import with_count
 from editorial.model_admin import ContentAdmin
 from editorial.stale_forms import SEEN_FIELD
@@ -83,7 +83,7 @@ class TimetablePage(EditionPage):
             may_move = may_all_fields(self.model_admin, self.request, "change", Session, session)
             found.rows.append(SessionRow(session, self.edition, self.rooms, is_fixed=not may_move))
         if self.sent:
-            found.read(self.sent, read(self.sent.get(SEEN_FIELD, "")) or {})
+            found.read(self.sent, read_marks(self.sent.get(SEEN_FIELD, "")) or {})
         return found
 
     def handle_button(self) -> None:
@@ -171,7 +171,7 @@ class TimetablePage(EditionPage):
             "grid": day_grid(here, self.edition.zone),
             "moved_count": len(sitting.moved),
             "wrong_count": len(sitting.wrong),
-            "seen": signed({"": {str(row.pk): "".join(row.seen) for row in shown}}),
+            "seen": sign_marks({"": {str(row.pk): "".join(row.seen) for row in shown}}),
             "zone_label": times.zone_label(bounds[0], self.edition.zone),
             "may_change": any(not row.is_fixed for row in here),
         }

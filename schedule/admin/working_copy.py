@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from conference.models import Edition
 from content.history.timeline import RowLabels, field_label, shown_value
-from content.request_keys import key_of
+from content.request_keys import parse_key
 from content.row_values import Key, content_model
 from editorial.access import access_for
 from editorial.current_edition import editions_for, format_moment, requested_edition, working_on
@@ -114,7 +114,7 @@ class WorkingCopyPage:
     @property
     def seen_version(self) -> int:
         shown = self.request.POST.get("seen_version", "")
-        return 0 if shown == "0" else key_of(shown) or -1
+        return 0 if shown == "0" else parse_key(shown) or -1
 
     @property
     def chosen_keys(self) -> list[Key]:
@@ -122,7 +122,7 @@ class WorkingCopyPage:
         found: list[Key] = []
         for line in self.request.POST.getlist("row"):
             model, _colon, text = line.rpartition(":")
-            if key := key_of(text):
+            if key := parse_key(text):
                 found.append((model, key))
         return found
 

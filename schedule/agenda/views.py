@@ -27,7 +27,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from conference.models import Edition
 from conference.request_edition import addressed_edition
-from content.languages import in_language, language_of
+from content.languages import language_of_path, path_in_language
 from content.pagination import BadParameter
 from schedule.agenda import agendas
 from schedule.agenda.agendas import SavedAgenda, plan_agenda
@@ -121,7 +121,7 @@ def stars_of(request: HttpRequest) -> list[Star]:
 
 
 def own_agenda(request: HttpRequest, edition: Edition) -> SavedAgenda | None:
-    token = request.COOKIES.get(cookie_name(language_of(request.path_info)), "")
+    token = request.COOKIES.get(cookie_name(language_of_path(request.path_info)), "")
     kept = agendas.find_agenda(edition, token) if token else None
     return kept if kept and kept.is_writable else None
 
@@ -132,7 +132,7 @@ def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     kept = own_agenda(request, edition)
     is_listed = request.method == "POST" or "s" in request.GET
     stars = stars_of(request) if is_listed else kept.stars() if kept else []
-    is_lost = cookie_name(language_of(request.path_info)) in request.COOKIES and kept is None
+    is_lost = cookie_name(language_of_path(request.path_info)) in request.COOKIES and kept is None
     note = "gone" if is_lost else request.GET.get("note", "")
     if note and note not in NOTES:
         raise BadParameter("note", note)
@@ -243,7 +243,7 @@ def set_cookies(response: HttpResponse, edition: Edition, token: str) -> None:
     """
     agenda_path = reverse("schedule:agenda", args=[edition.slug])
     for language, _name in settings.LANGUAGES:
-        name, path = cookie_name(language), in_language(agenda_path, language)
+        name, path = cookie_name(language), path_in_language(agenda_path, language)
         if not token:
             response.delete_cookie(name, path=path)
             continue

@@ -247,7 +247,7 @@ def cached_clashes(edition: Edition) -> EditionClashes:
     """
     if revision.is_locked():
         return find_clashes(edition)
-    return _cached(edition, revision.current(edition.pk), preview_context.mark(), get_language())
+    return _cached(edition, revision.current(edition.pk), preview_context.cache_key_part(), get_language())
 
 
 @lru_cache(maxsize=CACHED_EDITIONS)

@@ -261,7 +261,7 @@ class Clash:
     @property
     def when(self) -> str:
         """Its time: "Tue 6 Apr, 08:00 to 08:15 PDT"."""
-        return times.when(self.start, self.end, self.zone)
+        return times.day_and_time_range(self.start, self.end, self.zone)
 
     @property
     def is_serious(self) -> bool:

@@ -165,7 +165,7 @@ def outside_clash(program: ClashProgram, kind: ClashKind, part: ClashEvent, whol
     """Return the clash of a part that is not within its parent, at the time of the part."""
     one, other = (whole, part) if kind == ClashKind.ENDS_EARLY else (part, whole)
     subjects = (one.subject, other.subject)
-    when, span = (times.when(row.start, row.end, program.zone) for row in (part, whole))
+    when, span = (times.day_and_time_range(row.start, row.end, program.zone) for row in (part, whole))
     facts = {"one": one.subject, "other": other.subject, "when": when, "whole": span}
     return Clash(kind, Severity.SERIOUS, part.start, part.end, program.zone, subjects, facts)
 
@@ -247,7 +247,7 @@ def unavailable_clashes(
     subject = met[0].subject
     first = max(event.start, met[0].start, key=instant)
     last = max(first, min(event.end, met[-1].end, key=instant), key=instant)
-    when = tuple(times.when(span.start, span.end, program.zone) for span in met)
+    when = tuple(times.day_and_time_range(span.start, span.end, program.zone) for span in met)
     facts = {"one": event.subject, subject.model: subject, "when": NameList(when)}
     # A presenter may leave a poster for a while.
     severity = Severity.LIGHT if event.is_poster else Severity.SERIOUS

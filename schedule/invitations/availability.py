@@ -76,7 +76,7 @@ class Unavailability(models.Model):
 
     @property
     def when(self) -> str:
-        return times.when(self.start, self.end, self.edition.zone)
+        return times.day_and_time_range(self.start, self.end, self.edition.zone)
 
     def clean(self) -> None:
         if self.room and self.edition_id and self.room.edition_id != self.edition_id:

@@ -221,7 +221,7 @@ class ProgramInvitation(models.Model):
     @property
     def when(self) -> str:
         """When it is, in the edition's zone; empty while that is open."""
-        return times.when(*self.span, self.edition.zone) if self.span else ""
+        return times.day_and_time_range(*self.span, self.edition.zone) if self.span else ""
 
     @property
     def where(self) -> str:

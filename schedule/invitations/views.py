@@ -18,7 +18,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 
 from conference.models import Edition
 from conference.request_edition import published_editions, show_edition
-from content.models import turned_back
+from content.models import strip_direction_marks
 from people.secret_links import secret_page
 from schedule.invitations.models import State
 from schedule.models import ProgramInvitation, SessionRole, Speaker, Unavailability
@@ -34,7 +34,7 @@ class NoteForm(forms.Form):
     note = forms.CharField(label=gettext_lazy("Note"), max_length=2000, required=False)
 
     def clean_note(self) -> str:
-        return str(turned_back(self.cleaned_data["note"]))
+        return str(strip_direction_marks(self.cleaned_data["note"]))
 
 
 class MomentInput(forms.DateTimeInput):

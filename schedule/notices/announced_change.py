@@ -61,8 +61,8 @@ class AnnouncedChange:
         """Return the suggested text of the notice."""
         session, zone = self.session, self.session.edition.zone
         said = {
-            "when": times.when(self.to.start, self.to.end, zone),
-            "was": times.when(session.start, session.end, zone),
+            "when": times.day_and_time_range(self.to.start, self.to.end, zone),
+            "was": times.day_and_time_range(session.start, session.end, zone),
             "room": self._room(),
             "old": session.room.name if session.room else "",
         }

@@ -22,7 +22,7 @@ def moved_mark(context: dict[str, Any], thing: Any) -> SafeString | str:
     before, edition = getattr(thing, "moved_from", None), context.get("edition")
     if not before or not edition or thing.cancelled:
         return ""
-    words = times.when(before, before, edition.zone)
+    words = times.day_and_time_range(before, before, edition.zone)
     return format_html(
         ' <span class="status elsewhere">{}</span>', gettext("Moved from %(time)s") % {"time": words}
     )

@@ -14,9 +14,9 @@ from django.db.models import Model
 
 from content import preview_context
 from content.history import ChangeSet, RowChange
-from content.history.recording import Written, row_editions, watching
+from content.history.recording import WrittenRows, editions_by_row, watch_history
 from content.models import Content
-from content.replica import reading as from_replica
+from content.replica import read_from_replica as from_replica
 from content.row_values import BATCH_ROWS, Key, content_model
 from papers.models import Paper
 from people.models import Person
@@ -174,7 +174,7 @@ def edit_working_copy(
                 moved = moved_rows(copies)
                 shown = write_pending(pending_rows(copies), models)
                 shown.moved = moved
-                with watching() as watch, preview_context.working_state(f"changing {uuid4()}"):
+                with watch_history() as watch, preview_context.working_state(f"changing {uuid4()}"):
                     yield
                 taken = _collect_changes(watch.written, copies)
                 found = taken.sets()
@@ -262,7 +262,7 @@ def _pending_changes(change_set: ChangeSet, copy: WorkingCopy, rows: list[Stored
     return one
 
 
-def _collect_changes(written: list[Written], copies: Collection[WorkingCopy]) -> CollectedChanges:
+def _collect_changes(written: list[WrittenRows], copies: Collection[WorkingCopy]) -> CollectedChanges:
     """Part what was written to the history by what it changed."""
     taken = CollectedChanges({copy.edition_id: copy for copy in copies})
     # What was rolled back inside is not here.
@@ -288,7 +288,7 @@ def _collect_changes(written: list[Written], copies: Collection[WorkingCopy]) ->
         elif not is_working(row.model):
             taken.others.append(row)
     for one in written:
-        if made := _new_rows(one.made, taken.copies):
+        if made := _new_rows(one.created, taken.copies):
             taken.made.setdefault(one.change_set, {}).update(made)
     return taken
 
@@ -298,7 +298,7 @@ def _new_rows(keys: set[Key], copies: dict[int, WorkingCopy]) -> dict[Key, Worki
     found: dict[Key, WorkingCopy] = {}
     for label in {label for label, _key in keys if is_working(label)}:
         own = [key for name, key in keys if name == label]
-        for key, edition in row_editions(content_model(label), own).items():
+        for key, edition in editions_by_row(content_model(label), own).items():
             if edition in copies:
                 found[label, key] = copies[edition]
     return found

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from conference.models import Edition
 from content.history import ChangeSet, RowChange
-from content.history.timeline import RowLabels, field_changes, target_of
+from content.history.timeline import RowLabels, field_changes, target_label
 from schedule.working_copy.models import PendingChanges
 from schedule.working_copy.pending import CHANGED, CREATED, Pairs, PendingRow
 
@@ -49,7 +49,7 @@ def referenced_rows(rows: Iterable[PendingRow]) -> list[tuple[str, int]]:
     found = []
     for row in rows:
         for name, pair in shown_pairs(row).items():
-            target = target_of(row.model, name)
+            target = target_label(row.model, name)
             found += [(target, key) for key in pair if target and isinstance(key, int)]
     return found
 

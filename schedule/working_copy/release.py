@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from conference.models import Edition
 from content import bulk, revision
 from content.actor import User
-from content.bulk import why_refused
+from content.bulk import apply_and_validate
 from content.history import ChangeSet, Origin
 from content.history.recording import recording
 from content.history.revert import (
@@ -25,8 +25,8 @@ from content.history.revert import (
     earlier_values,
     fetch_rows,
     keys_by_model,
-    not_plain,
     revert,
+    singly_saved_fields,
 )
 from content.models import Content
 from content.row_values import Key, content_model, relation_targets
@@ -185,7 +185,9 @@ def _accept_plain_changes(steps: list[RevertStep], coming: set[Key]) -> None:
     """Let rules accept changed rows without new unique values that need nothing new: written at once."""
     changes = [step for step in steps if step.kind == "change"]
     plain = [
-        step for step in changes if not step.pairs.keys() & (not_plain(step.model) - _derived_from(step))
+        step
+        for step in changes
+        if not step.pairs.keys() & (singly_saved_fields(step.model) - _derived_from(step))
     ]
     # Text is derived anew of the rows of which one of its fields changes: only these need its fields.
     deriving = [step for step in plain if step.pairs.keys() & _derived_from(step)]
@@ -202,7 +204,7 @@ def _accept_plain_changes(steps: list[RevertStep], coming: set[Key]) -> None:
         if row is None or pointed & coming:
             continue
         values = earlier_values(step, targets)
-        if not why_refused(row, values):
+        if not apply_and_validate(row, values):
             step.row, step.accepted = row, values
 
 

@@ -13,7 +13,14 @@ from django.db.models import CASCADE, PROTECT, Field, Model, QuerySet
 
 from content.history import ChangeSet
 from content.models import Content
-from content.row_values import BATCH_ROWS, Key, content_model, plain, recorded_fields, relation_targets
+from content.row_values import (
+    BATCH_ROWS,
+    Key,
+    content_model,
+    recorded_fields,
+    relation_targets,
+    to_json_value,
+)
 from papers.models import Paper
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 from schedule.working_copy.pending import CREATED, DELETED, PendingRow
@@ -78,11 +85,11 @@ def python_values(model: type[Content], values: Mapping[str, Any]) -> Columns:
 def plain_values(model: type[Content], row: Columns) -> dict[str, Any]:
     """Return the columns of a row as the history holds them."""
     fields = recorded_fields(model).items()
-    return {name: plain(row[field.attname]) for name, field in fields if field.attname in row}
+    return {name: to_json_value(row[field.attname]) for name, field in fields if field.attname in row}
 
 
 def computed_values(model: type[Content], row: Columns) -> dict[str, Any]:
-    return {name: plain(row[name]) for name in computed_columns(model)}
+    return {name: to_json_value(row[name]) for name in computed_columns(model)}
 
 
 def target_state(row: PendingRow, model: type[Content], here: Columns | None) -> Columns | None:

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from accounts.models import Membership
 from accounts.roles import Role
-from content.actor import acting
+from content.actor import acting_as
 from content.history import ChangeSet, Origin, RowChange
 from content.history.recording import recording
 from papers.models import Paper
@@ -38,7 +38,7 @@ def split_from(person: Any, user: User) -> int:
     """Return the act by which an account split another from a person."""
     if not split.split_change_sets().exists():
         spelling = person.names.earliest("pk")
-        with acting(Origin.FORM, user):
+        with acting_as(Origin.FORM, user):
             split.split(person, "Twin", {type(spelling): [spelling.pk]})
     return int(split.split_change_sets().get().pk)
 

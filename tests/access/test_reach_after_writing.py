@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from accounts.access_scope import access_of
 from accounts.roles import Role
-from content.actor import acting
+from content.actor import acting_as
 from content.history import Origin
 from content.history.recording import recording
 from exchange.records import PersonRecord, PersonRef
@@ -137,9 +137,9 @@ def test_drafts_of_colleagues_give_no_reach_over_people_of_others(site: Site) ->
 
 
 def test_whom_one_entered_or_imported_one_reaches(site: Site) -> None:
-    with acting(Origin.FORM, site.user):
+    with acting_as(Origin.FORM, site.user):
         own = make.make_person("Own Person")
-    with acting(Origin.FORM, site.colleague):
+    with acting_as(Origin.FORM, site.colleague):
         theirs = make.make_person("Colleague's Person")
         make.make_paper(site.edition, [theirs], status="draft")
     with recording(Origin.IMPORT):
@@ -157,7 +157,7 @@ def test_pointing_an_old_row_at_somebody_gives_no_reach(site: Site) -> None:
         make.add_role(session, make.make_person("Old Chair"))
         make.make_committee_role(site.edition, make.make_person("Old Member"))
         make.make_presentation(session, speakers=[make.make_person("Old Speaker")], title="Talk")
-    with acting(Origin.FORM, site.user):
+    with acting_as(Origin.FORM, site.user):
         for model in (Authorship, SessionRole, CommitteeRole, Speaker):
             row: Any = model.objects.exclude(person=site.person).latest("pk")
             row.person = site.person
@@ -196,7 +196,7 @@ class Climber(RuleBasedStateMachine):
 
     @rule()
     def move_author(self) -> None:
-        with acting(Origin.FORM, self.site.user):
+        with acting_as(Origin.FORM, self.site.user):
             person = self.site.person
             without = Paper.objects.filter(edition=self.site.edition).exclude(authorships__person=person)
             for row in Authorship.objects.filter(paper__in=without)[:1]:
@@ -273,7 +273,7 @@ def test_trap_33_import_changes_nobody_of_others(site: Site) -> None:
 
 
 def test_trap_33_merging_with_ones_own_person_is_refused(site: Site) -> None:
-    with acting(Origin.FORM, site.user):
+    with acting_as(Origin.FORM, site.user):
         own = make.make_person("Vic Tim", uid="own")
         make.make_paper(site.edition, [site.person, own], status="draft")
     client = signed_in(site)

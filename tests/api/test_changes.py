@@ -16,8 +16,8 @@ from api.reader import Reader
 from api.shapes import RESOURCES
 from conference.models import Edition
 from content.history import ChangeSet
-from content.history.public_past import candidates, public_spans
-from content.history.recording import together
+from content.history.public_past import candidate_keys, public_spans
+from content.history.recording import single_change_set
 from content.models import Content
 from papers.models import Award, Material, Paper
 from people.models import Institution, Person
@@ -238,7 +238,7 @@ def test_gate_that_opens_by_the_clock_counts_as_a_change(client: Client) -> None
 
 
 def test_rows_made_together_are_as_old_as_what_they_belong_to(client: Client, edition: Edition) -> None:
-    with together():
+    with single_change_set():
         paper = make.make_paper(edition, uid="new")
         make.make_material(paper)
         make.make_presentation(None, paper, uid="t-new")
@@ -293,9 +293,9 @@ def test_embargoed_and_old_rows_are_not_read_for_deleted_ones(client: Client, ed
     edit(Paper.objects.get(uid="two"), status="withdrawn")()
     since = timezone.now()
 
-    assert candidates(Paper, [closed.pk], since) == set()
-    assert candidates(Paper, None, since, since) == set()
-    assert len(candidates(Paper, None, since)) == 2
+    assert candidate_keys(Paper, [closed.pk], since) == set()
+    assert candidate_keys(Paper, None, since, since) == set()
+    assert len(candidate_keys(Paper, None, since)) == 2
     with CaptureQueriesContext(connection) as captured:
         assert deleted(client, "papers") == ["one", "two"]
     texts = [query["sql"] for query in captured if '"values"' in query["sql"].partition(" FROM ")[0]]
@@ -303,7 +303,7 @@ def test_embargoed_and_old_rows_are_not_read_for_deleted_ones(client: Client, ed
     # Its history counts from the beginning when it opens.
     edit(closed, papers_public_from=make.PAST)()
     assert deleted(client, "papers", changed_since=since.isoformat()) == []
-    assert candidates(Paper, [closed.pk], timezone.now(), since) != set()
+    assert candidate_keys(Paper, [closed.pk], timezone.now(), since) != set()
 
 
 def test_deleted_rows_come_in_pages(client: Client, edition: Edition) -> None:

@@ -9,7 +9,7 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.db import models
 
-from content.models import TURNING, Content
+from content.models import DIRECTION_MARKS, Content
 
 # Stands in every payload as the name of an element, an attribute, a function, a header, a property.
 WORD = "xq7"
@@ -71,7 +71,7 @@ def is_typed(field: Any) -> bool:
 def holds(field: Any, payload: str) -> bool:
     """Whether the rules of a field let a payload in as it is."""
     value = [payload] if isinstance(field, models.JSONField) else payload
-    if not issubclass(field.model, Content) and TURNING.search(payload):
+    if not issubclass(field.model, Content) and DIRECTION_MARKS.search(payload):
         # Names of accounts and files: they show in the admin alone, each in a line of its own.
         return False
     row = field.model(**{field.name: value})

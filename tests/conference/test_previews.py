@@ -10,7 +10,7 @@ from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from conference.models import Edition
-from content.preview_context import Lifted, preview_as
+from content.preview_context import PreviewScope, preview_as
 from operations.indexing.update import refresh
 from pagecache.middleware import PageCache
 from papers.models import Paper
@@ -159,7 +159,7 @@ def test_anonymous_answers_after_a_preview_on_the_same_process_hold_no_draft(
 
 def test_index_and_catalog_are_made_without_drafts_even_in_a_preview(program: dict[str, Any]) -> None:
     edition: Edition = program["edition"]
-    with preview_as(Lifted(edition.pk, drafts=True)):
+    with preview_as(PreviewScope(edition.pk, drafts=True)):
         shown = Paper.objects.published().filter(title=MARKER).count()
         people = Person.objects.published().filter(name=f"Drafted {MARKER}").count()
         refresh()

@@ -97,7 +97,7 @@ def test_queries_are_the_same_for_one_and_three_rows(
     for names in (["One"], ["Two", "Three"]):
         for name in names:
             make.make_sponsor(edition, name)
-        per_revision.clear()
+        per_revision.clear_caches()
         with django_assert_num_queries(6):
             read(client, path)
 

@@ -4,7 +4,7 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from content.fields import validate_license
-from content.licenses import KNOWN, License, license_of
+from content.licenses import KNOWN_LICENSES, License, find_license
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,13 @@ from content.licenses import KNOWN, License, license_of
     ],
 )
 def test_license_has_name_and_address(entered: str, found: License | None) -> None:
-    assert license_of(entered) == found
+    assert find_license(entered) == found
 
 
 @pytest.mark.parametrize(
     "entered",
     [
-        *(one.name for one in KNOWN),
+        *(one.name for one in KNOWN_LICENSES),
         "LicenseRef-Ours",
         "GPL-2.0+ WITH Classpath-exception-2.0",
         "https://a.test/x",

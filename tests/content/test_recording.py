@@ -10,9 +10,9 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from conference.models import Edition
-from content.actor import acting
+from content.actor import acting_as
 from content.history import ChangeSet, Origin, RowChange
-from content.history.recording import recording, together
+from content.history.recording import recording, single_change_set
 from content.ordering import reorder
 from papers.models import Authorship, Paper
 from people.models import Institution, Person
@@ -99,7 +99,7 @@ def test_many_to_many_is_recorded_with_the_row(edition: Edition) -> None:
         ("changed", "authorship", {"institutions": [[], [two.pk]]}),
     ]
     forget()
-    with together():
+    with single_change_set():
         author.institutions.set([one])
 
     assert told() == [("changed", "authorship", {"institutions": [[two.pk], [one.pk]]})]
@@ -236,7 +236,7 @@ def test_one_act_is_one_set_with_net_changes(edition: Edition, user: Any) -> Non
 
 def test_row_made_and_changed_in_one_act_is_one_line(edition: Edition) -> None:
     forget()
-    with together():
+    with single_change_set():
         paper = make.make_paper(edition, ["Ada"])
         paper.title = "Better"
         paper.save()
@@ -248,10 +248,10 @@ def test_row_made_and_changed_in_one_act_is_one_line(edition: Edition) -> None:
 def test_part_that_fails_leaves_no_trace(edition: Edition) -> None:
     paper = make.make_paper(edition, title="One")
     forget()
-    with together():
+    with single_change_set():
         paper.track = "Kept"
         paper.save()
-        with suppress(LookupError), together():
+        with suppress(LookupError), single_change_set():
             Paper.objects.update(title="Two", track="Lost")
             raise LookupError
 
@@ -317,7 +317,7 @@ def test_deleting_in_the_admin_has_an_author(chair: Client, edition: Edition, us
 
 
 def test_command_is_named() -> None:
-    with acting("command", detail="tidy_up"):
+    with acting_as("command", detail="tidy_up"):
         make.make_person("Ada")
 
     assert (ChangeSet.objects.get().origin, ChangeSet.objects.get().detail) == ("command", "tidy_up")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conference.models import Edition
-from content.replica import ReplicaRouter, reading
+from content.replica import ReplicaRouter, read_from_replica
 from pagecache.keys import is_anonymous_read
 
 ROUTER = ReplicaRouter()
@@ -19,9 +19,9 @@ def _copy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_only_inside_of_reading_the_copy_is_asked() -> None:
     asked: list[Any] = [ROUTER.db_for_read(Edition)]
-    with reading():
+    with read_from_replica():
         asked.append(ROUTER.db_for_read(Edition))
-        with reading(allowed=False):
+        with read_from_replica(allowed=False):
             asked.append(ROUTER.db_for_read(Edition))
 
     assert asked == [None, "replica", None]
@@ -32,7 +32,7 @@ def test_only_inside_of_reading_the_copy_is_asked() -> None:
 def test_what_hangs_on_a_row_comes_from_its_database() -> None:
     edition = Edition()
     edition._state.db = "default"
-    with reading():
+    with read_from_replica():
         assert ROUTER.db_for_read(Edition, instance=edition) == "default"
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from conference.models import Edition
-from content.request_keys import key_of
+from content.request_keys import parse_key
 from editorial.current_edition import LIST_FILTER
 from schedule.models import WorkingCopy
 from tests import factories as make
@@ -40,12 +40,12 @@ ADDRESSES = [
 
 @pytest.mark.parametrize(("text", "key"), [("1", 1), ("9" * 18, 10**18 - 1), ("0", 0), ("01", 0), (None, 0)])
 def test_key_is_what_a_database_can_hold(text: str | None, key: int) -> None:
-    assert key_of(text) == key
+    assert parse_key(text) == key
 
 
 @pytest.mark.parametrize("text", [*NO_KEYS, "", "9" * 19, "1.0", "+1", "1\n", 1, ["1"]])
 def test_anything_else_is_no_key(text: object) -> None:
-    assert key_of(text) == 0
+    assert parse_key(text) == 0
 
 
 @pytest.mark.parametrize("text", NO_KEYS)

@@ -27,7 +27,7 @@ def test_zone_label_has_letters_or_says_gmt(zone: str, label: str) -> None:
 
 def test_when_names_day_and_zone() -> None:
     start, end = datetime(2022, 8, 29, 21, 15, tzinfo=UTC), datetime(2022, 8, 29, 21, 33, tzinfo=UTC)
-    assert times.when(start, end, LOS_ANGELES) == "Mon 29 Aug, 14:15 to 14:33 PDT"
+    assert times.day_and_time_range(start, end, LOS_ANGELES) == "Mon 29 Aug, 14:15 to 14:33 PDT"
 
 
 def test_time_range_over_a_clock_change_names_both_zones() -> None:
@@ -78,4 +78,4 @@ def test_span_elsewhere_names_the_day_where_it_is_another(
     begin = datetime(*start, tzinfo=UTC)  # type: ignore[arg-type, misc]
     end = begin + timedelta(minutes=minutes)
 
-    assert times.elsewhere(begin, end, LOS_ANGELES, ZoneInfo(zone)) == words
+    assert times.time_range_in_other_zone(begin, end, LOS_ANGELES, ZoneInfo(zone)) == words

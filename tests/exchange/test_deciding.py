@@ -10,7 +10,7 @@ from django.utils.html import strip_tags
 from pytest_django import DjangoAssertNumQueries
 
 from content.history import ChangeSet, RowChange
-from content.versions import mark
+from content.versions import value_mark
 from exchange.imports.load import load
 from exchange.jobs.conflicts import decide
 from exchange.models import Conflict, ImportRun, Provenance
@@ -108,7 +108,7 @@ def test_edited_value_must_be_one(admin_client: Client, title: Conflict) -> None
 
 def test_value_that_moved_on_meanwhile_is_shown_again(admin_client: Client, title: Conflict) -> None:
     Paper.objects.update(title="By somebody else")
-    response = admin_client.post(page_of(title), {"decision": "theirs", "seen": mark("By hand")})
+    response = admin_client.post(page_of(title), {"decision": "theirs", "seen": value_mark("By hand")})
 
     assert "It was changed here in the meantime." in response.text
     assert Paper.objects.get().title == "By somebody else"

@@ -18,7 +18,7 @@ def shown(source: str) -> str:
 
 @given(st.text(ALPHABET, max_size=30))
 def test_a_title_is_shown_letter_by_letter(text: str) -> None:
-    source = markup.escaped(text)
+    source = markup.escape_markup(text)
 
     assert markup.plain(source).split() == text.split()
     assert shown(source).split() == text.split()
@@ -39,19 +39,19 @@ def test_a_title_is_shown_letter_by_letter(text: str) -> None:
     ],
 )
 def test_well_known_traps(text: str) -> None:
-    assert (markup.plain(markup.escaped(text)), shown(markup.escaped(text))) == (text, text)
+    assert (markup.plain(markup.escape_markup(text)), shown(markup.escape_markup(text))) == (text, text)
 
 
 @pytest.mark.parametrize(
     "text", ["Attention Is All You Need", "A title: with, marks; (and) more!", "5 - 3 = 2"]
 )
 def test_text_without_signs_stays_as_it_is(text: str) -> None:
-    assert markup.escaped(text) == text
+    assert markup.escape_markup(text) == text
 
 
 @given(st.text(ALPHABET, max_size=15), st.text(ALPHABET, max_size=15), st.text(ALPHABET, max_size=15))
 def test_parts_of_a_line_are_shown_letter_by_letter(before: str, middle: str, after: str) -> None:
-    parts = [markup.escaped(part, is_part=True) for part in (before, f"x{middle}", after)]
+    parts = [markup.escape_markup(part, is_part=True) for part in (before, f"x{middle}", after)]
     source = r"{}\emph{{{}}}{}".format(*parts)
 
     assert shown(source).split() == f"{before}x{middle}{after}".split()
@@ -69,4 +69,4 @@ def test_parts_of_a_line_are_shown_letter_by_letter(before: str, middle: str, af
     ],
 )
 def test_authors_tex_is_kept_in_abstracts(text: str, source: str) -> None:
-    assert markup.escaped(text, has_tex=True) == source
+    assert markup.escape_markup(text, has_tex=True) == source

@@ -2,7 +2,7 @@
 
 import pytest
 
-from markup import inline, language, language_of_line
+from markup import inline, language_of_line, language_of_name
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from markup import inline, language, language_of_line
     ],
 )
 def test_script_of_a_name_is_detected(name: str, tag: str) -> None:
-    assert language(name) == tag
+    assert language_of_name(name) == tag
 
 
 @pytest.mark.parametrize(

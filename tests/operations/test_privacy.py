@@ -113,7 +113,7 @@ def remember(edition: Any, person: Person, paper: Paper) -> None:
         kind="paper", object_id=paper.pk, edition=edition, values={"title": "T", "authors": authors}
     )
     with recording(Origin.IMPORT) as log:
-        log.changed(Provenance, memory.pk, {"authors": []}, {"authors": authors}, None)
+        log.record_changed(Provenance, memory.pk, {"authors": []}, {"authors": authors}, None)
     Conflict.objects.create(
         run=run, provenance=memory, field="authors", label="T", ours=authors, theirs=authors, base=None
     )

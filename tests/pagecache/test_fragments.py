@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import override
 
 from conference.models import Edition
-from pagecache.fragments import content, fragments, rendered, rendered_each
+from pagecache.fragments import comparable_value, fragments, render_cached, render_each_cached
 from tests import factories as make
 
 MARK = "_award_mark.html"
@@ -29,10 +29,10 @@ def _empty() -> Iterator[None]:
 
 
 def test_equal_values_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = rendered(MARK, {"name": Row("Best – 最佳"), "url": ""})
+    first = render_cached(MARK, {"name": Row("Best – 最佳"), "url": ""})
     monkeypatch.setattr("pagecache.fragments.get_template", lambda name: pytest.fail("written again"))
 
-    again = rendered(MARK, {"name": Row("Best – 最佳"), "url": ""})
+    again = render_cached(MARK, {"name": Row("Best – 最佳"), "url": ""})
     assert (again, type(again)) == (first, SafeString)
     assert "Best – 最佳" in again
 
@@ -47,40 +47,40 @@ def test_other_values_and_languages_are_other_pieces(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("pagecache.fragments.get_template", noted)
     for language in ("en", "de", "de"):
         with override(language):
-            rendered(MARK, {"name": "Best", "url": ""})
+            render_cached(MARK, {"name": "Best", "url": ""})
 
     assert made == [MARK, MARK]
-    assert rendered(MARK, {"name": "Best <b>", "url": ""}).count("Best &lt;b&gt;") == 1
+    assert render_cached(MARK, {"name": "Best <b>", "url": ""}).count("Best &lt;b&gt;") == 1
 
 
 def test_same_values_under_other_names_are_another_piece() -> None:
-    named = rendered(MARK, {"name": "Best", "url": ""})
+    named = render_cached(MARK, {"name": "Best", "url": ""})
 
     assert "Best" in named
-    assert "Best" not in rendered(MARK, {"label": "Best", "url": ""})
+    assert "Best" not in render_cached(MARK, {"label": "Best", "url": ""})
 
 
 def test_words_that_are_safe_are_not_those_that_look_the_same() -> None:
-    assert rendered(MARK, {"name": mark_safe("a<b"), "url": ""}).count("a<b") == 1
-    assert rendered(MARK, {"name": "a<b", "url": ""}).count("a&lt;b") == 1
+    assert render_cached(MARK, {"name": mark_safe("a<b"), "url": ""}).count("a<b") == 1
+    assert render_cached(MARK, {"name": "a<b", "url": ""}).count("a&lt;b") == 1
 
 
 @pytest.mark.django_db
 def test_model_instances_are_compared_by_content(edition: Edition) -> None:
     session = make.make_session(edition, title="Morning")
-    before = content(session)
+    before = comparable_value(session)
     session.title = "Evening"
 
-    assert content(session) != before
-    assert content(session) == content(session)
+    assert comparable_value(session) != before
+    assert comparable_value(session) == comparable_value(session)
 
 
 @pytest.mark.django_db
 def test_stamps_alone_make_no_other_piece(edition: Edition) -> None:
-    before = content(edition)
+    before = comparable_value(edition)
     edition.revision += 1
 
-    assert content(edition) == before
+    assert comparable_value(edition) == before
 
 
 @pytest.mark.django_db
@@ -90,23 +90,23 @@ def test_rows_that_know_each_other_count_once(edition: Edition) -> None:
     role.session = session
     session.shown_roles = [role]
 
-    assert hash(content(session)) == hash(content(session))
+    assert hash(comparable_value(session)) == hash(comparable_value(session))
 
 
 def test_values_that_could_change_unseen_are_refused() -> None:
     with pytest.raises(TypeError, match="cannot depend on set"):
-        rendered(MARK, {"name": {"Best"}})
+        render_cached(MARK, {"name": {"Best"}})
 
 
 def test_pieces_of_rows_are_those_of_each_one_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [Row("Best"), Row("Best <b>")]
-    alone = [rendered(MARK, {"url": "/a/", "name": row}) for row in rows]
+    alone = [render_cached(MARK, {"url": "/a/", "name": row}) for row in rows]
     monkeypatch.setattr("pagecache.fragments.get_template", lambda name: pytest.fail("written again"))
 
-    assert rendered_each(MARK, "name", rows, {"url": "/a/"}) == "".join(alone)
-    assert rendered_each(MARK, "name", [], {"url": "/a/"}) == ""
+    assert render_each_cached(MARK, "name", rows, {"url": "/a/"}) == "".join(alone)
+    assert render_each_cached(MARK, "name", [], {"url": "/a/"}) == ""
 
 
 def test_rows_by_other_names_are_other_pieces() -> None:
-    assert "Best" in rendered_each(MARK, "name", ["Best"], {"url": ""})
-    assert "Best" not in rendered_each(MARK, "label", ["Best"], {"url": ""})
+    assert "Best" in render_each_cached(MARK, "name", ["Best"], {"url": ""})
+    assert "Best" not in render_each_cached(MARK, "label", ["Best"], {"url": ""})

@@ -10,7 +10,7 @@ import pytest
 from django.core.wsgi import get_wsgi_application
 from django.test import RequestFactory
 
-from pagecache.keys import address, cache_key, known_parameters, without_unknown_parameters
+from pagecache.keys import cache_key, known_parameters, parse_address, without_unknown_parameters
 from pagecache.middleware import PageCache
 from tests import factories as make
 from tests.connections import left_open
@@ -40,7 +40,7 @@ TRACKING = ["utm_source", "utm_campaign", "fbclid", "gclid", "x", "yaer", "Topic
 def test_unknown_parameters_are_dropped_and_repeated_ones_not_cached(
     path: str, query: str, known: str, key: str | None
 ) -> None:
-    assert address(path, query) == (known, None if key is None else (path, key))
+    assert parse_address(path, query) == (known, None if key is None else (path, key))
 
 
 def environ(query: str, **more: str) -> dict[str, Any]:
@@ -125,5 +125,5 @@ def test_page_cache_and_an_uncached_server_agree() -> None:
             parts = query.split("&")
             known = "&".join(part for part in parts if part.partition("=")[0] in known_parameters())
             assert found == read(uncached, path, known), (path, query)
-            cached += address(path, query).key is not None
+            cached += parse_address(path, query).key is not None
     assert cached > 0.4 * ROUNDS

@@ -187,7 +187,7 @@ def test_page_is_held_compressed(cache: PageCache) -> None:
     entry = cache.entries.get(Key("/2021/", ""))
 
     assert entry is not None
-    assert (entry.plain, {*entry.bodies}) == (BODY, {"br"})
+    assert (entry.uncompressed_body, {*entry.bodies}) == (BODY, {"br"})
     assert len(entry.bodies["br"]) < entry.size < len(entry.bodies["br"]) * 3 + HEADERS_BYTES + 1_000
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pagecache.keys import Key
-from pagecache.tags import MAX_HEADER_BYTES, edition_slug, header_tags, tags_of
+from pagecache.tags import MAX_HEADER_BYTES, edition_slug, header_tags, response_tags
 
 SLUGS = ["2020", "2021"]
 LINK = b'<a href="/2021/papers/17/title/">'
@@ -36,7 +36,7 @@ EVERYTHING = {"site", "edition:2020", "edition:2021"}
     ],
 )
 def test_tags_name_everything_the_page_depends_on(path: str, query: str, body: bytes, tags: set[str]) -> None:
-    assert tags_of(Key(path, query), body, SLUGS) == tags
+    assert response_tags(Key(path, query), body, SLUGS) == tags
 
 
 def test_headers_name_all_papers_in_place_of_many() -> None:
@@ -50,7 +50,7 @@ def test_headers_name_all_papers_in_place_of_many() -> None:
 
 def test_headers_name_all_editions_in_place_of_many() -> None:
     slugs = [f"conference-{year}" for year in range(2000, 2030)]
-    tags = tags_of(Key("/people/", ""), b"", slugs)
+    tags = response_tags(Key("/people/", ""), b"", slugs)
 
     assert header_tags(tags) == ["editions", "site"]
     assert {f"edition:{slug}" for slug in slugs} < tags

@@ -269,7 +269,7 @@ def test_queries_are_the_same_for_few_and_many_papers(
     for number in range(2):
         if "q=" in query:
             refresh()
-        per_revision.clear()
+        per_revision.clear_caches()
         with django_assert_num_queries(first):
             read(client, f"{URL}{query}")
         with django_assert_num_queries(again):

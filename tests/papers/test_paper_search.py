@@ -9,7 +9,7 @@ from django.test import Client
 
 from conference.models import Edition
 from operations.indexing.update import refresh
-from pagecache.keys import address
+from pagecache.keys import parse_address
 from people.models import PersonName
 from tests import factories as make
 from tests.reading import Page, read
@@ -205,5 +205,5 @@ def test_citations_of_a_list_are_those_of_its_papers(client: Client, edition: Ed
 def test_parameters_of_a_search_reach_the_page() -> None:
     query = "q=robotics&plain=robotics&as=poster"
 
-    assert address("/2021/search/", query).query == "as=poster&plain=robotics&q=robotics"
-    assert address(URL, query).key is None
+    assert parse_address("/2021/search/", query).query == "as=poster&plain=robotics&q=robotics"
+    assert parse_address(URL, query).key is None

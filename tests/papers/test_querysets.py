@@ -9,7 +9,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference.models import Edition
 from content.ordering import reorder
-from content.preview_context import Lifted, preview_as
+from content.preview_context import PreviewScope, preview_as
 from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from papers.querysets import is_cancelled
 from schedule.models import Presentation
@@ -108,7 +108,7 @@ def test_draft_in_a_preview_shows_its_parts(edition: Edition) -> None:
     award = make.make_award(edition, [paper], name="A", status="draft")
     make.make_paper(make.make_edition(2022), ["Zoe"], status="draft")
 
-    with preview_as(Lifted(edition.pk, drafts=True)):
+    with preview_as(PreviewScope(edition.pk, drafts=True)):
         assert names(Authorship.objects.published()) == ["Ada"]
         assert [*Award.objects.published()] == [award]
         assert [row.paper for row in AwardGrant.objects.published()] == [paper]

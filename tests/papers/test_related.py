@@ -11,7 +11,7 @@ from conference.models import Edition
 from pagecache import per_revision
 from papers.models import Paper
 from papers.related import find_related, most_similar, similar_papers
-from search.index import DocumentRecord, index
+from search.index import DocumentRecord, index_documents
 from tests import factories as make
 from tests.reading import Page, read
 
@@ -90,7 +90,7 @@ def test_related_papers_share_words_where_they_are_indexed(client: Client, editi
     papers.append(
         make.make_paper(make.make_edition(2020), title="Older", abstract="attention kernels; sparse")
     )
-    index(
+    index_documents(
         DocumentRecord(
             "paper", paper.pk, paper.uid, paper.title, edition=paper.edition_id, body=paper.abstract
         )
@@ -106,7 +106,7 @@ def test_related_papers_share_words_where_they_are_indexed(client: Client, editi
 def test_at_most_five_papers_share_words_in_the_index(edition: Edition, others: int, number: int) -> None:
     titles = ["Garbage collection for databases"] * (1 + others) + ["Speech"] * 9
     papers = [make.make_paper(edition, ["Ada"], title=title) for title in titles]
-    index(DocumentRecord("paper", paper.pk, paper.uid, paper.title) for paper in papers)
+    index_documents(DocumentRecord("paper", paper.pk, paper.uid, paper.title) for paper in papers)
     found = similar_papers(edition.papers.published(), papers[0])
 
     assert len(found) == number
@@ -129,7 +129,7 @@ def test_queries_are_the_same_among_few_and_many(
         paper = make.make_paper(edition, [f"Ada {number}"], title="Kernels", topic=topic, uid=f"p{number}")
         make.make_presentation(hall, paper)
         if number in {2, 5}:
-            per_revision.clear()
+            per_revision.clear_caches()
             with django_assert_num_queries(16):
                 read(client, "/2021/papers/p1/kernels/")
 
@@ -204,7 +204,7 @@ def test_queries_do_not_grow(django_assert_num_queries: Any) -> None:
     for number in (1, 3):
         Paper.objects.filter(title="keyword").update(status="published" if number == 3 else "draft")
         paper = with_details(posters["own"])
-        per_revision.clear()
+        per_revision.clear_caches()
         with django_assert_num_queries(6):
             find_related(paper)
 

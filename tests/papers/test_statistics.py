@@ -75,7 +75,7 @@ def test_countries_are_on_the_map_under_their_usual_names(
         Institution.objects.filter(slug=slug).update(country=country)
     paper = make.make_paper(editions[1], ["Ina"])
     paper.authorships.get().institutions.add(make.make_institution("Lab", slug="lab", country="Atlantis"))
-    per_revision.clear()
+    per_revision.clear_caches()
 
     page = read(client, URL)
 
@@ -181,7 +181,7 @@ def test_queries_are_the_same_for_one_and_three_papers(
 ) -> None:
     make.make_menu_item(editions[1])
     for number in range(2):
-        per_revision.clear()
+        per_revision.clear_caches()
         with django_assert_num_queries(20):
             read(client, URL)
         make.make_paper(editions[1], [f"Ada {number}", "Bea"], topic=make.make_topic(editions[1]))

@@ -461,6 +461,6 @@ def test_queries_are_the_same_for_one_and_three_papers(
             make_full_paper(edition, number)
         if "q=" in path:
             refresh()
-        per_revision.clear()
+        per_revision.clear_caches()
         with django_assert_num_queries(queries):
             read(client, path)

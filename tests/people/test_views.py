@@ -256,7 +256,7 @@ def test_queries_are_the_same_for_one_and_three_people(
     for numbers in ([1], [2, 3]):
         for number in numbers:
             make_busy_person(edition, number)
-        per_revision.clear()
+        per_revision.clear_caches()
         with django_assert_num_queries(queries):
             read(client, path)
 
@@ -275,6 +275,6 @@ def test_queries_of_a_person_are_the_same_for_one_and_three_years(
             make.add_role(session, person)
             make.make_award(later, [paper, person])
             make.make_committee_role(later, person)
-        per_revision.clear()
+        per_revision.clear_caches()
         with django_assert_num_queries(15):
             read(client, person.get_absolute_url())

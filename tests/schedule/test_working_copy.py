@@ -17,7 +17,7 @@ from conference.models import Edition
 from content.history import ChangeSet, Origin, RowChange
 from content.history.recording import recording
 from content.history.revert import undo
-from content.ordering import put_at
+from content.ordering import move_to
 from papers.models import Paper
 from people.models import Person
 from schedule.following import Agenda, AgendaStar
@@ -121,7 +121,7 @@ def everything() -> None:
     talk = Presentation.objects.get(uid="t11")
     talk.session, talk.position = added, 0
     talk.save()
-    put_at(Presentation.objects.get(uid="t23"), 1)
+    move_to(Presentation.objects.get(uid="t23"), 1)
     SessionRole.objects.filter(session__uid="s2").delete()
     Presentation.objects.get(uid="t22").delete()
     Paper.objects.filter(title="Paper 12").update(status="draft")

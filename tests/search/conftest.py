@@ -2,7 +2,7 @@
 
 import pytest
 
-from search.index import DocumentRecord, index
+from search.index import DocumentRecord, index_documents
 
 PROGRAM = [
     DocumentRecord(
@@ -47,4 +47,4 @@ PROGRAM = [
 
 @pytest.fixture
 def program(db: None) -> None:
-    index(PROGRAM)
+    index_documents(PROGRAM)

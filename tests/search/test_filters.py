@@ -7,8 +7,8 @@ from django.utils.translation import override
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search.filters import Reading, Vocabulary, read, vocabulary
-from search.query import parse
+from search.filters import Reading, Vocabulary, edition_vocabulary, read_filters
+from search.query import parse_query
 
 # Monday to Saturday.
 DAYS = [date(2026, 7, day) for day in range(6, 12)]
@@ -33,7 +33,7 @@ TODAY = DAYS[1]
 
 
 def known(today: date | None = TODAY) -> Vocabulary:
-    return vocabulary(DAYS, ROOMS, KINDS, TOPICS, today)
+    return edition_vocabulary(DAYS, ROOMS, KINDS, TOPICS, today)
 
 
 def filters(reading: Reading) -> dict[str, str]:
@@ -125,15 +125,15 @@ def day(number: int) -> dict[str, str]:
     ],
 )
 def test_read(text: str, found: dict[str, str], rest: str) -> None:
-    reading = read(text, known())
+    reading = read_filters(text, known())
 
     assert (filters(reading), reading.words) == (found, rest)
 
 
 def test_filter_knows_the_words_it_was_written_in() -> None:
-    reading = read("Posters on graphs in Hall A day:wed", known())
+    reading = read_filters("Posters on graphs in Hall A day:wed", known())
 
-    assert [(one.facet, reading.written(one), one.is_explicit) for one in reading.filters] == [
+    assert [(one.facet, reading.source_text(one), one.is_explicit) for one in reading.filters] == [
         ("kind", "Posters", False),
         ("room", "Hall A", False),
         ("day", "day:wed", True),
@@ -141,56 +141,65 @@ def test_filter_knows_the_words_it_was_written_in() -> None:
 
 
 def test_text_without_one_filter_keeps_the_others() -> None:
-    reading = read("posters on graphs in Hall A", known())
+    reading = read_filters("posters on graphs in Hall A", known())
     kind, room = reading.filters
 
     assert [reading.without([kind]), reading.without([room])] == ["graphs Hall A", "posters graphs"]
 
 
 def test_words_taken_back_are_plain() -> None:
-    assert filters(read("robotics hall a wed", known(), plain=["Robotics"])) == {"room": "hall-a", **day(8)}
-    assert filters(read("hall a", known(), plain=["Hall A"])) == {}
-    assert filters(read("topic:robotics", known(), plain=["robotics"])) == {"topic": "robotics"}
+    assert filters(read_filters("robotics hall a wed", known(), plain=["Robotics"])) == {
+        "room": "hall-a",
+        **day(8),
+    }
+    assert filters(read_filters("hall a", known(), plain=["Hall A"])) == {}
+    assert filters(read_filters("topic:robotics", known(), plain=["robotics"])) == {"topic": "robotics"}
 
 
 def test_facet_chosen_elsewhere_is_not_read() -> None:
-    reading = read("posters wednesday", known(), known=["day"])
+    reading = read_filters("posters wednesday", known(), known=["day"])
 
     assert (filters(reading), reading.words) == ({"kind": "poster"}, "wednesday")
 
 
 @pytest.mark.parametrize("today", [None, date(2026, 7, 5), date(2026, 7, 12)])
 def test_today_is_a_word_outside_the_edition(today: date | None) -> None:
-    assert filters(read("today", known(today))) == {}
+    assert filters(read_filters("today", known(today))) == {}
 
 
 def test_last_day_has_no_tomorrow() -> None:
-    assert filters(read("tomorrow", known(DAYS[-1]))) == {}
+    assert filters(read_filters("tomorrow", known(DAYS[-1]))) == {}
 
 
 def test_weekday_that_comes_twice_is_no_day() -> None:
-    two_weeks = vocabulary([*DAYS, date(2026, 7, 13)], {}, {}, [])
+    two_weeks = edition_vocabulary([*DAYS, date(2026, 7, 13)], {}, {}, [])
 
-    assert filters(read("monday", two_weeks)) == {}
-    assert filters(read("monday 13 july", two_weeks)) == day(13)
+    assert filters(read_filters("monday", two_weeks)) == {}
+    assert filters(read_filters("monday 13 july", two_weeks)) == day(13)
 
 
 def test_days_are_understood_in_the_language_of_the_site() -> None:
     with override("de"):
         german = known()
-        assert [filters(read(text, german)) for text in ("Mittwoch", "8. Juli", "wednesday")] == [day(8)] * 3
+        assert [filters(read_filters(text, german)) for text in ("Mittwoch", "8. Juli", "wednesday")] == [
+            day(8)
+        ] * 3
 
 
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
-    reading = read(text, known())
+    reading = read_filters(text, known())
 
     assert all(0 <= one.start < one.end <= len(text) for one in reading.filters)
-    assert parse(reading.words) is not None
+    assert parse_query(reading.words) is not None
 
 
 @given(st.lists(st.sampled_from(["posters", "on", "wed", '"', "-", "hall a", "topic:", "robotics", "x"])))
 def test_words_that_remain_are_read_again_as_words(parts: list[str]) -> None:
-    reading = read(" ".join(parts), known())
+    reading = read_filters(" ".join(parts), known())
 
-    assert filters(read(reading.words, known(), known=filters(reading))).keys().isdisjoint(filters(reading))
+    assert (
+        filters(read_filters(reading.words, known(), known=filters(reading)))
+        .keys()
+        .isdisjoint(filters(reading))
+    )

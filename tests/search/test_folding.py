@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import markup
-from search.folding import MAX_WORD_CHARS, fold, joined, places, words
+from search.folding import MAX_WORD_CHARS, fold, fold_texts, fold_words, word_positions
 
 # Letters of many scripts, accents apart from their letters, and what no word holds.
 LETTERS = st.text(
@@ -36,26 +36,26 @@ def test_folding_is_that_of_the_conference(source: str) -> None:
     ],
 )
 def test_words(source: str, found: list[str]) -> None:
-    assert words(source) == found
+    assert fold_words(source) == found
 
 
 def test_texts_are_kept_apart() -> None:
-    assert joined(["Jan Novák", "", "Anna Li"]) == "jan novak ж anna li"
+    assert fold_texts(["Jan Novák", "", "Anna Li"]) == "jan novak ж anna li"
 
 
 @given(LETTERS)
 def test_places_are_those_of_the_words(source: str) -> None:
-    assert [place.word for place in places(source)] == words(source)
+    assert [place.word for place in word_positions(source)] == fold_words(source)
 
 
 def test_control_between_a_letter_and_its_accent_parts_nothing() -> None:
-    assert [place.word for place in places("s\x00\u030c")] == words("s\x00\u030c") == ["s"]
-    assert [place.word for place in places("ж\x00\u0308")] == words("ж\x00\u0308")
+    assert [place.word for place in word_positions("s\x00\u030c")] == fold_words("s\x00\u030c") == ["s"]
+    assert [place.word for place in word_positions("ж\x00\u0308")] == fold_words("ж\x00\u0308")
 
 
 def test_places_lie_in_the_original() -> None:
     source = "Ein Straßenname: 学习!"
 
-    found = [(place.word, source[place.start : place.end]) for place in places(source)]
+    found = [(place.word, source[place.start : place.end]) for place in word_positions(source)]
 
     assert found == [("ein", "Ein"), ("strassenname", "Straßenname"), ("xue", "学"), ("xi", "习")]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from search.highlighting import excerpt, highlight
-from search.query import Field, parse
+from search.query import Field, parse_query
 
 
 @pytest.mark.parametrize(
@@ -26,11 +26,11 @@ from search.query import Field, parse
     ],
 )
 def test_found_words_are_marked(text: str, asked: str, shown: str) -> None:
-    assert highlight(text, parse(asked)) == shown
+    assert highlight(text, parse_query(asked)) == shown
 
 
 def test_operator_marks_its_own_field() -> None:
-    assert highlight("Wei Li", parse("author:li"), Field.PEOPLE) == "Wei <mark>Li</mark>"
+    assert highlight("Wei Li", parse_query("author:li"), Field.PEOPLE) == "Wei <mark>Li</mark>"
 
 
 @pytest.mark.parametrize(
@@ -38,14 +38,14 @@ def test_operator_marks_its_own_field() -> None:
     ["<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "<mark onclick=x>", "&lt;svg onload&gt;"],
 )
 def test_no_active_content_comes_through(text: str) -> None:
-    shown = highlight(text, parse("script alert img mark svg lt src onerror"))
+    shown = highlight(text, parse_query("script alert img mark svg lt src onerror"))
 
     assert shown.replace("<mark>", "").replace("</mark>", "") == escape(text)
 
 
 @given(st.text(), st.text(max_size=20))
 def test_marks_add_nothing_else(text: str, asked: str) -> None:
-    shown = highlight(text, parse(asked or text))
+    shown = highlight(text, parse_query(asked or text))
 
     assert shown.count("<mark>") == shown.count("</mark>")
     assert shown.replace("<mark>", "").replace("</mark>", "") == escape(text)
@@ -53,7 +53,7 @@ def test_marks_add_nothing_else(text: str, asked: str) -> None:
 
 def test_excerpt_is_a_passage_of_whole_words() -> None:
     text = f"{'before ' * 60}the Šimek method{' after' * 60}"
-    passage = excerpt(text, parse("simek"), 60)
+    passage = excerpt(text, parse_query("simek"), 60)
 
     assert passage.startswith("… before ")
     assert passage.endswith(" after …")
@@ -62,11 +62,11 @@ def test_excerpt_is_a_passage_of_whole_words() -> None:
 
 
 def test_excerpt_of_a_short_text_is_all_of_it() -> None:
-    assert excerpt("A <b> graph", parse("graph")) == "A &lt;b&gt; <mark>graph</mark>"
+    assert excerpt("A <b> graph", parse_query("graph")) == "A &lt;b&gt; <mark>graph</mark>"
 
 
 def test_excerpt_is_empty_where_nothing_was_found() -> None:
-    assert excerpt("A graph", parse("tree")) == excerpt("A graph", parse("title:graph")) == ""
+    assert excerpt("A graph", parse_query("tree")) == excerpt("A graph", parse_query("title:graph")) == ""
 
 
 @pytest.mark.parametrize(
@@ -75,4 +75,4 @@ def test_excerpt_is_empty_where_nothing_was_found() -> None:
 def test_excerpt_of_any_text_holds_what_was_found(text: str) -> None:
     word = "graph" if "graph" in text else text[:64]
 
-    assert "<mark>" in excerpt(text, parse(word))
+    assert "<mark>" in excerpt(text, parse_query(word))

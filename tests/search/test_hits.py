@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from search import engine, hits
-from search.hits import Hit, find, matching, suggest
-from search.index import DocumentRecord, index
-from search.query import parse
+from search.hits import Hit, find_documents, matching_keys, suggest
+from search.index import DocumentRecord, index_documents
+from search.query import parse_query
 
 pytestmark = pytest.mark.usefixtures("program")
 
@@ -85,12 +85,12 @@ FOUND: list[tuple[str, set[Thing]]] = [
 
 @pytest.mark.parametrize(("text", "found"), FOUND)
 def test_words_find(text: str, found: set[Thing]) -> None:
-    assert set(things(find(parse(text)).page)) == found
+    assert set(things(find_documents(parse_query(text)).page)) == found
 
 
 @pytest.mark.parametrize(("text", "found"), FOUND)
 def test_matching_finds_the_same(text: str, found: set[Thing]) -> None:
-    papers = {key for edition in (21, 22) for key in matching(parse(text), edition, "paper")}
+    papers = {key for edition in (21, 22) for key in matching_keys(parse_query(text), edition, "paper")}
 
     assert papers == {key for kind, key in found if kind == "paper"}
 
@@ -107,7 +107,7 @@ def test_matching_finds_the_same(text: str, found: set[Thing]) -> None:
     ],
 )
 def test_scope_limits(edition: int | None, kinds: tuple[str, ...], found: set[Thing]) -> None:
-    page = find(parse("learning"), edition=edition, kinds=kinds).page
+    page = find_documents(parse_query("learning"), edition=edition, kinds=kinds).page
 
     assert set(things(page)) == found
 
@@ -128,7 +128,7 @@ def test_beginnings_of_common_words_find_the_same(
 ) -> None:
     monkeypatch.setattr(engine, "MANY_DOCUMENTS", 0)
 
-    assert set(things(find(parse(text)).page)) == found
+    assert set(things(find_documents(parse_query(text)).page)) == found
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_commonest_words_of_a_beginning_find_the_same(
     monkeypatch.setattr(engine, "MANY_DOCUMENTS", 0)
     monkeypatch.setattr(engine, "MAX_EXPANDED_WORDS", 0)
 
-    assert set(things(find(parse(text)).page)) == found
+    assert set(things(find_documents(parse_query(text)).page)) == found
 
 
 @pytest.fixture
@@ -150,22 +150,24 @@ def commonest_alone(program: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "MAX_EXPANDED_WORDS", 0)
     monkeypatch.setattr(engine, "MANY_DOCUMENTS", 0)
     monkeypatch.setattr(engine, "COMMON_WORDS", 1)
-    index([DocumentRecord("paper", key, f"c{key}", "", body="ganache") for key in (40, 41)])
-    index([DocumentRecord("paper", 42, "g", "Gavotte"), DocumentRecord("paper", 43, "t", "", body="gale")])
+    index_documents([DocumentRecord("paper", key, f"c{key}", "", body="ganache") for key in (40, 41)])
+    index_documents(
+        [DocumentRecord("paper", 42, "g", "Gavotte"), DocumentRecord("paper", 43, "t", "", body="gale")]
+    )
 
 
 @pytest.mark.usefixtures("commonest_alone")
 def test_beginning_of_two_letters_means_the_commonest_words_in_texts() -> None:
-    found = things(find(parse("ga")).page)
+    found = things(find_documents(parse_query("ga")).page)
 
     assert (found[0], set(found)) == (("paper", 42), {("paper", 40), ("paper", 41), ("paper", 42)})
 
 
 @pytest.mark.usefixtures("commonest_alone")
 def test_beginning_of_a_name_means_all_names() -> None:
-    index([DocumentRecord("paper", 44, "n", "", people=["Gale Ray"], body="we bake")])
+    index_documents([DocumentRecord("paper", 44, "n", "", people=["Gale Ray"], body="we bake")])
 
-    assert things(find(parse("bake author:ga")).page) == [("paper", 44)]
+    assert things(find_documents(parse_query("bake author:ga")).page) == [("paper", 44)]
 
 
 @pytest.mark.usefixtures("commonest_alone")
@@ -174,7 +176,7 @@ def test_suggestions_reach_beyond_the_commonest_words() -> None:
 
 
 def test_title_stands_over_people_over_body() -> None:
-    found = find(parse("simek")).page
+    found = find_documents(parse_query("simek")).page
 
     assert things(found) == [DAN, TALK, ONE, TWO]
     assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
@@ -182,42 +184,48 @@ def test_title_stands_over_people_over_body() -> None:
 
 def test_phrase_that_many_texts_hold_leads_with_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ("red fox red fox red fox", "a red fox", "a long text with one red fox in it")
-    index([DocumentRecord("paper", 50 + n, str(n), "", body=text) for n, text in enumerate(texts)])
-    ranked = things(find(parse('"red fox"')).page)
+    index_documents([DocumentRecord("paper", 50 + n, str(n), "", body=text) for n, text in enumerate(texts)])
+    ranked = things(find_documents(parse_query('"red fox"')).page)
     monkeypatch.setattr(engine, "MAX_RANKED_PHRASES", 2)
 
     assert {*ranked} == {("paper", 50), ("paper", 51), ("paper", 52)}
-    assert things(find(parse('"red fox"')).page) == [("paper", 52), ("paper", 51), ("paper", 50)]
+    assert things(find_documents(parse_query('"red fox"')).page) == [
+        ("paper", 52),
+        ("paper", 51),
+        ("paper", 50),
+    ]
 
 
 def test_whole_word_stands_over_a_beginning() -> None:
-    index([DocumentRecord("paper", 30, "a", "Lim"), DocumentRecord("paper", 31, "b", "Limit")])
+    index_documents([DocumentRecord("paper", 30, "a", "Lim"), DocumentRecord("paper", 31, "b", "Limit")])
 
-    assert things(find(parse("lim")).page) == [("paper", 30), ("paper", 31)]
+    assert things(find_documents(parse_query("lim")).page) == [("paper", 30), ("paper", 31)]
 
 
 def test_pages_follow_each_other() -> None:
-    query = parse("learning")
-    whole = find(query)
+    query = parse_query("learning")
+    whole = find_documents(query)
 
     assert (whole.count, whole.capped) == (4, False)
-    assert [*find(query, limit=3).page, *find(query, limit=3, offset=3).page] == [*whole.page]
-    assert find(query, limit=3, offset=9).page == ()
-    assert find(query, limit=-1, offset=-5).page == ()
+    assert [*find_documents(query, limit=3).page, *find_documents(query, limit=3, offset=3).page] == [
+        *whole.page
+    ]
+    assert find_documents(query, limit=3, offset=9).page == ()
+    assert find_documents(query, limit=-1, offset=-5).page == ()
 
 
 def test_count_is_capped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hits, "MAX_HITS", 2)
-    found = find(parse("learning"))
+    found = find_documents(parse_query("learning"))
 
     assert (len(found.page), found.count, found.capped) == (2, 2, True)
 
 
 def test_queries_do_not_grow_with_hits() -> None:
     with CaptureQueriesContext(connection) as few:
-        find(parse("zur"))
+        find_documents(parse_query("zur"))
     with CaptureQueriesContext(connection) as many:
-        find(parse("lea"))
+        find_documents(parse_query("lea"))
 
     assert (len(few), len(many)) == (4, 4)
 
@@ -232,5 +240,5 @@ def test_suggestions_come_from_the_head() -> None:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("ae *:\"'-()&|!<>{}^\\%жé李\x00"), max_size=30))
 def test_no_text_breaks_a_database(text: str) -> None:
-    assert find(parse(f"{text} year:1")).page == ()
+    assert find_documents(parse_query(f"{text} year:1")).page == ()
     assert len(suggest(text)) <= hits.MAX_SUGGESTIONS

@@ -3,12 +3,12 @@ from dataclasses import replace
 import pytest
 from django.db import connection
 
-from search.folding import words
-from search.hits import find
-from search.index import DocumentRecord, clear, forget, index, remove
-from search.index import replace as replace_all
+from search.folding import fold_words
+from search.hits import find_documents
+from search.index import DocumentRecord, clear_edition, clear_index, index_documents, remove_documents
+from search.index import replace_documents as replace_all
 from search.models import Document, Indexed, Word
-from search.query import parse
+from search.query import parse_query
 
 pytestmark = pytest.mark.django_db
 
@@ -22,21 +22,21 @@ def known() -> dict[str, int]:
 
 
 def titles(text: str) -> list[int]:
-    return sorted(hit.object_id for hit in find(parse(text)).page)
+    return sorted(hit.object_id for hit in find_documents(parse_query(text)).page)
 
 
 def test_indexing_again_replaces() -> None:
-    assert index([PAPER]) == 1
-    assert index([replace(PAPER, title="Last Version")]) == 1
+    assert index_documents([PAPER]) == 1
+    assert index_documents([replace(PAPER, title="Last Version")]) == 1
 
     assert (titles("draft"), titles("version")) == ([], [1])
     assert known() == {"ann": 1, "last": 1, "version": 1, "words": 1}
 
 
 def test_indexing_the_same_writes_nothing() -> None:
-    index([PAPER])
+    index_documents([PAPER])
 
-    assert index([PAPER]) == 0
+    assert index_documents([PAPER]) == 0
     assert known() == {"ann": 1, "draft": 1, "first": 1, "words": 1}
 
 
@@ -48,8 +48,8 @@ def test_unchanged_source_is_not_read_again() -> None:
         return source.strip("*")
 
     marked = replace(PAPER, title="*Draft*")
-    index([marked], plain)
-    index([marked, replace(PAPER, object_id=2, title="*New*")], plain)
+    index_documents([marked], plain)
+    index_documents([marked, replace(PAPER, object_id=2, title="*New*")], plain)
 
     assert read == ["*Draft*", PAPER.body, "*New*", PAPER.body]
     assert (titles("draft"), titles("new")) == ([1], [2])
@@ -57,7 +57,7 @@ def test_unchanged_source_is_not_read_again() -> None:
 
 def test_replacing_an_edition_leaves_the_named_documents_alone() -> None:
     other = replace(PAPER, object_id=4, edition=4)
-    index([PAPER, replace(PAPER, object_id=2), replace(PAPER, kind="talk"), other])
+    index_documents([PAPER, replace(PAPER, object_id=2), replace(PAPER, kind="talk"), other])
 
     assert replace_all(3, [replace(PAPER, title="Last Version"), replace(PAPER, object_id=5)]) == 4
     assert (titles("draft"), titles("version")) == ([4, 5], [1])
@@ -66,56 +66,58 @@ def test_replacing_an_edition_leaves_the_named_documents_alone() -> None:
 
 
 def test_forgetting_leaves_nothing() -> None:
-    index([PAPER])
+    index_documents([PAPER])
     Indexed.objects.create(edition=3, state="1")
 
-    forget()
+    clear_index()
 
     assert [model.objects.count() for model in (Document, Indexed, Word)] == [0, 0, 0]
     assert titles("draft") == []
 
 
 def test_last_record_of_a_thing_counts() -> None:
-    index([PAPER, replace(PAPER, title="Second")])
+    index_documents([PAPER, replace(PAPER, title="Second")])
 
     assert Document.objects.get().title == "second"
 
 
 def test_kinds_do_not_collide() -> None:
-    index([PAPER, replace(PAPER, kind="talk")])
+    index_documents([PAPER, replace(PAPER, kind="talk")])
 
     assert Document.objects.count() == 2
     assert known()["draft"] == 2
 
 
 def test_removed_is_found_no_more() -> None:
-    index([PAPER, replace(PAPER, object_id=2), replace(PAPER, object_id=3, kind="talk")])
+    index_documents([PAPER, replace(PAPER, object_id=2), replace(PAPER, object_id=3, kind="talk")])
 
-    assert remove("paper", [1, 99]) == 1
+    assert remove_documents("paper", [1, 99]) == 1
     assert titles("draft") == [2, 3]
     assert known()["draft"] == 2
 
 
 def test_cleared_edition_is_found_no_more() -> None:
-    index([PAPER, replace(PAPER, object_id=2, edition=4), replace(PAPER, object_id=3, edition=None)])
+    index_documents(
+        [PAPER, replace(PAPER, object_id=2, edition=4), replace(PAPER, object_id=3, edition=None)]
+    )
 
-    assert clear(3) == 1
+    assert clear_edition(3) == 1
     assert titles("draft") == [2, 3]
-    assert clear(None) == 1
+    assert clear_edition(None) == 1
     assert titles("draft") == [2]
-    assert clear(4) == 1
+    assert clear_edition(4) == 1
     assert known() == {}
 
 
 def test_many_documents_are_indexed() -> None:
-    index(replace(PAPER, object_id=number, title=f"Number{number}") for number in range(1, 1502))
+    index_documents(replace(PAPER, object_id=number, title=f"Number{number}") for number in range(1, 1502))
 
     assert titles("number1501") == [1501]
     assert known()["words"] == 1501
 
 
 def test_long_text_is_indexed() -> None:
-    index([replace(PAPER, body="x" * 100_000 + " y" * 100_000)])
+    index_documents([replace(PAPER, body="x" * 100_000 + " y" * 100_000)])
 
     assert titles("x" * 100) == [1]
 
@@ -123,7 +125,7 @@ def test_long_text_is_indexed() -> None:
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="asks PostgreSQL's own parser")
 def test_words_are_words_to_postgresql() -> None:
     source = "12e3a 1e5 0x1f 10e0e 3.14 v1.2.3 a@b.org http://x.org/y?z=1 x-ray 1e9e9e 007 ж жe5 -5 +1e-3 a_b"
-    index([replace(PAPER, title=source)])
+    index_documents([replace(PAPER, title=source)])
 
     with connection.cursor() as cursor:
         cursor.execute(
@@ -131,4 +133,4 @@ def test_words_are_words_to_postgresql() -> None:
         )
         (found,) = cursor.fetchone()
 
-    assert set(found) == set(words(source))
+    assert set(found) == set(fold_words(source))

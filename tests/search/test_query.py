@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from search.query import MAX_TERMS, Field, Query, Term, described, parse
+from search.query import MAX_TERMS, Field, Query, Term, describe_query, parse_query
 
 
 def term(*words: str, **options: bool | Field) -> Term:
@@ -44,20 +44,20 @@ def term(*words: str, **options: bool | Field) -> Term:
     ],
 )
 def test_parse(text: str, terms: tuple[Term, ...]) -> None:
-    assert parse(text) == Query(terms)
+    assert parse_query(text) == Query(terms)
 
 
 @pytest.mark.parametrize(("text", "asks"), [("graph", True), ("", False), ("-graph", False), ("é", True)])
 def test_query_asks_for_something(text: str, asks: bool) -> None:
-    assert bool(parse(text)) is asks
+    assert bool(parse_query(text)) is asks
 
 
 @given(st.text())
 def test_any_text_is_parsed_and_what_is_written_says_the_same(text: str) -> None:
-    query = parse(text)
+    query = parse_query(text)
 
-    assert parse(str(query)) == query
-    assert str(parse(str(query))) == str(query)
+    assert parse_query(str(query)) == query
+    assert str(parse_query(str(query))) == str(query)
 
 
 PARTS = st.sampled_from(
@@ -67,23 +67,23 @@ PARTS = st.sampled_from(
 
 @given(st.lists(PARTS).map("".join))
 def test_operators_in_any_order_are_parsed_and_written(text: str) -> None:
-    query = parse(text)
+    query = parse_query(text)
 
-    assert parse(str(query)) == query
+    assert parse_query(str(query)) == query
 
 
 def test_long_text_is_bounded() -> None:
-    query = parse(" ".join(f"w{number}" for number in range(10_000)))
+    query = parse_query(" ".join(f"w{number}" for number in range(10_000)))
 
     assert len(query.terms) == MAX_TERMS
 
 
 def test_understood_says_what_is_looked_for() -> None:
-    query = parse(
+    query = parse_query(
         'graph "neural net" author:Šimek -survey topic:vision award:best year:2021 title:x -author:Li'
     )
 
-    assert described(query) == (
+    assert describe_query(query) == (
         "with “graph”, “neural net”; with “x” in the title; by “Šimek”; on the topic “vision”; "
         "with the award “best”; from “2021”; without “survey”; not by “Li”"
     )

@@ -1,8 +1,8 @@
 import pytest
 
 from search.engine import engine
-from search.hits import related
-from search.index import DocumentRecord, index
+from search.hits import find_related
+from search.index import DocumentRecord, index_documents
 
 pytestmark = pytest.mark.django_db
 
@@ -16,28 +16,28 @@ TITLES = [
 
 
 def test_related_share_the_strongest_words() -> None:
-    index(DocumentRecord("paper", key, str(key), title) for key, title in enumerate(TITLES))
-    index([DocumentRecord("talk", 1, "t", TITLES[0])])
+    index_documents(DocumentRecord("paper", key, str(key), title) for key, title in enumerate(TITLES))
+    index_documents([DocumentRecord("talk", 1, "t", TITLES[0])])
 
-    assert [hit.object_id for hit in related("paper", 0, limit=1)] == [1]
-    assert [hit.object_id for hit in related("paper", 3, limit=1)] == [4]
-    assert 3 not in [hit.object_id for hit in related("paper", 3)]
-    assert {hit.kind for hit in related("paper", 0)} == {"paper"}
+    assert [hit.object_id for hit in find_related("paper", 0, limit=1)] == [1]
+    assert [hit.object_id for hit in find_related("paper", 3, limit=1)] == [4]
+    assert 3 not in [hit.object_id for hit in find_related("paper", 3)]
+    assert {hit.kind for hit in find_related("paper", 0)} == {"paper"}
 
 
 def test_nothing_is_related_to_what_is_alone_or_unknown() -> None:
-    index([DocumentRecord("paper", 1, "1", "Alone")])
+    index_documents([DocumentRecord("paper", 1, "1", "Alone")])
 
-    assert related("paper", 1) == []
-    assert related("paper", 99) == []
+    assert find_related("paper", 1) == []
+    assert find_related("paper", 99) == []
 
 
 def test_document_is_described_by_its_words_and_how_common_they_are() -> None:
     people = ["Siobhán O\u2019Brien", 'x"y\\z']
     body = "Attention is sparse: 50 % of it"
     one = DocumentRecord("paper", 1, "1", "Sparse attention", topic="Systems", body=body, people=people)
-    index([one, DocumentRecord("paper", 2, "2", "Sparse")])
-    found = engine().described("paper", 1)
+    index_documents([one, DocumentRecord("paper", 2, "2", "Sparse")])
+    found = engine().describe_document("paper", 1)
 
     assert found
     assert (found.head, found.body) == ("sparse attention systems", "attention is sparse 50 of it")
@@ -46,9 +46,9 @@ def test_document_is_described_by_its_words_and_how_common_they_are() -> None:
 
 
 def test_document_without_words_is_described_and_none_is_not() -> None:
-    index([DocumentRecord("paper", 1, "1", "")])
+    index_documents([DocumentRecord("paper", 1, "1", "")])
 
-    found = engine().described("paper", 1)
+    found = engine().describe_document("paper", 1)
     assert found
     assert (found.head.split(), found.body, found.documents) == ([], "", {})
-    assert engine().described("paper", 2) is None
+    assert engine().describe_document("paper", 2) is None

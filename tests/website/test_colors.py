@@ -11,7 +11,7 @@ from conference.models import Edition
 from conference.request_edition import published_editions
 from papers.models import Topic
 from tests import factories as make
-from website.colors import PALETTE_TOPICS, colors, colors_url
+from website.colors import PALETTE_TOPICS, build_stylesheet, colors_url
 
 pytestmark = pytest.mark.django_db
 
@@ -22,7 +22,7 @@ def edition() -> Edition:
 
 
 def lines(edition: Edition) -> list[str]:
-    return colors(edition, timezone.now()).splitlines()
+    return build_stylesheet(edition, timezone.now()).splitlines()
 
 
 def shown_topic(edition: Edition, slug: str, **fields: object) -> Topic:

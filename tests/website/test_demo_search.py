@@ -4,9 +4,9 @@ import pytest
 
 from conference.models import Edition
 from operations.indexing.update import refresh
-from search.hits import find
+from search.hits import find_documents
 from search.models import Document
-from search.query import parse
+from search.query import parse_query
 from tests.demo.programs import import_demo
 
 OUTSTANDING = {
@@ -17,7 +17,10 @@ OUTSTANDING = {
 
 def found(text: str, year: str = "") -> list[str]:
     edition = Edition.objects.get(slug=year).pk if year else None
-    keys = [(hit.kind, hit.object_id) for hit in find(parse(text), edition=edition, limit=100).page]
+    keys = [
+        (hit.kind, hit.object_id)
+        for hit in find_documents(parse_query(text), edition=edition, limit=100).page
+    ]
     documents = [Document.objects.get(kind=kind, object_id=key) for kind, key in keys]
     return sorted(f"{one.kind} {one.key.removeprefix('mlsys')}" for one in documents)
 

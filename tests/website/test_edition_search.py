@@ -11,7 +11,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from conference.models import Edition
 from operations.indexing.update import refresh
-from pagecache.keys import address
+from pagecache.keys import parse_address
 from tests import factories as make
 from tests.reading import Page, read
 
@@ -381,4 +381,4 @@ def test_site_offers_editions(client: Client, edition: Edition) -> None:
 
 @pytest.mark.parametrize("query", ["plain=a&q=a", "as=poster&q=a", "day=2021-04-06&q=a", "q=a&sort=title"])
 def test_narrowed_searches_are_cached(query: str) -> None:
-    assert address(URL, query).key is not None
+    assert parse_address(URL, query).key is not None

@@ -9,10 +9,10 @@ from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 
 from content.fields import validate_edition_slug
-from content.languages import in_language, language_of, without_language
+from content.languages import language_of_path, path_in_language, strip_language
 from pagecache import per_revision
-from pagecache.keys import address
-from pagecache.tags import edition_slug, tags_of
+from pagecache.keys import parse_address
+from pagecache.tags import edition_slug, response_tags
 from tests.reading import read
 from tests.website.marked import PAGES, make_public_program
 
@@ -20,10 +20,11 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def test_address_names_the_language() -> None:
-    assert [language_of(path) for path in ("/de/", "/zh-hans/2021/")] == ["de", "zh-hans"]
-    assert {language_of(path) for path in ("/", "/2021/", "/de", "/en/", "/it/", "/people/de/")} == {"en"}
-    assert (without_language("/de/2021/"), without_language("/2021/")) == ("/2021/", "/2021/")
-    assert (in_language("/de/2021/", "fr"), in_language("/de/2021/", "en")) == ("/fr/2021/", "/2021/")
+    assert [language_of_path(path) for path in ("/de/", "/zh-hans/2021/")] == ["de", "zh-hans"]
+    others = ("/", "/2021/", "/de", "/en/", "/it/", "/people/de/")
+    assert {language_of_path(path) for path in others} == {"en"}
+    assert (strip_language("/de/2021/"), strip_language("/2021/")) == ("/2021/", "/2021/")
+    assert [path_in_language("/de/2021/", code) for code in ("fr", "en")] == ["/fr/2021/", "/2021/"]
 
 
 def test_no_edition_takes_the_address_of_a_language() -> None:
@@ -119,12 +120,12 @@ def test_nothing_cached_is_of_another_language(client: Client) -> None:
     paths = ["/2021/", "/2021/papers/", "/2021/papers/p1/notes/", "/2021/search/?q=notes"]
 
     def pages(language: str) -> dict[str, str]:
-        return {path: client.get(in_language(path, language)).text for path in paths}
+        return {path: client.get(path_in_language(path, language)).text for path in paths}
 
-    per_revision.clear()
+    per_revision.clear_caches()
     english = pages("en")
     german = pages("de")
-    per_revision.clear()
+    per_revision.clear_caches()
     assert pages("de") == german
     assert pages("en") == english
     assert "Di, 6. Apr" in german["/2021/papers/"]
@@ -135,9 +136,9 @@ def test_language_costs_no_query(client: Client) -> None:
     counted = {}
     for language in ("en", "de"):
         for path in ("/2021/", "/2021/papers/", "/2021/schedule/2021-04-06/", "/2021/papers/p1/notes/"):
-            per_revision.clear()
+            per_revision.clear_caches()
             with CaptureQueriesContext(connection) as queries:
-                client.get(in_language(path, language))
+                client.get(path_in_language(path, language))
             counted[language, path] = len(queries)
     assert [count for (language, _), count in counted.items() if language == "en"] == [
         count for (language, _), count in counted.items() if language == "de"
@@ -145,17 +146,17 @@ def test_language_costs_no_query(client: Client) -> None:
 
 
 def test_page_cache_knows_each_language_as_its_own_page() -> None:
-    own, german = address("/2021/papers/", "").key, address("/de/2021/papers/", "").key
+    own, german = parse_address("/2021/papers/", "").key, parse_address("/de/2021/papers/", "").key
     assert own
     assert german
     assert own != german
     assert edition_slug(*german) == "2021"
-    assert address("/de/2021/search/", "q=steam").key is not None
+    assert parse_address("/de/2021/search/", "q=steam").key is not None
     assert edition_slug("/de/2021/search/", "") == ""
     body = b'<a href="/de/2021/papers/p1/notes/">'
-    paper = address("/de/2021/papers/p1/notes/", "").key
+    paper = parse_address("/de/2021/papers/p1/notes/", "").key
     assert paper
-    assert tags_of(paper, body, ["2021"]) == {"site", "edition:2021", "paper:p1", "title:p1"}
+    assert response_tags(paper, body, ["2021"]) == {"site", "edition:2021", "paper:p1", "title:p1"}
 
 
 def test_saved_agenda_is_known_in_each_language(client: Client) -> None:

@@ -11,9 +11,9 @@ from pytest_django import DjangoAssertNumQueries
 
 from conference.models import Edition
 from operations.indexing.update import refresh
-from pagecache.keys import address
+from pagecache.keys import parse_address
 from people.models import Person
-from search.index import remove
+from search.index import remove_documents
 from tests import factories as make
 from tests.reading import Page, read
 
@@ -249,7 +249,7 @@ def test_topic_of_drafts_is_unknown(client: Client, site: list[Edition]) -> None
 
 
 def test_hit_that_is_no_longer_there_is_left_out(client: Client, site: list[Edition]) -> None:
-    remove("paper", [site[1].papers.get(uid="p1").pk])
+    remove_documents("paper", [site[1].papers.get(uid="p1").pk])
 
     assert "Graphs again" not in titles(found(client, "graphs"))
 
@@ -296,5 +296,5 @@ def test_queries_where_more_is_found_than_ranked(
 
 
 def test_narrowed_searches_are_cached() -> None:
-    assert address(URL, "q=graphs&in=2021&topic=theory&kind=paper&page=2").key is not None
-    assert address(URL, "q=graphs+2022&plain=2022").query == "plain=2022&q=graphs+2022"
+    assert parse_address(URL, "q=graphs&in=2021&topic=theory&kind=paper&page=2").key is not None
+    assert parse_address(URL, "q=graphs+2022&plain=2022").query == "plain=2022&q=graphs+2022"

@@ -60,7 +60,7 @@ def test_index_leads_to_every_page_and_all_are_there(client: Client) -> None:
 
 
 def test_long_maps_have_pages(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sitemaps, "PER_FILE", 2)
+    monkeypatch.setattr(sitemaps, "PATHS_PER_FILE", 2)
     edition = make.make_edition()
     for number in range(3):
         make.make_paper(edition, uid=f"p{number}", title="Same")

@@ -11,7 +11,7 @@ from bench.generate import fill
 from conference.models import Edition
 from content.invalidation import tags_between
 from pagecache.keys import Key
-from pagecache.tags import is_linking, tags_of
+from pagecache.tags import is_linking_page, response_tags
 from papers.models import Paper
 from people.models import Person
 
@@ -69,7 +69,7 @@ def test_page_that_stays_valid_after_an_edit_of_words_is_the_same(
     monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", light)
     papers = [*edition.papers.published()[2::10]]
     before = {path: client.get(path).getvalue() for path in addresses(edition)}
-    assert all(is_linking(path, {edition.slug}) for path in before)
+    assert all(is_linking_page(path, {edition.slug}) for path in before)
 
     old = Edition.objects.get()
     edited(papers)
@@ -80,7 +80,7 @@ def test_page_that_stays_valid_after_an_edit_of_words_is_the_same(
         expected.update(f"title:{paper.uid}" for paper in papers)
     assert invalidated == expected
 
-    tags = {path: tags_of(Key(path, ""), page, [edition.slug]) for path, page in before.items()}
+    tags = {path: response_tags(Key(path, ""), page, [edition.slug]) for path, page in before.items()}
     valid = [path for path in before if tags[path].isdisjoint(invalidated)]
     assert len(before) > len(valid) > len(before) / 2
     if edited is abstracts:
@@ -100,4 +100,4 @@ def test_first_abstract_invalidates_the_session_page(edition: Edition, client: C
     paper.save()
 
     assert b"In short." in client.get(path).getvalue()
-    assert f"paper:{paper.uid}" in tags_of(Key(path, ""), page, [edition.slug])
+    assert f"paper:{paper.uid}" in response_tags(Key(path, ""), page, [edition.slug])

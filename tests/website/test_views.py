@@ -332,7 +332,7 @@ def test_front_page_of_several_conferences_shows_what_is_on_then_all_by_series(
     other = make.make_conference(slug="icml", name="ICML", full_name="")
     for year in (2020, 2022):
         make.make_edition(year, conference=other, slug=f"icml-{year}", name=f"ICML {year}")
-    per_revision.clear()
+    per_revision.clear_caches()
 
     with at(NINE), django_assert_num_queries(2):
         page = read(client, "/")
@@ -554,7 +554,7 @@ def test_queries_of_a_home_do_not_grow(
                 make.make_award(edition, [make.make_paper(edition, [label], topic=topic)])
                 talk = make.make_session(edition, kind="invited_talk")
                 SessionRole.objects.create(session=talk, person=make.make_person(label))
-            per_revision.clear()
+            per_revision.clear_caches()
             with django_assert_num_queries(queries):
                 read(client, path)
 

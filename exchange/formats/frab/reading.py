@@ -222,7 +222,7 @@ class EventReader:
         if day:
             self.listed.append((start.astimezone(self.zone), day, day_start.hour))
         is_cancelled = title.startswith(CANCELLED_PREFIX)
-        title = markup.escaped(title.removeprefix(CANCELLED_PREFIX))
+        title = markup.escape_markup(title.removeprefix(CANCELLED_PREFIX))
         text, reason = (
             join_paragraphs(*_non_empty_texts(raw, "abstract", "description"), *self._answers(raw)),
             "",

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from operations.indexing.update import SITE, read, renew
-from search.index import forget
+from search.index import clear_index
 from search.models import Document
 
 
@@ -19,7 +19,7 @@ class Command(BaseCommand):
     def handle(self, *args: object, verbosity: int, **options: object) -> None:
         began = time.monotonic()
         with transaction.atomic():
-            forget()
+            clear_index()
             for key in sorted(read().wanted, key=lambda key: key == SITE):
                 renew(key)
         if verbosity:

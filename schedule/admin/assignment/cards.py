@@ -34,7 +34,7 @@ class SessionCard:
 
     @cached_property
     def when(self) -> str:
-        return times.when(self.session.start, self.session.end, self.session.edition.zone)
+        return times.day_and_time_range(self.session.start, self.session.end, self.session.edition.zone)
 
     @property
     def page_address(self) -> list[PlannedPaper]:

@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from conference.models import Edition
-from content.request_keys import key_of
-from content.versions import CHOICE, MINE, THEIRS, Seen, read, signed
+from content.request_keys import parse_key
+from content.versions import CHOICE, MINE, THEIRS, Seen, read_marks, sign_marks
 from editorial.lists import search_rows
 from editorial.stale_forms import SEEN_FIELD
 from papers.models import Paper
@@ -84,7 +84,7 @@ class AssignmentPage(EditionPage):
             return {}
         moves = decode_moves(self.sent.get("planned", ""))
         for name in self.sent:
-            paper, target = key_of(name[1:]) if name[:1] == "m" else 0, key_of(self.sent[name])
+            paper, target = parse_key(name[1:]) if name[:1] == "m" else 0, parse_key(self.sent[name])
             if paper and not target:
                 moves.pop(paper, None)
             elif paper and moves.get(paper, (0, ""))[0] != target:
@@ -97,7 +97,7 @@ class AssignmentPage(EditionPage):
 
     def change_moves(self) -> None:
         """Add papers to the plan or remove them, according to the pressed button."""
-        put, drop = (key_of(self.sent.get(name, "")) for name in ("_put", "_drop"))
+        put, drop = (parse_key(self.sent.get(name, "")) for name in ("_put", "_drop"))
         if put in self.by_key:
             keys = self.picked()
             if not keys:
@@ -122,7 +122,7 @@ class AssignmentPage(EditionPage):
         """Return the keys of the selected papers, or of all that the list has."""
         if "all" in self.sent:
             return list(self.listed.values_list("pk", flat=True)[: MAX_PLANNED + 1])
-        return [key for text in dict.fromkeys(self.sent.getlist("pick")) if (key := key_of(text))]
+        return [key for text in dict.fromkeys(self.sent.getlist("pick")) if (key := parse_key(text))]
 
     @property
     def listed(self) -> QuerySet[Paper]:
@@ -166,7 +166,7 @@ class AssignmentPage(EditionPage):
         rows = self.papers.filter(pk__in=self.page.object_list).order_by("sort_title", "pk")
         papers: list[Paper] = list(rows.select_related("topic").only(*LIST_COLUMNS, "topic__name"))
         talks = talks_by_paper({paper.pk for paper in [*planned, *papers]})
-        seen = (read(self.sent.get(SEEN_FIELD, "")) or {}).get(PAPERS, {})
+        seen = (read_marks(self.sent.get(SEEN_FIELD, "")) or {}).get(PAPERS, {})
         moves = []
         for paper in planned:
             session, kind = self.moves[paper.pk]
@@ -314,7 +314,7 @@ class AssignmentPage(EditionPage):
             "options": self.options,
             "plan": self.plan,
             "planned": encode_moves({row.pk: (row.session.pk, row.kind) for row in self.plan.rows}),
-            "seen": signed(self.seen),
+            "seen": sign_marks(self.seen),
             "may_add": self.may_add,
             **found,
         }

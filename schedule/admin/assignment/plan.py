@@ -11,8 +11,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from content import bulk
-from content.bulk import BulkChange, why_refused
-from content.versions import mark
+from content.bulk import BulkChange, apply_and_validate
+from content.versions import value_mark
 from papers.models import Paper
 from schedule.admin.actions import last_positions, presentation_kind_in
 from schedule.clashes import PlannedEdit
@@ -73,7 +73,7 @@ class PlannedPaper:
 
 def sessions_mark(talks: Iterable[Presentation]) -> str:
     """Return the mark of the sessions in which a paper is presented."""
-    return mark(sorted({talk.session_id for talk in talks if talk.session_id is not None}))
+    return value_mark(sorted({talk.session_id for talk in talks if talk.session_id is not None}))
 
 
 def talks_by_paper(papers: Iterable[int]) -> dict[int, list[Presentation]]:
@@ -159,11 +159,11 @@ class AssignmentPlan:
                 common = {"edition": session.edition, "session": session, "paper": row.paper}
                 made = Presentation(**common, kind=row.new_kind, position=places[session.pk])
                 row.errors = validation_errors(made)
-                lines.append(BulkChange(row.paper, "", made=made))
+                lines.append(BulkChange(row.paper, "", new_row=made))
             else:
                 talk.edition, talk.paper = session.edition, row.paper
                 news = {"session": session, "position": places[session.pk], "start": None, "end": None}
-                refused = why_refused(talk, news)
+                refused = apply_and_validate(talk, news)
                 row.errors = [refused] if refused else []
                 lines.append(BulkChange(talk, "", news))
         return lines
@@ -172,7 +172,7 @@ class AssignmentPlan:
         """Save the plan, unless a row is refused."""
         lines = self.bulk_changes()
         if not self.wrong:
-            bulk.add(lines)
+            bulk.create_rows(lines)
             bulk.write(lines)
         return not self.wrong
 

@@ -196,7 +196,7 @@ def test_words_of_a_calendar_come_from_the_catalog() -> None:
 @given(st.text(LETTERS, max_size=120), st.text(LETTERS, max_size=300))
 def test_trap_6_folding_and_escaping_keep_any_script(title: str, room: str) -> None:
     made = program(
-        sessions=(session("s1", title=markup.escaped(title), room="r"),),
+        sessions=(session("s1", title=markup.escape_markup(title), room="r"),),
         rooms=(RoomRecord(slug="r", name=room),),
     )
     content = written(made)
@@ -229,7 +229,7 @@ def test_events_are_written_as_the_library_writes_them() -> None:
 
 def test_tex_with_a_capital_n_stays() -> None:
     assert b"SUMMARY:a \\\\Nabla b" in written(
-        program(sessions=(session("s1", title=markup.escaped("a \\Nabla b")),))
+        program(sessions=(session("s1", title=markup.escape_markup("a \\Nabla b")),))
     )
 
 

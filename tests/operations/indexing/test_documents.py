@@ -5,9 +5,9 @@ import pytest
 from conference.models import Edition
 from operations.indexing.update import refresh
 from people.models import PersonName
-from search.hits import find
+from search.hits import find_documents
 from search.models import Document
-from search.query import parse
+from search.query import parse_query
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 def found(text: str) -> list[str]:
     """Index what changed, and return what a search finds: `paper one`."""
     refresh()
-    keys = [(hit.kind, hit.object_id) for hit in find(parse(text)).page]
+    keys = [(hit.kind, hit.object_id) for hit in find_documents(parse_query(text)).page]
     return sorted(str(Document.objects.get(kind=kind, object_id=key)) for kind, key in keys)
 
 
@@ -66,8 +66,11 @@ def test_person_is_found_in_the_editions_that_show_them() -> None:
     make.make_paper(third, [ada], status="draft")
     refresh()
 
-    found_in = [find(parse("ada"), edition=one.pk, kinds=["person"]).count for one in (first, second, third)]
-    assert (found_in, find(parse("ada"), kinds=["person"]).count) == ([1, 1, 0], 1)
+    found_in = [
+        find_documents(parse_query("ada"), edition=one.pk, kinds=["person"]).count
+        for one in (first, second, third)
+    ]
+    assert (found_in, find_documents(parse_query("ada"), kinds=["person"]).count) == ([1, 1, 0], 1)
 
 
 def test_hidden_name_on_a_paper_is_the_display_name() -> None:

@@ -115,7 +115,7 @@ def test_an_error_outside_of_django_is_counted_too(settings: Settings) -> None:
 
     with pytest.raises(ValueError, match="x"):
         ask(MonitoringLayer(failing), "/")
-    assert request_log.note() is None
+    assert request_log.current_note() is None
 
 
 @pytest.mark.parametrize("given", ["", "Bearer wrong", f"Bearer {TOKEN}x", TOKEN[:-1]])

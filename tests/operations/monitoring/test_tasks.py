@@ -41,13 +41,13 @@ def test_failed_task_is_logged_under_its_name(log: io.StringIO, job: ImportJob) 
 
     assert (line["request"], line["message"]) == (result.id, f"The import {job.pk} failed")
     assert "ZeroDivisionError" in line["exception"]
-    assert request_log.note() is None
+    assert request_log.current_note() is None
 
 
 def test_task_inside_a_request_has_the_requests_name(log: io.StringIO, job: ImportJob) -> None:
     request_log.begin("a-request-1")
     tasks.preview.enqueue(job.pk)
-    name = request_log.note()
+    name = request_log.current_note()
     request_log.end()
 
     assert json.loads(log.getvalue())["request"] == "a-request-1"
