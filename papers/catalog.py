@@ -75,7 +75,7 @@ class FacetValue:
     # Translated when shown: the catalog is the same in all languages.
     name: "str | StrPromise"
     bits: int = 0
-    above: str = ""
+    parent: str = ""
 
     @property
     def label(self) -> str:

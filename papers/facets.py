@@ -195,7 +195,7 @@ class PaperFilter(forms.Form):
         if name == "topic":
             # The top topics, and the subtopics of the chosen one and of those above it.
             opened = {"", *(above for slug in picked for above in self._branch(slug))}
-            counted = [(choice, number) for choice, number in counted if choice.above in opened]
+            counted = [(choice, number) for choice, number in counted if choice.parent in opened]
         elif name == "institution":
             counted = self._most_frequent(counted, picked)
         return [
@@ -204,7 +204,7 @@ class PaperFilter(forms.Form):
                 number,
                 self._toggled(name, choice.value),
                 choice.value in picked,
-                len(self._branch(choice.above)),
+                len(self._branch(choice.parent)),
                 choice.value,
             )
             for choice, number in counted
@@ -221,7 +221,7 @@ class PaperFilter(forms.Form):
         topics, found = self.catalog.facets["topic"], []
         while slug in topics:
             found.append(slug)
-            slug = topics[slug].above
+            slug = topics[slug].parent
         return found
 
     def _most_frequent(self, counted: Counted, picked: list[str]) -> Counted:
@@ -234,12 +234,12 @@ class PaperFilter(forms.Form):
     # Order and groups
 
     @property
-    def ways(self) -> dict[str, list[tuple[str, str, bool]]]:
+    def display_links(self) -> dict[str, list[tuple[str, str, bool]]]:
         """Links to sort, group and display the list differently: label, query, whether it is current."""
         facets = self.catalog.facets
         groups = {"": _("One list"), **{name: label for name, label in GROUPS.items() if facets[name]}}
         offered: dict[str, Mapping[str, object]] = {"sort": self.sorts, "by": groups, "view": VIEWS}
-        return {name: self.links(name, labels) for name, labels in offered.items() if len(labels) > 1}
+        return {name: self.option_links(name, labels) for name, labels in offered.items() if len(labels) > 1}
 
     @property
     def sorts(self) -> dict[str, object]:
@@ -251,7 +251,7 @@ class PaperFilter(forms.Form):
             left_out.add("board")
         return {name: label for name, label in SORTS.items() if name not in left_out}
 
-    def links(self, name: str, labels: Mapping[str, object]) -> list[tuple[str, str, bool]]:
+    def option_links(self, name: str, labels: Mapping[str, object]) -> list[tuple[str, str, bool]]:
         """Return links to the values of a parameter: label, query, whether it is current."""
         current = self.chosen[name] or self.defaults.get(name, "")
         return [

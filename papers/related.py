@@ -62,18 +62,19 @@ def find_related(paper: Paper, at: datetime | None = None) -> Related:
     """
     papers = Paper.objects.published(at)
     sessions = {one.session_id: one.session for one in _scheduled_appearances(paper)}
-    ways = {
+    neighbors_by_session = {
         key: _neighbor_keys(paper, _day_talks(paper, session.start, at).orders.get(key, ()))
         for key, session in sessions.items()
     }
     alike, like = similar_posters(paper, at)[:MAX_POSTERS], similar_papers(papers, paper, at)
     shown = {poster.paper for poster in alike if poster.paper} | {*like}
-    found = paper_rows(papers, shown | {key for way in ways.values() for key in way if key}, at)
+    neighbor_keys = {key for pair in neighbors_by_session.values() for key in pair if key}
+    found = paper_rows(papers, shown | neighbor_keys, at)
     people = authors_by_paper(papers, shown, at)
     named = {key: line._replace(shown_authors=people[key]) for key, line in found.items()}
     neighbors = [
         Neighbors(sessions[key], found.get(before or 0), found.get(after or 0))
-        for key, (before, after) in ways.items()
+        for key, (before, after) in neighbors_by_session.items()
     ]
     return Related(
         [pair for pair in neighbors if pair.before or pair.after],

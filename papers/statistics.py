@@ -104,7 +104,7 @@ def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
 
 def topic_chart(edition: Edition, at: datetime | None) -> Chart:
     """Papers by the highest topics, each with those below it."""
-    highest = [choice for choice in catalog(edition, at).facets["topic"].values() if not choice.above]
+    highest = [choice for choice in catalog(edition, at).facets["topic"].values() if not choice.parent]
     values = _ranked_values(edition, "topic", highest)
     basis = _basis(edition, "topic", at)
     return bar_chart("topics", gettext("Papers by topic"), gettext("Topic"), values, basis)

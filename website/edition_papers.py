@@ -87,9 +87,9 @@ class EditionPapers(PaperSearch):
     # What is offered
 
     @property
-    def ways(self) -> dict[str, list[tuple[str, str, bool]]]:
+    def display_links(self) -> dict[str, list[tuple[str, str, bool]]]:
         offered = {name: label for name, label in self.sorts.items() if name in SEARCH_SORTS}
-        return {"sort": self.links("sort", offered)} if len(offered) > 1 else {}
+        return {"sort": self.option_links("sort", offered)} if len(offered) > 1 else {}
 
     @property
     def unfiltered(self) -> str:

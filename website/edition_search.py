@@ -91,7 +91,7 @@ class EditionSearch(ResultSections):
     def topics(self) -> list[tuple[FacetValue, int]]:
         """The highest topics with the numbers of their papers."""
         topics = self.papers.catalog.facets["topic"].values()
-        return [(topic, topic.bits.bit_count()) for topic in topics if not topic.above]
+        return [(topic, topic.bits.bit_count()) for topic in topics if not topic.parent]
 
     @property
     def is_asked(self) -> bool:

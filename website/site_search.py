@@ -32,7 +32,7 @@ class SiteSearch(ResultSections):
     """What was asked for in all editions, and by kind the primary keys of the best of what was found."""
 
     # A topic narrows to papers; there is one order.
-    ways: dict[str, list[tuple[str, str, bool]]] = {}
+    display_links: dict[str, list[tuple[str, str, bool]]] = {}
 
     def __init__(self, parameters: QueryDict, editions: Sequence[Edition]) -> None:
         super().__init__()
