@@ -2,7 +2,7 @@
 
 import pytest
 
-from markup import block, inline, latex, plain, slug
+from markup import MAX_MARKUP_CHARS, block, inline, latex, plain, slug
 from markup.advice import advice
 
 X = '<math alttext="x"><mrow><mi>x</mi></mrow></math>'
@@ -266,10 +266,20 @@ def test_long_text_is_whole_and_without_markup_beyond_the_limit(length: int) -> 
         ("x" * 61, "x" * 60),
         ("a" * 30 + " " + "b" * 40, "a" * 30),
         ("é" * 1001 + " b", "e" * 60),
+        ("李", "li"),
+        (r"Caf\'e & $T^3$: don't", "cafe-t3-dont"),
+        ("", "x"),
+        ("?!", "x"),
+        ("word " * 20, "-".join(["word"] * 12)),
+        ("Łukasz Ångström", "lukasz-angstrom"),
     ],
 )
-def test_slug_ends_with_a_word(source: str, words: str) -> None:
+def test_slug_is_ascii_short_and_ends_with_a_word(source: str, words: str) -> None:
     assert slug(source) == words
+
+
+def test_slug_falls_back_to_the_given_word() -> None:
+    assert (slug("…", "Paper 7"), slug("", "?")) == ("paper-7", "x")
 
 
 # Advice
@@ -300,9 +310,16 @@ def test_title_shouts_with_two_words_of_nine_capitals(title: str, shouts: bool) 
     ],
 )
 def test_latex_in_prose_is_quoted_three_times_at_most(source: str, found: str) -> None:
-    said = [one for one in advice(source) if one.startswith("LaTeX")]
+    warnings = [one for one in advice(source) if one.startswith("LaTeX")]
 
-    assert said == [f"LaTeX outside of formulas: {found}. Use the letters themselves, and Markdown."]
+    assert warnings == [f"LaTeX outside of formulas: {found}. Use the letters themselves, and Markdown."]
+
+
+def test_text_beyond_the_limit_is_shown_whole_with_a_warning() -> None:
+    source = "*a* " * MAX_MARKUP_CHARS
+
+    assert block(source) == f"<p>{source.strip()}</p>"
+    assert advice(source) == ["Longer than 60,000 characters: shown without markup."]
 
 
 def test_advice_says_how_to_write_a_dollar() -> None:
