@@ -14,7 +14,7 @@ from exchange.problems import Note, Where
 
 
 class Unset(Enum):
-    """The one value that says: this file does not speak about this field."""
+    """The type of `UNSTATED`, the value of a field that a file does not mention."""
 
     UNSTATED = "unstated"
 
@@ -27,24 +27,24 @@ type Stated[T] = T | Unset
 
 
 def is_stated[T](value: T | Unset) -> TypeGuard[T]:
-    """Whether a file spoke about this field at all."""
+    """Whether the file mentions this field."""
     return value is not UNSTATED
 
 
 def stated[T](value: T | Unset, default: T) -> T:
-    """Return the value, or `default` where the file says nothing."""
+    """Return the value, or `default` for a field that the file does not mention."""
     return default if isinstance(value, Unset) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """Base of every record: where it stood in its file, which never takes part in comparisons."""
+    """Base of all records. `where` is the record's position in its file; comparisons ignore it."""
 
     where: Where = field(default=Where(), compare=False, repr=False)
 
 
 def first_stated(name: str, *rows: Record | None) -> Any:
-    """Return the first value of this field, such as that of a presentation, else of its session; or None."""
+    """Return the first value that is stated and not empty, such as of a presentation, else its session."""
     values = (stated(getattr(row, name), None) for row in rows if row)
     return next(filter(None, values), None)
 
@@ -60,7 +60,7 @@ class ConferenceRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRef(Record):
-    """Somebody, as a file points at them: `uid` or `ids` or `orcid` where it has them, else the name alone.
+    """A reference to a person: by `uid`, `ids` or `orcid` where the file has them, else by the name alone.
 
     `ids` holds (scheme, value) pairs such as ("neurips.cc", "457880"). `name` is the name as printed here.
     """
@@ -162,7 +162,7 @@ class AnnouncementRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyDateRecord(Record):
-    """A day or a moment: exactly one of `day` and `moment`."""
+    """A key date; exactly one of `day` and `moment` is set."""
 
     uid: str
     title: Stated[str] = UNSTATED
@@ -184,7 +184,7 @@ class InstitutionRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRecord(Record):
-    """A person in full. `ref` says who; e-mail addresses and hidden names never travel in files."""
+    """A person with all public fields. Files never hold e-mail addresses or hidden names."""
 
     ref: PersonRef
     given: Stated[str] = UNSTATED
@@ -198,7 +198,7 @@ class PersonRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhotoRecord(Record):
-    """Where a picture of a person is, for somebody who has none here. Only read."""
+    """The address of a picture, for a person who has no photo on this site. Only read."""
 
     person: PersonRef
     url: str
@@ -274,7 +274,7 @@ class PaperRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantRecord(Record):
-    """What an award went to: a paper (of `edition`; empty = this one) or a person. Exactly one of them."""
+    """The winner of an award: either a paper (of `edition`; empty = this one) or a person."""
 
     paper: str = ""
     edition: str = ""

@@ -38,12 +38,12 @@ SEPARATOR_NAMES = (_("Comma"), _("Semicolon"), _("Tab"), _("Bar"))
 
 
 def store_guess(job: ImportJob) -> None:
-    """Read the tables of a job that has just come, and store what their columns are likely to be."""
+    """Read the tables of a new job, and store the guessed fields of their columns."""
     _store(job, describe_tables(job))
 
 
 def store_choice(job: ImportJob, request: HttpRequest) -> bool:
-    """Store what the form says; return whether the job can be read with it."""
+    """Store the choices of the form; return whether the job can go on with them."""
     before = ColumnChoice.from_job(job)
     choice, is_other = apply_answers(before, _answers(request))
     if is_other:
@@ -60,7 +60,7 @@ def store_choice(job: ImportJob, request: HttpRequest) -> bool:
 
 
 def _answers(request: HttpRequest) -> dict[str, str]:
-    """Return the answers with signs for the places of separators."""
+    """Return the form's values, with the index of a separator replaced by its sign."""
     found = {name: str(value) for name, value in request.POST.items()}
     places = {str(place): separator for place, separator in enumerate(SEPARATORS)}
     for name, value in found.items():
@@ -74,11 +74,10 @@ def _store(job: ImportJob, choice: ColumnChoice) -> None:
     job.save(update_fields=["columns"])
 
 
-# What the page shows
+# The context of the page
 
 
 def page_context(job: ImportJob) -> dict[str, object]:
-    """Return the context of the page."""
     choice = ColumnChoice.from_job(job)
     program, problems = read_first_rows(job, choice)
     options = _options()
@@ -127,7 +126,7 @@ def _table_context(table: Table, number: int, options: str) -> dict[str, object]
 
 
 def _options() -> str:
-    """Return the fields as options of a select, in groups; the same for all columns of a page."""
+    """Return the fields as grouped options of a select, which all columns of a page share."""
     groups = (
         format_html(
             '<optgroup label="{}">{}</optgroup>',
@@ -141,15 +140,15 @@ def _options() -> str:
 
 
 def _select_option(options: str, name: str) -> SafeString:
-    """Return the options with one selected; with hundreds of columns a widget for each takes seconds."""
+    """Select one of the options. A form widget for each of hundreds of columns would take seconds."""
     return mark_safe(options.replace(f'value="{name}"', f'value="{name}" selected', 1))
 
 
-# The first rows as they will be read
+# The first rows as they will be imported
 
 
 def _first_rows(program: Program, edition: Edition | None) -> Iterator[dict[str, object]]:
-    """Yield papers with their presentations and awards, then sessions: what is stated of each, in words."""
+    """Yield the stated values of papers with their presentations and awards, then of sessions."""
     names = {one.slug: stated(one.name, one.slug) for one in program.rooms}
     names |= {one.slug: stated(one.name, one.slug) for one in program.topics}
     names |= {one.uid: markup.plain(stated(one.title, one.uid)) for one in program.sessions}
@@ -197,12 +196,12 @@ def _display_value(value: object, names: Mapping[str, str], edition: Edition | N
     return names.get(str(value)) or markup.plain(str(value))
 
 
-# What is remembered
+# Stored mappings
 
 
 @admin.register(ColumnMapping)
 class ColumnMappingAdmin(ScopedAdmin):
-    """What columns were the last time: looked at, and deleted."""
+    """Mappings of earlier imports, to view and to delete."""
 
     desk_section = DeskSection.IMPORTS
     desk_order = 90

@@ -145,7 +145,7 @@ class ConflictAdmin(ReadOnlyAdmin):
     def created(self, conflict: Conflict) -> str:
         return format_moment(conflict.created_at, conflict.run.edition)
 
-    # Whose rows
+    # Rows
 
     def rows_of(
         self, request: HttpRequest, conflicts: list[Conflict], *, is_locking: bool = False

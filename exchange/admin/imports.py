@@ -1,4 +1,4 @@
-"""Imports in the admin: from file to result; what came in, what is remembered of it, reverting it."""
+"""Imports in the admin: uploads, runs with their provenance, and reverting."""
 
 import json
 from typing import Any
@@ -39,15 +39,14 @@ from exchange.models import ColumnMapping, ImportJob, ImportRun, Provenance
 from exchange.problems import Note, note_sections
 from schedule.working_copy.block import open_copies, show_working_copy
 
-# Stages that are no kind of rows.
+# The stages of writing begin with this, before the kind of rows.
 WRITING_PREFIX = "writing "
 PER_PAGE = 50
 State = ImportJob.State
-# What the buttons of the page of columns do: read with them, store them, forget what was remembered.
+# Buttons of the page of columns: go on with these columns, store them, delete the stored mapping.
 COLUMN_ACTIONS = ("map", "show", "forget")
-# What a job can be started again from.
 RESTARTABLE_STATES = (State.REFUSED, State.FAILED)
-# What became of rows, in words: after a number or above a column.
+# Outcomes of rows, as written after a number or above a column.
 OUTCOME_LABELS = {
     "new": pgettext_lazy("imported rows", "new"),
     "changed": pgettext_lazy("imported rows", "changed"),
@@ -58,7 +57,7 @@ OUTCOME_LABELS = {
 
 
 def describe_stage(job: ImportJob) -> str:
-    """Return in words how far a job is; nothing if it is not at work."""
+    """Return the stage of a job in words; empty if it is not at work."""
     if not job.is_working:
         return ""
     if job.is_unclaimed():
@@ -97,7 +96,7 @@ def total_counts(counts: dict[str, dict[str, int]]) -> dict[str, int]:
 
 
 def job_context(job: ImportJob) -> dict[str, object]:
-    """Return what every page of a job can show of it. No query."""
+    """Return the context of every page of a job. No query."""
     fmt, sums = formats().get(job.format), total_counts(job.counts)
     return {
         "uploaded": format_moment(job.created_at, job.edition),
@@ -114,7 +113,7 @@ ADD_LINKS.append(AddLink(ImportJob, _("Import"), "admin:exchange_importjob_add",
 
 @admin.register(ImportJob)
 class ImportJobAdmin(ScopedAdmin):
-    """Imports: what they would do, how far they are, what came of them."""
+    """Uploads: previews, progress and results."""
 
     desk_section = DeskSection.IMPORTS
     desk_order = 10
@@ -138,7 +137,7 @@ class ImportJobAdmin(ScopedAdmin):
     def uploaded(self, job: ImportJob) -> str:
         return format_moment(job.created_at, job.edition)
 
-    # Who may import
+    # Permissions
 
     def editions(self, request: HttpRequest) -> list[Edition]:
         """Return the editions that somebody may import into: by a role there, or who may change all."""
@@ -248,7 +247,7 @@ class ImportJobAdmin(ScopedAdmin):
         return TemplateResponse(request, f"admin/exchange/importjob/{page}.html", context)
 
     def continue_job(self, request: HttpRequest, job: ImportJob, wanted: str) -> None:
-        """Do what a button of the job's page says; one that was pressed twice does it once."""
+        """Carry out the button of the job's page; pressed twice, it acts once."""
         is_over = job.is_lost() or job.is_unclaimed() or job.state in RESTARTABLE_STATES
         # Permissions are those of the account that confirms the import.
         theirs: dict[str, Any] = {"user": request.user, "is_again": False}
@@ -281,7 +280,7 @@ class ImportJobAdmin(ScopedAdmin):
             )
 
     def choose_columns(self, request: HttpRequest, job: ImportJob) -> None:
-        """Store what the columns are; go on to the preview if the form says so and nothing is wrong."""
+        """Store the fields of the columns; start the preview if the form asks for it and is valid."""
         try:
             can_go = columns.store_choice(job, request)
         except uploads.FilesLostError as error:
@@ -293,7 +292,7 @@ class ImportJobAdmin(ScopedAdmin):
                 tasks.preview.enqueue(job.pk)
 
     def preview(self, request: HttpRequest, job: ImportJob) -> dict[str, object]:
-        """Return what a page of the preview shows: rows of a kind, or of one fate."""
+        """Return the context of a page of the preview: rows of a kind, or with one outcome."""
         what, kind = request.GET.get("what", ""), request.GET.get("kind", "")
         rows = job.rows.all() if what == "all" else job.rows.not_skipped()
         rows = job.rows.with_outcome(what) if what in OUTCOME_LABELS else rows
@@ -314,7 +313,7 @@ class ImportJobAdmin(ScopedAdmin):
         return response
 
 
-# What came in
+# Imported rows
 
 
 class ReadOnlyAdmin(ScopedAdmin):
@@ -342,7 +341,7 @@ def may_undo(model_admin: ScopedAdmin, request: HttpRequest, run: ImportRun) -> 
 
 
 def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpResponse:
-    """Say what will happen; with POST, do it."""
+    """Show what reverting the run would do; with POST, revert it."""
     run = get_object_or_404(model_admin.get_queryset(request), pk=key)
     if not may_undo(model_admin, request, run):
         raise PermissionDenied
@@ -373,7 +372,7 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
     return TemplateResponse(request, "admin/exchange/importrun/undo.html", context)
 
 
-# Its list of tasks speaks to programmers; imports say the same to chairs.
+# This list of tasks is for programmers; the admin of imports shows the same to chairs.
 admin.site.unregister(DBTaskResult)
 
 

@@ -1,1 +1,1 @@
-"""What goes out: records of what is published, downloads, calendars, citations."""
+"""Exports: records of published rows, downloads, calendars, citations."""

@@ -1,7 +1,6 @@
-"""Which rows files of the schedule take: calendars of a day, a session, a room, a topic, a paper, a person
-or what is chosen of a schedule; and what conference apps read.
+"""Select the public rows of calendars, such as of a day, room or person, and of files for conference apps.
 
-Public rows alone, as records. How they are written is `formats.ics`' and `formats.frab`'s business.
+The rows are returned as records; `formats.ics` and `formats.frab` write them.
 """
 
 from collections import Counter
@@ -27,7 +26,7 @@ from schedule.schedule_filters import ScheduleFilter
 if TYPE_CHECKING:
     from papers.querysets import PaperQuerySet
 
-# A talk in the order of its session, or a poster among hundreds, has no time of its own.
+# Talks listed in the order of their session, and posters, have no time of their own.
 HAS_OWN_TIME = Q(start__isnull=False)
 TIMED_FIELDS = ("kind", "title", "abstract", "start", "end", "room")
 EVENT_FIELDS = (*TIMED_FIELDS, "status", "cancellation_reason", "rescheduled_at")
@@ -40,18 +39,17 @@ FIELDS = {
     "roles": ("person", "name", "role"),
     "speakers": ("person", "name"),
 }
-# So many presentations are read at once, with their people.
 PRESENTATIONS_PER_BATCH = 1_000
 
 
 def edition_calendar(edition: Edition, choice: ScheduleFilter | None = None) -> CalendarScope:
-    """Return all sessions, or those chosen, and the talks with a time of their own."""
+    """Return all sessions, or those that a filter selects, and the talks with a time of their own."""
     sessions, talks = _filter_conditions(edition, choice)
     return calendar_scope(edition, sessions=sessions, presentations=talks & HAS_OWN_TIME)
 
 
 def day_calendar(edition: Edition, day: date, choice: ScheduleFilter | None = None) -> CalendarScope:
-    """Return what begins on a program day, or what was chosen of it."""
+    """Return sessions and presentations that begin on a program day, and that a filter selects."""
     start, end = edition.day_bounds(day)
     begins = Q(start__gte=start, start__lt=end)
     sessions, talks = _filter_conditions(edition, choice)
@@ -83,11 +81,11 @@ def room_calendar(room: Room) -> CalendarScope:
 
 
 def paper_calendars(edition: Edition, papers: "PaperQuerySet") -> Iterator[CalendarScope]:
-    """Yield the presentations of these papers of an edition: part by part, as they may be thousands."""
+    """Yield the presentations of these papers of an edition in batches, as they may be thousands."""
     at = timezone.now()
     shown = edition.presentations.published(at).filter(paper__in=papers.order_by().values("pk"))
     keys = shown.order_by().values_list("pk", flat=True)
-    # A calendar of no talks still says which zone it is in.
+    # A calendar without talks still states its time zone.
     for some in list(batched(keys, PRESENTATIONS_PER_BATCH, strict=False)) or [()]:
         yield calendar_scope(edition, presentations=Q(AnyOf("pk", some)), at=at)
 
@@ -99,7 +97,7 @@ def sessions_calendar(edition: Edition, wanted: Q) -> CalendarScope:
 
 
 def person_calendars(person: Person, editions: Iterable[Edition]) -> Iterator[CalendarScope]:
-    """Yield what a person takes part in, edition by edition."""
+    """Yield sessions and presentations of a person, edition by edition."""
     sessions = Q(pk__in=person.session_roles.order_by().values("session"))
     talks = Q(pk__in=person.talks.order_by().values("presentation"))
     written = Q(paper__in=person.authorships.order_by().values("paper"))
@@ -118,14 +116,14 @@ def person_calendars(person: Person, editions: Iterable[Edition]) -> Iterator[Ca
 def calendar_scope(
     edition: Edition, *, sessions: Q = NO_ROWS, presentations: Q = NO_ROWS, at: datetime | None = None
 ) -> CalendarScope:
-    """Return the rows that meet the conditions, with what they need: sessions, wholes, papers and rooms."""
+    """Return the rows that meet the conditions, with their sessions, parent sessions, papers and rooms."""
     at = at_or_now(at)
     own = dict(edition.sessions.published(at).filter(sessions).order_by().values_list("pk", "uid"))
     columns = ("pk", "uid", "session_id", "paper_id")
     talks = list(edition.presentations.published(at).filter(presentations).order_by().values_list(*columns))
     around = {*own, *(session for _, _, session, _ in talks if session)}
     wholes = Session.objects.filter(AnyOf("pk", around)).order_by().values("parent")
-    # Those who ask know that the edition is public; of another, no row would be found.
+    # `Dump` does not check that the edition is public; `published` above does.
     program = Dump(
         edition,
         at=at,
@@ -143,25 +141,19 @@ def calendar_scope(
     return CalendarScope(program, writing_context(edition), frozenset(own.values()), shown)
 
 
-# For conference apps: of posters without a time of their own no more than titles
+# For conference apps: full presentations that are events, titles of the others
 
 
 LISTED_FIELDS = ("paper", "session", "start", "title", "board", "status")
 APP_EVENT_FIELDS = (
     *LISTED_FIELDS,
-    "kind",
-    "abstract",
-    "end",
-    "room",
-    "cancellation_reason",
-    "recording_url",
-    "speakers",
+    *("kind", "abstract", "end", "room", "cancellation_reason", "recording_url", "speakers"),
 )
 APP_PAPER_FIELDS = ("title", "abstract", "track", "topic", "authors", "materials")
 
 
 def app_program(edition: Edition) -> Program:
-    """Return all that such a file says of an edition: what is listed, and in full what is an event."""
+    """Return the program for conference apps."""
     at = timezone.now()
     listed = dump(
         edition,
@@ -195,6 +187,6 @@ def app_program(edition: Edition) -> Program:
 def _replace_by_uid[R: (PaperRecord, PresentationRecord)](
     rows: tuple[R, ...], others: tuple[R, ...]
 ) -> tuple[R, ...]:
-    """Return rows in their order, each replaced by the one of the others that has its uid."""
+    """Replace the rows whose uid another row has by that row."""
     known = {one.uid: one for one in others}
     return tuple(known.get(one.uid, one) for one in rows)

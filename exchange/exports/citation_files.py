@@ -1,4 +1,4 @@
-"""How to cite papers: those of the database as references, in every format for citations."""
+"""Papers of the database as references, in every format for citations."""
 
 from django.db.models import Q
 from django.http import QueryDict
@@ -19,12 +19,12 @@ FORMATS = citation_formats()
 
 
 def dump_for_citation(edition: Edition, papers: Q) -> tuple[Program, Context]:
-    """Return the published papers of an edition that meet a condition, ready to be cited."""
+    """Return the published papers of an edition that meet a condition, for `cite` of a format."""
     return dump(edition, only={"paper": papers}, fields={"paper": CITED_FIELDS}), writing_context(edition)
 
 
 def search_condition(edition: Edition, parameters: QueryDict) -> Q:
-    """Return the condition that the parameters of the list of papers set: its words and all its facets."""
+    """Return the condition for a search of papers with these parameters: words and facets."""
     chooser = PaperSearch(parameters, edition)
     if not chooser.is_narrowed:
         return Q()
@@ -33,7 +33,7 @@ def search_condition(edition: Edition, parameters: QueryDict) -> Q:
 
 
 def citation_of(paper: Paper, edition: Edition) -> dict[str, str]:
-    """Return a paper that was fetched `with_authors()` as key, BibTeX and a line in APA style. No query."""
+    """Return key, BibTeX and APA style of a paper fetched `with_authors()`. No query."""
     program, context = _program(paper, edition), writing_context(edition)
     (citation,) = citations(program, context)
     return {
@@ -44,7 +44,7 @@ def citation_of(paper: Paper, edition: Edition) -> dict[str, str]:
 
 
 def _program(paper: Paper, edition: Edition) -> Program:
-    """Return the records of one paper as a dump would hold them, as far as citations need them."""
+    """Return the records of one paper like a dump, with the fields that citations need."""
     authors = paper.shown_authors
     people = {one.person.uid: one.person for one in authors}
     conference = edition.conference

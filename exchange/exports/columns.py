@@ -1,4 +1,4 @@
-"""What the columns of the tables hold that people download one by one, for the page of downloads."""
+"""Descriptions of the columns of downloaded tables, for the page of downloads."""
 
 from collections.abc import Mapping
 
@@ -73,7 +73,7 @@ HELP: Mapping[str, str | Promise] = {
 
 
 def documented_tables() -> list[tuple[str | Promise, list[tuple[str, str | Promise]]]]:
-    """Return each table with its columns, as headings, and what they hold."""
+    """Return the title of each table, with the headings and descriptions of its columns."""
     return [
         (TITLES[name], [(column_heading(one), HELP[one]) for one in download_columns(name)])
         for name in DOWNLOAD_TABLES

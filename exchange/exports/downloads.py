@@ -1,4 +1,4 @@
-"""From public rows to files that people download: addresses, what each is for, conditional responses."""
+"""Downloads: the files of an edition with their addresses, and conditional responses."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -25,27 +25,27 @@ from exchange.files import Format
 from exchange.formats import ics, writable
 from exchange.records import Program
 
-# Anybody may keep a copy, but has to ask whether it still holds.
+# Shared caches may store the file, but must revalidate it.
 CACHE_CONTROL = "public, max-age=0, must-revalidate"
 
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """The state of what a file is made of: while it is the same, so is the file."""
+    """The state of the rows that a file contains: the file changes only with it."""
 
     key: str
     changed_at: datetime
 
 
 def state_of(edition: Edition, at: datetime | None = None) -> SourceState:
-    """Return the state of an edition: its revision, and which gates have opened since."""
+    """Return the state of an edition: its revision, and the last time that rows became public."""
     at, held = at or timezone.now(), vars(edition)
     stamp = revision.current(edition.pk) if "site_revision" not in held else None
     if stamp is None:
-        # The revision of an edition as it was fetched: rows read later are no older.
+        # The revision that was fetched with the edition; rows that are read later are at least as new.
         changed = max(edition.changed_at, held["site_changed_at"] or revision.FIRST_REVISION)
         stamp = revision.Revision(edition.revision, held["site_revision"] or 0, changed)
-    # What became public on its own, announcements among it.
+    # Rows may become public at a set time, without a new revision.
     announced = Announcement.objects.published(at).filter(edition=edition).order_by("-published_at")
     newest = announced.values_list("published_at", flat=True)[:1]
     changed = max([stamp.changed_at, *_gates(edition, at), *newest])
@@ -71,7 +71,7 @@ def _gates(edition: Edition, at: datetime) -> list[datetime]:
 def conditional_response(
     request: HttpRequest, state: SourceState, name: str, media_type: str, make: Callable[[], Iterable[bytes]]
 ) -> HttpResponse | StreamingHttpResponse:
-    """Return the file, or 304 where the asker has it already: then `make` is not called."""
+    """Return the file, or 304 without calling `make` if the client has it."""
     etag, changed = quote_etag(state.key), int(state.changed_at.timestamp())
     found = get_conditional_response(request, etag, changed)
     answer: HttpResponse | StreamingHttpResponse
@@ -87,7 +87,7 @@ def conditional_response(
     return answer
 
 
-# What apps follow has an address that lasts: /<edition>/schedule.<ending>.
+# Apps subscribe to lasting addresses: /<edition>/schedule.<extension>.
 APP_FORMATS = {"xml": "frab_xml", "json": "frab_json", "xcal": "xcal"}
 
 
@@ -99,7 +99,7 @@ class DownloadFile:
 
 
 def download_groups(edition: Edition) -> dict[str, list[DownloadFile]]:
-    """Return the files by what they hold; nothing for what is not public."""
+    """Return the public files in groups, by title of the group."""
 
     def offered(fmt: Format, address: str, *rest: str) -> DownloadFile:
         label = f"{fmt.label}: {rest[-1]}" if rest else str(fmt.label)
@@ -117,7 +117,7 @@ def download_groups(edition: Edition) -> dict[str, list[DownloadFile]]:
         found[gettext("References")] = references
     if has_papers or has_schedule:
         elsewhere = {ics.FORMAT.name, *APP_FORMATS.values(), *(fmt.name for fmt, _ in FORMATS.values())}
-        # All other formats: a new one is offered on its first day.
+        # All other formats, so that a new one needs no change here.
         others = [fmt for fmt in formats.values() if fmt.name not in elsewhere]
         found[gettext("The whole program")] = [
             offered(fmt, "program_file", fmt.name, file)
@@ -128,7 +128,7 @@ def download_groups(edition: Edition) -> dict[str, list[DownloadFile]]:
 
 
 def dataset_json_ld(edition: Edition, files: dict[str, list[DownloadFile]]) -> SafeString:
-    """Return the program as a data set under its license, as search engines for data read it."""
+    """Return the program as a `Dataset` of schema.org with its license, for data search engines."""
     described = {
         "@type": "Dataset",
         "name": gettext("Program of %(edition)s") % {"edition": edition.name},
@@ -147,16 +147,16 @@ def dataset_json_ld(edition: Edition, files: dict[str, list[DownloadFile]]) -> S
 
 
 def schedule_url(edition: Edition) -> str:
-    """Return the address to paste into a conference app; nothing while there is no schedule."""
+    """Return the address to paste into a conference app; empty if no session is public."""
     path = reverse("exchange:schedule_xml", args=[edition.slug])
     return f"{settings.SITE_URL}{path}" if edition.sessions.published().exists() else ""
 
 
 def file_names(fmt: Format, edition: Edition) -> list[str]:
-    """Return the names of the files that a format makes of an edition; they do not depend on its content."""
+    """Return the names of a format's files for an edition; they do not depend on its content."""
     return [output.name for output in fmt.outputs(Program(), writing_context(edition))]
 
 
 def url_name(ending: str) -> str:
-    """Return how addresses with this ending are named: "csl.json" is "csl"."""
+    """Return the last part of the names of URLs with this extension: "csl" for "csl.json"."""
     return ending.partition(".")[0]

@@ -1,7 +1,7 @@
-"""An edition as a program of records, fully stated: what is public, or staff's own copy with drafts.
+"""Dump an edition as records with all fields stated: the public rows, or for staff also drafts.
 
-For each thousand rows of a kind a constant number of queries, and no more of them in memory.
-E-mail addresses, hidden names, photos, logos and uploaded files do not travel.
+Rows are read in batches of a thousand, with a constant number of queries per batch.
+E-mail addresses, hidden names, photos, logos and uploaded files are never included.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -39,7 +39,7 @@ from people.names import split
 from people.printed_names import HiddenNames
 from schedule.session_kinds import AppliesTo, built_in_kinds, own_kinds
 
-# By what the rows of a kind are sorted; the key decides between equals. Databases collate differently.
+# The fields that sort the rows of a kind, before its key. Sorted in Python: databases collate differently.
 SORT_FIELDS = {
     "sponsor": ("position",),
     "announcement": ("published_at",),
@@ -50,7 +50,6 @@ SORT_FIELDS = {
     "session": ("start", "end"),
     "presentation": ("session", "position"),
 }
-# The lists of a program.
 PROGRAM_LISTS = (INSTITUTION.plural, PERSON.plural, *(kind.plural for kind in EDITION_KINDS))
 # The fields of the records in lists.
 LISTING_FIELDS = {
@@ -58,12 +57,12 @@ LISTING_FIELDS = {
     for kind in KINDS.values()
     for listing in kind.listings
 }
-# No row at all; asking for it costs no query.
+# A condition that no row meets; it costs no query.
 NO_ROWS = Q(pk__in=[])
 
 
 class Selection(TypedDict, total=False):
-    """What is read of an edition; by default, all public rows.
+    """Options of a dump; by default it has all public rows.
 
     `drafts`: also unpublished rows. `only` names the kinds of rows to read, such as "paper", each with a
     condition; it excludes other kinds, and the edition's menu and committee. `fields` names by kind, or by
@@ -80,12 +79,12 @@ class Selection(TypedDict, total=False):
 
 
 def dump(edition: Edition, **selection: Unpack[Selection]) -> Program:
-    """Return an edition's selected records, none if it is not public. What rows point at is not added."""
+    """Return an edition's selected records, none if it is not public. Related rows are not added."""
     return Dump(edition, **selection).load_all() if _is_readable(edition, **selection) else Program()
 
 
 def stream(edition: Edition, **selection: Unpack[Selection]) -> Program:
-    """Return the same for writers that only iterate over lists: each time, these are read in batches."""
+    """Return the same for writers that only iterate over lists; each iteration reads them in batches."""
     return Dump(edition, **selection).program() if _is_readable(edition, **selection) else Program()
 
 
@@ -95,7 +94,7 @@ def _is_readable(edition: Edition, **selection: Unpack[Selection]) -> bool:
 
 
 def dump_for_format(fmt: Format, edition: Edition, *, drafts: bool = False) -> Program:
-    """Return an edition as a format's writer takes it: read while it is written, where it can be."""
+    """Return an edition for a format's writer, streamed if the writer takes a stream."""
     return (stream if fmt.takes_stream else dump)(edition, drafts=drafts)
 
 
@@ -114,19 +113,19 @@ def writing_context(edition: Edition) -> Context:
 
 
 def version_of(edition: Edition) -> str:
-    """Return what apps show of the last release: its number, and its title where it has one."""
+    """Return number and title of the last release."""
     last = edition.releases.published().newest_first().first()
     return f"{last.number} {last.title}".strip() if last else ""
 
 
 def own_kind(edition: Edition, applies_to: str, kind: str) -> tuple[str, str]:
-    """Return the name of a kind of the conference's own, and what it counts as. At most one query for all."""
+    """Return name and built-in kind of one of the conference's own kinds. At most one query for all."""
     own = None if kind in built_in_kinds(applies_to) else own_kinds(edition).get((applies_to, kind))
     return (own.name, own.counts_as) if own else ("", kind)
 
 
 def paper_titles(keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Return the titles of papers that are named in a dump already: whoever asks may see them."""
+    """Return the titles of papers. Permissions are not checked: callers have the uids from a dump."""
     editions, uids = {edition for edition, _ in keys}, {uid for _, uid in keys}
     rows = Paper.objects.filter(edition__slug__in=editions, uid__in=uids) if keys else Paper.objects.none()
     found = rows.order_by().values_list("edition__slug", "uid", "title")
@@ -134,7 +133,7 @@ def paper_titles(keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], str
 
 
 def selection_for_table(edition: Edition, kind: str, wanted: Q) -> dict[str, Q]:
-    """Return which rows a table of these rows of a kind needs; that of papers names sessions and awards."""
+    """Return `only` for a table of these rows; the table of papers also names sessions and awards."""
     if kind != "paper":
         return {kind: wanted}
     papers = edition.papers.filter(wanted).order_by().values("pk")
@@ -142,7 +141,7 @@ def selection_for_table(edition: Edition, kind: str, wanted: Q) -> dict[str, Q]:
 
 
 def uids_of(edition: Edition, kind: str) -> Iterable[str]:
-    """Return the uids of all that an edition holds of a kind, drafts too, as they came to be."""
+    """Return the uids of an edition's rows of a kind, drafts too, oldest first."""
     model: Any = KINDS[kind].model
     rows = model._default_manager.filter(edition=edition)
     return list(rows.order_by("pk").values_list("uid", flat=True))
@@ -154,7 +153,7 @@ def name_parts(name: str) -> tuple[str, str]:
 
 
 class Dump:
-    """One edition being read, whether it is public or not; of its rows only those that are."""
+    """Reads the public rows of one edition. It does not check that the edition itself is public."""
 
     def __init__(self, edition: Edition, **selection: Unpack[Selection]) -> None:
         self.edition = edition
@@ -189,7 +188,7 @@ class Dump:
         return record
 
     def _kinds(self, applies_to: str) -> Iterator[KindRecord]:
-        """Return the kinds that the conference added: every edition's file has them all."""
+        """Yield all kinds that the conference added, whether the edition uses them or not."""
         for kind in own_kinds(self.edition).values():
             if kind.applies_to == applies_to:
                 yield KindRecord(slug=kind.slug, name=kind.name, counts_as=kind.counts_as, color=kind.color)
@@ -209,7 +208,7 @@ class Dump:
     # Records
 
     def _in_order(self, kind: Kind, wanted: Collection[str] | None) -> Iterator[Record]:
-        """Read the records of a kind: first the sort keys, then in batches. `wanted`: their fields."""
+        """Yield the records of a kind: read all sort keys, then rows in batches. `wanted`: their fields."""
         if not self._includes(kind):
             return
         wanted = self.fields.get(kind.name) if wanted is None else wanted
@@ -218,7 +217,7 @@ class Dump:
             return
         names = [_column(kind, name) for name in (*SORT_FIELDS.get(kind.name, ()), kind.key)]
         rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK_ROWS)
-        # What is empty comes last.
+        # Empty values come last.
         ranked = sorted(rows, key=lambda row: [(one is None, "" if one is None else one) for one in row[:-1]])
         keys = [row[-1] for row in ranked]
         for batch in in_batches(keys):
@@ -268,7 +267,7 @@ class Dump:
         records = []
         for part in parts:
             if uid := part.get("person"):
-                # The printed name, unless that is hidden by now.
+                # The printed name, unless the person has hidden it.
                 name = self._hidden.shown_name(uid, part.get("name", ""), part["known_as"])
                 part["person"] = PersonRef(name=name, uid=uid)
             elif "person" in part:
@@ -279,7 +278,7 @@ class Dump:
 
     @cached_property
     def _hidden(self) -> HiddenNames:
-        """The names that people keep hidden; few have one."""
+        """All hidden names; few people have one."""
         return HiddenNames(PersonName.objects.filter(hidden=True).values_list("person__uid", "name"))
 
     # People
@@ -294,7 +293,7 @@ class Dump:
                 yield listing, rows.order_by()
 
     def _people(self) -> Iterator[PersonRecord]:
-        """Read everybody who takes part, by name."""
+        """Yield all people of the selected rows, sorted by name."""
         known: set[int | None] = set()
         for listing, rows in self._parts():
             if "person" in listing.columns:
@@ -323,7 +322,7 @@ def record_of(kind: Kind, row: Content, **values: object) -> Any:
 
 
 def _lists_as_tuples(values: list[Any]) -> list[Any]:
-    """Return the values of a row with its lists as tuples."""
+    """Return the values of a row with lists converted to tuples."""
     return [tuple(value) if type(value) is list else value for value in values]
 
 
@@ -332,6 +331,6 @@ def menu_records(parts: list[Values]) -> tuple[MenuRecord, ...]:
 
 
 def _column(kind: Kind, name: str) -> str:
-    """Return where a row has what the record's field says."""
+    """Return the lookup of a record's field in its model."""
     other = kind.references.get(name)
     return f"{name}__{KINDS[other].key}" if other else name

@@ -1,6 +1,6 @@
-"""What lists of the admin are written as: tables for people, records for programs, references for papers.
+"""Files of the lists of the admin: tables (CSV, XLSX), records (JSON) and references (BibTeX).
 
-Staff's own: drafts are among them, and say so. E-mail addresses and hidden names do not travel, as always.
+They include drafts, which are marked. E-mail addresses and hidden names are never included.
 """
 
 import json
@@ -30,7 +30,7 @@ from exchange.imports.rows import in_batches, parts_by_owner, person_records
 from exchange.reading.sheets import column_heading, csv_chunks
 from papers.models import Paper
 
-# What a list of the admin shows -> its table.
+# Kinds and listings of rows by the model of the list.
 KINDS_BY_MODEL = {kind.model: kind for kind in KINDS.values()}
 LISTINGS_BY_MODEL = {listing.model: (kind, listing) for kind in KINDS.values() for listing in kind.listings}
 UTC = ZoneInfo("UTC")
@@ -48,7 +48,7 @@ class SelectedRecord(Entry):
 
 
 def table_of(model: type[Content]) -> Table:
-    """Return the table that rows of a model are lines of."""
+    """Return the table whose rows are of a model."""
     if model in KINDS_BY_MODEL:
         kind = KINDS_BY_MODEL[model]
         return TABLES[kind.plural or kind.name]
@@ -147,7 +147,7 @@ def list_lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[lis
 def _record_lines(
     table: Table, found: Iterable[SelectedRecord], editions: list[Edition]
 ) -> Iterator[list[str]]:
-    """Yield headings, then a line for each record; with the edition where there are several."""
+    """Yield headings, then a line for each record; with a column of editions if there are several."""
     first = ["edition"] if len(editions) > 1 else []
     yield [*first, *(column_heading(column) for column in table.headings)]
     for one in found:
@@ -177,7 +177,7 @@ def _child_records(table: Table, rows: QuerySet[Content]) -> Iterator[SelectedRe
 
 
 def json_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
-    """Yield records as `program_json` holds them, a program for each edition; parts of things as lines."""
+    """Yield records as in `program_json`, a program for each edition; for listings, table rows as objects."""
     if rows.model not in KINDS_BY_MODEL:
         yield from _json_lines(rows, editions)
         return
@@ -216,7 +216,7 @@ def _json_lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[by
 
 
 def bibtex_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
-    """Yield an entry for each paper. A line on top names those that are not public."""
+    """Yield an entry for each paper, after a line that names papers that are not public."""
     wanted = Q(pk__in=rows.order_by().values("pk"))
     public = Paper.objects.published().filter(wanted)
     drafts = list(
@@ -231,13 +231,13 @@ def bibtex_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[
 def make_sender(
     extension: str, media_type: str, made: Callable[[QuerySet[Content], list[Edition]], Iterator[bytes]]
 ) -> Callable[[QuerySet[Content]], HttpResponseBase]:
-    """Return what streams rows as a file. Admin responses are not cached."""
+    """Return a function that streams rows as a file. Admin responses are not cached."""
 
     def send(rows: QuerySet[Content]) -> HttpResponseBase:
         editions = editions_of(rows)
         place = f"{editions[0].slug}-" if len(editions) == 1 else ""
         name = f"{place}{table_of(rows.model).name}-{timezone.now():%Y-%m-%d}.{extension}"
-        # Only the keys of the rows are read as the list reads them.
+        # The files need only the keys of these rows.
         pieces = made(rows.select_related(None).prefetch_related(None), editions)
         response = StreamingHttpResponse(pieces, content_type=media_type)
         response.headers["Content-Disposition"] = content_disposition_header(True, name)

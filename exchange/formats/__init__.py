@@ -1,6 +1,6 @@
 """The registry of file formats: every module of this package that defines `FORMAT` is one.
 
-A new format is one new file here; nothing else has to know of it.
+A new format is one new file here; no other code changes.
 """
 
 import importlib

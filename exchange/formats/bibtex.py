@@ -1,4 +1,4 @@
-"""BibTeX: one entry per paper, for LaTeX and for everything that manages references. Written here.
+"""BibTeX: one entry per paper, for LaTeX and reference managers; `exchange.reading.bibtex` reads it.
 
 In UTF-8, one field a line. Braces inside a value always balance: every parser counts them, escaped or not.
 """
@@ -29,14 +29,13 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
-    # It takes longer to load than all else of this package, and is needed for files that are imported alone.
+    # Loaded on use: this module takes longer to import than the rest of the package.
     from exchange.reading import bibtex
 
     return bibtex.read(sources, context)
 
 
 def entry(citation: Citation) -> str:
-    """Return one entry, ending with a line end."""
     first, last = citation.first_and_last_page
     fields = {
         "author": _names(citation.authors),
@@ -66,7 +65,7 @@ def entry(citation: Citation) -> str:
 
 
 def balance_braces(value: str) -> str:
-    """Return a value on one line in which every brace has its partner, whatever stood there."""
+    """Return a value on one line in which all braces are paired."""
     pieces = enumerate(FORMULAS.split(" ".join(value.split())))
     named = "".join(_name_escaped_braces(piece, NAMED_BRACES[index % 2]) for index, piece in pieces)
     signs, depth = [], 0

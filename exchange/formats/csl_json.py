@@ -23,7 +23,7 @@ def cite(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
 
 
 def entry(citation: Citation) -> dict[str, object]:
-    """Return one paper; what is not known is left out."""
+    """Return one paper without empty fields."""
     first, last = citation.first_and_last_page
     fields = {
         "id": citation.key,

@@ -16,7 +16,7 @@ from exchange.reading.textfiles import read_head, read_object, top_level_names
 from exchange.records import Program
 
 SCHEMA = "https://c3voc.de/schedule/schema.json"
-# What the schema takes as the name of a zone.
+# The names of zones that the schema allows.
 ZONE_NAME = re.compile(r"[A-Z][a-z]+/[A-Z][a-z]+|UTC\Z")
 
 

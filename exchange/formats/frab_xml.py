@@ -43,7 +43,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 
 def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | None:
-    """Return what the file holds in the shape of `schedule.json`, or report why it cannot be read."""
+    """Return the content in the structure of `schedule.json`; report a file that cannot be read."""
     try:
         root = _parse_xml(source.content)
     except DefusedXmlException:
@@ -69,7 +69,7 @@ def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | No
 
 
 def _parse_xml(content: bytes) -> Element | None:
-    """Return the tree, or nothing as soon as it is too deep."""
+    """Return the tree, or None as soon as it is too deep."""
     depth, root = 0, None
     for what, element in iterparse(io.BytesIO(content), events=("start", "end"), forbid_dtd=True):
         depth += 1 if what == "start" else -1
@@ -109,7 +109,7 @@ def _event_object(event: Element) -> dict[str, object]:
 
 
 def _parse_number(value: str | None) -> int | str | None:
-    """Return a number of plain digits; anything else unchanged, to be reported."""
+    """Convert plain digits to a number; return anything else unchanged, so that it is reported."""
     is_plain = value and value.isascii() and value.isdecimal() and len(value) < 19
     return int(value) if value and is_plain else value or None
 

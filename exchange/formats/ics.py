@@ -34,7 +34,7 @@ from exchange.records import (
 
 # A description begins with so much of the abstract, in whole words.
 MAX_ABSTRACT_CHARS = 400
-# Before any change that this site knows of.
+# Earlier than any change recorded by a site.
 EARLIEST_CHANGE = datetime(2000, 1, 1, tzinfo=UTC)
 
 # What an event says, by the names of its properties.
@@ -46,7 +46,7 @@ type EditionEvents = tuple[ZoneInfo, list[TimedEvent]]
 
 @dataclass(frozen=True, slots=True)
 class CalendarScope:
-    """What a calendar takes of one edition, by uid. `None`: all sessions; talks with times of their own."""
+    """The uids that a calendar includes of one edition. `None`: all sessions; talks with their own times."""
 
     program: Program
     context: Context
@@ -63,7 +63,7 @@ def shorten_abstract(text: str) -> str:
 
 
 class Lookup:
-    """Records by key, and what an appearance takes from its paper and session; None or empty without."""
+    """Records by key, and the values that a presentation inherits from its paper and session."""
 
     def __init__(self, program: Program, context: Context) -> None:
         self.program, self.context, self.zone = program, context, program_zone(program, context)
@@ -92,7 +92,7 @@ def is_cancelled(*rows: SessionRecord | PresentationRecord | None) -> bool:
 
 
 def cancellation_reason(*rows: SessionRecord | PresentationRecord | None) -> str:
-    """Return the words of the smallest part that was called off and says why."""
+    """Return the reason of the first of these rows that is cancelled and states one."""
     said = (stated(row.cancellation_reason, "") for row in rows if row and row.status == "cancelled")
     return next(filter(None, said), "")
 
@@ -104,12 +104,12 @@ class _Events(Lookup):
         self.host = urlsplit(context.site_url).hostname or "plenary.invalid"
         edition = program.edition or EditionRecord(slug=context.edition)
         self.venue = stated(edition.venue, "")
-        # What has not moved since is as it was then.
+        # Rows that were never rescheduled last changed when they were published.
         gates = (stated(edition.public_from, None), stated(edition.schedule_public_from, None))
         self.published_at = max([EARLIEST_CHANGE, *filter(None, gates)])
 
     def events(self, scope: CalendarScope) -> Iterator[TimedEvent]:
-        """Yield the events that are wanted; what has no time is none."""
+        """Yield the events of a scope; rows without a time are no events."""
         for session in self.program.sessions:
             if scope.sessions is None or session.uid in scope.sessions:
                 yield from self._session(session)
@@ -180,11 +180,11 @@ class _Events(Lookup):
         page: str,
         rows: list[SessionRecord | PresentationRecord | None],
     ) -> TimedEvent:
-        """Return an event. `rows`: it is called off if one of them is, and changes with each of them."""
+        """Return an event. It is cancelled if one of `rows` is, and changes when one of them does."""
         start, end = start.astimezone(UTC), max(start.astimezone(UTC), end.astimezone(UTC))
         times = [start.astimezone(self.zone), end.astimezone(self.zone)]
         if any(time.fold for time in times):
-            # The clock shows a time twice, and the second is meant.
+            # The wall time occurs twice, and the second one is meant.
             times = [start, end]
         moves = [stated(one.rescheduled_at, None) for one in rows if one]
         moved_at = max([EARLIEST_CHANGE, *filter(None, moves)])
@@ -285,8 +285,8 @@ def calendar_name(program: Program, context: Context) -> str:
 
 
 def calendar(parts: Iterable[CalendarScope], name: str, address: str = "") -> Iterator[bytes]:
-    """Stream one calendar of parts, of which only the events are held. `address`: where to refresh it."""
-    # Read at once: what fails does so before the first byte is sent.
+    """Stream one calendar; only its events are held in memory. `address`: where to refresh it."""
+    # Collected at once, so that errors occur before the first byte is sent.
     found = _collect_events(parts)
     return chain(
         [_calendar_header(name, address).to_ical().removesuffix(CALENDAR_END)],
@@ -297,7 +297,7 @@ def calendar(parts: Iterable[CalendarScope], name: str, address: str = "") -> It
 
 
 def components(parts: Iterable[CalendarScope], name: str) -> Iterator[Component]:
-    """Return the calendar without anything in it, then one by one what is in it: zones, then events."""
+    """Yield the empty calendar, then its components: time zones, then events."""
     found = _collect_events(parts)
     yield _calendar_header(name, "")
     yield from _timezones(found)
@@ -316,7 +316,7 @@ def _collect_events(parts: Iterable[CalendarScope]) -> list[EditionEvents]:
         reader = _Events(part.program, part.context)
         _zone, own = found.setdefault(part.context.edition, (reader.zone, []))
         own.extend(reader.events(part))
-        # The next one is read now.
+        # Free the program before the next one is read.
         del part, reader
     for _zone, own in found.values():
         own.sort(key=lambda one: one[:3])
@@ -340,25 +340,24 @@ def _calendar_header(name: str, address: str) -> Calendar:
 
 
 def _timezones(found: Iterable[EditionEvents]) -> Iterator[Timezone]:
-    """Yield the zones for the years that each must cover. A calendar without events still has its zone."""
+    """Yield the time zones for the years of their events; without events, for one year."""
     years: dict[str, list[int]] = {}
     for zone, own in found:
         times = (time for start, end, *_ in own for time in (start, end))
         years.setdefault(zone.key, []).extend(time.astimezone(zone).year for time in times)
     for key, covered in years.items():
-        yield _timezone_of_years(
-            key, min(covered, default=EARLIEST_CHANGE.year), max(covered, default=EARLIEST_CHANGE.year)
-        )
+        covered = covered or [EARLIEST_CHANGE.year]
+        yield _timezone_of_years(key, min(covered), max(covered))
 
 
 @lru_cache(maxsize=50)
 def _timezone_of_years(key: str, first: int, last: int) -> Timezone:
-    """Return the rules of a zone; looking for them takes longer than all else of a small calendar."""
+    """Return the rules of a zone. Cached: computing them dominates the time of a small calendar."""
     return Timezone.from_tzinfo(ZoneInfo(key), key, date(first, 1, 1), date(last + 1, 1, 2))
 
 
 def _clean_text(value: str) -> str:
-    """Without what no calendar may hold."""
+    """Remove characters that calendars forbid."""
     return CONTROL_CHARS.sub("", value).strip()
 
 
@@ -389,7 +388,7 @@ def escape_text(text: str) -> str:
 
 
 def fold_line(text: str) -> bytes:
-    """Return a line in pieces; no letter and no escape is cut."""
+    """Fold a line without cutting a character or an escape sequence."""
     octets, pieces = text.encode(), []
     while len(octets) > MAX_LINE_BYTES:
         end = MAX_LINE_BYTES

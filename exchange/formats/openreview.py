@@ -1,6 +1,6 @@
 """OpenReview: notes of its API (version 2), saved as JSON or fetched page by page. Read only.
 
-Only papers that were accepted are taken; what was left out, and why, is said in notes.
+Only accepted papers are imported; notes say what was left out and why.
 """
 
 import json
@@ -34,18 +34,13 @@ def page_url(url: str, offset: int) -> str:
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     limit = query.get("limit", "")
-    size = (
-        min(int(limit), MAX_PAGE_ROWS)
-        if limit.isdecimal() and len(limit) < 6 and int(limit)
-        else MAX_PAGE_ROWS
-    )
-    return urlunsplit(
-        parts._replace(query=urlencode({**query, "limit": size, "offset": offset}), fragment="")
-    )
+    asked = int(limit) if limit.isdecimal() and len(limit) < 6 else 0
+    query |= {"limit": str(min(asked or MAX_PAGE_ROWS, MAX_PAGE_ROWS)), "offset": str(offset)}
+    return urlunsplit(parts._replace(query=urlencode(query), fragment=""))
 
 
 def read_page(content: bytes) -> Page:
-    """Say how many notes a page holds, and how many there are. Raises `ValueError` for what is no page."""
+    """Count the notes of a page and in all. Raises `ValueError` if the content is not a page."""
     try:
         found = json.loads(content)
     except RecursionError as error:
@@ -61,7 +56,7 @@ PAGES = Pages(page_url, read_page, token="OPENREVIEW_TOKEN")  # noqa: S106 - the
 
 SITE = "https://openreview.net"
 SCHEME = "openreview.net"
-# The last part of `venueid` where a submission does not appear, and how that is said.
+# The last part of `venueid` of a submission that is left out -> the reason in words.
 OMISSION_REASONS = {
     "rejected_submission": "rejected",
     "withdrawn_submission": "withdrawn",
@@ -70,13 +65,13 @@ OMISSION_REASONS = {
     "submission": "not decided",
 }
 OMITTED_VENUE = re.compile(r"(desk.?reject|reject|withdraw|retract)|^submitted to\b", re.IGNORECASE)
-# The fields that are lists; others are text, whatever a venue makes of them.
+# The fields that are lists; lists in other fields are joined to text.
 LIST_FIELDS = ("keywords", "authors", "authorids")
 KINDS = ("oral", "spotlight", "poster")
 
 
 class NoteReader:
-    """Takes notes one by one and keeps the papers among them."""
+    """Collects the papers among notes."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings, self.parts = findings, PaperParts(findings)
@@ -152,11 +147,9 @@ def unwrap_values(content: dict[str, object]) -> dict[str, object]:
     """Return the fields of a note: `{"value": …}` as version 2 has them, or bare as version 1 had."""
     found = {name: one.get("value") if isinstance(one, dict) else one for name, one in content.items()}
     for name, value in found.items():
-        if (
-            isinstance(value, list)
-            and name not in LIST_FIELDS
-            and all(isinstance(part, str) for part in value)
-        ):
+        if name in LIST_FIELDS or not isinstance(value, list):
+            continue
+        if all(isinstance(part, str) for part in value):
             found[name] = "; ".join(value)
     return found
 
@@ -174,12 +167,12 @@ def keywords(content: JsonObject) -> tuple[str, ...]:
 
 
 def paper_uid(key: str) -> str:
-    """Return a note's id as a uid: it must begin with a letter or digit, and such an id need not."""
+    """Return a note's id as a uid, which unlike an id must begin with a letter or digit."""
     return key if key[:1].isalnum() else f"n{key}"
 
 
 def omission_reason(content: JsonObject) -> str:
-    """Say why a submission does not appear, or nothing: by its venue's id, else by the venue's words."""
+    """Return why a submission is left out, or nothing: by the id of its venue, else by its name."""
     last = content.line("venueid").rstrip("/").rpartition("/")[2].lower()
     if last in OMISSION_REASONS:
         return OMISSION_REASONS[last]

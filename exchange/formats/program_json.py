@@ -67,7 +67,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 
 def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> bool:
-    """Judge the head, so that another format's file earns one sentence and not a thousand."""
+    """Check the head first, so that a file of another format leads to one problem and not to a thousand."""
     if content.get("format") != FORMAT_NAME:
         message = gettext('This is not a file of this format: it must begin with "format": "%(name)s".')
         findings.problem(Where(source.name), "format", message, name=FORMAT_NAME)
@@ -81,7 +81,7 @@ def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> 
 
 
 def _read_program(content: dict[str, object], source: Source, findings: Findings) -> Program:
-    """Read every part that the file states. What does not fit leaves a gap: the file is refused anyway."""
+    """Read every part that the file states. Invalid parts are skipped, since the file is refused anyway."""
     parts: dict[str, Any] = {}
     try:
         for name, value in content.items():
@@ -138,7 +138,7 @@ def _chunks(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
 # Values
 
 
-# A person's own reference is not an object inside the person: its fields are the person's.
+# The fields of this one are written into the record itself, not as an object inside it.
 FLAT_FIELD = "ref"
 PAIR_KEYS = ("scheme", "value")
 SCALARS = (str, int, bool, date, datetime)
@@ -160,7 +160,7 @@ class Location:
 
 
 def _hints(record: type[Record]) -> dict[str, Any]:
-    """Return the type of each field of a record but its place; of `Stated[…]` what is stated."""
+    """Return the type of each field of a record but `where`; of `Stated[T]` it is T."""
     hints = {name: hint for name, hint in get_type_hints(record).items() if name != "where"}
     return {name: get_args(hint)[0] if get_origin(hint) is Stated else hint for name, hint in hints.items()}
 
@@ -170,9 +170,7 @@ HINTS = {record: _hints(record) for record in RECORDS}
 DEFAULTS = {record: {field.name: field.default for field in fields(record)} for record in HINTS}
 # Every name that an object may hold, those of a person's reference among them.
 OBJECT_KEYS = {
-    record: (*HINTS[PersonRef], *(name for name in own if name != FLAT_FIELD))
-    if FLAT_FIELD in own
-    else (*own,)
+    record: (*(HINTS[PersonRef] if FLAT_FIELD in own else ()), *(name for name in own if name != FLAT_FIELD))
     for record, own in HINTS.items()
 }
 
@@ -221,7 +219,7 @@ def _read_scalar(kind: type, value: object, place: Location) -> object:
 
 
 def _check_type[T](kind: type[T], words: str, value: object) -> T:
-    # An exact type: true and false are numbers to Python.
+    # Compared exactly: in Python, bool is a subclass of int.
     if type(value) is not kind:
         message = gettext("This must be %(words)s, not %(value)s.")
         raise InvalidValueError(message, words=words, value=describe_type(value))
@@ -243,7 +241,7 @@ def _read_record(record: type[Record], value: Mapping[str, object], place: Locat
 
 
 def json_line(record: Record, zone: tzinfo) -> str:
-    """Return a record as one line of JSON: a change of it is one line too."""
+    """Return a record as one line of JSON, so that diffs show each change as one line."""
     return json.dumps(_record_object(record, zone), ensure_ascii=False)
 
 

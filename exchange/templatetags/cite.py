@@ -1,4 +1,4 @@
-"""The box that says how to cite a paper, for pages of floors that know nothing of files."""
+"""The box that says how to cite a paper, for pages of lower floors, which may not import `exchange`."""
 
 from django import template
 
@@ -11,13 +11,13 @@ register = template.Library()
 
 @register.simple_tag
 def citation_formats() -> list[tuple[str, str]]:
-    """Return what the formats for citations are called, and the end of the names of their addresses."""
+    """Return the labels of the formats for citations, and the last part of the names of their URLs."""
     return [(fmt.short_label, url_name(ending)) for ending, (fmt, _) in FORMATS.items()]
 
 
 @register.inclusion_tag("exchange/_cite.html", takes_context=True)
 def cite_box(context: template.Context, paper: Paper) -> dict[str, object]:
-    """Show the citation of a paper that was fetched `with_authors()`, and its files."""
+    """Show the citation of a paper fetched `with_authors()`, and links to its files."""
     shown = context.get("edition")
     edition = shown if shown is not None and shown.pk == paper.edition_id else paper.edition
     return {"paper": paper, "edition": edition, "citation": citation_of(paper, edition)}

@@ -1,7 +1,7 @@
-"""From the days, rooms and events of `schedule.json`, or what XML says in its shape, to records.
+"""Convert the days, rooms and events of `schedule.json`, or of XML in the same structure, to records.
 
-Every event is a session of the kind of its type, its persons are speakers. One that says what only papers
-have, a track, links or files, is a session that holds one presentation of a paper; all three have its uid.
+Each event becomes a session of the kind of its type; its persons are speakers. An event with a track, links
+or files becomes a session with one presentation of a paper; all three have the uid of the event.
 """
 
 import re
@@ -70,7 +70,7 @@ DURATION = re.compile(r"(\d{1,5}):(\d\d)(?::(\d\d))?\Z")
 CLOCK = re.compile(r"(\d\d):(\d\d)(?::\d\d)?\Z")
 LANGUAGE = re.compile(r"(?=.{2,35}\Z)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*\Z")
 MAX_BYTES = 100_000_000
-# What names no moment of a day: it begins at midnight.
+# The start of days that state none.
 MIDNIGHT = time()
 # The hours at which a day may begin, for a program that goes on after midnight.
 DAY_START_HOURS = range(13)
@@ -79,9 +79,9 @@ MAX_TYPES = 20
 MAX_TYPE_CHARS, MAX_KEY_CHARS = 60, 40
 # Links to the same event, or to its form for feedback, on the site that the file comes from.
 SOURCE_LINKS = frozenset(("origin", "feedback"))
-# Types of rooms that are nowhere.
+# Types of rooms that are not places.
 VIRTUAL_ROOM_TYPES = frozenset(("VIRTUAL", "online", "bbb"))
-# The state of an event: what takes place if nothing is said, and what is no part of the program.
+# The status of an event by its state, else it is published; events in omitted states are not read.
 STATUS_BY_STATE = {
     **dict.fromkeys(("canceled", "cancelled"), "cancelled"),
     **dict.fromkeys(("draft", "submitted", "accepted"), "draft"),
@@ -160,15 +160,15 @@ def _listed_events(one: JsonObject, zone: ZoneInfo) -> Iterator[tuple[str, JsonO
 
 
 class EventReader:
-    """What was read so far. `host`: the namespace of the numbers of people; `base_url`: of relative links."""
+    """Collects records. `host`: the namespace of people's numbers; `base_url`: the base of relative links."""
 
     def __init__(self, findings: Findings, zone: tzinfo, host: str, base_url: str = "") -> None:
         self.findings, self.zone, self.host, self.base_url = findings, zone, host, base_url
-        # What the file says of people, by their identifiers, else by their names.
+        # People by their identifiers, else by their names.
         self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
         self.unread_answers = self.omitted = 0
         self.photos: dict[str, PhotoRecord] = {}
-        # When events begin, the day that lists them, and the hour at which the file says that it begins.
+        # Of each event: its start, the day that lists it, and the hour at which that day begins.
         self.listed: list[tuple[datetime, date, int]] = []
         self.kinds: dict[str, KindRecord] = {}
         self.rooms: dict[str, RoomRecord] = {}
@@ -190,7 +190,7 @@ class EventReader:
         )
 
     def add_room(self, name: str, capacity: int | None = None, *, is_virtual: bool = False) -> str | None:
-        """Return the key of a room; nothing for the place of what has none."""
+        """Return the key of a room; None for "No room"."""
         name = tidy(name)
         if name in ("", NO_ROOM):
             return None
@@ -223,10 +223,8 @@ class EventReader:
             self.listed.append((start.astimezone(self.zone), day, day_start.hour))
         is_cancelled = title.startswith(CANCELLED_PREFIX)
         title = markup.escape_markup(title.removeprefix(CANCELLED_PREFIX))
-        text, reason = (
-            join_paragraphs(*_non_empty_texts(raw, "abstract", "description"), *self._answers(raw)),
-            "",
-        )
+        text = join_paragraphs(*_non_empty_texts(raw, "abstract", "description"), *self._answers(raw))
+        reason = ""
         first, rest = split_first_paragraph(text)
         if is_cancelled and first.startswith(CANCELLED_PREFIX):
             text, reason = rest, first.removeprefix(CANCELLED_PREFIX)
@@ -287,7 +285,7 @@ class EventReader:
         return self.topics[track].slug if track else None
 
     def _people(self, raw: JsonObject) -> Iterator[tuple[PersonRef, str]]:
-        """Yield who takes part, and as what."""
+        """Yield the people of an event with their roles."""
         for one in raw.objects("persons", is_place=True):
             name, number = one.line("name") or one.line("public_name"), one.number("id")
             key = str(number) if number else one.line("code")
@@ -298,7 +296,7 @@ class EventReader:
                 yield ref, "moderator" if is_moderator else "speaker"
 
     def _describe(self, one: JsonObject, ref: PersonRef) -> None:
-        """Add what the file says of a person, who may be in several events; nothing changes nothing."""
+        """Add biography, homepage and photo of a person; of several events the first that has them counts."""
         texts = _non_empty_texts(one, "biography") or _non_empty_texts(one, "abstract", "description")
         answers = self._answers(one, is_personal=True)
         named = one.content.get("avatar")
@@ -364,7 +362,7 @@ class EventReader:
         return sum(found != day for found, day in days)
 
     def note_omissions(self, where: Where) -> None:
-        """Say what was left out, and what the types of events count as that are no kinds here."""
+        """Report what was left out, and which types of events become kinds of sessions."""
         if self.omitted:
             message = gettext("Events left out as rejected, withdrawn or deleted: %(count)s.")
             self.findings.note("warning", where, message, count=self.omitted)
@@ -383,7 +381,7 @@ class EventReader:
             self.findings.note("warning", where, message, count=self.unread_answers)
 
     def _address(self, address: str) -> str:
-        """Return where a link leads; files of the same site are named without its host."""
+        """Return the absolute address of a link; those to the same site may lack the host."""
         try:
             return urljoin(self.base_url, address) if address else ""
         except ValueError:
@@ -416,7 +414,7 @@ class EventReader:
                 message = gettext('"%(text)s" is not a duration. Write it as 00:45.')
                 raise InvalidValueError(message, text=short(raw.line("duration")))
             hours, minutes, seconds = (int(part or 0) for part in match.groups())
-            # Of moments, not of clocks: a night may have an hour more or less.
+            # Computed in UTC: on a night of a clock change, wall times differ by another amount.
             lasts = timedelta(hours=hours, minutes=minutes, seconds=seconds)
             return (start.astimezone(UTC) + lasts).astimezone(start.tzinfo)
         except InvalidValueError as error:
@@ -424,7 +422,7 @@ class EventReader:
             return start
 
     def _uid(self, raw: JsonObject) -> str:
-        """Return what identifies the event for ever: its guid, else its number, else its code."""
+        """Return the lasting identifier of the event: its guid, else its number, else its code."""
         guid, number = raw.line("guid"), raw.number("id")
         if guid and not GUID.match(guid):
             message = gettext('"%(guid)s" is not a guid such as 2f1c0f4e-8d0b-5a43-9d0a-0f7c0d1f2a3b.')
@@ -436,9 +434,9 @@ class EventReader:
         return uid
 
     def _kinds(self, raw: JsonObject) -> tuple[str, str]:
-        """Return the kind of the session that an event is, and of a presentation in it.
+        """Return the kinds of the session and of the presentation that an event becomes.
 
-        A type that is no kind here becomes one of the conference's own, so that it goes out again as it came.
+        An unknown type becomes a kind of the conference's own, so that exports write it unchanged.
         """
         name = raw.line("type")[:MAX_TYPE_CHARS]
         key = slug(name, MAX_KEY_CHARS)
@@ -447,15 +445,13 @@ class EventReader:
             return (built_in, BUILT_IN_TYPES[built_in]) if name else ("other", "talk")
         if key == DEMO:
             return "other", DEMO
-        if key not in self.kinds and len(self.kinds) < MAX_TYPES:
-            self.kinds[key] = KindRecord(
-                slug=key, name=name, counts_as=guess_built_in_kind(key), where=raw.where
-            )
         counted = guess_built_in_kind(key)
+        if key not in self.kinds and len(self.kinds) < MAX_TYPES:
+            self.kinds[key] = KindRecord(slug=key, name=name, counts_as=counted, where=raw.where)
         return key if key in self.kinds else counted, "talk" if counted == "oral" else BUILT_IN_TYPES[counted]
 
     def _links(self, raw: JsonObject) -> tuple[dict[str, Any], list[MaterialRecord]]:
-        """Return the addresses that are fields of the session, and what is material."""
+        """Return the links that are fields of the session, and the other ones as materials."""
         own: dict[str, Any] = {}
         materials: list[MaterialRecord] = []
         for field in ("links", "attachments"):

@@ -1,7 +1,7 @@
-"""A program as conference apps see it: the objects of `schedule.json`, of which `schedule.xml` is made too.
+"""Build the objects of `schedule.json`, from which `schedule.xml` is written too.
 
-An event is a session, or a presentation with a time of its own. A session whose presentations all have one
-is none itself, and one that holds a single presentation of the same title is that talk.
+An event is a session, or a presentation with its own time. A session whose presentations all have their own
+times is omitted, and a session with a single presentation of the same title is written as that talk.
 """
 
 import re
@@ -44,12 +44,12 @@ from exchange.records import (
 
 NO_TITLE = "\u2026"
 NON_ACRONYM_CHARS = re.compile(r"[^a-z0-9_]+")
-# Apps keep numbers in 32 bits with a sign; small ones are left out, so that slugs are long enough.
+# Apps store numbers as signed 32 bits; small numbers would make slugs too short.
 FIRST_NUMBER, LAST_NUMBER = 100_000, 2**31 - 1
 MINUTE = timedelta(minutes=1)
 COLOR = re.compile(r"#[0-9a-fA-F]{6}\Z")
 ROOM_SLUG = re.compile(r"[a-z0-9_-]+[a-z0-9]\Z")
-# The hour at which a program day begins where the edition says nothing.
+# For editions that do not state the hour at which a program day begins.
 DEFAULT_DAY_START_HOUR = 4
 # An edition that lasts longer shows the days with events only.
 MAX_DAYS = 60
@@ -99,7 +99,7 @@ def build_schedule(program: Program, context: Context) -> dict[str, Any]:
 
 
 def _rooms(program: Program, address: str) -> list[dict[str, Any]]:
-    """Return the rooms, of two with one name the first: apps know them by their names."""
+    """Return the rooms; of two with one name only the first, as apps identify rooms by name."""
     named: dict[str, RoomRecord] = {}
     for room in program.rooms:
         named.setdefault(clean_line(stated(room.name, "")) or room.slug, room)
@@ -114,7 +114,7 @@ def _rooms(program: Program, address: str) -> list[dict[str, Any]]:
 def _days(
     edition: EditionRecord, context: Context, found: "Events", events: list[DatedEvent], rooms: list[str]
 ) -> list[dict[str, Any]]:
-    """Return the days of the program: one may end after midnight. Each holds all rooms in order."""
+    """Return the program days, which may end after midnight. Each has all rooms in order."""
     hour = max(0, min(23, stated(edition.day_start_hour, DEFAULT_DAY_START_HOUR)))
     by_day: dict[date, list[EventObject]] = {}
     first, last = stated(edition.start_date, None), stated(edition.end_date, None)
@@ -149,12 +149,8 @@ class Events(Lookup):
         self.acronym, self.site = acronym, get_site_url(context)
         self.host = get_host(self.site)
         self.address = f"{self.site}/{context.edition}"
-        self.room_names = {
-            room.slug: clean_line(stated(room.name, "")) or room.slug for room in program.rooms
-        }
-        self.topics = {
-            topic.slug: clean_line(stated(topic.name, "") or topic.slug) for topic in program.topics
-        }
+        self.room_names = {one.slug: clean_line(stated(one.name, "")) or one.slug for one in program.rooms}
+        self.topics = {one.slug: clean_line(stated(one.name, "") or one.slug) for one in program.topics}
         self.people = {key: person for person in program.people for key in (person.ref.uid, *person.ref.ids)}
         # Kinds of the conference's own are types by their names.
         kinds = {"session": program.session_kinds, "presentation": program.presentation_kinds}
@@ -234,16 +230,13 @@ class Events(Lookup):
         return f"Chair: {', '.join(names)}" if names else ""
 
     def _list_item(self, shown: PresentationRecord) -> str:
-        """Return what a session holds and has no time of its own, such as a poster, in Markdown."""
+        """Return a presentation without its own time, such as a poster, as an item of a Markdown list."""
         title = clean_line(markup.plain(self.title(shown)))
         if paper := self.paper(shown):
             escaped = title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
             title = f"[{escaped}]({self.address}/papers/{paper.uid}/)"
-        board, called_off = (
-            clean_line(stated(shown.board, "")),
-            CANCELLED_PREFIX.strip() if is_cancelled(shown) else "",
-        )
-        return " ".join(filter(None, ("-", called_off, board, title)))
+        mark = CANCELLED_PREFIX.strip() if is_cancelled(shown) else ""
+        return " ".join(filter(None, ("-", mark, clean_line(stated(shown.board, "")), title)))
 
     def _presentation(self, shown: PresentationRecord) -> DatedEvent | None:
         session, paper, start = self.session(shown), self.paper(shown), stated(shown.start, None)
@@ -283,7 +276,7 @@ class Events(Lookup):
         links: list[Link],
         rows: list[SessionRecord | PresentationRecord],
     ) -> DatedEvent:
-        """Return an event with its start, its texts cleaned. `rows`: it is called off if one of them is."""
+        """Return an event with its start. It is cancelled if one of `rows` is."""
         title, text = clean_line(markup.plain(title)) or NO_TITLE, join_paragraphs(*map(clean_text, texts))
         if is_cancelled(*rows):
             reason = clean_line(cancellation_reason(*rows))
@@ -351,14 +344,13 @@ class Events(Lookup):
         for material in stated(paper.materials, ()) if paper else ():
             if material.visible and is_web_url(material.url):
                 kind, is_attachment = LINK_TYPES.get(material.kind, LINK_TYPES["other"])
-                title = clean_line(material.label) or LINK_TITLES.get(
-                    material.kind, material.kind.capitalize()
-                )
+                default = LINK_TITLES.get(material.kind, material.kind.capitalize())
+                title = clean_line(material.label) or default
                 found.append(({"type": kind, "url": clean_line(material.url), "title": title}, is_attachment))
         return found
 
 
-# Guids, numbers and slugs are made of lasting uids, so they last as long.
+# Guids, numbers and slugs derive from uids and stay the same as long as they do
 
 
 def event_guid(context: Context, kind: str, uid: str) -> str:
@@ -377,7 +369,7 @@ def number_of_guid(guid: str) -> int:
 
 
 def assign_numbers(guids: Iterable[str], *, odd: bool = False) -> dict[str, int]:
-    """Give each guid an even or odd number, the next one if taken: later guids never change earlier ones."""
+    """Give each guid an even or odd number; later guids never change the numbers of earlier ones."""
     taken: set[int] = set()
     found: dict[str, int] = {}
     for guid in dict.fromkeys(guids):

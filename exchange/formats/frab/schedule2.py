@@ -29,11 +29,10 @@ def iterate_events(
     """Yield for each event: its room, the event, the day that it belongs to, and the start of days."""
     rooms = {key: room for room in _objects(conference, "rooms") for key in _keys(room)}
     tracks = {key: track for track in _objects(conference, "tracks") for key in _keys(track)}
-    persons = {
-        key: _translate_texts(person) for person in _objects(schedule, "persons") for key in _keys(person)
-    }
+    people = _objects(schedule, "persons")
+    persons = {key: _translate_texts(person) for person in people for key in _keys(person)}
     days = list(_days(conference, zone))
-    # The first day may begin later, and the last one end earlier.
+    # The first day may begin later and the last one end earlier, so the most common hour counts.
     turns = Counter(moment.time() for _, *ends in days for moment in ends)
     begins = turns.most_common(1)[0][0] if turns else time()
     guids: dict[str, set[str]] = {}
@@ -66,7 +65,7 @@ def iterate_events(
 
 
 def _note_namesakes(guids: dict[str, set[str]], schedule: JsonObject) -> None:
-    """Say who is one person here: guids are made of e-mail addresses, and not stored."""
+    """Report people of one name, who become one person: guids hash e-mail addresses and are not stored."""
     namesakes = sorted(name for name, found in guids.items() if len(found) > 1)
     if namesakes:
         message = gettext("Names of more than one person in the file, who are one here: %(names)s.")
@@ -82,7 +81,7 @@ def _keys(content: Content) -> list[str]:
 
 
 def _resolve_name(reference: object, known: dict[str, Content]) -> str:
-    """Return the name of what a reference leads to: an object with guid, slug or name, or a name."""
+    """Return the name of a referenced object. A reference is an object with guid, slug or name, or a name."""
     if not isinstance(reference, dict):
         return reference if isinstance(reference, str) else ""
     found = next((known[key] for key in _keys(reference) if key in known), reference)
@@ -97,10 +96,7 @@ def _translate_texts(content: "Content | object") -> Content:
 
 def _days(conference: JsonObject, zone: tzinfo) -> Iterator[tuple[date, datetime, datetime]]:
     for one in conference.objects("days", is_place=True):
-        start, end = (
-            _parse_moment(one.content.get("start"), zone),
-            _parse_moment(one.content.get("end"), zone),
-        )
+        start, end = (_parse_moment(one.content.get(name), zone) for name in ("start", "end"))
         try:
             own = parse_date(one.line("date"))
         except InvalidValueError as error:

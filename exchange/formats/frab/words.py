@@ -1,4 +1,4 @@
-"""The words of frab's schedules, and what their texts may hold: for what reads and what writes them."""
+"""The vocabulary of frab schedules and the cleaning of their texts, for the reader and the writers."""
 
 import re
 from urllib.parse import urlsplit
@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 from exchange.files import Context
 from exchange.reading.papers import OTHER_KINDS, PAPER_KINDS, guess_session_kind
 
-# Everything that XML 1.0 cannot hold, and invisible control characters.
+# Characters that XML 1.0 forbids, and invisible control characters.
 INVALID_XML_CHARS = re.compile("[^\t\n\r\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 BLANK_LINE = re.compile(r"\n[ \t]*\n\s*")
 LINE_END = re.compile(r"\r\n?")
@@ -17,7 +17,7 @@ FALLBACK_SITE_URL = "https://plenary.invalid"
 
 # Types of events that are kinds of sessions here, and the kind of the presentation in such a session.
 BUILT_IN_TYPES = {**{kind: kind for kind in PAPER_KINDS}, **dict.fromkeys((*OTHER_KINDS, "other"), "talk")}
-# What other types count as. They are words of longer types too, such as "Talk 30 min + 10 min Q&A".
+# Built-in kinds by words that occur in other types, such as "Talk 30 min + 10 min Q&A".
 COUNTS_AS = {
     **{name.replace("_", " "): name for name in BUILT_IN_TYPES},
     **dict.fromkeys(("lecture", "talk", "vortrag", "presentation"), "oral"),
@@ -46,7 +46,7 @@ LINK_TYPES = {
     "project": ("web", False),
     "other": ("related", False),
 }
-# Links of a session that are none of its paper, in the order in which they are written.
+# Links that are fields of a session, in the order in which they are written.
 SESSION_LINKS = {
     ("Stream", "media"): "stream_url",
     ("Recording", "media"): "recording_url",
@@ -65,7 +65,7 @@ def guess_built_in_kind(key: str) -> str:
 
 
 def pick_language(value: object) -> str:
-    """Return a text, of one in several languages the English one, else the first."""
+    """Return a text; of a text in several languages the English one, else the first."""
     if isinstance(value, dict):
         texts = {name: text for name, text in value.items() if isinstance(text, str) and text.strip()}
         value = texts.get("en") or next(iter(texts.values()), "")
@@ -73,17 +73,17 @@ def pick_language(value: object) -> str:
 
 
 def clean_line(text: str) -> str:
-    """Return a text on one line, without what no file may hold."""
+    """Return a text on one line, without invalid characters."""
     return " ".join(INVALID_XML_CHARS.sub("", text).split())
 
 
 def clean_text(text: str) -> str:
-    """Return a text of several lines, without what no file may hold."""
+    """Return a text of several lines, without invalid characters."""
     return LINE_END.sub("\n", INVALID_XML_CHARS.sub("", text)).strip()
 
 
 def split_first_paragraph(text: str) -> tuple[str, str]:
-    """Part a text into its first paragraph and the rest: an event's abstract and its description."""
+    """Split a text into its first paragraph and the rest: an event's abstract and its description."""
     first, *rest = BLANK_LINE.split(text, maxsplit=1)
     return first, rest[0] if rest else ""
 
@@ -93,7 +93,7 @@ def join_paragraphs(*texts: str) -> str:
 
 
 def classify_link(kind: str, title: str, is_attachment: bool) -> tuple[str, str]:
-    """Return kind and label of the material that a link of this type and title is."""
+    """Return the kind and label of the material for a link of this type and title."""
     for name, spelled in LINK_TYPES.items():
         if spelled == (kind, is_attachment) and title == LINK_TITLES.get(name, name.capitalize()):
             return name, ""

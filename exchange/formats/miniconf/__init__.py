@@ -1,6 +1,6 @@
 """Mini-Conf site data: papers, sessions, speakers, workshops and calendars of its folder `sitedata`.
 
-Read only; from the files (CSV, YAML, JSON), or one ZIP of the folder. Files are recognized by their shape.
+Read only; from the files (CSV, YAML, JSON) or one ZIP of the folder. Files are recognized by their structure.
 """
 
 import re
@@ -24,7 +24,7 @@ from exchange.reading.textfiles import extension, read_head, read_yaml, top_leve
 from exchange.reading.values import check_program, read_zone, tidy
 from exchange.records import UNSTATED, CommitteeRecord, EditionRecord, PersonRef, Program, Stated, is_stated
 
-# What the file about the site holds.
+# Keys of the file about the site.
 CONFIG_KEYS = {"tagline", "site_title", "proceedings_title"}
 TABLES = (".csv", ".tsv")
 YAMLS = (".yml", ".yaml")
@@ -34,7 +34,7 @@ EVENT_TABLE_NAMES = re.compile(
     r"(workshops?|tutorials?|(invited_?)?(speakers?|talks?)|socials?|keynotes?|panels?|plenar\w*)\Z",
     re.IGNORECASE,
 )
-# Files that hold nothing of a program, by their names, and why they are left out.
+# Files without parts of a program, by their names, and why they are left out.
 MEETINGS = _("It holds links to meetings and players, which are not public.")
 COMPUTED = _("It holds the map of papers and the papers alike, which are computed here.")
 SITE = _("It holds texts and sponsors of the site: enter them in the admin.")
@@ -65,11 +65,11 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 
 class SiteReader:
-    """Reads the files of a site, and keeps account of those that are left out."""
+    """Reads the files of a site, and counts those that are read and left out."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings, self.papers = findings, PaperReader(findings)
-        # Tables that are none of papers, and what YAML and JSON files hold, by name.
+        # Tables of something else than papers, and the content of YAML and JSON files by name.
         self.tables: list[Sheet] = []
         self.parts: dict[str, object] = {}
         self.committee: Stated[tuple[CommitteeRecord, ...]] = UNSTATED
@@ -94,7 +94,7 @@ class SiteReader:
                     self.tables.append(sheet)
 
     def program(self, context: Context) -> Program:
-        """Read what is no table of papers: sessions may name papers of all tables."""
+        """Read everything but tables of papers, which come first: sessions may name papers of all tables."""
         parts = self.parts.values()
         config = next((part for part in parts if isinstance(part, dict) and CONFIG_KEYS & set(part)), {})
         about = SiteRow(config, Where("config.yml"))
@@ -107,7 +107,7 @@ class SiteReader:
             if part is config or self._add_part(part, name, sessions):
                 self.taken += 1
             elif part is not None:
-                # What could not be read has been reported.
+                # None was reported as unreadable.
                 self._note_unknown(Where(name))
         sessions.finish()
         edition = EditionRecord(
@@ -177,7 +177,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 
 def _files(source: Source, findings: Findings) -> Iterator[Source]:
-    """Yield the files of a site; what has another ending is named in a note."""
+    """Yield the files of a site; a note names those with another extension."""
     inside = [PurePath(name).name for name in member_names(source) if not name.endswith("/")]
     others = [name for name in inside or [source.name] if not has_known_extension(name)]
     if others:

@@ -35,7 +35,7 @@ from exchange.records import (
     SessionRecord,
 )
 
-# Fields of a paper that lead somewhere, and what is there.
+# Fields of a paper that hold links -> kind of the material.
 MATERIAL_BY_FIELD = {
     "paper_pdf": "pdf",
     "slides_pdf": "slides",
@@ -49,9 +49,9 @@ DESCRIBED_EVENT_LISTS = ("plenaries", "tutorials", "workshops")
 KIND_BY_TYPE = {"socials": "social", "tutorials": "tutorial", "workshops": "workshop"}
 # The lists of events in a session that describe the session itself.
 SESSION_EVENT_LISTS = ("plenary_events", "tutorial_events", "workshop_events")
-# What is written for a person, a text or a biography that is missing.
+# Placeholders for a missing person, text or biography.
 PLACEHOLDER = re.compile(r"(tb[ad]|none|null|n/?a)\Z", re.IGNORECASE)
-# What presents a plenary and is no person.
+# Presenters of plenaries that are not people.
 NOT_A_PERSON = re.compile(
     r"\b(board|chairs?|committee|team|organi[sz]ers|session|awards?)\b|\d|&", re.IGNORECASE
 )
@@ -66,13 +66,13 @@ def add_conference(part: dict[str, object], file: str, papers: PaperReader, sess
 
 
 class ConferenceReader:
-    """Reads one file into what is read of papers and sessions."""
+    """Adds the papers and sessions of one file to the readers of both."""
 
     def __init__(self, whole: SiteRow, papers: PaperReader, sessions: SessionReader) -> None:
         self.whole, self.papers, self.sessions = whole, papers, sessions
-        # The keys of papers by the event that they say they are in.
+        # The keys of papers by the event that they name.
         self.shown: dict[str, list[str]] = defaultdict(list)
-        # Events by their keys, and what the file says of plenaries, tutorials and workshops.
+        # Events, and the descriptions of plenaries, tutorials and workshops, by key.
         self.events = dict(self._contents("events"))
         self.described = dict(chain.from_iterable(map(self._contents, DESCRIBED_EVENT_LISTS)))
 
@@ -136,7 +136,7 @@ class ConferenceReader:
     def _add_session(self, key: str, row: SiteRow) -> None:
         events = self._inside(row, "events")
         shown = [(name, event) for name, event in events if self._papers_of(name, event)]
-        # What the session is about: the plenary, tutorial or workshop that it is.
+        # The plenary, tutorial or workshop that the session is, if any.
         about = next((event for name in SESSION_EVENT_LISTS for _, event in self._inside(row, name)), row)
         people = self._people(about)
         name = tidy(row.text("name", "display_name") or key)
@@ -163,7 +163,7 @@ class ConferenceReader:
             self._add_event(name, event, row, session)
 
     def _add_event(self, name: str, event: SiteRow, block: SiteRow, parent: SessionRecord | None) -> None:
-        """Add what a block shows of one track, in one room."""
+        """Add the session of one track in a block, in one room."""
         track = tidy(event.text("track"))
         session = self.sessions.add_session(
             event if event.start else block,
@@ -181,7 +181,7 @@ class ConferenceReader:
         self.sessions.add_presentations(self._papers_of(name, event), session, event.where)
 
     def _inside(self, row: SiteRow, name: str) -> list[tuple[str, SiteRow]]:
-        """Return the events of a session by their keys, with what the file says of them elsewhere."""
+        """Return the events of a session by key, merged with their descriptions elsewhere in the file."""
         value = row.content.get(name)
         if isinstance(value, list):
             value = {str(key): self.events[str(key)] for key in value if str(key) in self.events}
@@ -212,7 +212,7 @@ class ConferenceReader:
         )
 
     def _people(self, about: SiteRow) -> list[PersonRef]:
-        """Return who presents or organizes, and note the biography of one person."""
+        """Return presenters and organizers; add the biography if there is one person."""
         names = [name for field in ("presenter", "organizers", "committee") for name in _names(about, field)]
         found = [PersonRef(where=about.where, name=name) for name in dict.fromkeys(names)]
         biography = about.text("bio").strip()
@@ -225,12 +225,12 @@ class ConferenceReader:
 
 
 def _without_empty_values(row: dict[str, object]) -> dict[str, object]:
-    """Return what an object says something about."""
+    """Return an object without its empty values."""
     return {name: value for name, value in row.items() if value not in ("", [], {})}
 
 
 def _names(row: SiteRow, field: str) -> list[str]:
-    """Return the people in a field: a name, or a list of names or of objects. Boards and teams are none."""
+    """Return the people in a field: a name, or a list of names or objects. Boards and teams are skipped."""
     found = [row.text(field), *row.texts(field), *(one.text("full_name", "name") for one in row.rows(field))]
     people = [
         one.name for text in found if text and not NOT_A_PERSON.search(text) for one in parse_authors(text)
@@ -240,7 +240,7 @@ def _names(row: SiteRow, field: str) -> list[str]:
 
 
 def _description(row: SiteRow) -> str:
-    """Return the description of a session, and the pages that it leads to."""
+    """Return the description of a session with its links."""
     text = row.text("abstract", "description").strip()
     pages = (_web_url_or_empty(row.text(name)) for name in ("workshop_site_url", "tutorial_pdf"))
     return "\n\n".join(

@@ -14,7 +14,7 @@ LINKS = {"pdf_url": "pdf", "pdf": "pdf", "paper_link": "pdf", "code_link": "code
 
 
 class PaperReader:
-    """Takes tables of papers. `of_session`: the papers that name a session themselves."""
+    """Reads tables of papers. `papers_by_session`: the papers whose rows name a session."""
 
     def __init__(self, findings: Findings) -> None:
         self.parts = PaperParts(findings)
@@ -57,7 +57,7 @@ def split_cell(cell: str) -> list[str]:
 
 
 def link_material(url: str, kind: str, row: SheetRow) -> MaterialRecord:
-    """Return a link; one to a page that leads to the PDF is no PDF."""
+    """Return a link as material; a link to a page about the PDF is not of kind "pdf"."""
     if kind == "pdf" and not re.search(r"\.pdf($|[?#])|/pdf", url, re.IGNORECASE):
         return MaterialRecord(where=row.where, kind="other", url=url, label="Paper")
     return MaterialRecord(where=row.where, kind=kind, url=url)

@@ -1,4 +1,4 @@
-"""Objects of a site's files, whatever their syntax, as texts; their times."""
+"""The objects of a site's CSV, YAML and JSON files with text values, and the times in them."""
 
 import html
 import re
@@ -31,18 +31,18 @@ def clean_title(title: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SiteRow:
-    """One object of a file of the site, its single values as text."""
+    """One object of a site's file."""
 
     content: dict[str, object]
     where: Where
 
     def text(self, *names: str) -> str:
-        """Return the single value that the row has by the first of these names."""
+        """Return the first of these fields that is a single value, as text."""
         return next((scalar(self.content[name]) for name in names if scalar(self.content.get(name))), "")
 
     @property
     def start(self) -> str:
-        """When it begins. ACL 2020 calls it a date, which elsewhere may be a day in words."""
+        """The start time. ACL 2020 calls it `date`, a field that elsewhere may be a day in words."""
         date = self.text("date")
         return self.text(*STARTS) or (date if TIMESTAMP_PATTERN.match(date) else "")
 
@@ -72,7 +72,7 @@ def site_rows(part: object, file: str) -> list[SiteRow]:
 
 
 def read_json_texts(source: Source, findings: Findings) -> object:
-    """Return lists, dicts and texts, as YAML files give them; report and return None if there are none."""
+    """Return lists, dicts and texts as YAML files give them, or None for a file that was reported."""
     if is_too_large(source, MAX_JSON_BYTES, findings):
         return None
     found = read_json(source, findings)
@@ -97,7 +97,7 @@ def _as_texts(value: object, where: Where, findings: Findings, depth: int = 0) -
 
 @dataclass
 class Times:
-    """Reads times; those without an offset are in the zone of the site, which is counted by file."""
+    """Reads times. Those without an offset are in the zone of the site, and counted by file."""
 
     zone: ZoneInfo
     findings: Findings

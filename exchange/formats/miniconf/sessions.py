@@ -1,6 +1,6 @@
 """Sessions, talks and their people, from the lists and objects of a Mini-Conf site.
 
-A calendar comes last: it gives times to events that have none, and sessions that no other file has.
+Calendars are read last: they give times to events without, and add sessions that no other file has.
 """
 
 import re
@@ -41,7 +41,7 @@ from exchange.records import (
 )
 
 ROLE_BY_KIND = {"panel": "panelist", "tutorial": "organizer", "workshop": "organizer"}
-# Where the people of an event are named.
+# Fields that name the people of an event.
 SPEAKER_FIELDS = ("presenter", "speaker", "speakers", "organizers", "authors")
 PRESENTATION_KINDS = {"poster": "poster", "spotlight": "spotlight"}
 # Kinds of the pages to which a calendar leads: `speaker_5.html`, `workshop_W3.html`.
@@ -75,7 +75,7 @@ class Event:
 
 @dataclass
 class SessionReader:
-    """What was read so far."""
+    """Collects sessions, presentations, people and rooms."""
 
     times: Times
     findings: Findings
@@ -96,7 +96,7 @@ class SessionReader:
     _files: dict[str, str] = field(default_factory=dict)
 
     def add(self, part: object, file: str) -> bool:
-        """Read a file if its shape fits, and return whether it does."""
+        """Read a file and return True, if its structure is known."""
         if isinstance(part, dict):
             named = {str(key): row for key, row in part.items() if isinstance(row, dict)}
             sessions = {key: SiteRow(row, Where(file, short(key))) for key, row in named.items()}
@@ -138,27 +138,27 @@ class SessionReader:
         kind = guess_session_kind(f"{row.text('name')} {key} {row.where.file}", "oral", PAPER_KINDS)
         session = self.add_session(row, row.where, uid=make_uid(key), title=title, kind=kind)
         self._named[key] = session
-        self.add_presentations(
-            row.texts("papers") + self.papers.papers_by_session.pop(key, []), session, row.where
-        )
+        papers = row.texts("papers") + self.papers.papers_by_session.pop(key, [])
+        self.add_presentations(papers, session, row.where)
 
     def add_presentations(self, papers: Iterable[str], session: SessionRecord | None, where: Where) -> None:
-        """Add a presentation of each paper in the session; those that no table has are counted."""
+        """Add a presentation of each paper in the session; collect papers that no table has."""
         for paper in dict.fromkeys(map(make_uid, papers)):
             if self.papers.has_table and paper not in self.papers.papers:
                 self.unknown.append(paper)
             elif session:
-                uid, shown = (
-                    make_uid(f"{session.uid}.{paper}"),
-                    PRESENTATION_KINDS.get(str(session.kind), "oral"),
-                )
                 presentation = PresentationRecord(
-                    where=where, uid=uid, kind=shown, paper=paper, session=session.uid, status="published"
+                    where=where,
+                    uid=make_uid(f"{session.uid}.{paper}"),
+                    kind=PRESENTATION_KINDS.get(str(session.kind), "oral"),
+                    paper=paper,
+                    session=session.uid,
+                    status="published",
                 )
                 self.presentations.append(presentation)
 
     def _add_event(self, row: SiteRow) -> None:
-        """Add a plenary, tutorial or workshop with its times; one without waits for a calendar."""
+        """Add a plenary, tutorial or workshop; one without times waits for a calendar."""
         title, people = clean_title(row.text("title", "name")), self._people(row)
         uid, file = make_uid(row.text("UID")), row.where.file
         if self._files.setdefault(uid, file) != file:
@@ -194,7 +194,7 @@ class SessionReader:
                 taken.add((session.start, session.end))
 
     def _people(self, row: SiteRow) -> list[PersonRef]:
-        """Return who is named, in a list or in a text such as `A, B and C`."""
+        """Return the people of an event, from a list or a text such as `A, B and C`."""
         value = next((row.content[name] for name in SPEAKER_FIELDS if row.content.get(name)), "")
         if isinstance(value, dict):
             # The organizers of a social event are a committee with members.
@@ -218,12 +218,12 @@ class SessionReader:
             self.people.setdefault(person.name, record)
 
     def add_session(self, slot: SiteRow, where: Where, **values: Any) -> SessionRecord | None:
-        """Add a session with the times of this row, if they can be read."""
+        """Add a session with the times of `slot`, if they can be read."""
         start = self.times.read(slot.start, where, "start_time")
         if slot.text(*ENDS):
             end = self.times.read(slot.text(*ENDS), where, "end_time")
         else:
-            # The sites of ACL 2020 show an hour.
+            # As the sites of ACL 2020 do.
             end = start and start + ASSUMED_DURATION
             self._assumed_ends += 1
         if start is None or end is None:
@@ -233,7 +233,7 @@ class SessionReader:
         return session
 
     def finish(self) -> None:
-        """Add what only calendars hold, and report what is assumed or left out."""
+        """Read the calendars, and report what is assumed or left out."""
         self._read_calendar()
         self._add_untimed()
         self._add_named()
@@ -272,7 +272,7 @@ class SessionReader:
             self._named |= dict.fromkeys(_session_names(row.text("link")), session)
             self._named.setdefault(tidy(row.text("title")), session)
             if event and session:
-                # Questions and answers about a talk that can be watched before.
+                # A session of questions about a talk that was recorded before.
                 self._add_talk(event, session.uid)
                 untimed.pop(event.uid)
         for uid, rows in slots.items():
@@ -297,7 +297,7 @@ class SessionReader:
         self.presentations.append(talk)
 
     def _add_untimed(self) -> None:
-        """Add talks that are not scheduled, and as drafts what must be a session and has no time."""
+        """Add events without a time: talks as not scheduled, others as sessions that are drafts."""
         starts = (session.start for session in self.sessions)
         first = min((start for start in starts if isinstance(start, datetime)), default=None)
         drafts = []
@@ -326,7 +326,7 @@ class SessionReader:
             self.findings.note("warning", Where(), message, count=len(drafts), titles=shorten_list(drafts))
 
     def _add_named(self) -> None:
-        """Place papers that name sessions of the calendar."""
+        """Add presentations of papers whose rows name sessions of a calendar."""
         absent = []
         for name, papers in self.papers.papers_by_session.items():
             session = self._named.get(name)
@@ -347,7 +347,7 @@ class SessionReader:
 
 
 def _is_event(columns: Collection[str]) -> bool:
-    """Whether an object is an event: with a title, or as socials are with a name and who organizes them."""
+    """Whether an object is an event: with a title, or like socials with a name and organizers."""
     return "UID" in columns and ("title" in columns or {"name", "organizers"} <= set(columns))
 
 
@@ -360,7 +360,7 @@ def _rows_of_sheet(sheet: Sheet, papers: PaperReader) -> list[SiteRow]:
 
 
 def _link_target(link: str) -> tuple[str, set[str]]:
-    """Return the kind of page that a link leads to, and the keys of what it may be: `workshop_W3.html`."""
+    """Return the kind of page that a link such as `workshop_W3.html` leads to, and its possible keys."""
     stem = PurePath(_split_url(link).path).stem
     pieces = stem.split("_")
     keys = {make_uid("_".join(pieces[place:])) for place in range(len(pieces))} | set(

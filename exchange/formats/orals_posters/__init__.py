@@ -1,7 +1,7 @@
 """`<conference>-<year>-orals-posters.json`: the public export that many tools read, with its abstracts.
 
-Only papers' orals, posters and spotlights are in it, one row per appearance. This module writes what would
-be read back, so that a file that was read and written again stays the same.
+It lists only orals, posters and spotlights of papers, one row per presentation. A file that is imported and
+exported again stays the same.
 """
 
 import json
@@ -48,7 +48,7 @@ HEX_DIGITS = 12
 
 @dataclass(frozen=True, slots=True)
 class OutputRow:
-    """One row to write: a presentation with its paper, its session if scheduled, and its second slot."""
+    """One row: a presentation with its paper, its session if scheduled, and its second slot."""
 
     presentation: PresentationRecord
     paper: PaperRecord
@@ -74,7 +74,7 @@ class OutputRow:
 
 
 def output_rows(program: Program, context: Context) -> list[OutputRow]:
-    """Return what papers have that counts as oral, poster or spotlight; second slots with their first."""
+    """Return presentations of papers that count as oral, poster or spotlight, second slots with the first."""
     papers = {paper.uid: paper for paper in program.papers if stated(paper.title, "").strip()}
     sessions = {
         session.uid: session
@@ -97,16 +97,11 @@ def output_rows(program: Program, context: Context) -> list[OutputRow]:
 
 
 def _is_second(shown: OutputRow, found: Mapping[str, OutputRow]) -> bool:
-    """Whether this differs from the presentation it is named after by its time alone."""
+    """Whether this differs only by its time from the presentation whose uid it extends."""
     own = shown.presentation
-    first = (
-        found.get(own.uid.removesuffix(SECOND_SLOT_SUFFIX)) if own.uid.endswith(SECOND_SLOT_SUFFIX) else None
-    )
-    if (
-        first is None
-        or first.presentation.uid.endswith(SECOND_SLOT_SUFFIX)
-        or not isinstance(own.start, datetime)
-    ):
+    uid = own.uid.removesuffix(SECOND_SLOT_SUFFIX)
+    first = found.get(uid) if uid != own.uid else None
+    if first is None or uid.endswith(SECOND_SLOT_SUFFIX) or not isinstance(own.start, datetime):
         return False
     other = first.presentation
     same = ("kind", "paper", "session", "board", "room", "status")
@@ -140,7 +135,7 @@ class EventWriter:
 
     def _paper(self, paper: PaperRecord) -> dict[str, object]:
         track = tidy(stated(paper.track, ""))
-        # Our files know no venue group elsewhere: the address is that of the track's papers here.
+        # Exports have no venue group: they link to the list of the track's papers on this site.
         has_address = self.site and track
         source = f"{self.site}/{self.context.edition}/papers/?track={quote(track)}" if has_address else None
         return {
@@ -160,7 +155,7 @@ class EventWriter:
         kind = str(shown.presentation.kind).capitalize()
         room = None
         if shown.room:
-            # In one spelling for all names that make the same slug.
+            # Names with the same slug are written in one spelling.
             name = tidy(self.room_names.get(shown.room, shown.room)) or shown.room
             room = escape_entities(self.rooms.setdefault(slug(name), name))
         title = escape_entities(tidy(stated(shown.session.title, ""))) if shown.session else None
@@ -190,10 +185,9 @@ class EventWriter:
 
     def _topic(self, key: str | None) -> str | None:
         """Return the path `Computer Vision->Other`, each level in one spelling."""
-        path = (split_topic("->".join(self.own_topics.path(key))) or split_topic(key or ""))[
-            :MAX_TOPIC_LEVELS
-        ]
-        return escape_entities("->".join(self.topics.path(self.topics.add(path)))) or None
+        path = split_topic("->".join(self.own_topics.path(key))) or split_topic(key or "")
+        key = self.topics.add(path[:MAX_TOPIC_LEVELS])
+        return escape_entities("->".join(self.topics.path(key))) or None
 
     def _authors(self, paper: PaperRecord) -> list[dict[str, object]]:
         """Return the paper's authors in order, each once, with public addresses only."""
@@ -209,7 +203,7 @@ class EventWriter:
         ]
 
     def _author(self, author: AuthorRecord) -> EventAuthor | None:
-        """Return an author with a number for joining: of the person here, else the one they came with."""
+        """Return an author with a number: that of the person on this site, else the imported one."""
         person, name = author.person, tidy(author.person.name)
         key = next((int(value) for _, value in person.ids if is_number(value)), None)
         if person.uid:
@@ -221,7 +215,7 @@ class EventWriter:
 
 
 def write(program: Program, context: Context) -> Iterator[OutputFile]:
-    """Write the page of events and, apart, their abstracts."""
+    """Write a file with the events and one with their abstracts."""
     writer = EventWriter(program, context)
     yield OutputFile(f"{context.edition}-orals-posters.json", writer.page())
     abstracts = {
@@ -236,23 +230,23 @@ def _json(value: object, indent: int | None = None) -> bytes:
     return json.dumps(value, ensure_ascii=False, indent=indent).encode()
 
 
-# Numbers for things that have lasting uids: what consumers join by
+# Numbers derived from uids, by which consumers join rows
 
 
 def is_number(uid: str) -> bool:
-    """Whether a uid is a number already, written as numbers are."""
+    """Whether a uid is a decimal number without leading zeros."""
     return uid.isascii() and uid.isdigit() and len(uid) < 16 and str(int(uid)) == uid and uid != "0"
 
 
 def stable_number(edition: str, kind: str, uid: str) -> int:
-    """Return the number of a uid: itself where it is one, else always the same one of its digest."""
+    """Return the uid itself if it is a number, else a number from its digest."""
     if is_number(uid):
         return int(uid)
     return int(sha256(f"{edition}/{kind}/{uid}".encode()).hexdigest()[:HEX_DIGITS], 16) + 1
 
 
 def assign_numbers(edition: str, uids: Iterable[str]) -> dict[str, int]:
-    """Number all events by uid, no number twice: a taken one moves on by one, in the order of the uids."""
+    """Give each event a number of its own: if it is taken, the next free one, in the order of the uids."""
     wanted = sorted(set(uids), key=lambda uid: (not is_number(uid), uid))
     taken: set[int] = set()
     found: dict[str, int] = {}

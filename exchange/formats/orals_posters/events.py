@@ -80,7 +80,7 @@ def split_topic(topic: str) -> tuple[str, ...]:
 
 
 def escape_entities(text: str) -> str:
-    """Return text that reads back the same: only what looks like an entity is encoded."""
+    """Escape text that looks like an HTML entity, so that reading returns the text unchanged."""
     return ENTITY.sub(lambda found: f"&amp;{found[0][1:]}", text)
 
 
@@ -110,7 +110,7 @@ def _media(row: JsonObject) -> MaterialRecord:
 
 
 def _name(row: JsonObject, name: str, missing: str = "") -> str:
-    """Return text on one line, HTML entities decoded once. `missing`: what to say where there is none."""
+    """Return text on one line, with HTML entities decoded once. `missing`: the problem if it is empty."""
     before = row.findings.problem_count
     found = _decode_entities(row.text(name), row, name)
     if missing and not found and row.findings.problem_count == before:
@@ -129,7 +129,7 @@ def _decode_entities(text: str, row: JsonObject, name: str) -> str:
 
 
 def _number(row: JsonObject, name: str, missing: str = "") -> int | None:
-    """Return a number, which may be written as text. `missing`: what is said where there is none."""
+    """Return a number, which may be written as text. `missing`: the problem if there is none."""
     value, before = row.content.get(name), row.findings.problem_count
     if isinstance(value, str) and (not value or (value.isascii() and value.isdigit())):
         found = int(value[:18]) if value else None
@@ -157,10 +157,10 @@ MAX_URL_CHARS = 2000
 PUBLIC_HOST = re.compile(r"(?:[a-z0-9-]+\.)+(?!local$|internal$|lan$)[a-z]{2,}\Z")
 BARE_ADDRESS = re.compile(r"www\.\S+|[\w-]+(\.[\w-]+)*\.[a-z]{2,}/\S*\Z")
 CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
-# How the `type` of a medium is written, by kind of material. PDF and URL alone imply no kind.
+# The `type` of a medium by kind of material. The types PDF and URL do not tell the kind.
 TYPED_KINDS = ("slides", "poster", "video", "code", "data", "review", "project")
 TYPE_BY_KIND = {"pdf": "PDF", **{kind: kind.capitalize() for kind in TYPED_KINDS}, "other": "URL"}
-# Words in the name of a medium, the most telling first.
+# Words in the name of a medium, the most specific first.
 KIND_BY_WORD = {
     **dict.fromkeys(("slides", "slide deck"), "slides"),
     "poster": "poster",
@@ -183,7 +183,7 @@ def public_host(address: str) -> str:
 
 
 def absolute_url(address: str, host: str) -> str:
-    """Return the full address of a link; nothing where it has none."""
+    """Return the absolute address of a link; empty if it cannot have one."""
     if len(address) > MAX_URL_CHARS:
         return ""
     if re.match(r"https?://\S+\Z", address, re.IGNORECASE):
@@ -202,7 +202,7 @@ def link_kind(address: str) -> str:
 
 
 def media_kind(type_: str, name: str, address: str) -> str:
-    """Return the kind of material: from a telling type, else the name, else the file or the host."""
+    """Return the kind of material by its type, else by its name, else by the type of file or the host."""
     words = name.lower()
     named = next((kind for word, kind in KIND_BY_WORD.items() if word in words), "")
     is_pdf = type_.lower() == "pdf"
@@ -228,7 +228,7 @@ def materials_of(events: Iterable[InputRow], host: str, findings: Findings) -> t
 
 
 def track_of(sourceurl: str) -> str:
-    """Return the track that a venue group names: nothing for the main one, else `Position Paper Track`."""
+    """Return the track that a venue group names, such as `Position Paper Track`; empty for the main one."""
     try:
         query = parse_qs(urlsplit(sourceurl[:MAX_URL_CHARS]).query)
     except ValueError:
@@ -258,10 +258,7 @@ def link_fields(materials: Iterable[MaterialRecord], site_url: str) -> dict[str,
         if slot and fields[slot] is None:
             fields[slot] = url
         else:
-            medium = {
-                "type": TYPE_BY_KIND[kind],
-                "name": escape_entities(label or TYPE_BY_KIND[kind]),
-                "uri": url,
-            }
+            type_ = TYPE_BY_KIND[kind]
+            medium = {"type": type_, "name": escape_entities(label or type_), "uri": url}
             media.append({**medium, "visible": True, "sortkey": len(media)})
     return {**fields, "eventmedia": media}

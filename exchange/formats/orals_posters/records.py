@@ -1,7 +1,7 @@
-"""From the events of an `orals-posters.json` file to papers, topics, rooms, sessions and presentations.
+"""Convert the events of an `orals-posters.json` file to papers, topics, rooms, sessions and presentations.
 
-All events of one paper become one paper: its poster speaks first, the others fill what it leaves out. The
-file has no sessions of its own: each is what its events say of it.
+All events of a paper become one paper: values of its poster come first, other events fill the gaps. The file
+does not list sessions: they derive from their events.
 """
 
 import re
@@ -47,7 +47,7 @@ DECISIONS_BY_RANK = ("oral", "top-5%", "spotlight", "top-25%", "accept")
 
 @dataclass
 class TopicTree:
-    """Topics by their path. Spellings that make the same slug are one topic, named as met first."""
+    """Topics by their path. Spellings with the same slug are one topic, with the first name."""
 
     topics: dict[str, TopicRecord] = field(default_factory=dict)
 
@@ -62,7 +62,7 @@ class TopicTree:
         return parent
 
     def path(self, key: str | None) -> tuple[str, ...]:
-        """Return the names from the top down to this topic; a parent that comes round again ends them."""
+        """Return the names from the top down to this topic; a cycle of parents ends the path."""
         names: dict[str, str] = {}
         while key is not None and key in self.topics and key not in names:
             topic = self.topics[key]
@@ -94,7 +94,7 @@ def group_by_paper(events: Iterable[InputRow]) -> list[list[InputRow]]:
 
 
 def split_repeated_authors(authors: Iterable[EventAuthor]) -> tuple[list[EventAuthor], list[EventAuthor]]:
-    """Part authors from repeats: the same id, or the same name where not both have an id."""
+    """Return authors and repeated ones: with the same id, or the same name if one of them has no id."""
     kept: list[EventAuthor] = []
     repeats: list[EventAuthor] = []
     ids: set[int] = set()
@@ -116,7 +116,7 @@ def split_affiliations(text: str) -> tuple[str, ...]:
 
 
 class PaperReader:
-    """Makes papers of groups of events, and gathers the topics and institutions that they name."""
+    """Builds papers from groups of events, and collects their topics and institutions."""
 
     def __init__(self, context: Context, host: str, abstracts: Mapping[str, str], findings: Findings) -> None:
         self.context, self.host, self.abstracts, self.findings = context, host, abstracts, findings
@@ -158,7 +158,7 @@ class PaperReader:
     def _authors(self, events: Sequence[InputRow]) -> Stated[tuple[AuthorRecord, ...]]:
         listed = [event for event in events if event.authors]
         if not listed:
-            return UNSTATED  # every paper has authors: an empty list means that the file does not know them
+            return UNSTATED  # every paper has authors: with an empty list the file omits them
         kept = self._distinct(listed[0])
         for other in listed[1:]:
             if [author.name for author in self._distinct(other)] != [author.name for author in kept]:
@@ -180,7 +180,7 @@ class PaperReader:
         return kept
 
     def _author(self, author: EventAuthor, event: InputRow) -> AuthorRecord:
-        """Return an author: with our own uid in our own exports, else the number at the author's host."""
+        """Return an author: with the uid from exports of this site, else the number at the author's host."""
         site, uid = self.context.site_url.rstrip("/"), ""
         ids: tuple[tuple[str, str], ...] = ()
         own = re.match(re.escape(site) + r"/people/([\w.-]+)/", author.url, re.ASCII)
@@ -193,18 +193,16 @@ class PaperReader:
 
 
 def decision_rank(decision: str) -> int:
-    """Return the place of a decision among those of a paper: the most specific one comes first."""
-    words = decision.lower()
-    return next(
-        (rank for rank, word in enumerate(DECISIONS_BY_RANK) if word in words), len(DECISIONS_BY_RANK)
-    )
+    """Return the rank of a decision among those of a paper; the most specific comes first."""
+    ranks = (rank for rank, word in enumerate(DECISIONS_BY_RANK) if word in decision.lower())
+    return next(ranks, len(DECISIONS_BY_RANK))
 
 
 # Sessions
 
 
 class SessionReader:
-    """Makes sessions of all events first, then presentations one by one."""
+    """Builds the sessions of all events (`add`), then presentations event by event."""
 
     def __init__(self, zone: ZoneInfo, findings: Findings) -> None:
         self.zone, self.findings = zone, findings
@@ -217,7 +215,7 @@ class SessionReader:
         for event in events:
             if event.room:
                 self.rooms.setdefault(slug(event.room), event.room)
-            # A session is its number, else its title and room with the posters' start or the talks' day.
+            # Sessions are grouped by number, else by title, room and the posters' start or the talks' day.
             key: tuple[object, ...] = (event.parent_id,)
             if event.parent_id is None:
                 start = event.start and event.start.astimezone(self.zone)
@@ -227,7 +225,7 @@ class SessionReader:
         names = Counter(self._session_name(group) for group in groups.values())
         for group in groups.values():
             name = self._session_name(group)
-            # One of several of its title and time is known by its room, whatever the order of the file.
+            # The room tells sessions of one title and time apart, independent of the order in the file.
             self._add_session(group, slug(f"{name} {group[0].room}") if names[name] > 1 else name)
 
     def _session_name(self, events: Sequence[InputRow]) -> str:
@@ -290,9 +288,9 @@ class SessionReader:
 
 
 def _times(events: Sequence[InputRow]) -> tuple[datetime, datetime]:
-    """Return the times that most events have, as posters do; else those that span all events.
+    """Return the times of most events, as of posters; else the times that span all events.
 
-    One event at another time then is no change of all others, which have the times of their session.
+    So one event at another time does not change the others, which have the times of their session.
     """
     both = [(event.start, event.end) for event in events if event.start and event.end]
     starts = [event.start for event in events if event.start]
@@ -306,7 +304,7 @@ def _times(events: Sequence[InputRow]) -> tuple[datetime, datetime]:
 
 
 class EventFiles:
-    """What the files hold together: events by number, abstracts by event, and the host of relative links."""
+    """The content of all files: events by number, abstracts by event, and the host of relative links."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
@@ -316,7 +314,7 @@ class EventFiles:
         self.has_events = False
 
     def add(self, source: Source) -> None:
-        """Read one file by its shape: a page of events, or an object of event number -> abstract."""
+        """Read a page of events, or an object of event number -> abstract."""
         content = read_object(source, self.findings)
         if content is None:
             return

@@ -1,6 +1,6 @@
-"""Any spreadsheet, CSV or XLSX: papers, authors and program as others list them. Read only.
+"""Spreadsheets (CSV or XLSX) of papers, authors and program with any columns. Read only.
 
-A mapping that comes with the files says what a column is, else it is guessed. Our own tables are `tables`.
+A mapping file assigns columns to fields; other columns are guessed. `tables` reads the site's own tables.
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from exchange.records import Program
 
 MAPPING_SUFFIXES = (".toml", ".json")
 TEXT_EXTENSIONS = ("csv", "tsv", "txt")
-# So many rows say what a column is.
+# A column is guessed from so many rows.
 MAX_GUESS_ROWS = 50
 
 
@@ -57,7 +57,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 
 def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findings: Findings) -> Program:
-    """Return the program that tables hold; raise what is wrong with them."""
+    """Return the program of these tables. Raises `ProgramError` with all problems."""
     reader = PaperReader(context, findings, is_markdown=mapping.is_markdown)
     strange: list[Grid] = []
     wanted = list(filter(mapping.includes, grids))
@@ -105,7 +105,7 @@ def _headings(grid: Grid) -> list[str]:
 
 
 def _guess_table(grid: Grid, mapping: Mapping, findings: Findings) -> TableMapping:
-    """Return what the columns are by the mapping file and by guess; note those that are not taken."""
+    """Map columns by the mapping file and by guess; report those that are not read."""
     headings = _headings(grid)
     lines = [cells for _, cells in grid.lines[1 : MAX_GUESS_ROWS + 1]]
     found = guess_columns(headings, samples_of(lines, grid.width), mapping)
@@ -123,7 +123,7 @@ def _guess_table(grid: Grid, mapping: Mapping, findings: Findings) -> TableMappi
 def guess_columns(
     headings: Sequence[str], samples: Sequence[Sequence[str]], mapping: Mapping | None = None
 ) -> list[str]:
-    """Return the fields of columns: those that a mapping names, then by guess what these leave."""
+    """Return the fields of columns: those that the mapping names, then guessed ones."""
     named = mapping.headings if mapping else {}
     keys = [fold_heading(heading) for heading in headings]
     taken = {named[key] for key in keys if named.get(key)}

@@ -17,11 +17,11 @@ class Row:
     cells: dict[str, list[str]]
 
     def has(self, name: str) -> bool:
-        """Whether a column is this field, empty or not."""
+        """Whether a column is mapped to this field."""
         return name in self.cells
 
     def get(self, name: str) -> str:
-        """Return the first cell of a field that holds anything."""
+        """Return the first cell of a field that is not empty."""
         return next(filter(None, self.cells.get(name, ())), "")
 
     def all(self, name: str) -> list[str]:
@@ -30,7 +30,7 @@ class Row:
 
 
 def rows_of(grid: Grid, columns: Sequence[str], findings: Findings, *, has_header: bool) -> Iterator[Row]:
-    """Yield the rows that hold anything in a mapped column."""
+    """Yield the rows in which a mapped column is not empty."""
     lines = grid.lines[1:] if has_header else grid.lines
     width = len(grid.lines[0][1]) if grid.lines else 0
     places = [(place, name) for place, name in enumerate(columns) if name]

@@ -1,4 +1,4 @@
-"""What a column of a spreadsheet can be: its name in mappings, its label, and what people call it."""
+"""The fields that a column of a spreadsheet can fill: names in mappings, labels, and usual headings."""
 
 import re
 from collections import defaultdict
@@ -17,7 +17,7 @@ class Field:
     """One field that a column can fill. `names`: headings that mean it.
 
     `is_repeated`: several columns may fill it, in their order, such as those of a second author. `holds`:
-    what its cells look like, one of `guess.LOOKS`; anything where it is empty.
+    one of `guess.CELL_TESTS` that its cells pass; empty: any cells.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Guess what the columns of a table are, from their headings and from a few of their cells. Pure.
+"""Guess the fields of columns from their headings and a few of their cells.
 
-A heading that is known decides, unless the cells contradict it; of the other columns links, DOIs and dates
-are recognized by their cells. No field is guessed twice, but those of which a row may have several.
+Known headings decide, unless the cells contradict them. In other columns links, DOIs and dates are recognized
+by their cells. A field is guessed once, unless several columns may fill it.
 """
 
 import re
@@ -14,16 +14,16 @@ from exchange.reading.written_times import looks_like_date, looks_like_time
 
 DOI = re.compile(r"(?:(?:https?://)?(?:dx\.)?doi\.org/|doi:\s*)?10\.\d{4,9}/\S+\Z", re.IGNORECASE)
 FORUM = "forum"
-# Columns of this site's own lists that say in words what other tables hold.
+# Columns of this site's own lists that repeat other tables in words.
 DERIVED_LISTS = frozenset(("sessions", "awards"))
 STATUSES = frozenset(("draft", "published", "withdrawn"))
 DIGITS = re.compile(r"\d+")
-# A heading as short as this is like too many others.
+# Shorter headings resemble too many others.
 MIN_SIMILAR_CHARS = 6
 MIN_SIMILARITY = 0.87
-# A cell of this length is no heading.
+# A longer cell is not a heading.
 MAX_HEADING_CHARS = 80
-# How cells look that a field holds.
+# Tests for the cells of a field, by `Field.holds`.
 CELL_TESTS = {
     "url": lambda cell: bool(WEB_ADDRESS.match(cell)),
     "doi": lambda cell: bool(DOI.match(cell)),
@@ -31,7 +31,7 @@ CELL_TESTS = {
     "date": looks_like_date,
     "time": looks_like_time,
 }
-# What the addresses of a column have in common, for columns whose headings say nothing.
+# For columns with unknown headings: the field by what all URLs of the column match.
 KIND_BY_URL = (
     ("pdf", re.compile(r"\.pdf(\?|$)|/pdf\b", re.IGNORECASE)),
     ("video", re.compile(r"youtu\.?be|vimeo|slideslive|\.mp4", re.IGNORECASE)),
@@ -95,7 +95,7 @@ def _fields_of_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> S
 
 
 def _fields_of_numbered_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Iterator[Field]:
-    """Yield what the heading is without its number: that of a second author, keyword or affiliation."""
+    """Yield the fields of a heading without its number, such as that of a second author."""
     bare = DIGITS.sub("", heading)
     if bare != heading:
         yield from (one for one in BY_HEADING.get(fold_heading(bare), ()) if one.is_repeated)
@@ -121,12 +121,12 @@ def _fields_of_cells(heading: str, cells: Sequence[str]) -> Iterator[Field]:
 
 
 def _is_e_mail(cells: Sequence[str]) -> bool:
-    """Whether the column holds e-mail addresses, which are never taken."""
+    """Whether the column holds e-mail addresses, which are never imported."""
     return bool(cells) and all(E_MAIL.fullmatch(cell) for cell in cells)
 
 
 def has_headings(lines: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns: it holds a known heading, or nothing that only cells hold."""
+    """Whether the first row holds headings: a known one, or no cell that cannot be a heading."""
     if not lines:
         return False
     first = [cell.strip() for cell in lines[0] if cell.strip()]

@@ -1,4 +1,4 @@
-"""Which column of which table is which field: as a mapping file says it, or as it was chosen on a page.
+"""The fields of columns by table, as stated by a mapping file or chosen on the page of an import.
 
 A mapping file names columns by their headings (`columns`), or tables with their columns in order (`tables`).
 """
@@ -20,7 +20,7 @@ from exchange.reading.textfiles import decode
 from exchange.reading.written_times import has_day, looks_like_time
 
 ADVICE = "Write the mapping as TOML or JSON, in UTF-8."
-# Fields of which any means that a paper is presented.
+# A paper with any of these fields has a presentation.
 PRESENTATION_FIELDS = ("kind", "session", "room", "board", "date", "start", "end")
 # Fields that sessions do not have: a table with them is one of papers, whose title is missing.
 PAPER_ONLY_FIELDS = frozenset(
@@ -28,13 +28,13 @@ PAPER_ONLY_FIELDS = frozenset(
 )
 MAX_SAMPLES = 3
 MAX_SAMPLE_CHARS = 80
-# Of a heading or of a cell of the first rows; what is longer is shown and stored without its rest.
+# Longer headings and sample cells are cut where they are shown and stored.
 MAX_SHOWN_CHARS = 1_000
 
 
 @dataclass(slots=True)
 class TableMapping:
-    """The columns of one table, by place; without any it is not taken. `file` and `sheet` say which it is."""
+    """The fields of one table's columns; without any it is not read. `file` and `sheet` identify it."""
 
     file: int
     sheet: str
@@ -46,18 +46,18 @@ class TableMapping:
 
 @dataclass(slots=True)
 class Mapping:
-    """What is known of the columns: fields by folded heading, and by table; without tables all are read."""
+    """Fields by folded heading, and by table; without `tables` all tables are read."""
 
     headings: dict[str, str] = field(default_factory=dict)
     tables: list[TableMapping] = field(default_factory=list)
-    # Texts are Markdown, as in files of this site; else letter by letter.
+    # Whether texts are Markdown, as in files of this site; else they are escaped.
     is_markdown: bool = False
 
     def table(self, grid: Grid) -> TableMapping | None:
         return next((one for one in self.tables if (one.file, one.sheet) == (grid.file, grid.sheet)), None)
 
     def includes(self, grid: Grid) -> bool:
-        """Whether a table is taken: without a list of tables all are."""
+        """Whether a table is read: without a list of tables all are."""
         table = self.table(grid)
         return not self.tables or (table is not None and bool(table.columns))
 
@@ -68,7 +68,7 @@ class Mapping:
 
 
 def headings_of(lines: Sequence[Sequence[str]], width: int, *, has_header: bool) -> list[str]:
-    """Return what the columns are called: by their headings, or by letters as in spreadsheets."""
+    """Return the names of columns: their headings, or letters as in spreadsheets."""
     first = list(lines[0]) if lines and has_header else []
     first += [""] * (width - len(first))
     return [
@@ -77,7 +77,7 @@ def headings_of(lines: Sequence[Sequence[str]], width: int, *, has_header: bool)
 
 
 def column_name(place: int) -> str:
-    """Return what spreadsheets call a column: "Column A" for the first."""
+    """Return the name of a column in spreadsheets: "Column A" for the first."""
     found, rest = "", place + 1
     while rest:
         rest, digit = divmod(rest - 1, 26)
@@ -86,7 +86,7 @@ def column_name(place: int) -> str:
 
 
 def layout_keys(headings: Sequence[str]) -> list[str]:
-    """Return the headings as they are remembered; of those that are alike the later ones have a number."""
+    """Return the headings as they are stored; repeated ones get a number."""
     seen: dict[str, int] = {}
     found = []
     for heading in headings:
@@ -97,7 +97,7 @@ def layout_keys(headings: Sequence[str]) -> list[str]:
 
 
 def samples_of(lines: Iterable[Sequence[str]], width: int) -> list[list[str]]:
-    """Return three different cells of each column, shortened; fewer where there are not so many."""
+    """Return up to three different cells of each column, shortened."""
     found: list[list[str]] = [[] for _ in range(width)]
     for cells in lines:
         for place, cell in enumerate(cells[:width]):
@@ -159,7 +159,7 @@ def _is_field(name: object, where: Where, field: str, findings: Findings) -> boo
     return False
 
 
-# What a table is
+# Checks of a mapping
 
 
 def table_role(columns: Sequence[str]) -> str:
@@ -176,7 +176,7 @@ def table_role(columns: Sequence[str]) -> str:
 def mapping_problems(
     columns: Sequence[str], headings: Sequence[str], samples: Sequence[Sequence[str]], *, is_one_day: bool
 ) -> list[str]:
-    """Return in sentences why a table cannot be read with these columns."""
+    """Return messages that say why a table cannot be read with these columns."""
     found = []
     named = set(columns)
     for name in sorted(named - {""}, key=list(columns).index):
@@ -214,7 +214,7 @@ def mapping_problems(
 
 
 def describe_omitted_columns(columns: Sequence[str], headings: Sequence[str]) -> str:
-    """Say which columns are left out; nothing where all are taken."""
+    """Return a message that names the columns left out; empty if all are mapped."""
     names = [short(heading) for heading, column in zip(headings, columns, strict=True) if not column]
     if not names:
         return ""

@@ -1,10 +1,11 @@
-"""Rows of papers and of authors as records, whatever review system made them."""
+"""Convert rows of papers and of authors to records."""
 
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import zip_longest
+from typing import Any
 
 from django.utils.translation import gettext
 
@@ -46,7 +47,7 @@ PROFILE_SCHEME = "openreview"
 
 
 class PaperReader:
-    """Reads tables one by one, and gives the authors to their papers at the end."""
+    """Reads tables one by one; `finish` adds authors to their papers."""
 
     def __init__(self, context: Context, findings: Findings, *, is_markdown: bool) -> None:
         self.context, self.findings = context, findings
@@ -71,7 +72,6 @@ class PaperReader:
         }
 
     def add(self, rows: Iterable[Row], role: str) -> None:
-        """Take the rows of a table."""
         self.has_papers = self.has_papers or role == "papers"
         for row in rows:
             if role == "authors":
@@ -113,7 +113,7 @@ class PaperReader:
         return next((word for word in words if DECLINED.search(word)), "")
 
     def _uid_of_title(self, title: str) -> str:
-        """Return the uid of the paper of this title that is here, else one made of the title."""
+        """Return the uid of the edition's paper of this title, else one made from the title."""
         if not title:
             return ""
         if self.by_title is None:
@@ -227,7 +227,7 @@ class PaperReader:
         return found
 
     def _affiliations(self, row: Row, names: list[ParsedAuthor]) -> list[tuple[str, ...]]:
-        """Return the affiliations of each author: those of a row are in the order of the authors."""
+        """Return the affiliations of each author; a row lists them in the order of the authors."""
         none: list[tuple[str, ...]] = [()] * len(names)
         cells = [self.parts.text(cell, row.where, "affiliation") for cell in row.all("affiliation")]
         if len(cells) > 1:
@@ -272,7 +272,7 @@ class PaperReader:
     # The end
 
     def finish(self) -> tuple[PaperRecord, ...]:
-        """Give the authors to their papers, and say what was left out."""
+        """Add the authors to their papers, and report what was left out."""
         strays = [uid for uid in self.authors if uid not in self.papers and uid not in self.declined]
         for uid in strays:
             title, where = self.titles[uid]
@@ -306,7 +306,7 @@ class PaperReader:
         return tuple(self.papers.values())
 
     def _mark_authors(self) -> None:
-        """Mark who presents and who corresponds: of the authors of the file, else of those that are here."""
+        """Mark presenting and corresponding authors, among those of the file, else of the database."""
         missing = [uid for uid, *_ in self.author_marks if not is_stated(self.papers[uid].authors)]
         here = self.context.authors(missing) if missing else {}
         for uid, mark, cell, where in self.author_marks:
@@ -320,13 +320,8 @@ class PaperReader:
                     what = gettext("presenting") if mark == "presenter" else gettext("corresponding")
                     self.findings.note("warning", where, message, name=short(one.name), what=what)
                     continue
-                one_author = authors[place]
-                marked = (
-                    replace(one_author, presenting=True)
-                    if mark == "presenter"
-                    else replace(one_author, corresponding=True)
-                )
-                authors = (*authors[:place], marked, *authors[place + 1 :])
+                flag: dict[str, Any] = {"presenting" if mark == "presenter" else "corresponding": True}
+                authors = (*authors[:place], replace(authors[place], **flag), *authors[place + 1 :])
             if authors:
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
 
@@ -345,14 +340,14 @@ def _parse_author(cell: str) -> ParsedAuthor:
 
 
 def _without_trailing_empty(cells: list[str]) -> list[str]:
-    """Return the cells up to the last that holds anything."""
+    """Return the cells up to the last that is not empty."""
     while cells and not cells[-1]:
         cells = cells[:-1]
     return cells
 
 
 def _find_author(name: str, authors: tuple[AuthorRecord, ...]) -> int | None:
-    """Return which author a name means: all of it, else the family name with the initial, if one has them."""
+    """Return the index of the author with this name, else of the only one with family name and initial."""
     wanted = markup.fold(name)
     names = [markup.fold(author.person.name) for author in authors]
     if names.count(wanted) == 1:
@@ -369,7 +364,7 @@ def _find_author(name: str, authors: tuple[AuthorRecord, ...]) -> int | None:
 
 
 def split_affiliations(cell: str) -> list[str]:
-    """Split affiliations at semicolons, bars or lines; those in a row that are empty keep their place."""
+    """Split affiliations at semicolons, bars or lines; empty ones keep their place."""
     sign = next((sign for sign in LIST_SEPARATORS if sign in cell), "")
     parts = [tidy(part) for part in (cell.split(sign) if sign else [cell])]
     return _without_trailing_empty(parts)

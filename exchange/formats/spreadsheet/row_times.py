@@ -28,7 +28,7 @@ class Span:
 
 
 class RowTimes:
-    """Reads the cells of times; what does not fit is reported."""
+    """Reads the cells of times; reports invalid ones."""
 
     def __init__(self, context: Context, findings: Findings, zone: ZoneInfo) -> None:
         self.context, self.findings, self.zone = context, findings, zone
@@ -80,10 +80,8 @@ class RowTimes:
         finish = end.start or begin.end or written.end
         last = None
         if finish is not None:
-            is_next = (
-                end.day is None and finish < start and start.hour >= LATE_HOUR and finish.hour < EARLY_HOUR
-            )
-            last_day = (end.day or day) + timedelta(days=1 if is_next else 0)
+            is_night = finish < start and start.hour >= LATE_HOUR and finish.hour < EARLY_HOUR
+            last_day = end.day or day + timedelta(days=1 if is_night else 0)
             last = self._moment(last_day, finish, end.offset or begin.offset, where, names[1])
         elif first and row.get("duration") and names[0] == "start":
             last = first + self._duration(row.get("duration"), where)

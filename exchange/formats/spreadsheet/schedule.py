@@ -1,7 +1,7 @@
-"""What rows say of the program: sessions (found or made), rooms, boards, times, kinds of presentations.
+"""Read sessions and presentations from rows: rooms, boards, times and kinds.
 
-A session is found by its title, and of several by the day too; one that is not here is made, with the times
-and the room of its rows. A presentation is that of its paper which is of the kind, or of the session.
+A session is found by its title, and among several by the day too; otherwise a new one gets the times and the
+room of its rows. A presentation is found by its paper and kind, and among several by the session.
 """
 
 import re
@@ -58,7 +58,7 @@ def is_program_row(row: Row) -> bool:
 
 @dataclass(slots=True)
 class NewSession:
-    """A session that is not here, made of its rows."""
+    """A session that rows name; `known` if the edition has it."""
 
     title: str
     where: Where
@@ -69,13 +69,12 @@ class NewSession:
     own: Span = field(default_factory=Span)
     own_kind: str = ""
     roles: list[RoleRecord] = field(default_factory=list)
-    # None for one that is not here.
     known: KnownRow | None = None
 
 
 @dataclass(slots=True)
 class Appearance:
-    """A presentation before its session is known for certain."""
+    """A presentation whose session may still change."""
 
     uid: str
     paper: str
@@ -87,7 +86,7 @@ class Appearance:
 
 
 class ScheduleReader:
-    """Collects what rows say of sessions and presentations; `finish` makes records of it."""
+    """Collects sessions and presentations of rows; `finish` returns records."""
 
     def __init__(
         self, context: Context, parts: PaperParts, findings: Findings, source: Callable[[str], str]
@@ -126,7 +125,7 @@ class ScheduleReader:
         return bool(keys) and any((kind, row.get("session")) not in keys for kind in self._kinds(row))
 
     def add(self, paper: str, row: Row) -> None:
-        """Take what the row of a paper says of its presentations."""
+        """Add the presentations of a paper's row."""
         if not any(row.get(name) for name in PRESENTATION_FIELDS) or (
             not any(row.get(name) for name in PRESENTATION_FIELDS if name != "kind") and not self._kinds(row)
         ):
@@ -152,7 +151,7 @@ class ScheduleReader:
             session.rooms.append(room)
 
     def add_session(self, row: Row) -> None:
-        """Take a row that is a session itself: its title is that of the row, or the session's name."""
+        """Add a row that is a session itself, titled by the row's title or session."""
         title = tidy(self.parts.text(row.get("title") or row.get("session"), row.where, "title"))
         if not title:
             self.findings.problem(row.where, "session", gettext("The title of the session is missing."))
@@ -203,7 +202,7 @@ class ScheduleReader:
         return known.get(words) or known.get(markup.fold(words)) or guess_session_kind(words, "") or words
 
     def _guessed_kind(self, paper: str, row: Row) -> str:
-        """Return the kind of a row that names none: as it is here, else by decision, board and session."""
+        """Return the kind of a row that names none: that of the known presentation, else by other fields."""
         here = self.known_presentations.get(paper, [])
         if len(here) == 1:
             return here[0].kind
@@ -220,7 +219,7 @@ class ScheduleReader:
         )
 
     def _uid(self, paper: str, kind: str, row: Row, session: NewSession | None) -> str:
-        """Return the uid of the presentation that is here, else a new one."""
+        """Return the uid of the known presentation, else a new one."""
         here = [one for one in self.known_presentations.get(paper, []) if one.key not in self.appearances]
         alike = [one for one in here if one.kind == kind]
         if len(alike) > 1 and session and session.known:
@@ -249,7 +248,7 @@ class ScheduleReader:
     # Sessions
 
     def _session(self, row: Row, title: str = "") -> NewSession:
-        """Return the session of a row: of those that have this title the one of the day, else a new one."""
+        """Return the session of a row: the one of this title and day, else a new one."""
         title = title or tidy(self.parts.text(row.get("session"), row.where, "session"))
         own = self.times.session_span(row)
         day = self.times.day(row) or own.day
@@ -268,17 +267,15 @@ class ScheduleReader:
         return session
 
     def _find_known(self, title: str, day: date | None) -> KnownRow | None:
-        named = self.by_title.get(_fold_title(self.source(title))) or self.by_title.get(
-            _fold_title(title), []
-        )
-        found = list(dict.fromkeys(named))
+        titles = (_fold_title(self.source(title)), _fold_title(title))
+        found = list(dict.fromkeys(next(filter(None, map(self.by_title.get, titles)), [])))
         same = [one for one in found if day and self._day_of(one) == day]
         if same or len(found) == 1:
             return (same or found)[0]
         return None
 
     def _session_of_day(self, session: NewSession, span: Span, row: Row) -> NewSession:
-        """Return the session again by the day of its row, if only its time says that."""
+        """Return the session of the row's day, if only the time of the row told the day."""
         key = _fold_title(session.title)
         if session.known or not span.day or self.sessions.get((key, None)) is not session:
             return session
@@ -302,11 +299,11 @@ class ScheduleReader:
     # Days
 
     def _day_here(self, session: NewSession | None) -> date | None:
-        """Return the day of a row that names none: that of its session, if it has one."""
+        """Return the day of a session, for rows that name none."""
         return (self._day_of(session.known) or session.own.day) if session else None
 
     def _note_other_day(self, session: NewSession, span: Span, row: Row) -> None:
-        """Say so where a row's day is not that of the only session of this title, which stays where it is."""
+        """Report a row on another day than the only session of this title, which is not moved."""
         day = self._day_of(session.known)
         if day and span.day and span.day != day:
             message = gettext(
@@ -319,13 +316,13 @@ class ScheduleReader:
     # The end
 
     def finish(self) -> tuple[tuple[SessionRecord, ...], tuple[PresentationRecord, ...]]:
-        """Return the sessions that are made or changed, and the presentations."""
+        """Return new and changed sessions, and the presentations."""
         sessions = [record for one in self._with_uids() if (record := self._session_record(one))]
         presentations = [self._presentation(one) for one in self.appearances.values()]
         return tuple(sessions), tuple(presentations)
 
     def _with_uids(self) -> list[NewSession]:
-        """Give new sessions their uids: of their titles, and of the day where a title has several."""
+        """Give new sessions their uids, made from the title, and from the day if a title repeats."""
         taken = {one.key for one in self.context.known("session")}
         ordered = sorted(self.sessions.items(), key=lambda item: item[0][0])
         for _title, group in groupby(ordered, key=lambda item: item[0][0]):
@@ -383,7 +380,7 @@ class ScheduleReader:
             home = session.known.room if session.known else _common_value(session.rooms)
         room: Stated[str | None] = UNSTATED
         if one.room:
-            # The room of its session is none of its own.
+            # A presentation in the room of its session has none of its own.
             room = None if one.room == home else one.room
         board = self.parts.text(row.get("board"), row.where, "board")
         return PresentationRecord(
@@ -400,13 +397,13 @@ class ScheduleReader:
 
 
 def _kind_of_new(session: NewSession) -> str:
-    """Return the kind that a title says, else that of all its papers."""
+    """Return the kind that the title names, else that of all its papers."""
     shown = _common_value(session.kinds)
     return guess_session_kind(session.title, "") or (shown if shown in PAPER_KINDS else "other")
 
 
 def _common_value(values: Iterable[str]) -> str:
-    """Return the value that all have; nothing if they differ."""
+    """Return the value that all share; empty if they differ."""
     found = set(values)
     return found.pop() if len(found) == 1 else ""
 

@@ -1,6 +1,6 @@
-"""A program as a set of CSV files, or one ZIP of them: made for people with a spreadsheet.
+"""A program as a set of CSV files, or one ZIP of them, to edit in a spreadsheet.
 
-Only the tables that are there are spoken about. Tables and columns: `exchange.formats.tables.rows`.
+An import changes only what the given tables state. Tables and columns: `exchange.formats.tables.rows`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -53,12 +53,11 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Whether all files are tables of ours, by their names and columns, or a ZIP of such names."""
+    """Whether all files have the names and columns of these tables, or are ZIPs of such names."""
     for source in sources:
         if names := member_names(source):
-            if not all(
-                table_of_file(name, TEXT_EXTENSIONS) for name in names if not name.startswith(RESOURCE_FORKS)
-            ):
+            files = (name for name in names if not name.startswith(RESOURCE_FORKS))
+            if not all(table_of_file(name, TEXT_EXTENSIONS) for name in files):
                 return False
             continue
         name = table_of_file(source.name, TEXT_EXTENSIONS)
@@ -72,7 +71,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 
 def table_of_file(file: str, endings: Sequence[str]) -> str:
-    """Return the table that `papers.csv` or `2026-papers.csv` holds by its name; nothing if it is none."""
+    """Return the table named by a file such as `papers.csv` or `2026-papers.csv`; empty if there is none."""
     path = PurePath(file)
     name = path.stem.casefold().rpartition("-")[2]
     return name if name in TABLES and path.suffix[1:].casefold() in endings else ""
@@ -96,7 +95,7 @@ def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
 
 
 def _new_table(file: str, place: str, found: Iterable[str], findings: Findings) -> str:
-    """Return which table a file is by its name; report one that is none or is among those found."""
+    """Return the table named by a file; report a file that names none or one already found."""
     name = table_of_file(file, (*TEXT_EXTENSIONS, "xlsx"))
     if not name:
         known = [f"{table}.csv" for table in TABLES]
@@ -140,7 +139,7 @@ def _program(entries: dict[str, list[Entry]], context: Context, findings: Findin
 def _join_children(
     table: Table, entries: dict[str, list[Entry]], parents: list[Any], context: Context, findings: Findings
 ) -> list[Any]:
-    """Give the rows of a child table to their parents; where the parents' table is absent, rows make them."""
+    """Add the rows of a child table to their parents; if the parents' table is absent, create parents."""
     if table.parent == "edition":
         edition = parents[0] if parents else EditionRecord(slug=context.edition)
         children = _children(table, entries[table.name], findings)
@@ -157,7 +156,7 @@ def _join_children(
             message %= {"column": table.link, "table": table.parent, "key": short(link)}
             findings.problem(group[0].where, table.link, f"{message}{did_you_mean(link, known)}")
         else:
-            # The file says nothing of them but what their children say.
+            # All other fields of these parents are unstated.
             own: dict[str, Any] = {"where": group[0].where, TABLES[table.parent].key: link}
             parents = [*parents, TABLES[table.parent].record(**own)]
     return [
@@ -168,7 +167,7 @@ def _join_children(
 def _children(table: Table, entries: Sequence[Entry], findings: Findings) -> tuple[Record, ...]:
     if table.name != "menu":
         return tuple(entry.record for entry in entries)
-    # Met from the last line to the first: what waits one level below a line are its children.
+    # From the last line to the first: the lines collected one level below a line are its children.
     levels: list[list[MenuRecord]] = [[]]
     for entry in reversed(entries):
         level = int(entry.link) if entry.link in map(str, range(1, MAX_MENU_DEPTH + 1)) else 0
@@ -205,7 +204,7 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 
 def _is_stated_empty(table: Table, program: Program) -> bool:
-    """Whether the program says that a table has no rows, rather than nothing about it."""
+    """Whether the program states that a table has no rows, rather than leaving it unstated."""
     if not table.parent:
         return table.name not in SINGLE_ROW_TABLES
     parents = [*records_of(table, program)]

@@ -1,6 +1,6 @@
-"""The tables that people take one by one: rows also say what other tables say of them, times have an offset.
+"""The tables that people download one by one: with columns from other tables, and times with an offset.
 
-`tables` reads them, without the columns that are added here.
+`tables` reads them, without the added columns.
 """
 
 from collections import defaultdict
@@ -36,7 +36,7 @@ def download_columns(name: str) -> tuple[str, ...]:
 
 
 def download_lines(name: str, program: Program, context: Context) -> Iterator[list[str]]:
-    """Yield the headings of a table, at once, then its rows: for files that no memory holds as a whole."""
+    """Yield the headings of a table without a query, then its rows one by one."""
     table, zone = TABLES[name], program_zone(program, context)
     yield [column_heading(column) for column in download_columns(name)]
     columns = [with_offset(column) for column in table.columns]
@@ -47,12 +47,9 @@ def download_lines(name: str, program: Program, context: Context) -> Iterator[li
 
 
 def with_offset(column: Column) -> Column:
-    """Return a column whose times say which they are, wherever the table is read."""
-    return (
-        replace(column, kind=replace(column.kind, format=format_moment))
-        if column.kind.format is format_clock
-        else column
-    )
+    """Return a column with times that do not depend on the zone of the reader."""
+    has_clock = column.kind.format is format_clock
+    return replace(column, kind=replace(column.kind, format=format_moment)) if has_clock else column
 
 
 def format_moment(value: datetime, zone: ZoneInfo) -> str:
@@ -65,7 +62,7 @@ def page_url(context: Context, path: str) -> str:
 
 
 def paper_cells(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
-    """Return what gives a paper's authors, page, PDF, sessions that take place, and awards of its edition."""
+    """Return a function for the derived cells of a paper. Cancelled sessions are left out."""
     sessions = {one.uid: one for one in with_fields(program.sessions, ["title", "start", "status"])}
     shown: dict[str, list[str]] = defaultdict(list)
     for one in with_fields(program.presentations, ["paper", "session", "start", "status"]):
@@ -95,7 +92,7 @@ def paper_cells(program: Program, context: Context, zone: ZoneInfo) -> AddedCell
 
 
 def award_cells(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
-    """Return what gives an award's winners, people by name and papers by title, and their pages."""
+    """Return a function for the derived cells of an award: names or titles of winners, and their pages."""
 
     def key(grant: GrantRecord) -> tuple[str, str]:
         return grant.edition or context.edition, grant.paper

@@ -39,19 +39,12 @@ WHOLE = re.compile(r"[+-]?\d{1,12}\Z", re.ASCII)
 PART = re.compile(r"(?:\\[\\;]|[^;])+")
 ESCAPED = re.compile(r"\\([\\;])")
 SPECIAL = re.compile(r"([\\;])")
-# Columns of keys and fixed words: blanks around them are a slip of the hand.
-TRIMMED_COLUMNS = {"uid", "slug", "kind", "role", "status", "mode", "timezone", "orcid", "url", "topic"}
-TRIMMED_COLUMNS |= {
-    "second_timezone",
-    "conference",
-    "edition",
-    "paper",
-    "session",
-    "room",
-    "parent",
-    "person_uid",
+# Columns of keys and fixed words: blanks around them are removed.
+TRIMMED_COLUMNS = {
+    *("uid", "slug", "kind", "role", "status", "mode", "timezone", "orcid", "url", "topic", "conference"),
+    *("second_timezone", "edition", "paper", "session", "room", "parent", "person_uid"),
 }
-# Columns of words that are never empty: an empty cell says nothing about them.
+# Columns of words that are never empty: an empty cell leaves them unstated.
 NEVER_EMPTY_COLUMNS = {"kind", "status", "mode", "accent", "timezone", "conference", "hero_focus"}
 LEVEL_COLUMN = "level"
 PERSON_FIELDS = ("name", "uid", "orcid", "ids")
@@ -106,7 +99,7 @@ def _parse_pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
 
 
 def format_clock(value: datetime, zone: ZoneInfo) -> str:
-    """Return the wall time; with its offset where the wall alone does not say which moment is meant."""
+    """Return the wall time; with its offset if the wall time alone is ambiguous."""
     local = value.astimezone(zone)
     shown = local if is_ambiguous(local) or local.microsecond else local.replace(tzinfo=None)
     return shown.isoformat(" ", "auto" if local.second or local.microsecond else "minutes")
@@ -230,14 +223,14 @@ CHILD_TABLES = (
 TABLES = {table.name: table for table in (*PARENT_TABLES, *CHILD_TABLES)}
 # One row each: they are one record of the program, not a list.
 SINGLE_ROW_TABLES = ("conference", "edition")
-# The tables that people ask for one by one.
+# The tables that people download one by one.
 DOWNLOAD_TABLES = ("papers", "authors", "people", "sessions", "presentations", "awards")
-# Columns that these have besides: name -> the lists of the record that they are made of. They are not read.
+# Columns added to these: name -> the lists of the record from which they derive. They are not read.
 DERIVED_COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     "papers": {"author_names": ("authors",), "page": (), "pdf": ("materials",), "sessions": (), "awards": ()},
     "awards": {"winners": ("grants",), "winner_pages": ()},
 }
-# A column that only hand-made files have: names in papers.csv, where there is no authors.csv.
+# A column of papers.csv in hand-made files without authors.csv: the names of the authors.
 AUTHORS_COLUMN = "authors"
 
 
@@ -331,7 +324,7 @@ class RowReader:
         return value
 
     def _made_key(self, own: dict[str, Any]) -> str:
-        """Make the key of a row that has none: the same words make the same key every time."""
+        """Return the key of a row that has none, always the same one for the same words."""
         if self.table.name == "presentations" and own.get("paper") and own.get("kind"):
             return f"{own['paper']}-{own['kind']}"
         words: str = own.get(self.table.words) or ""
@@ -353,7 +346,7 @@ def with_fields[R](records: Iterable[R], fields: Collection[str]) -> Iterable[R]
 
 
 def table_lines(name: str, program: Program, zone: ZoneInfo) -> Iterator[list[str]]:
-    """Yield the headings of a table, at once, then its rows: for files that no memory holds as a whole."""
+    """Yield the headings of a table without a query, then its rows one by one."""
     table = TABLES[name]
     yield [column_heading(column) for column in table.headings]
     for entry in entries_of(table, program):
@@ -361,10 +354,7 @@ def table_lines(name: str, program: Program, zone: ZoneInfo) -> Iterator[list[st
 
 
 def records_of(table: Table, program: Program, more: Collection[str] = ()) -> Iterable[Record]:
-    """Return the records that make the rows of a table, or hold them; of streamed ones what is needed.
-
-    `more`: fields besides those of the columns.
-    """
+    """Return the records that are the rows of a table, or hold them. `more`: fields besides the columns'."""
     found = getattr(program, table.parent or table.name)
     if (table.parent or table.name) in SINGLE_ROW_TABLES:
         return [found] if found else []

@@ -1,7 +1,7 @@
-"""Workbooks as spreadsheet programs open them (Office Open XML), written piece by piece: every cell is text.
+"""Stream workbooks (Office Open XML) in which every cell is text and none a formula.
 
-Text is never run as a formula. What a cell cannot hold is in the sheet of notes: the rest of a long text,
-and where control characters were left out.
+A sheet of notes holds the rest of texts that are too long for a cell, and names cells from which control
+characters were removed.
 """
 
 import re
@@ -32,12 +32,12 @@ HEAD = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
 
 @dataclass
 class Notes:
-    """What did not fit into the cells of a workbook."""
+    """The rows of the sheet of notes."""
 
     rows: list[list[str]] = field(default_factory=list)
 
     def fit_text(self, text: str, sheet: str, row: int, column: str) -> str:
-        """Return what a cell can hold of a text, and note the rest."""
+        """Return the part of a text that a cell can hold, and note the rest."""
         if FORBIDDEN.search(text):
             text = FORBIDDEN.sub("", text)
             note = gettext("Control characters were left out, which a workbook cannot hold.")
@@ -62,7 +62,7 @@ def _units(text: str) -> int:
 
 
 class Outlet:
-    """Takes what a ZIP writes until it is fetched."""
+    """A buffer for the output of a ZIP."""
 
     def __init__(self) -> None:
         self.waiting: list[bytes] = []
@@ -72,7 +72,7 @@ class Outlet:
         return len(content)
 
     def flush(self) -> None:
-        """Nothing waits anywhere else."""
+        """Do nothing; `ZipFile` requires the method."""
 
     def take(self) -> bytes:
         content = b"".join(self.waiting)
@@ -132,7 +132,7 @@ def _cell(text: str) -> str:
 
 
 def _package_files(names: Sequence[str]) -> dict[str, str]:
-    """Return the parts of the file that say where the sheets are."""
+    """Return the files of the package that locate the sheets."""
     numbers = range(1, len(names) + 1)
     types = "".join(
         f'<Override PartName="/xl/worksheets/sheet{n}.xml" ContentType="{TYPE}.worksheet+xml"/>'

@@ -78,7 +78,7 @@ def _find_edition(slug: str) -> Edition:
 
 
 def write_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
-    """Write what a writer makes. `target` is a folder, else the name of the one file.
+    """Write the files of a writer. `target` is a folder, else the name of the first file.
 
     Several files next to a file name take its stem for the edition's: x.json, x-abstracts.json.
     All are written to a temporary folder first, so that no partial file is ever visible.
@@ -102,7 +102,7 @@ def write_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
 
 
 def _rename_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
-    """Replace the common beginning of the names by the requested name."""
+    """Replace the common start of the names by the requested name."""
     stems = [Path(output.name).stem for output in files]
     words = [stem.split("-") for stem in stems]
     common = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False)))

@@ -71,7 +71,7 @@ def remark_lines(report: Report, *, everything: bool = False) -> Iterator[str]:
 
 
 def _group_lines(notes: list[Note], *, everything: bool) -> list[str]:
-    """Return one of the notes that are alike, and how many there are more; or all."""
+    """Return the first of similar notes with the number of the others; or all."""
     lines = ["  " + ": ".join(filter(None, (str(note.where), note.message))) for note in notes]
     if everything or len(lines) == 1:
         return lines
@@ -193,7 +193,7 @@ def _source(file: Path) -> Source:
 
 
 def _token(variable: str, file: str | None) -> str:
-    """Return the token of the file, else of the environment; a token on the command line would be seen."""
+    """Return the token of the file, else of the environment: others can see the command line."""
     token = (
         read_sources([file])[0].content.decode("ascii", "replace") if file else os.environ.get(variable, "")
     )

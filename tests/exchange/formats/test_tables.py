@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from exchange.files import Context, Source
 from exchange.formats.tables import read, write
 from exchange.formats.tables.rows import TABLES, join_list, split_list
-from exchange.problems import ProgramError
+from exchange.reading import grids
 from exchange.reading.grids import remove_formula_guard
 from exchange.reading.sheets import column_heading, guard_formula
 from exchange.records import (
@@ -23,15 +23,14 @@ from exchange.records import (
     PersonRef,
     Program,
 )
+from tests.exchange.outputs import content, reported
 from tests.exchange.strategies import LABELS, TEXTS, programs
 
 CONTEXT = Context("2026", 2026, "Europe/Berlin")
 
 
 def written(program: Program) -> bytes:
-    (file,) = write(program, CONTEXT)
-    assert file.name == "2026-tables.zip"
-    return b"".join(file.chunks)
+    return content(write, program, CONTEXT)
 
 
 def read_csv(**files: str | bytes) -> Program:
@@ -43,9 +42,7 @@ def read_csv(**files: str | bytes) -> Program:
 
 
 def problems(**files: str | bytes) -> str:
-    with pytest.raises(ProgramError) as caught:
-        read_csv(**files)
-    return str(caught.value)
+    return "\n".join(reported(read_csv, **files))
 
 
 def zipped(name: str, content: bytes) -> Source:
@@ -83,6 +80,7 @@ def test_write_csv_is_made_for_spreadsheets() -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.read("papers.csv") == '\ufeffuid,title\r\n1,"\'=1+1, Gröblacher"\r\n'.encode()
         assert "authors.csv" not in archive.namelist()
+    assert [file.name for file in write(Program(), CONTEXT)] == ["2026-tables.zip"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
@@ -157,7 +155,6 @@ def test_read_repeated_wall_time_is_the_first_and_noted() -> None:
         ("papres", "uid\n1\n", 'papres.csv: No table has this name. Did you mean "papers.csv"?'),
         ("papers", "", "papers.csv: The file is empty."),
         ("papers", ",,\n1,2,3\n", "papers.csv, 1: There is no such column."),
-        ("papers", "uid\n" + "1\n" * 200_001, "papers.csv: The table has more than 200000 rows."),
         ("papers", "uid,titel\n1,T\n", 'papers.csv, titel: There is no such column. Did you mean "title"?'),
         ("papers", "uid,title\n1,\n", "papers.csv, row 2, title: The title is missing."),
         ("papers", "uid,title\n1,T\n1,T\n", 'papers.csv, row 3, uid: Another paper has "1" too: row 2.'),
@@ -182,6 +179,11 @@ def test_read_repeated_wall_time_is_the_first_and_noted() -> None:
 )
 def test_read_bad_table_is_refused(name: str, text: str, message: str) -> None:
     assert message in problems(**{name: text})
+
+
+def test_read_too_many_rows_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grids, "MAX_ROWS", 2)
+    assert "papers.csv: The table has more than 2 rows." in problems(papers="uid\n1\n2\n3\n")
 
 
 def test_read_latin_1_says_what_to_save_as() -> None:
@@ -216,9 +218,7 @@ def test_read_authors_given_twice_are_refused() -> None:
     ids=["upwards", "folder", "nonsense", "empty"],
 )
 def test_read_bad_zip_is_refused(source: Source, message: str) -> None:
-    with pytest.raises(ProgramError) as caught:
-        read([source], CONTEXT)
-    assert message in str(caught.value)
+    assert message in "\n".join(reported(read, [source], CONTEXT))
 
 
 def test_tables_headings_are_words() -> None:
