@@ -17,7 +17,6 @@ from django.contrib import admin
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from content import preview_context, revision
@@ -77,8 +76,11 @@ class RowCount:
 
     def address(self, edition: Edition) -> str:
         meta = self.model._meta
-        page = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
-        return f"{page}?{urlencode([(self.named, edition.pk), *self.asked])}"
+        query = [(self.named, edition.pk), *self.parameters()]
+        return reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist", query=query)
+
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        return self.asked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,9 +90,8 @@ class Check(RowCount):
     name: str = ""
     title: Text = ""
 
-    def address(self, edition: Edition) -> str:
-        asked = self.asked or ((CHECK_PARAMETER, self.name),)
-        return RowCount(self.model, self.words, asked=asked, named=self.named).address(edition)
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        return self.asked or ((CHECK_PARAMETER, self.name),)
 
 
 ROW_COUNTS: list[DeskLine] = []
@@ -114,7 +115,7 @@ class AddLink:
         return self.may(access, edition) if self.may else access.may_all_rows("add", self.model, edition)
 
     def address(self, edition: Edition) -> str:
-        return f"{reverse(self.page)}?{urlencode({'edition': edition.pk})}"
+        return reverse(self.page, query={"edition": edition.pk})
 
 
 ADD_LINKS: list[AddLink] = []

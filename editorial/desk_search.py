@@ -17,7 +17,6 @@ from django.db.models import Case, Model, Q, QuerySet, Value, When
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext
 
 from accounts.access_scope import lookup_of
@@ -133,4 +132,4 @@ def found_row(row: Any) -> FoundRow:
 
 def list_address(model: type[Model], text: str) -> str:
     meta = model._meta
-    return f"{reverse(f'admin:{meta.app_label}_{meta.model_name}_changelist')}?{urlencode({'q': text})}"
+    return reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist", query={"q": text})

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.http import urlencode
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
@@ -74,7 +73,7 @@ def add_page_address(name: str, model: type[Model]) -> Callable[[Access, Edition
 
     def address(access: Access, edition: Edition) -> str:
         may = access.may_all_rows("add", model, edition)
-        return f"{reverse(name)}?{urlencode({'edition': edition.pk})}" if may else ""
+        return reverse(name, query={"edition": edition.pk}) if may else ""
 
     return address
 

@@ -104,7 +104,7 @@ class DeskSite(AccountPages):
         edition = requested_edition(request)
         if edition is None:
             raise Http404
-        response = redirect(f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}")
+        response = redirect(reverse("admin:index", query={"edition": edition.pk}))
         hide_steps(request, response, edition)
         return response
 

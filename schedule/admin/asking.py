@@ -11,7 +11,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -50,7 +49,7 @@ class AskingAdmin[M: Session | Presentation](ScopedAdmin[M]):
                 "may": access_for(request).may_all_rows("change", ProgramInvitation, obj.edition),
                 "list_url": reverse("admin:schedule_programinvitation_changelist"),
                 "prepare_url": prepare_page_address(type(obj), [obj.pk]),
-                "add_url": f"{reverse('admin:schedule_programinvitation_add')}?{urlencode(asked)}",
+                "add_url": reverse("admin:schedule_programinvitation_add", query=asked),
             }
             more = [{"words": _("Invitations"), "address": "#invitations"}]
             context["tools"] = [*cast("list[object]", context.get("tools", [])), *more]
@@ -107,8 +106,8 @@ def ask_people(model_admin: ScopedAdmin[Any], request: HttpRequest, rows: QueryS
 
 
 def prepare_page_address(model: type[Any], keys: Iterable[int]) -> str:
-    asked = urlencode([(str(model._meta.model_name), key) for key in keys])
-    return f"{reverse('admin:schedule_programinvitation_prepare')}?{asked}"
+    name = str(model._meta.model_name)
+    return reverse("admin:schedule_programinvitation_prepare", query=[(name, key) for key in keys])
 
 
 def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpResponse:
@@ -134,7 +133,7 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
     asked: dict[str, Any] = {"state__exact": State.NOT_SENT}
     if len(editions) == 1:
         asked[LIST_FILTER] = editions.pop()
-    return redirect(f"{reverse('admin:schedule_programinvitation_changelist')}?{urlencode(asked)}")
+    return redirect(reverse("admin:schedule_programinvitation_changelist", query=asked))
 
 
 def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation], list[ProgramInvitation]]:

@@ -32,7 +32,7 @@ class ClashLine:
         return len(clashes.find_clashes(edition).all)
 
     def address(self, edition: Edition) -> str:
-        return f"{reverse('admin:schedule_session_clashes')}?edition={edition.pk}"
+        return reverse("admin:schedule_session_clashes", query={"edition": edition.pk})
 
 
 def sharing_boards(rows: Any) -> Any:
