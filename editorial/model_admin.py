@@ -17,7 +17,7 @@ from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.core.exceptions import FieldDoesNotExist
 from django.db import models
 from django.db.models import Model, Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -310,9 +310,11 @@ def as_one_change_set(request: HttpRequest) -> Iterator[None]:
         yield
 
 
-def render_response(response: HttpResponse) -> HttpResponse:
-    """Render a response now, while the edition's zone is active."""
-    if isinstance(response, TemplateResponse):
+def render_response[R: HttpResponseBase](response: R) -> R:
+    """Render a response, or read its stream, now: while a time zone or a working copy is active."""
+    if isinstance(response, StreamingHttpResponse):
+        response.streaming_content = [*response]
+    elif isinstance(response, TemplateResponse):
         response.render()
     return response
 

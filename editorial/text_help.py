@@ -105,8 +105,14 @@ def problem_texts(form: Form) -> Iterator[tuple[str, str]]:
                 yield str(field.label), sentence
 
 
-def render_text(source: str, kind: str) -> SafeString:
-    return markup.inline(source) if kind == LINE else markup.block(source)
+def render_text(source: str, kind: str) -> dict[str, object]:
+    """Return HTML and warnings of a text."""
+    if len(source) > MAX_TEXT_CHARS:
+        words = _("Longer than %(maximum)s characters: not shown here.")
+        return {"html": "", "advice": [words % {"maximum": f"{MAX_TEXT_CHARS:,}"}]}
+    is_line = kind == LINE
+    html = markup.inline(source) if is_line else markup.block(source)
+    return {"html": html, "advice": advice(source, is_title=is_line)}
 
 
 def text_help_view(request: HttpRequest) -> HttpResponse:
@@ -115,32 +121,13 @@ def text_help_view(request: HttpRequest) -> HttpResponse:
         return HttpResponseNotAllowed(["POST"])
     # The forms of news and releases have a field named `text`, too.
     if "text" in request.POST and TEXTS_FIELD not in request.POST:
-        source, kind = request.POST["text"], request.POST.get("kind", BLOCK)
-        if len(source) > MAX_TEXT_CHARS:
-            return JsonResponse({"html": "", "advice": [too_long_message()]}, status=413)
-        found = advice(source, is_title=kind == LINE)
-        return JsonResponse({"html": render_text(source, kind), "advice": found})
-    texts = [
-        entry for entry in (read_text(request, sent) for sent in request.POST.getlist(TEXTS_FIELD)) if entry
-    ]
+        source = request.POST["text"]
+        status = 413 if len(source) > MAX_TEXT_CHARS else 200
+        return JsonResponse(render_text(source, request.POST.get("kind", BLOCK)), status=status)
+    texts = []
+    for sent in request.POST.getlist(TEXTS_FIELD):
+        kind, name, label = [*sent.split(" ", 2), "", ""][:3]
+        if source := request.POST.get(name, "").strip():
+            texts.append({"label": label or name, **render_text(source, kind)})
     context = {**admin.site.each_context(request), "title": _("Texts as readers see them"), "texts": texts}
     return TemplateResponse(request, "admin/text_preview.html", context)
-
-
-def read_text(request: HttpRequest, sent: str) -> dict[str, object] | None:
-    """Return label, HTML and warnings of one text of a form."""
-    kind, name, label = [*sent.split(" ", 2), "", ""][:3]
-    source = request.POST.get(name, "").strip()
-    if not source:
-        return None
-    if len(source) > MAX_TEXT_CHARS:
-        return {"label": label or name, "html": "", "advice": [too_long_message()]}
-    return {
-        "label": label or name,
-        "html": render_text(source, kind),
-        "advice": advice(source, is_title=kind == LINE),
-    }
-
-
-def too_long_message() -> str:
-    return _("Longer than %(maximum)s characters: not shown here.") % {"maximum": f"{MAX_TEXT_CHARS:,}"}

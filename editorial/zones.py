@@ -73,12 +73,7 @@ def offered_zones(at: datetime | None = None) -> list[OfferedZone]:
     """Return UTC and the zones of places with their offsets at a moment."""
     at = at or timezone.now()
     names = [name for name in zone_names().values() if name.startswith(AREAS) and "/" in name]
-    return [OfferedZone(name, utc_offset(name, at)) for name in ["UTC", *names]]
-
-
-def utc_offset(name: str, at: datetime) -> str:
-    sign = f"{at.astimezone(ZoneInfo(name)):%z}"
-    return f"UTC{sign[:3]}:{sign[3:5]}"
+    return [OfferedZone(name, f"UTC{at.astimezone(ZoneInfo(name)):%:z}") for name in ["UTC", *names]]
 
 
 class ZoneNameField(forms.CharField):

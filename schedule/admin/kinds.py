@@ -23,7 +23,6 @@ from schedule.models import Presentation
 from schedule.querysets import of_kind
 from schedule.session_kinds import (
     BUILT_IN,
-    AppliesTo,
     HasKind,
     KindField,
     SessionKind,
@@ -114,14 +113,15 @@ class KindFilter(EditionPartFilter):
 
     title = _("kind")
     parameter_name = "kind__exact"
+    # The model with kinds, if it is not that of the list.
+    model: type[HasKind] | None = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
-        built_in = BUILT_IN[model_admin.model.applies_to].choices
+        built_in = BUILT_IN[(self.model or model_admin.model).applies_to].choices
         return [*built_in, *super().lookups(request, model_admin)]
 
-    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
-        own = own_kinds_in([edition], model_admin.model)
-        return [(kind.slug, kind.name) for kind in own]
+    def choices_in(self, edition: int, model_admin: Any) -> list[tuple[Any, str]]:
+        return [(kind.slug, kind.name) for kind in own_kinds_in([edition], self.model or model_admin.model)]
 
     def filter_rows(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         return rows.filter(of_kind(value))
@@ -132,13 +132,7 @@ class PresentedAsFilter(KindFilter):
 
     title = _("presented as")
     parameter_name = "presented_as"
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[Any, str]]:
-        built_in = BUILT_IN[AppliesTo.PRESENTATION].choices
-        return [*built_in, *EditionPartFilter.lookups(self, request, model_admin)]
-
-    def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Any]) -> list[tuple[Any, str]]:
-        return [(kind.slug, kind.name) for kind in own_kinds_in([edition], Presentation)]
+    model = Presentation
 
     def filter_rows(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         presented = Presentation.objects.filter(of_kind(value), paper__isnull=False)

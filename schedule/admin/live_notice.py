@@ -9,7 +9,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
@@ -119,12 +118,6 @@ def may_announce(request: HttpRequest, edition: Edition) -> bool:
     return access.may_all_rows("change", Session, edition) and all(
         access.may_all_rows("add", model, edition) for model in (Announcement, Release)
     )
-
-
-def announce_tool(session: Session) -> dict[str, object]:
-    """Return the button on a session's form."""
-    address = reverse("admin:schedule_session_announce", args=[session.pk])
-    return {"words": _("Announce a change"), "address": address}
 
 
 def session_mark(session: Session) -> str:

@@ -48,7 +48,7 @@ from schedule.admin.boards import BoardsPage, labels_view
 from schedule.admin.clashes import ClashAdmin, clashes_view
 from schedule.admin.editor import session_tools, timetable_address
 from schedule.admin.kinds import KindChoices, KindFilter, PresentedAsFilter, set_kind
-from schedule.admin.live_notice import announce_tool, announce_view, may_announce
+from schedule.admin.live_notice import announce_view, may_announce
 from schedule.admin.posters import PostersPage
 from schedule.admin.releases import ReleaseAdmin
 from schedule.admin.talks import TalksPage
@@ -254,9 +254,10 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
     ) -> HttpResponse:
         obj: Session | None = kwargs["obj"]
         if obj is not None and access_for(request).may_all_rows("view", Session, obj.edition):
-            context["tools"] = session_tools(obj)
+            context["tools"] = tools = session_tools(obj)
             if may_announce(request, obj.edition):
-                context["tools"] = [*session_tools(obj), announce_tool(obj)]
+                address = reverse("admin:schedule_session_announce", args=[obj.pk])
+                tools.append({"words": _("Announce a change"), "address": address})
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

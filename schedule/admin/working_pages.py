@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -21,6 +21,7 @@ from content.history import ChangeSet
 from editorial.access import access_for
 from editorial.current_edition import format_moment
 from editorial.history_views import PENDING_CHANGES, UNDO_HANDLERS
+from editorial.model_admin import render_response
 from editorial.site import PAGE_STATES
 from schedule.models import PendingChanges, Release, Session, WorkingCopy
 from schedule.working_copy.block import edit_working_copy, open_copies, pending_rows, show_working_copy
@@ -85,15 +86,6 @@ def _concerns_working_copy(request: HttpRequest, name: str) -> bool:
         is_public = ChangeSet.objects.filter(pk=act, at__gte=since).exists()
         return not is_public and not PendingChanges.objects.filter(act=act).exists()
     return request.method in SAFE_METHODS or (name, request.POST.get("action")) != DELETES_PAPERS
-
-
-def render_response(response: Any) -> Any:
-    """Render a response, or read its stream, while the working state is active."""
-    if isinstance(response, StreamingHttpResponse):
-        response.streaming_content = [*response]
-    elif isinstance(response, TemplateResponse):
-        response.render()
-    return response
 
 
 PAGE_STATES.append(in_working_state)
