@@ -31,12 +31,12 @@ def formset(
     return sent
 
 
-def at(name: str, day: str, time: str) -> dict[str, str]:
+def date_and_time(name: str, day: str, time: str) -> dict[str, str]:
     """Return a date and a time as two inputs."""
     return {f"{name}_0": day, f"{name}_1": time}
 
 
-def choices(
+def autocomplete_choices(
     client: Client, model: type[Model], field: str, edition: Edition | None, term: str = ""
 ) -> list[str]:
     """Return what a choice offers on a form of this edition."""
@@ -56,14 +56,14 @@ def listed(client: Client, path: str, **query: Any) -> list[str]:
     return [str(row) for row in client.get(path, query).context["cl"].result_list]
 
 
-def act(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
+def run_action(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
     """Run an action over rows of a list and confirm what its page says; return the page that follows."""
-    page = acted(client, action, chosen, **given)
+    page = post_action(client, action, chosen, **given)
     digest = re.search(r'name="_confirmed" value="(\w+)"', page)
-    return acted(client, action, chosen, _confirmed=digest[1], **given) if digest else page
+    return post_action(client, action, chosen, _confirmed=digest[1], **given) if digest else page
 
 
-def acted(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
+def post_action(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
     """Send what an action's page sends."""
     values = {"action": action, "_selected_action": [row.pk for row in chosen], **given}
     asked = {"_asked": "1"} if given.keys() - {"_confirmed", "select_across"} else {}

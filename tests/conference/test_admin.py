@@ -50,7 +50,7 @@ from tests.factories import (
     make_topic,
     numbers,
 )
-from tests.posted import address, at, choices, formset
+from tests.posted import address, autocomplete_choices, date_and_time, formset
 from tests.reading import read
 
 pytestmark = pytest.mark.django_db
@@ -210,7 +210,7 @@ def test_menu_leads_to_pages_of_its_own_edition(admin_client: Client) -> None:
 
     assert "The page belongs to another edition." in refused[0]
     assert "The parent item belongs to another edition." in refused[1]
-    assert choices(admin_client, MenuItem, "page", new) == []
+    assert autocomplete_choices(admin_client, MenuItem, "page", new) == []
 
 
 def test_rows_take_the_place_entered_among_their_siblings(admin_client: Client, edition: Edition) -> None:
@@ -242,7 +242,7 @@ def edition_values(**fields: Any) -> dict[str, Any]:
         "mode": "in_person",
         "accent": "#0b6b62",
         "hero_focus": "center",
-        **at("public_from", "2026-03-01", "09:00"),
+        **date_and_time("public_from", "2026-03-01", "09:00"),
     }
     return {**values, **formset("menu_items"), **formset("rooms"), **fields}
 
@@ -316,7 +316,9 @@ def test_deleting_an_edition_with_a_program_is_refused_with_counts(admin_client:
 def test_announcement_is_shown_and_read_in_its_editions_zone(admin_client: Client) -> None:
     edition = make_edition(2026, timezone="Asia/Kathmandu")
     values = {"edition": edition.pk, "uid": "a1", "title": "Welcome", "status": "draft"}
-    admin_client.post(address(Announcement, "add"), {**values, **at("published_at", "2026-07-08", "10:00")})
+    admin_client.post(
+        address(Announcement, "add"), {**values, **date_and_time("published_at", "2026-07-08", "10:00")}
+    )
     news = Announcement.objects.get()
 
     assert news.published_at == datetime(2026, 7, 8, 4, 15, tzinfo=UTC)

@@ -18,7 +18,7 @@ from papers.models import Authorship, Paper
 from people.models import Institution, Person
 from schedule.models import Presentation, Room, Session
 from tests import factories as make
-from tests.posted import act, address, formset
+from tests.posted import address, formset, run_action
 
 pytestmark = pytest.mark.django_db
 
@@ -296,7 +296,7 @@ def test_form_with_inlines_is_one_act_of_its_user(chair: Client, edition: Editio
 def test_action_is_named(chair: Client, edition: Edition, user: Any) -> None:
     paper = make.make_paper(edition)
     forget()
-    act(chair, "withdraw", [paper])
+    run_action(chair, "withdraw", [paper])
 
     change_set = ChangeSet.objects.get()
     assert (change_set.origin, change_set.detail, change_set.user) == (

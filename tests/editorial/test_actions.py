@@ -21,17 +21,17 @@ from papers.models import Paper
 from schedule.models import Presentation, Session
 from tests import factories as make
 from tests.access.world import add_member, make_world
-from tests.posted import act, acted, address
+from tests.posted import address, post_action, run_action
 
 pytestmark = pytest.mark.django_db
 
 
-def shown(page: str) -> str:
+def page_text(page: str) -> str:
     """Return the words of a page."""
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
-def link_back(page: str) -> str:
+def undo_address(page: str) -> str:
     """Return where the message leads that takes the action back."""
     found = re.search(r'href="(/admin/[^"]+/take-back/)"', page)
     assert found
@@ -44,7 +44,7 @@ def statuses() -> list[str]:
 
 def test_page_says_what_would_change_and_nothing_is_done(admin_client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition, status=one) for one in ("draft", "draft", "withdrawn", "published")]
-    page = shown(acted(admin_client, "publish", papers))
+    page = page_text(post_action(admin_client, "publish", papers))
 
     assert "2 Draft → Published" in page
     assert "Withdrawn → Published" in page
@@ -69,11 +69,11 @@ def test_all_that_match_the_filter_are_meant(admin_client: Client, edition: Edit
 
 def test_plan_that_changed_meanwhile_is_shown_again(admin_client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition, status="draft") for _ in range(2)]
-    page = acted(admin_client, "publish", papers)
+    page = post_action(admin_client, "publish", papers)
     digest = re.search(r'name="_confirmed" value="(\w+)"', page)
     assert digest
     Paper.objects.filter(pk=papers[0].pk).update(status="withdrawn")
-    page = acted(admin_client, "publish", papers, _confirmed=digest[1])
+    page = post_action(admin_client, "publish", papers, _confirmed=digest[1])
 
     assert "Nothing was changed, because the data is different from what you reviewed." in page
     assert statuses() == ["withdrawn", "draft"]
@@ -82,18 +82,18 @@ def test_plan_that_changed_meanwhile_is_shown_again(admin_client: Client, editio
 def test_action_is_one_act_and_one_link_takes_it_back(admin_client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition, status=one) for one in ("draft", "withdrawn", "draft")]
     sets = ChangeSet.objects.count()
-    back = link_back(act(admin_client, "publish", papers))
+    back = undo_address(run_action(admin_client, "publish", papers))
     assert (ChangeSet.objects.count(), statuses()) == (sets + 1, ["published"] * 3)
     papers[2].status = "withdrawn"
     papers[2].save()
-    asked = shown(admin_client.get(back).text)
+    asked = page_text(admin_client.get(back).text)
     done = admin_client.post(back, follow=True).text
 
     assert "2 papers reverted" in asked
     assert "1 It has been changed since." in asked
     assert "2 rows reverted. 1 stays unchanged." in done
     assert statuses() == ["draft", "withdrawn", "withdrawn"]
-    admin_client.post(link_back(done))
+    admin_client.post(undo_address(done))
     assert statuses() == ["published", "published", "withdrawn"]
 
 
@@ -102,8 +102,8 @@ def test_rows_of_another_edition_are_left_alone_with_the_reason(
 ) -> None:
     topic = make.make_topic(edition, "Compilers")
     mine, other = make.make_paper(edition), make.make_paper(make.make_edition(2020), title="Old one")
-    page = shown(acted(admin_client, "set_topic", [mine, other], topic=topic.pk))
-    act(admin_client, "set_topic", [mine, other], topic=topic.pk)
+    page = page_text(post_action(admin_client, "set_topic", [mine, other], topic=topic.pk))
+    run_action(admin_client, "set_topic", [mine, other], topic=topic.pk)
 
     assert "– → Compilers" in page
     assert "Old one : The topic belongs to another edition." in page
@@ -118,7 +118,7 @@ def test_rows_that_the_user_may_not_change_are_left_alone(
     monkeypatch.setattr(
         desk, "has_change_permission", lambda request, obj=None: obj is None or obj.pk == papers[0].pk
     )
-    page = shown(act(admin_client, "publish", papers))
+    page = page_text(run_action(admin_client, "publish", papers))
 
     assert "1 paper published. 1 was left unchanged." in page
     assert statuses() == ["published", "draft"]
@@ -127,7 +127,7 @@ def test_rows_that_the_user_may_not_change_are_left_alone(
 def test_cancelling_gives_all_one_reason_and_goes_back_whole(admin_client: Client, edition: Edition) -> None:
     whole = make.make_session(edition, kind="workshop", room=make.make_room(edition))
     sessions = [make.make_session(edition, parent=whole) for _ in range(3)]
-    back = link_back(act(admin_client, "cancel", sessions, reason="Storm."))
+    back = undo_address(run_action(admin_client, "cancel", sessions, reason="Storm."))
     cancelled = Session.objects.filter(parent=whole).values_list("status", "cancellation_reason")
     assert [*cancelled] == [("cancelled", "Storm.")] * 3
     admin_client.post(back)
@@ -159,7 +159,7 @@ def test_action_asks_as_much_for_one_row_as_for_three(
             found = {Paper: paper, Session: session}
             rows.append(found.get(model) or make.make_presentation(session, paper, room=room))
         with CaptureQueriesContext(connection) as queries:
-            act(admin_client, action, rows, **given)
+            run_action(admin_client, action, rows, **given)
         asked.append(len(queries))
 
     assert asked[1] == asked[2]
@@ -177,7 +177,7 @@ def test_every_action_of_ours_has_a_page_for_those_who_may_change(admin_client: 
 
     assert known >= {"publish", "withdraw", "cancel", "set_topic", "set_track", "set_decision", "set_room"}
     assert known >= {"set_session", "grant_award", "add_material", "put_in_session", "back_to_draft"}
-    assert "Set room of selected sessions" in acted(admin_client, "set_room", [row])
+    assert "Set room of selected sessions" in post_action(admin_client, "set_room", [row])
 
 
 def test_every_action_of_every_list_is_answered(admin_client: Client) -> None:
@@ -201,7 +201,7 @@ def test_every_action_of_every_list_is_answered(admin_client: Client) -> None:
 @pytest.mark.parametrize("count", [1, 3])
 def test_take_back_reads_each_row_once(client: Client, edition: Edition, count: int) -> None:
     client.force_login(add_member("editor", edition, "editor"))
-    act(client, "withdraw", [make.make_paper(edition, ["Ada"]) for _ in range(count)])
+    run_action(client, "withdraw", [make.make_paper(edition, ["Ada"]) for _ in range(count)])
     back = reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk])
     with CaptureQueriesContext(connection) as queries:
         client.get(back)
@@ -218,7 +218,7 @@ def test_people_are_judged_together(client: Client, edition: Edition, count: int
         type(people[0]).objects.update(homepage="https://example.org/")
     back = reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk])
     with CaptureQueriesContext(connection) as queries:
-        page = shown(client.get(back).text)
+        page = page_text(client.get(back).text)
 
     assert "reverted" in page
     assert len(queries) == 13
@@ -228,16 +228,16 @@ def test_deleted_rows_come_back_at_their_places(admin_client: Client, edition: E
     paper = make.make_paper(edition, ["Zed", "Abe", "Mia", "Lea"])
     zed, abe, *_others = authors = list(paper.authorships.order_by("position"))
     abe.institutions.add(make.make_institution())
-    acted(admin_client, "delete_selected", [zed, abe], post="yes")
+    post_action(admin_client, "delete_selected", [zed, abe], post="yes")
     back = reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk])
-    asked, done = shown(admin_client.get(back).text), admin_client.post(back, follow=True).text
+    asked, done = page_text(admin_client.get(back).text), admin_client.post(back, follow=True).text
 
     assert "2 authorships restored" in asked
     assert "2 authorships reverted" in asked
     assert "4 rows reverted." in done
     assert list(paper.authorships.order_by("position")) == authors
     assert (abe.institutions.count(), paper.authorships.get(pk=abe.pk).position) == (1, 2)
-    admin_client.post(link_back(done))
+    admin_client.post(undo_address(done))
     assert list(paper.authorships.order_by("position").values_list("position", "name")) == [
         (1, "Mia"), (2, "Lea"),
     ]  # fmt: skip
@@ -245,7 +245,7 @@ def test_deleted_rows_come_back_at_their_places(admin_client: Client, edition: E
 
 def test_deleted_papers_come_back_with_what_hung_on_them(admin_client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition, ["Zed", "Abe"], title=f"*One* {n}") for n in range(2)]
-    acted(admin_client, "delete_selected", papers, post="yes")
+    post_action(admin_client, "delete_selected", papers, post="yes")
     assert Paper.objects.exists() is False
     admin_client.post(reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk]))
 
@@ -268,10 +268,10 @@ def test_place_that_somebody_took_meanwhile_is_given_back(admin_client: Client, 
 
 def test_what_cannot_come_back_is_said(admin_client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Zed"])
-    acted(admin_client, "delete_selected", [paper], post="yes")
+    post_action(admin_client, "delete_selected", [paper], post="yes")
     back = reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk])
     make.make_paper(edition, uid=paper.uid)
-    page = shown(admin_client.post(back).text)
+    page = page_text(admin_client.post(back).text)
 
     assert "Nothing was reverted:" in page
     assert "already exists" in page
@@ -282,7 +282,7 @@ def test_what_cannot_come_back_is_said(admin_client: Client, edition: Edition) -
 def test_only_who_keeps_the_rows_takes_an_action_back(
     admin_client: Client, client: Client, edition: Edition, action: str, sent: dict[str, str]
 ) -> None:
-    act(admin_client, action, [make.make_paper(edition, title="Secret draft")], **sent)
+    run_action(admin_client, action, [make.make_paper(edition, title="Secret draft")], **sent)
     back = reverse("admin:take_back", args=[ChangeSet.objects.latest("pk").pk])
     beside = make.make_edition(2020)
     found = {}

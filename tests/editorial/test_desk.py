@@ -44,18 +44,18 @@ FUTURE = datetime(2030, 1, 1, 12, tzinfo=UTC)
 numbers = count()
 
 
-def somebody() -> str:
+def unique_name() -> str:
     """Return a name like any other, and like no other."""
     number = next(numbers)
     letters = ascii_lowercase[number // 26] + ascii_lowercase[number % 26]
     return f"A{letters}da Lovel{letters}ce"
 
 
-def make_sound(edition: Edition) -> Any:
+def make_complete_paper(edition: Edition) -> Any:
     """A paper with everything that a program needs, in a session that has it too."""
     session = make_session(edition, room=make_room(edition))
-    add_role(session, somebody(), "chair")
-    paper = make_paper(edition, [somebody()])
+    add_role(session, unique_name(), "chair")
+    paper = make_paper(edition, [unique_name()])
     make_material(paper)
     make_presentation(session, paper)
     return paper
@@ -63,7 +63,9 @@ def make_sound(edition: Edition) -> Any:
 
 def make_conflict(edition: Edition, **fields: Any) -> Conflict:
     run = ImportRun.objects.create(edition=edition)
-    row = Provenance.objects.create(edition=edition, kind="paper", object_id=make_sound(edition).pk, run=run)
+    row = Provenance.objects.create(
+        edition=edition, kind="paper", object_id=make_complete_paper(edition).pk, run=run
+    )
     return Conflict.objects.create(provenance=row, run=run, field="title", label="A paper", **fields)
 
 
@@ -73,14 +75,14 @@ common_names = cycle(f"{given} {family}" for given in ("Wei", "Lei", "Jun") for 
 def make_flaws(edition: Edition) -> None:
     """One of each thing that a chair has to see to, and beside each what is called off."""
     for status in ("draft", "withdrawn"):
-        make_paper(edition, [somebody()], abstract="", status=status)
+        make_paper(edition, [unique_name()], abstract="", status=status)
         make_paper(edition, status=status, title="ALL IN CAPITALS")
-    twin = make_sound(edition)
+    twin = make_complete_paper(edition)
     twin.title = "All in Capitals"
     twin.save()
     namesake = make_person(next(common_names))
     for place in ("Basel", "Oslo"):
-        add_author(make_sound(edition), namesake, affiliations=[place])
+        add_author(make_complete_paper(edition), namesake, affiliations=[place])
     posters = make_session(edition, kind="poster", room=make_room(edition))
     orals = make_session(edition, start=MORNING + timedelta(hours=5), room=make_room(edition, "B"))
     make_session(edition, kind="panel", status="cancelled")
@@ -99,7 +101,7 @@ def make_flaws(edition: Edition) -> None:
         ProgramInvitation.objects.create(edition=edition, person=namesake, state=state)
 
 
-LINES = {
+CHECK_COUNTS = {
     "papers without authors": 1,
     "papers without abstract": 1,
     "papers without PDF": 3,
@@ -122,7 +124,7 @@ LINES = {
 }
 
 
-def rows_of(client: Client, address: str) -> int:
+def count_listed_rows(client: Client, address: str) -> int:
     """Count what a list or the page of clashes shows."""
     page = client.get(address)
     context: Any = page.context
@@ -130,7 +132,7 @@ def rows_of(client: Client, address: str) -> int:
     return int(context["cl"].result_count if "cl" in context else context["total"])
 
 
-def lines(page: Any) -> dict[str, tuple[int, str]]:
+def todo_lines(page: Any) -> dict[str, tuple[int, str]]:
     """Return number and address of each line of the to-do list, by the words that the desk uses for many."""
     found = re.findall(r'<li><a href="([^"]+)"><b>(\d+)</b> (?:<span>)?([^<]+)', page.text)
     return {unescape(words): (int(number), unescape(address)) for address, number, words in found}
@@ -141,8 +143,8 @@ def test_every_number_is_that_of_the_list_behind_it(admin_client: Client) -> Non
     for one in (edition, other, other):
         make_flaws(one)
     search_all()
-    found = lines(admin_client.get("/admin/"))
-    shown = {words: rows_of(admin_client, address) for words, (_, address) in found.items()}
+    found = todo_lines(admin_client.get("/admin/"))
+    shown = {words: count_listed_rows(admin_client, address) for words, (_, address) in found.items()}
 
     assert {words: number for words, (number, _) in found.items()} == shown
     assert len(found) == len(ROW_COUNTS) + len(CHECKS)
@@ -154,7 +156,7 @@ def test_lines_say_what_is_wrong_and_nothing_of_what_is_called_off(admin_client:
     search_all()
     counts = {str(line.words % {"count": 2}): line.count(edition) for line in CHECKS}
 
-    assert counts == LINES
+    assert counts == CHECK_COUNTS
 
 
 @pytest.mark.parametrize("edition", [2021, 2022])
@@ -239,12 +241,12 @@ def test_edition_without_a_program_is_led_through_first_steps(
 
 def test_first_steps_end_with_the_last_or_when_hidden(admin_client: Client) -> None:
     private = make_edition(2022, public_from=None)
-    make_sound(private)
+    make_complete_paper(private)
     steps = admin_client.get("/admin/").context["steps"]
     hidden = admin_client.post("/admin/first-steps/hide/", {"edition": private.pk}, follow=True)
     other = make_edition(2023)
     begun = admin_client.get("/admin/", {"edition": other.pk})
-    make_sound(other)
+    make_complete_paper(other)
 
     assert [step.is_done for step in steps] == [True, True, True, False, False]
     assert "First steps" not in hidden.text
@@ -260,7 +262,7 @@ def test_cookie_of_hidden_steps_can_hold_anything(admin_client: Client) -> None:
 
 
 def test_desk_celebrates_when_nothing_waits(admin_client: Client) -> None:
-    make_sound(make_edition())
+    make_complete_paper(make_edition())
     page = admin_client.get("/admin/").text
 
     assert "Everything is done." in page
@@ -287,14 +289,14 @@ def rename(person: Any, name: str) -> None:
     person.save()
 
 
-def queries_of(client: Client) -> int:
+def count_desk_queries(client: Client) -> int:
     with CaptureQueriesContext(connection) as captured:
         client.get("/admin/")
     return len(captured)
 
 
 @pytest.mark.parametrize(
-    ("make", "queries"), [(make_flaws, (39, 15)), (make_sound, (37, 14))], ids=["flaws", "in order"]
+    ("make", "queries"), [(make_flaws, (39, 15)), (make_complete_paper, (37, 14))], ids=["flaws", "in order"]
 )
 def test_desk_asks_as_much_for_one_as_for_three_and_little_until_the_next_change(
     make: Callable[[Edition], Any], queries: tuple[int, int], admin_client: Client
@@ -306,13 +308,13 @@ def test_desk_asks_as_much_for_one_as_for_three_and_little_until_the_next_change
     for rows in (1, 2):
         for _ in range(rows):
             make(edition)
-        asked.append((queries_of(admin_client), queries_of(admin_client)))
+        asked.append((count_desk_queries(admin_client), count_desk_queries(admin_client)))
 
     assert asked == [queries, queries]
 
 
 def test_desk_follows_every_change(admin_client: Client) -> None:
-    paper = make_sound(make_edition())
+    paper = make_complete_paper(make_edition())
     person: Any = paper.presentations.get().session.roles.get().person
     changes: list[Callable[[], Any]] = [
         lambda: paper.authorships.all().delete(),
@@ -334,9 +336,9 @@ def test_desk_follows_every_change(admin_client: Client) -> None:
 )
 def test_lists_offer_what_is_to_do_and_ignore_what_they_do_not_know(path: str, admin_client: Client) -> None:
     make_flaws(make_edition())
-    everything = rows_of(admin_client, f"/admin/{path}/")
+    everything = count_listed_rows(admin_client, f"/admin/{path}/")
 
-    assert rows_of(admin_client, f"/admin/{path}/?todo=unheard_of") == everything
+    assert count_listed_rows(admin_client, f"/admin/{path}/?todo=unheard_of") == everything
     assert "By to do" in admin_client.get(f"/admin/{path}/").text
 
 

@@ -16,7 +16,7 @@ from tests.factories import make_edition, make_page, make_paper, make_person, ma
 pytestmark = pytest.mark.django_db
 
 
-def found(client: Client, text: str, **more: Any) -> dict[str, list[str]]:
+def search(client: Client, text: str, **more: Any) -> dict[str, list[str]]:
     page = client.get("/admin/search/", {"q": text, **more})
     return {str(kind.title): [row.label for row in kind.rows] for kind in page.context["found"]}
 
@@ -30,7 +30,7 @@ def test_all_kinds_are_found_with_drafts_and_lead_to_their_forms(admin_client: C
     make_page(edition, title="Quokka travel")
     page = admin_client.get("/admin/search/", {"q": "quokka"})
 
-    assert found(admin_client, "quokka") == {
+    assert search(admin_client, "quokka") == {
         "Papers": ["Quokka graphs"],
         "People": ["Quokka Smith"],
         "Sessions": ["Quokka session"],
@@ -47,8 +47,8 @@ def test_edition_of_work_comes_first_and_abstracts_are_searched_by_the_index(adm
     make_paper(old, title="Older", abstract="About quokkas.")
     refresh()
 
-    assert found(admin_client, "quokkas", edition=old.pk) == {"Papers": ["Older", "Newer"]}
-    assert found(admin_client, "quokkas", edition=new.pk) == {"Papers": ["Newer", "Older"]}
+    assert search(admin_client, "quokkas", edition=old.pk) == {"Papers": ["Older", "Newer"]}
+    assert search(admin_client, "quokkas", edition=new.pk) == {"Papers": ["Newer", "Older"]}
 
 
 @pytest.mark.parametrize(("role", "papers"), [(Role.VIEWER, ["Mine quokka"]), (Role.SESSION_CHAIR, [])])
@@ -61,7 +61,7 @@ def test_only_what_a_role_reaches_is_found(client: Client, role: str, papers: li
     Membership.objects.create(user=user, edition=mine, role=role)
     client.force_login(user)
 
-    assert found(client, "quokka").get("Papers", []) == papers
+    assert search(client, "quokka").get("Papers", []) == papers
     assert "Other" not in client.get("/admin/search/", {"q": "quokka"}).text
 
 

@@ -31,7 +31,7 @@ def sign_in(client: Client, edition: Edition, role: str) -> Client:
     return client
 
 
-def listed(client: Client) -> dict[str, list[str]]:
+def sections_of(client: Client) -> dict[str, list[str]]:
     sections = client.get("/admin/").context["app_list"]
     return {
         str(section["name"]): [line["path"].strip("/").removeprefix("admin/") for line in section["models"]]
@@ -40,7 +40,7 @@ def listed(client: Client) -> dict[str, list[str]]:
 
 
 def test_chairs_see_their_sections_and_no_join_table(client: Client) -> None:
-    sections = listed(sign_in(client, make_edition(), Role.CHAIR))
+    sections = sections_of(sign_in(client, make_edition(), Role.CHAIR))
 
     assert list(sections) == OF_CHAIRS
     assert JOIN_TABLES.isdisjoint({path for paths in sections.values() for path in paths})
@@ -51,7 +51,7 @@ def test_chairs_see_their_sections_and_no_join_table(client: Client) -> None:
 
 def test_superusers_have_the_join_tables_folded_at_the_end(admin_client: Client) -> None:
     make_edition()
-    sections = listed(admin_client)
+    sections = sections_of(admin_client)
     page = admin_client.get("/admin/").text
 
     assert list(sections) == [*OF_CHAIRS, "Technical"] == [str(one.label) for one in DeskSection]
@@ -65,7 +65,7 @@ def test_permissions_that_hold_everywhere_list_the_tables_they_are_for(client: C
     user.user_permissions.set(Permission.objects.filter(codename="view_authorship"))
     client.force_login(user)
 
-    assert listed(client) == {"Technical": ["papers/authorship"]}
+    assert sections_of(client) == {"Technical": ["papers/authorship"]}
 
 
 @pytest.mark.parametrize(

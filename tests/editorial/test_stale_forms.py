@@ -30,13 +30,13 @@ def chair(client: Client) -> Client:
     return client
 
 
-def token(client: Client, row: Any) -> str:
+def form_token(client: Client, row: Any) -> str:
     """Open the form, as a browser does, and return what it carries along."""
     html = client.get(address(row, "change")).content.decode()
     return re.search(r'name="_seen" value="([^"]+)"', html)[1]  # type: ignore[index]
 
 
-def sent(paper: Paper, seen: str, authors: Any = None, **fields: Any) -> dict[str, Any]:
+def form_data(paper: Paper, seen: str, authors: Any = None, **fields: Any) -> dict[str, Any]:
     """Return what the form sends, with these fields changed."""
     paper = Paper.objects.get(pk=paper.pk)
     values = {"title": paper.title, "status": paper.status, "abstract": paper.abstract, "track": paper.track}
@@ -60,7 +60,7 @@ def author_row(row: Any, **fields: Any) -> dict[str, Any]:
     }
 
 
-def carried(answer: Any) -> dict[str, Any]:
+def hidden_fields(answer: Any) -> dict[str, Any]:
     """Return the hidden inputs of the page with both versions, and the choices that are made already."""
     html = answer.content.decode()
     hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', html)
@@ -68,7 +68,7 @@ def carried(answer: Any) -> dict[str, Any]:
     return {unescape(name): unescape(value) for name, value in [*hidden, *made]}
 
 
-def choices(answer: Any) -> list[str]:
+def open_choices(answer: Any) -> list[str]:
     return sorted(set(re.findall(r'type="radio" name="_choose-([^"]+)"', answer.content.decode())))
 
 
@@ -88,9 +88,9 @@ def test_trap_19_row_that_changes_while_a_form_is_made_is_refused(
         return made(self, request, formsets, *arguments)
 
     monkeypatch.setattr(PaperAdmin, "get_inline_formsets", changed_behind)
-    seen = token(chair, author.paper)
+    seen = form_token(chair, author.paper)
     monkeypatch.undo()
-    mine = sent(author.paper, seen, [author_row(author, name="Ada L.")])
+    mine = form_data(author.paper, seen, [author_row(author, name="Ada L.")])
 
     assert chair.post(address(author.paper, "change"), mine).status_code == 409
     assert Authorship.objects.get().name == "A. Lovelace"
@@ -98,45 +98,45 @@ def test_trap_19_row_that_changes_while_a_form_is_made_is_refused(
 
 def test_trap_19_lost_update_in_a_form_is_refused_with_both_versions(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, title="First")
-    seen = token(chair, paper)
-    one, two = sent(paper, seen, title="By A"), sent(paper, seen, track="By B")
+    seen = form_token(chair, paper)
+    one, two = form_data(paper, seen, title="By A"), form_data(paper, seen, track="By B")
     assert chair.post(address(paper, "change"), one).status_code == 302
     answer = chair.post(address(paper, "change"), two)
 
     assert answer.status_code == 409
     assert Paper.objects.get().title == "By A"
-    assert choices(answer) == ["title", "track"]
-    assert chair.post(address(paper, "change"), carried(answer)).status_code == 302
+    assert open_choices(answer) == ["title", "track"]
+    assert chair.post(address(paper, "change"), hidden_fields(answer)).status_code == 302
     assert (Paper.objects.get().title, Paper.objects.get().track) == ("By A", "By B")
 
 
 def test_trap_19_field_changed_on_both_sides_asks_for_a_decision(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, title="First")
-    seen = token(chair, paper)
+    seen = form_token(chair, paper)
     Paper.objects.update(title="By A")
-    answer = chair.post(address(paper, "change"), sent(paper, seen, title="By B"))
-    undecided = chair.post(address(paper, "change"), carried(answer))
+    answer = chair.post(address(paper, "change"), form_data(paper, seen, title="By B"))
+    undecided = chair.post(address(paper, "change"), hidden_fields(answer))
 
     assert [answer.status_code, undecided.status_code] == [409, 409]
     assert Paper.objects.get().title == "By A"
     for choice, title in (("theirs", "By A"), ("mine", "By B")):
-        chair.post(address(paper, "change"), {**carried(answer), "_choose-title": choice})
+        chair.post(address(paper, "change"), {**hidden_fields(answer), "_choose-title": choice})
         assert Paper.objects.get().title == title
 
 
 def test_trap_19_inline_is_refused_and_merged(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada", "Bob", "Cyd"])
     ada, bob, cyd = paper.authorships.order_by("position")
-    seen = token(chair, paper)
+    seen = form_token(chair, paper)
     rows = [author_row(ada), author_row(bob, name="Robert"), author_row(cyd)]
-    mine = sent(paper, seen, rows)
+    mine = form_data(paper, seen, rows)
     ada.name = "Ada Lovelace"
     ada.save()
     cyd.delete()
     answer = chair.post(address(paper, "change"), mine)
 
-    assert choices(answer) == ["authorships-0-name", "authorships-1-name", "authorships-2"]
-    assert chair.post(address(paper, "change"), carried(answer)).status_code == 302
+    assert open_choices(answer) == ["authorships-0-name", "authorships-1-name", "authorships-2"]
+    assert chair.post(address(paper, "change"), hidden_fields(answer)).status_code == 302
     assert list(paper.authorships.order_by("position").values_list("position", "name")) == [
         (1, "Ada Lovelace"),
         (2, "Robert"),
@@ -146,15 +146,15 @@ def test_trap_19_inline_is_refused_and_merged(chair: Client, edition: Edition) -
 def test_row_that_somebody_deleted_can_be_kept(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada", "Bob"])
     ada, bob = paper.authorships.order_by("position")
-    seen = token(chair, paper)
-    mine = sent(paper, seen, [author_row(ada, name="A. L."), author_row(bob)])
+    seen = form_token(chair, paper)
+    mine = form_data(paper, seen, [author_row(ada, name="A. L."), author_row(bob)])
     ada.delete()
     answer = chair.post(address(paper, "change"), mine)
     # Bob moved up when she went; only what becomes of her is open.
     assert re.findall(r'name="(\S+)" value="\w+" checked', answer.content.decode()) == [
         "_choose-authorships-1-position"
     ]
-    chair.post(address(paper, "change"), {**carried(answer), "_choose-authorships-0": "mine"})
+    chair.post(address(paper, "change"), {**hidden_fields(answer), "_choose-authorships-0": "mine"})
 
     assert sorted(paper.authorships.values_list("name", flat=True)) == ["A. L.", "Bob"]
 
@@ -163,13 +163,13 @@ def test_row_that_somebody_deleted_can_be_kept(chair: Client, edition: Edition) 
 def test_forged_number_of_rows_changes_nothing(chair: Client, edition: Edition, count: str) -> None:
     paper = make.make_paper(edition, ["Ada", "Bob"])
     ada, bob = paper.authorships.order_by("position")
-    seen = token(chair, paper)
-    mine = sent(paper, seen, [author_row(ada, name="A. L."), author_row(bob)])
+    seen = form_token(chair, paper)
+    mine = form_data(paper, seen, [author_row(ada, name="A. L."), author_row(bob)])
     ada.delete()
     answer = chair.post(address(paper, "change"), mine)
     forged = {"authorships-TOTAL_FORMS": count, "authorships-INITIAL_FORMS": count}
     answer = chair.post(
-        address(paper, "change"), {**carried(answer), **forged, "_choose-authorships-0": "mine"}
+        address(paper, "change"), {**hidden_fields(answer), **forged, "_choose-authorships-0": "mine"}
     )
 
     assert answer.status_code in {200, 302, 409}
@@ -178,12 +178,12 @@ def test_forged_number_of_rows_changes_nothing(chair: Client, edition: Edition, 
 
 def test_row_that_somebody_added_stays(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada"])
-    seen = token(chair, paper)
-    mine = sent(paper, seen, title="Mine")
+    seen = form_token(chair, paper)
+    mine = form_data(paper, seen, title="Mine")
     make.add_author(paper, "Bob")
     answer = chair.post(address(paper, "change"), mine)
-    assert choices(answer) == ["title"]
-    chair.post(address(paper, "change"), carried(answer))
+    assert open_choices(answer) == ["title"]
+    chair.post(address(paper, "change"), hidden_fields(answer))
 
     assert (Paper.objects.get().title, paper.authorships.count()) == ("Mine", 2)
 
@@ -191,35 +191,35 @@ def test_row_that_somebody_added_stays(chair: Client, edition: Edition) -> None:
 def test_row_deleted_here_and_changed_there_asks(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada"])
     ada = paper.authorships.get()
-    seen = token(chair, paper)
-    mine = sent(paper, seen, [author_row(ada, DELETE="on")])
+    seen = form_token(chair, paper)
+    mine = form_data(paper, seen, [author_row(ada, DELETE="on")])
     ada.name = "Ada Lovelace"
     ada.save()
     answer = chair.post(address(paper, "change"), mine)
-    assert choices(answer) == ["authorships-0-DELETE"]
-    chair.post(address(paper, "change"), {**carried(answer), "_choose-authorships-0-DELETE": "theirs"})
+    assert open_choices(answer) == ["authorships-0-DELETE"]
+    chair.post(address(paper, "change"), {**hidden_fields(answer), "_choose-authorships-0-DELETE": "theirs"})
 
     assert paper.authorships.get().name == "Ada Lovelace"
 
 
 def test_change_after_the_choice_is_refused_again(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, title="First")
-    seen = token(chair, paper)
-    mine = sent(paper, seen, track="Mine")
+    seen = form_token(chair, paper)
+    mine = form_data(paper, seen, track="Mine")
     Paper.objects.update(title="A")
     answer = chair.post(address(paper, "change"), mine)
     Paper.objects.update(title="C")
-    again = chair.post(address(paper, "change"), carried(answer))
+    again = chair.post(address(paper, "change"), hidden_fields(answer))
 
     assert again.status_code == 409
     assert "there was another change" in again.content.decode()
-    chair.post(address(paper, "change"), carried(again))
+    chair.post(address(paper, "change"), hidden_fields(again))
     assert (Paper.objects.get().title, Paper.objects.get().track) == ("C", "Mine")
 
 
 def test_form_that_nobody_overtook_is_saved(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, ["Ada"], abstract="Two\nlines")
-    mine = sent(paper, token(chair, paper), title="New", abstract="Two\r\nlines")
+    mine = form_data(paper, form_token(chair, paper), title="New", abstract="Two\r\nlines")
     answer = chair.post(address(paper, "change"), mine)
 
     assert (answer.status_code, Paper.objects.get().title) == (302, "New")
@@ -228,15 +228,15 @@ def test_form_that_nobody_overtook_is_saved(chair: Client, edition: Edition) -> 
 
 def test_same_change_on_both_sides_is_no_conflict(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, title="First")
-    seen = token(chair, paper)
+    seen = form_token(chair, paper)
     Paper.objects.update(title="Same")
 
-    assert chair.post(address(paper, "change"), sent(paper, seen, title="Same")).status_code == 302
+    assert chair.post(address(paper, "change"), form_data(paper, seen, title="Same")).status_code == 302
 
 
 def test_times_are_compared_in_the_zone_of_the_edition(chair: Client, edition: Edition) -> None:
     session = make.make_session(edition)
-    seen = token(chair, session)
+    seen = form_token(chair, session)
     Session.objects.update(start=make.MORNING.replace(hour=14))
     values = {"kind": "oral", "status": "published", "title": session.title, "_seen": seen}
     times = {"start_0": "2021-04-06", "start_1": "08:00:00", "end_0": "2021-04-06", "end_1": "09:00:00"}
@@ -244,9 +244,9 @@ def test_times_are_compared_in_the_zone_of_the_edition(chair: Client, edition: E
         address(session, "change"), values | times | formset("roles") | formset("presentations")
     )
 
-    assert choices(answer) == ["start"]
+    assert open_choices(answer) == ["start"]
     assert "2021-04-06 07:00 PDT" in answer.content.decode()
-    chair.post(address(session, "change"), carried(answer))
+    chair.post(address(session, "change"), hidden_fields(answer))
     assert Session.objects.get().start.hour == 14
 
 
@@ -254,7 +254,7 @@ def test_check_asks_as_much_for_three_rows_as_for_one(chair: Client, edition: Ed
     counts = []
     for rows in (1, 3):
         paper = make.make_paper(edition, [f"Ada {n}" for n in range(rows)])
-        mine = sent(paper, token(chair, paper))
+        mine = form_data(paper, form_token(chair, paper))
         with CaptureQueriesContext(connection) as queries:
             assert chair.post(address(paper, "change"), mine).status_code == 302
         counts.append(len(queries))
@@ -265,7 +265,7 @@ def test_check_asks_as_much_for_three_rows_as_for_one(chair: Client, edition: Ed
 def test_token_that_was_written_on_refuses(chair: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, title="First")
 
-    assert chair.post(address(paper, "change"), sent(paper, "forged", title="X")).status_code == 409
+    assert chair.post(address(paper, "change"), form_data(paper, "forged", title="X")).status_code == 409
     assert Paper.objects.get().title == "First"
 
 
@@ -306,8 +306,8 @@ def test_trap_19_list_editable_is_refused_and_merged(chair: Client, edition: Edi
     answer = chair.post(address(Paper, "changelist"), mine)
 
     assert answer.status_code == 409
-    assert choices(answer) == ["form-0-track", "form-1-status", "form-1-track"]
-    settled = {**carried(answer), "_choose-form-0-track": "theirs"}
+    assert open_choices(answer) == ["form-0-track", "form-1-status", "form-1-track"]
+    settled = {**hidden_fields(answer), "_choose-form-0-track": "theirs"}
     assert chair.post(address(Paper, "changelist"), settled).status_code == 302
     assert list(Paper.objects.order_by("pk").values_list("track", "status")) == [
         ("Theirs", "published"),

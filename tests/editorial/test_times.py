@@ -12,7 +12,7 @@ from conference.models import Edition
 from content.history import ChangeSet
 from exchange.models import Conflict, ImportJob, ImportRun, Provenance
 from tests import factories as make
-from tests.posted import act, address
+from tests.posted import address, run_action
 
 pytestmark = pytest.mark.django_db
 
@@ -70,7 +70,7 @@ def test_page_that_reverts_names_the_zone_of_what_was_changed(
     run.undone_at = NOON
     run.save()
     with time_machine.travel(NOON, tick=False):
-        act(admin_client, "publish", [make.make_paper(edition, status="draft")])
+        run_action(admin_client, "publish", [make.make_paper(edition, status="draft")])
     done = ChangeSet.objects.get(origin="action")
 
     assert f"By admin, {LOCAL}." in admin_client.get(f"/admin/acts/{done.pk}/take-back/").text

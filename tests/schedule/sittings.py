@@ -26,7 +26,7 @@ def fields_of(page: Any, form: str = "timetable") -> dict[str, Any]:
     return found
 
 
-def resolved(page: Any, **choices: str) -> dict[str, Any]:
+def resolve_conflicts(page: Any, **choices: str) -> dict[str, Any]:
     """Return what the page of two versions sends with these choices, by field."""
     carried = dict(page.context["carried"]) | {"_shown": page.context["shown"]}
     return carried | {f"_choose-{name}": choice for name, choice in choices.items()}

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from conference.models import Edition
 from schedule.models import Presentation, Session, SessionRole
 from tests import factories as make
-from tests.posted import act, address, at, choices, formset
+from tests.posted import address, autocomplete_choices, date_and_time, formset, run_action
 
 pytestmark = pytest.mark.django_db
 
@@ -25,24 +25,24 @@ def make_berlin(**fields: Any) -> Edition:
     return make.make_edition(2026, timezone="Europe/Berlin", **{**dates, **fields})
 
 
-def sent(*parts: dict[str, Any], **fields: Any) -> dict[str, Any]:
+def form_data(*parts: dict[str, Any], **fields: Any) -> dict[str, Any]:
     values: dict[str, Any] = {"kind": "oral", "status": "published", "title": "Session", "uid": "s1"}
-    values |= at("start", "2026-03-28", "10:00") | at("end", "2026-03-28", "11:00")
+    values |= date_and_time("start", "2026-03-28", "10:00") | date_and_time("end", "2026-03-28", "11:00")
     values |= formset("roles") | formset("presentations")
     for part in parts:
         values |= part
     return {**values, **fields}
 
 
-def add(client: Client, edition: Edition, day: str, **fields: Any) -> Session:
-    times = at("start", day, "10:00") | at("end", day, "11:00")
+def add_session(client: Client, edition: Edition, day: str, **fields: Any) -> Session:
+    times = date_and_time("start", day, "10:00") | date_and_time("end", day, "11:00")
     values = {"edition": edition.pk, "uid": f"s{day}", **times, **fields}
-    page = client.post(address(Session, "add"), sent(**values))
+    page = client.post(address(Session, "add"), form_data(**values))
     assert page.status_code == 302, page.context["errors"]
     return Session.objects.get(uid=values["uid"])
 
 
-def shown(client: Client, session: Session) -> list[str]:
+def shown_times(client: Client, session: Session) -> list[str]:
     page = client.get(address(session, "change")).text
     return re.findall(r'name="(?:start|end)_\d" value="([^"]*)"', page)
 
@@ -50,14 +50,14 @@ def shown(client: Client, session: Session) -> list[str]:
 @time_machine.travel(datetime(2026, 1, 15, 9, tzinfo=UTC), tick=False)
 def test_trap_1_dst_between_entry_and_event_or_inside_it(admin_client: Client) -> None:
     edition = make_berlin()
-    saturday = add(admin_client, edition, "2026-03-28")
-    sunday = add(admin_client, edition, "2026-03-29")
+    saturday = add_session(admin_client, edition, "2026-03-28")
+    sunday = add_session(admin_client, edition, "2026-03-29")
     page = admin_client.get(LIST).text
 
     assert saturday.start == datetime(2026, 3, 28, 9, tzinfo=UTC)
     assert sunday.start == datetime(2026, 3, 29, 8, tzinfo=UTC)
-    assert shown(admin_client, saturday) == ["2026-03-28", "10:00", "2026-03-28", "11:00"]
-    assert shown(admin_client, sunday) == ["2026-03-29", "10:00", "2026-03-29", "11:00"]
+    assert shown_times(admin_client, saturday) == ["2026-03-28", "10:00", "2026-03-28", "11:00"]
+    assert shown_times(admin_client, sunday) == ["2026-03-29", "10:00", "2026-03-29", "11:00"]
     assert "Sat 28 Mar, 10:00 to 11:00 CET" in page
     assert "Sun 29 Mar, 10:00 to 11:00 CEST" in page
 
@@ -88,7 +88,7 @@ def test_add_form_works_in_the_zone_of_the_edition_asked_for(admin_client: Clien
 def test_time_is_read_in_the_zone_of_the_edition_chosen(admin_client: Client) -> None:
     make.make_edition(2027)
     seoul = make.make_edition(2026, timezone="Asia/Seoul")
-    session = add(admin_client, seoul, "2026-07-08")
+    session = add_session(admin_client, seoul, "2026-07-08")
 
     assert session.start == datetime(2026, 7, 8, 1, tzinfo=UTC)
 
@@ -116,8 +116,12 @@ def test_list_shows_each_row_in_its_own_zone(admin_client: Client) -> None:
 def test_time_that_the_zone_lacks_or_has_twice_is_an_error(
     day: str, words: str, admin_client: Client
 ) -> None:
-    values = {"edition": make_berlin().pk, **at("start", day, "02:30"), **at("end", day, "12:00")}
-    page = admin_client.post(address(Session, "add"), sent(**values))
+    values = {
+        "edition": make_berlin().pk,
+        **date_and_time("start", day, "02:30"),
+        **date_and_time("end", day, "12:00"),
+    }
+    page = admin_client.post(address(Session, "add"), form_data(**values))
 
     assert words in page.text
     assert not Session.objects.exists()
@@ -126,15 +130,15 @@ def test_time_that_the_zone_lacks_or_has_twice_is_an_error(
 def test_imported_time_that_comes_twice_stays_as_it_is(admin_client: Client) -> None:
     second = datetime(2026, 10, 25, 1, 30, tzinfo=UTC)  # 02:30 for the second time
     session = make.make_session(make_berlin(), start=second)
-    times = at("start", "2026-10-25", "02:30") | at("end", "2026-10-25", "03:30")
-    response = admin_client.post(address(session, "change"), sent(title="Renamed", **times))
+    times = date_and_time("start", "2026-10-25", "02:30") | date_and_time("end", "2026-10-25", "03:30")
+    response = admin_client.post(address(session, "change"), form_data(title="Renamed", **times))
     session.refresh_from_db()
 
     assert response.status_code == 302
     assert (session.title, session.start) == ("Renamed", second)
 
 
-def talk(presentation: Presentation, **fields: Any) -> dict[str, Any]:
+def talk_row(presentation: Presentation, **fields: Any) -> dict[str, Any]:
     row = {
         "id": presentation.pk,
         "session": presentation.session_id,
@@ -151,11 +155,11 @@ def test_presentations_swap_go_and_come_in_one_post(admin_client: Client) -> Non
     edition = make_berlin()
     session = make.make_session(edition)
     first, second, third = (make.make_presentation(session, title=title) for title in "ABC")
-    stored = [talk(first, position=2), talk(second, position=1), talk(third, DELETE="on")]
+    stored = [talk_row(first, position=2), talk_row(second, position=1), talk_row(third, DELETE="on")]
     paper = make.make_paper(edition, title="D")
-    times = at("start", "2026-03-28", "10:15") | at("end", "2026-03-28", "10:30")
+    times = date_and_time("start", "2026-03-28", "10:15") | date_and_time("end", "2026-03-28", "10:30")
     new = {"kind": "oral", "paper": paper.pk, "position": 2, "status": "published", **times}
-    admin_client.post(address(session, "change"), sent(formset("presentations", stored, [new])))
+    admin_client.post(address(session, "change"), form_data(formset("presentations", stored, [new])))
     order = session.presentations.order_by("position")
 
     assert [(one.position, str(one)) for one in order] == [(1, "B"), (2, "D"), (3, "A")]
@@ -168,9 +172,9 @@ def test_form_with_150_papers_saves_with_the_queries_of_three(admin_client: Clie
     asked = []
     for number in (3, 3, 150):
         session = make.make_session(edition)
-        rows = [talk(make.make_presentation(session, make.make_paper(edition))) for _ in range(number)]
+        rows = [talk_row(make.make_presentation(session, make.make_paper(edition))) for _ in range(number)]
         rows[-1]["board"] = "B7"
-        values = sent(formset("presentations", rows))
+        values = form_data(formset("presentations", rows))
         with CaptureQueriesContext(connection) as queries:
             admin_client.post(address(session, "change"), values)
         asked.append(len(queries))
@@ -203,7 +207,7 @@ def test_roles_keep_their_order(admin_client: Client) -> None:
         for role, place in ((ada, 2), (bob, 1))
     ]
     new = {"role": "chair", "person": make.make_person("Eve").pk}
-    admin_client.post(address(session, "change"), sent(formset("roles", stored, [new])))
+    admin_client.post(address(session, "change"), form_data(formset("roles", stored, [new])))
 
     assert list(session.roles.values_list("position", "name")) == [(1, "Bob"), (2, "Ada"), (3, "Eve")]
 
@@ -250,14 +254,16 @@ def test_choices_are_those_of_the_edition_and_tell_sessions_apart(admin_client: 
     make.make_session(new, start=datetime(2026, 3, 28, 9, tzinfo=UTC), title="Talks")
     make.make_session(old, title="Old talks")
 
-    assert choices(admin_client, Session, "room", new) == ["New room"]
-    assert choices(admin_client, Presentation, "session", new) == ["Talks, Sat 28 Mar 2026, 10:00 CET"]
-    assert choices(admin_client, SessionRole, "person", new) == []
+    assert autocomplete_choices(admin_client, Session, "room", new) == ["New room"]
+    assert autocomplete_choices(admin_client, Presentation, "session", new) == [
+        "Talks, Sat 28 Mar 2026, 10:00 CET"
+    ]
+    assert autocomplete_choices(admin_client, SessionRole, "person", new) == []
 
 
 def test_room_of_another_edition_is_refused(admin_client: Client) -> None:
     room = make.make_room(make.make_edition(2020))
-    page = admin_client.post(address(Session, "add"), sent(edition=make_berlin().pk, room=room.pk))
+    page = admin_client.post(address(Session, "add"), form_data(edition=make_berlin().pk, room=room.pk))
 
     assert "The room belongs to another edition." in page.text
 
@@ -267,7 +273,7 @@ def test_actions_publish_cancel_and_take_back(admin_client: Client) -> None:
     said = []
     for action in ("publish", "cancel", "back_to_draft"):
         given = {"reason": "Storm."} if action == "cancel" else {}
-        page = act(admin_client, action, [session], **given)
+        page = run_action(admin_client, action, [session], **given)
         said.append(re.findall(r'class="success">([^<]+) <a', page))
 
     assert said == [["1 session published."], ["1 session canceled."], ["1 session returned to draft."]]

@@ -25,7 +25,7 @@ from tests.factories import (
     make_session,
     make_topic,
 )
-from tests.schedule.sittings import fields_of, resolved
+from tests.schedule.sittings import fields_of, resolve_conflicts
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -46,15 +46,15 @@ def address(session: Session) -> str:
     return f"/admin/schedule/session/{session.pk}/boards/"
 
 
-def shown(client: Client, session: Session) -> dict[str, Any]:
+def page_fields(client: Client, session: Session) -> dict[str, Any]:
     return fields_of(client.get(address(session)), "boards")
 
 
-def sent(client: Client, session: Session, data: dict[str, Any], button: str, **more: Any) -> Any:
+def press_button(client: Client, session: Session, data: dict[str, Any], button: str, **more: Any) -> Any:
     return client.post(address(session), {**data, f"_{button}": "1", **more}, follow=True)
 
 
-def hung(session: Session) -> dict[str, str]:
+def boards_by_poster(session: Session) -> dict[str, str]:
     rows = session.presentations.select_related("paper").order_by("position")
     return {str(row): row.board for row in rows}
 
@@ -74,26 +74,26 @@ def poster(session: Session, title: str) -> Presentation:
 def test_boards_are_assigned_previewed_and_saved(
     admin_client: Client, hall: Session, order: str, boards: dict[str, str]
 ) -> None:
-    data = shown(admin_client, hall) | {"boards": "9-10, A1-A9", "order": order}
-    page = sent(admin_client, hall, data, "assign")
-    assert set(hung(hall).values()) == {""}
+    data = page_fields(admin_client, hall) | {"boards": "9-10, A1-A9", "order": order}
+    page = press_button(admin_client, hall, data, "assign")
+    assert set(boards_by_poster(hall).values()) == {""}
     sets = ChangeSet.objects.count()
-    saved = sent(admin_client, hall, fields_of(page, "boards"), "save")
-    assert hung(hall) == boards
+    saved = press_button(admin_client, hall, fields_of(page, "boards"), "save")
+    assert boards_by_poster(hall) == boards
     assert ChangeSet.objects.count() == sets + 1
     assert "4 boards were saved." in saved.text
     admin_client.post(saved.context["saved"]["undo"])
-    assert set(hung(hall).values()) == {""}
+    assert set(boards_by_poster(hall).values()) == {""}
 
 
 def test_fixed_posters_keep_their_board(admin_client: Client, hall: Session) -> None:
     Presentation.objects.filter(pk__in=[poster(hall, "P1").pk, poster(hall, "P3").pk]).update(board="2")
-    data = shown(admin_client, hall) | {"boards": "1-5", "order": "current"}
+    data = page_fields(admin_client, hall) | {"boards": "1-5", "order": "current"}
     assert data[f"b{poster(hall, 'P1').pk}-fixed"] == "on"
     del data[f"b{poster(hall, 'P3').pk}-fixed"]
-    page = sent(admin_client, hall, data, "assign")
-    sent(admin_client, hall, fields_of(page, "boards"), "save")
-    assert hung(hall) == {"P1": "2", "P2": "1", "P3": "3", "P4": "4"}
+    page = press_button(admin_client, hall, data, "assign")
+    press_button(admin_client, hall, fields_of(page, "boards"), "save")
+    assert boards_by_poster(hall) == {"P1": "2", "P2": "1", "P3": "3", "P4": "4"}
 
 
 @pytest.mark.parametrize(
@@ -107,18 +107,18 @@ def test_fixed_posters_keep_their_board(admin_client: Client, hall: Session) -> 
 def test_list_that_does_not_do_is_told(
     admin_client: Client, hall: Session, boards: str, problem: str
 ) -> None:
-    page = sent(admin_client, hall, shown(admin_client, hall) | {"boards": boards}, "assign")
+    page = press_button(admin_client, hall, page_fields(admin_client, hall) | {"boards": boards}, "assign")
     assert problem in page.text
     assert page.context["moved_count"] == 0
 
 
 def test_board_used_twice_is_told_before_saving(admin_client: Client, hall: Session) -> None:
-    data = shown(admin_client, hall)
+    data = page_fields(admin_client, hall)
     data |= {f"b{poster(hall, title).pk}-board": "7" for title in ("P1", "P2")}
-    page = sent(admin_client, hall, data, "check")
+    page = press_button(admin_client, hall, data, "check")
     assert "Board 7 is used 2 times in" in page.text
-    sent(admin_client, hall, data, "save")
-    assert [board for board in hung(hall).values() if board] == ["7", "7"]
+    press_button(admin_client, hall, data, "save")
+    assert [board for board in boards_by_poster(hall).values() if board] == ["7", "7"]
 
 
 def test_hall_that_is_too_small_is_told(admin_client: Client, hall: Session) -> None:
@@ -130,15 +130,15 @@ def test_hall_that_is_too_small_is_told(admin_client: Client, hall: Session) -> 
 
 
 def test_second_chair_is_shown_both_boards(admin_client: Client, hall: Session) -> None:
-    data = shown(admin_client, hall) | {f"b{poster(hall, 'P1').pk}-board": "1"}
+    data = page_fields(admin_client, hall) | {f"b{poster(hall, 'P1').pk}-board": "1"}
     data |= {f"b{poster(hall, 'P2').pk}-board": "2"}
     Presentation.objects.filter(pk=poster(hall, "P1").pk).update(board="9")
-    page = sent(admin_client, hall, data, "save")
+    page = press_button(admin_client, hall, data, "save")
     assert page.status_code == 409
     assert [(one["theirs"], one["mine"]) for one in page.context["differences"]] == [("9", "1")]
-    assert hung(hall)["P2"] == ""
-    admin_client.post(address(hall), resolved(page, **{f"b{poster(hall, 'P1').pk}": "theirs"}))
-    assert (hung(hall)["P1"], hung(hall)["P2"]) == ("9", "2")
+    assert boards_by_poster(hall)["P2"] == ""
+    admin_client.post(address(hall), resolve_conflicts(page, **{f"b{poster(hall, 'P1').pk}": "theirs"}))
+    assert (boards_by_poster(hall)["P1"], boards_by_poster(hall)["P2"]) == ("9", "2")
 
 
 @pytest.mark.parametrize("rows", [1, 3])
@@ -161,23 +161,25 @@ def test_pages_ask_the_same_number_of_queries(admin_client: Client, edition: Edi
 def test_poster_that_its_rules_refuse_is_named_and_nothing_saved(admin_client: Client, hall: Session) -> None:
     elsewhere = make_paper(make_edition(2020), title="P2")
     Presentation.objects.filter(pk=poster(hall, "P2").pk).update(paper=elsewhere)
-    data = shown(admin_client, hall) | {"boards": "1-9", "order": "current"}
-    page = sent(admin_client, hall, fields_of(sent(admin_client, hall, data, "assign"), "boards"), "save")
+    data = page_fields(admin_client, hall) | {"boards": "1-9", "order": "current"}
+    page = press_button(
+        admin_client, hall, fields_of(press_button(admin_client, hall, data, "assign"), "boards"), "save"
+    )
 
     assert page.context["wrong_count"] == 1
     assert "The paper belongs to another edition." in page.text
-    assert set(hung(hall).values()) == {""}
+    assert set(boards_by_poster(hall).values()) == {""}
     assert fields_of(page, "boards")[f"b{poster(hall, 'P1').pk}-board"] == "1"
 
 
 def test_boards_come_from_the_plan_of_the_room(admin_client: Client, hall: Session) -> None:
     hall.room = make_room(hall.edition, capacity=99, poster_boards="A1-2\n\nB1-2")
     hall.save()
-    data = shown(admin_client, hall)
+    data = page_fields(admin_client, hall)
     assert data["boards"].strip().splitlines() == ["A1-2", "", "B1-2"]
-    page = sent(admin_client, hall, data | {"order": "current", "back_and_forth": "on"}, "assign")
-    sent(admin_client, hall, fields_of(page, "boards"), "save")
-    assert hung(hall) == {"P1": "A1", "P2": "A2", "P3": "B2", "P4": "B1"}
+    page = press_button(admin_client, hall, data | {"order": "current", "back_and_forth": "on"}, "assign")
+    press_button(admin_client, hall, fields_of(page, "boards"), "save")
+    assert boards_by_poster(hall) == {"P1": "A1", "P2": "A2", "P3": "B2", "P4": "B1"}
 
 
 def test_posters_of_one_presenter_hang_together(admin_client: Client, hall: Session) -> None:
@@ -186,11 +188,11 @@ def test_posters_of_one_presenter_hang_together(admin_client: Client, hall: Sess
         paper = poster(hall, title).paper
         assert paper is not None
         add_author(paper, person, presenting=presenting)
-    data = shown(admin_client, hall) | {"boards": "1-4", "order": "current"}
+    data = page_fields(admin_client, hall) | {"boards": "1-4", "order": "current"}
     apart = {**data}
     apart.pop("together")
     for asked, boards in ((data, ["1", "3", "4", "2"]), (apart, ["1", "2", "3", "4"])):
-        page = sent(admin_client, hall, asked, "assign")
+        page = press_button(admin_client, hall, asked, "assign")
         proposed = fields_of(page, "boards")
         assert [proposed[f"b{row.pk}-board"] for row in hall.presentations.order_by("position")] == boards
 
@@ -220,7 +222,7 @@ def test_labels_are_in_the_order_of_the_boards(admin_client: Client, edition: Ed
     assert len(queries) == 7
 
 
-MANY = 800
+POSTER_COUNT = 800
 
 
 def test_hall_of_800_posters_is_hung_and_saved(admin_client: Client, hall: Session) -> None:
@@ -231,20 +233,22 @@ def test_hall_of_800_posters_is_hung_and_saved(admin_client: Client, hall: Sessi
         admin_client.get(address(hall))
     posters = [
         Presentation(edition=hall.edition, session=hall, kind="poster", title=f"Q{n}", position=n)
-        for n in range(5, MANY + 1)
+        for n in range(5, POSTER_COUNT + 1)
     ]
     Presentation.objects.bulk_create(posters)
     with CaptureQueriesContext(connection) as many:
-        data = shown(admin_client, hall)
-    page = sent(admin_client, hall, data | {"boards": f"1-{MANY}", "order": "current"}, "assign")
+        data = page_fields(admin_client, hall)
+    page = press_button(
+        admin_client, hall, data | {"boards": f"1-{POSTER_COUNT}", "order": "current"}, "assign"
+    )
     proposed = fields_of(page, "boards")
     with CaptureQueriesContext(connection) as saving:
         admin_client.post(address(hall), {**proposed, "_save": "1"})
 
     assert len(few) == len(many)
     # All of them fixed would be an input more for each.
-    assert MANY < len(proposed) < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS - MANY
-    assert list(hung(hall).values()) == [str(n) for n in range(1, MANY + 1)]
+    assert POSTER_COUNT < len(proposed) < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS - POSTER_COUNT
+    assert list(boards_by_poster(hall).values()) == [str(n) for n in range(1, POSTER_COUNT + 1)]
     # Rows are written, and told to the history, two hundred at a time.
     assert len(saving) < 60
 

@@ -12,7 +12,7 @@ from django.test import Client
 from conference.models import Edition
 from schedule.models import Session
 from tests.factories import MORNING, add_role, make_edition, make_person, make_presentation, make_session
-from tests.posted import address, at, formset
+from tests.posted import address, date_and_time, formset
 
 pytestmark = pytest.mark.django_db
 
@@ -55,7 +55,7 @@ def test_form_without_clashes_says_nothing_of_them(admin_client: Client, edition
 
 def test_saving_warns_and_is_not_held_up(admin_client: Client, pair: tuple[Session, Session]) -> None:
     values = {"kind": "oral", "status": "published", "title": "First", "uid": "First"}
-    values |= at("start", "2021-04-06", "08:30") | at("end", "2021-04-06", "09:30")
+    values |= date_and_time("start", "2021-04-06", "08:30") | date_and_time("end", "2021-04-06", "09:30")
     role = pair[0].roles.get()
     row = {"id": role.pk, "session": pair[0].pk, "role": "chair", "person": role.person_id, "position": 1}
     values |= formset("roles", [row]) | formset("presentations")
@@ -73,7 +73,7 @@ def test_saving_warns_and_is_not_held_up(admin_client: Client, pair: tuple[Sessi
 # The command
 
 
-def checked(*args: str) -> tuple[int, str]:
+def run_check_schedule(*args: str) -> tuple[int, str]:
     """Return exit code and output of the command."""
     said = StringIO()
     try:
@@ -85,7 +85,7 @@ def checked(*args: str) -> tuple[int, str]:
 
 def test_command_lists_clashes_and_fails(pair: Any) -> None:
     make_edition(2020)
-    code, said = checked()
+    code, said = run_check_schedule()
 
     assert code == 1
     assert said == (
@@ -93,11 +93,11 @@ def test_command_lists_clashes_and_fails(pair: Any) -> None:
         "Ada & Co.: in two places at once: Oral session “First”, and Oral session “Second”.\n"
         "MLSys 2021: 1 clash.\n"
     )
-    assert checked("2020") == (0, "MLSys 2020: no clashes.\n")
+    assert run_check_schedule("2020") == (0, "MLSys 2020: no clashes.\n")
 
 
 def test_command_writes_json_for_machines(pair: Any) -> None:
-    code, said = checked("2021", "--format", "json")
+    code, said = run_check_schedule("2021", "--format", "json")
     found = json.loads(said)
 
     assert (code, found["edition"]) == (1, "2021")
@@ -124,13 +124,13 @@ def test_command_leaves_out_what_may_be_meant(edition: Edition) -> None:
     ada = posters.presentations.all()[0].speakers.get().person
     posters.presentations.all()[1].speakers.update(person=ada)
 
-    assert checked("2021")[0] == 1
-    assert checked("2021", "--serious") == (0, "MLSys 2021: no clashes.\n")
+    assert run_check_schedule("2021")[0] == 1
+    assert run_check_schedule("2021", "--serious") == (0, "MLSys 2021: no clashes.\n")
 
 
 def test_command_names_the_editions_there_are(edition: Edition) -> None:
     with pytest.raises(CommandError, match=r"There is no edition “1999”. Existing: 2021.") as error:
-        checked("1999")
+        run_check_schedule("1999")
     assert error.value.returncode == 2
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from schedule.admin import sessions
 from schedule.models import Session
 from tests import factories as make
-from tests.posted import address, at, formset
+from tests.posted import address, date_and_time, formset
 
 pytestmark = pytest.mark.django_db
 
@@ -24,8 +24,8 @@ def hall(monkeypatch: pytest.MonkeyPatch) -> Session:
     return session
 
 
-def sent(**more: Any) -> dict[str, Any]:
-    times = at("start", "2021-04-06", "09:00") | at("end", "2021-04-06", "10:00")
+def form_data(**more: Any) -> dict[str, Any]:
+    times = date_and_time("start", "2021-04-06", "09:00") | date_and_time("end", "2021-04-06", "10:00")
     fields = {"kind": "poster", "status": "published", "title": "Renamed", "uid": "hall"}
     return {**fields, **times, **formset("roles"), **more}
 
@@ -50,7 +50,7 @@ def test_few_stand_in_the_form(admin_client: Client, hall: Session) -> None:
 
 
 def test_it_is_saved_without_them(admin_client: Client, hall: Session) -> None:
-    answer = admin_client.post(address(hall, "change"), sent(edition=hall.edition_id))
+    answer = admin_client.post(address(hall, "change"), form_data(edition=hall.edition_id))
     hall.refresh_from_db()
 
     assert (answer.status_code, hall.title, hall.presentations.count()) == (302, "Renamed", 3)
@@ -62,7 +62,7 @@ def test_what_was_sent_counts_though_they_became_too_many_meanwhile(
     rows = [{"id": row.pk, "position": 4 - row.position, "kind": "poster", "paper": row.paper_id,
              "status": "published"} for row in hall.presentations.order_by("position")]  # fmt: skip
     parts = formset("presentations", rows)
-    answer = admin_client.post(address(hall, "change"), sent(edition=hall.edition_id) | parts)
+    answer = admin_client.post(address(hall, "change"), form_data(edition=hall.edition_id) | parts)
 
     assert answer.status_code == 302
     assert [*hall.presentations.order_by("position").values_list("uid", flat=True)] == ["x2", "x1", "x0"]

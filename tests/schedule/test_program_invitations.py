@@ -36,7 +36,7 @@ from tests.factories import (
     make_room,
     make_session,
 )
-from tests.posted import address, at
+from tests.posted import address, date_and_time
 
 pytestmark = pytest.mark.django_db
 
@@ -274,7 +274,7 @@ def test_times_are_entered_on_the_desk_in_the_zone(
     admin_client: Client, edition: Edition, session: Session
 ) -> None:
     day = DAY.isoformat()
-    times = at("start", day, "08:00") | at("end", day, "09:30")
+    times = date_and_time("start", day, "08:00") | date_and_time("end", day, "09:30")
     both = {"edition": edition.pk, "room": session.room_id, "person": make_person().pk, "note": "", **times}
     page = admin_client.post(address(Unavailability, "add"), both).text
     admin_client.post(address(Unavailability, "add"), both | {"person": ""})

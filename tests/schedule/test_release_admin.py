@@ -27,11 +27,11 @@ def edition() -> Edition:
     return edition
 
 
-def page(client: Client) -> str:
+def get_page(client: Client) -> str:
     return client.get(ADD).content.decode()
 
 
-def sent(markup: str, edition: Edition, **fields: Any) -> dict[str, Any]:
+def form_data(markup: str, edition: Edition, **fields: Any) -> dict[str, Any]:
     """What the form sends as it was shown, with other values in these fields."""
     seen = re.findall(r'name="seen" value="(\w+)"', markup)[0]
     lines = re.findall(r'name="lines" value="([^"]+)"[^>]* checked', markup)
@@ -40,7 +40,7 @@ def sent(markup: str, edition: Edition, **fields: Any) -> dict[str, Any]:
 
 def test_notes_are_told_with_their_lines_on_page_and_feed(admin_client: Client, edition: Edition) -> None:
     notes = {"lines-note-room:session:s1": "Bring a *badge*.", "lines-note-cancelled:session:s2": "x"}
-    data = sent(page(admin_client), edition, lines=["room:session:s1"], **notes)
+    data = form_data(get_page(admin_client), edition, lines=["room:session:s1"], **notes)
     admin_client.post(ADD, data)
     told = [admin_client.get(f"/2021/changes{ending}").content.decode() for ending in ("/", ".atom")]
 
@@ -50,7 +50,7 @@ def test_notes_are_told_with_their_lines_on_page_and_feed(admin_client: Client, 
 
 
 def test_release_that_is_out_is_edited_line_by_line(admin_client: Client, edition: Edition) -> None:
-    admin_client.post(ADD, sent(page(admin_client), edition))
+    admin_client.post(ADD, form_data(get_page(admin_client), edition))
     release = Release.objects.get(number=2)
     path = f"/admin/schedule/release/{release.pk}/change/"
     form = admin_client.get(path).content.decode()
@@ -69,9 +69,9 @@ def test_release_that_is_out_is_edited_line_by_line(admin_client: Client, editio
 
 
 def test_text_is_previewed_as_other_texts_are(admin_client: Client, edition: Edition) -> None:
-    shown = page(admin_client)
+    shown = get_page(admin_client)
     texts = re.findall(r'name="_text" value="([^"]+)"', shown)
-    data = sent(shown, edition, text="*Sorry*, costs $5", _text=texts)
+    data = form_data(shown, edition, text="*Sorry*, costs $5", _text=texts)
     all_texts = admin_client.post("/admin/text/", data).content.decode()
 
     assert texts == ["block text Text"]
@@ -85,23 +85,23 @@ def test_text_is_previewed_as_other_texts_are(admin_client: Client, edition: Edi
 def out(admin_client: Client, edition: Edition) -> Release:
     """A release that is out, with two lines; the first has a note."""
     notes = {"lines-note-room:session:s1": "Up"}
-    admin_client.post(ADD, sent(page(admin_client), edition, **notes))
+    admin_client.post(ADD, form_data(get_page(admin_client), edition, **notes))
     return Release.objects.get(number=2)
 
 
-def shown_form(client: Client, release: Release) -> dict[str, Any]:
+def release_form_data(client: Client, release: Release) -> dict[str, Any]:
     """What the form of a release sends as it is shown."""
-    form = client.get(change(release)).content.decode()
+    form = client.get(change_address(release)).content.decode()
     pairs = re.findall(r'name="((?:published_at|lines-)[^"]*)"(?: class="\w+")? value="([^"]*)"', form)
     kept = re.findall(r'name="lines" value="([^"]+)" checked', form)
     return {"title": "", "text": "", **dict(pairs), "lines": kept}
 
 
-def change(release: Release) -> str:
+def change_address(release: Release) -> str:
     return f"/admin/schedule/release/{release.pk}/change/"
 
 
-def told_notes(release: Release) -> dict[str, str]:
+def stored_notes(release: Release) -> dict[str, str]:
     rows = map(ProgramChange.read, Release.objects.get(pk=release.pk).changes)
     return {one.line: one.note for one in rows}
 
@@ -110,45 +110,45 @@ ROOM, OFF = "room:session:s1", "cancelled:session:s2"
 
 
 def test_note_of_another_chair_stays_beside_ones_own(admin_client: Client, out: Release) -> None:
-    first, second = shown_form(admin_client, out), shown_form(admin_client, out)
-    admin_client.post(change(out), {**first, f"lines-note-{ROOM}": "Two floors up"})
-    admin_client.post(change(out), {**second, f"lines-note-{OFF}": "Ill"})
+    first, second = release_form_data(admin_client, out), release_form_data(admin_client, out)
+    admin_client.post(change_address(out), {**first, f"lines-note-{ROOM}": "Two floors up"})
+    admin_client.post(change_address(out), {**second, f"lines-note-{OFF}": "Ill"})
 
-    assert told_notes(out) == {ROOM: "Two floors up", OFF: "Ill"}
+    assert stored_notes(out) == {ROOM: "Two floors up", OFF: "Ill"}
 
 
 @pytest.mark.parametrize("mine", [{f"lines-note-{ROOM}": "Down"}, {"lines": [OFF]}])
 def test_note_changed_by_two_is_asked_about(admin_client: Client, out: Release, mine: dict[str, Any]) -> None:
-    stale = shown_form(admin_client, out)
-    admin_client.post(change(out), {**stale, f"lines-note-{ROOM}": "Two floors up"})
-    answer = admin_client.post(change(out), {**stale, **mine})
-    kept = told_notes(out)
-    admin_client.post(change(out), {**stale, **mine, f"lines-was-{ROOM}": "Two floors up"})
+    stale = release_form_data(admin_client, out)
+    admin_client.post(change_address(out), {**stale, f"lines-note-{ROOM}": "Two floors up"})
+    answer = admin_client.post(change_address(out), {**stale, **mine})
+    kept = stored_notes(out)
+    admin_client.post(change_address(out), {**stale, **mine, f"lines-was-{ROOM}": "Two floors up"})
 
     assert "in the meantime: “Two floors up”. Save again to replace it." in answer.content.decode()
     assert f'name="lines-was-{ROOM}" value="Two floors up"' in answer.content.decode()
-    assert (kept, told_notes(out)) == (
+    assert (kept, stored_notes(out)) == (
         {ROOM: "Two floors up", OFF: ""},
         {OFF: ""} if "lines" in mine else {ROOM: "Down", OFF: ""},
     )
 
 
 def test_note_that_is_too_long_is_refused_in_words(admin_client: Client, edition: Edition) -> None:
-    data = sent(page(admin_client), edition, **{"lines-note-room:session:s1": "x" * 501})
+    data = form_data(get_page(admin_client), edition, **{"lines-note-room:session:s1": "x" * 501})
     answer = admin_client.post(ADD, data)
 
     assert "A note has at most 500 characters." in answer.content.decode()
     assert Release.objects.count() == 1
 
 
-def lines(release: Release) -> list[str]:
+def line_names(release: Release) -> list[str]:
     return [ProgramChange.read(row).line for row in release.changes]
 
 
 def test_page_lists_what_changed_in_words_and_in_the_editions_zone(
     admin_client: Client, edition: Edition
 ) -> None:
-    shown = page(admin_client)
+    shown = get_page(admin_client)
 
     assert "New room: session “Session 1”; Tue 6 Apr, 08:00 to 09:00 PDT, Hall A → Tue 6 Apr" in shown
     assert "Canceled: session “Session 2”" in shown
@@ -159,35 +159,37 @@ def test_page_lists_what_changed_in_words_and_in_the_editions_zone(
 def test_release_is_announced_with_its_words_and_without_lines_left_out(
     admin_client: Client, edition: Edition
 ) -> None:
-    data = sent(page(admin_client), edition, title="Rooms", text="*Sorry.*", lines=["room:session:s1"])
+    data = form_data(
+        get_page(admin_client), edition, title="Rooms", text="*Sorry.*", lines=["room:session:s1"]
+    )
     assert admin_client.post(ADD, data).status_code == 302
     release = Release.objects.get(number=2)
 
-    assert (release.title, release.text, lines(release)) == ("Rooms", "*Sorry.*", ["room:session:s1"])
+    assert (release.title, release.text, line_names(release)) == ("Rooms", "*Sorry.*", ["room:session:s1"])
     assert "Rooms" in admin_client.get("/2021/changes/").content.decode()
-    assert "Nothing changed since release 2" in page(admin_client)
+    assert "Nothing changed since release 2" in get_page(admin_client)
 
 
 def test_release_is_not_announced_when_the_program_changed_meanwhile(
     admin_client: Client, edition: Edition
 ) -> None:
-    data = sent(page(admin_client), edition, title="Rooms")
+    data = form_data(get_page(admin_client), edition, title="Rooms")
     Session.objects.filter(uid="s2").update(status="published")
     answer = admin_client.post(ADD, data)
 
     assert Release.objects.count() == 1
     assert "Review the changes again" in answer.content.decode()
     assert 'value="Rooms"' in answer.content.decode()
-    data = sent(answer.content.decode(), edition, title="Rooms")
+    data = form_data(answer.content.decode(), edition, title="Rooms")
     assert admin_client.post(ADD, data).status_code == 302
-    assert lines(Release.objects.get(number=2)) == ["room:session:s1"]
+    assert line_names(Release.objects.get(number=2)) == ["room:session:s1"]
 
 
 def test_first_release_offers_its_words(admin_client: Client) -> None:
     edition = make.make_edition()
     make.make_paper(edition)
-    shown = page(admin_client)
-    data = sent(shown, edition, title="The program is public", text="1 paper.")
+    shown = get_page(admin_client)
+    data = form_data(shown, edition, title="The program is public", text="1 paper.")
     admin_client.post(ADD, data)
 
     assert 'value="The program is public"' in shown
@@ -198,7 +200,7 @@ def test_first_release_offers_its_words(admin_client: Client) -> None:
 def test_program_that_is_not_public_is_not_announced(admin_client: Client) -> None:
     edition = make.make_edition(papers_public_from=None, schedule_public_from=None)
     make.make_session(edition)
-    shown = page(admin_client)
+    shown = get_page(admin_client)
     admin_client.post(ADD, {"edition": edition.pk, "seen": "x"})
 
     assert "nothing to announce" in shown

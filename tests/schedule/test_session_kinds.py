@@ -19,7 +19,7 @@ from content.history.revert import undo
 from schedule.models import Presentation, Session, SessionKind
 from schedule.session_kinds import kind_choices
 from tests import factories as make
-from tests.posted import act, address, at, formset
+from tests.posted import address, date_and_time, formset, run_action
 from tests.schedule.reading import fetch, read
 
 pytestmark = pytest.mark.django_db
@@ -254,7 +254,7 @@ def test_form_offers_the_kinds_of_its_conference(
     make.make_session_kind(make.make_conference(slug="other"), "Hackathon")
     session = make.make_session(edition)
     page = admin_client.get(address(session, "change")).text
-    times = at("start", "2021-04-06", "09:00") | at("end", "2021-04-06", "10:00")
+    times = date_and_time("start", "2021-04-06", "09:00") | date_and_time("end", "2021-04-06", "10:00")
     fields = {"kind": "bof", "status": "published", "title": "Renamed", **times}
     sent = {**fields, **formset("roles"), **formset("presentations"), "edition": edition.pk}
     answer = admin_client.post(address(session, "change"), sent)
@@ -275,7 +275,7 @@ def test_list_is_narrowed_to_an_own_kind(edition: Edition, bof: SessionKind, adm
 
 def test_action_sets_the_kind(edition: Edition, bof: SessionKind, admin_client: Client) -> None:
     rows = [make.make_session(edition) for _ in range(3)]
-    page = act(admin_client, "set_kind", rows, kind="bof")
+    page = run_action(admin_client, "set_kind", rows, kind="bof")
 
     assert "Kind set for 3 sessions." in page
     assert {copies(row) for row in rows} == {("bof", "oral", "Birds of a feather")}

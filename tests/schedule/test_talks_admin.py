@@ -13,7 +13,7 @@ from content.history import ChangeSet
 from schedule.models import Presentation, Session
 from tests.factories import MORNING, make_edition, make_paper, make_presentation, make_session
 from tests.schedule.reading import read
-from tests.schedule.sittings import fields_of, resolved
+from tests.schedule.sittings import fields_of, resolve_conflicts
 
 pytestmark = pytest.mark.django_db
 MINUTE = timedelta(minutes=1)
@@ -33,11 +33,11 @@ def address(session: Session) -> str:
     return f"/admin/schedule/session/{session.pk}/talks/"
 
 
-def shown(client: Client, session: Session) -> dict[str, Any]:
+def page_fields(client: Client, session: Session) -> dict[str, Any]:
     return fields_of(client.get(address(session)), "talks")
 
 
-def sent(client: Client, session: Session, data: dict[str, Any], button: str, **more: Any) -> Any:
+def press_button(client: Client, session: Session, data: dict[str, Any], button: str, **more: Any) -> Any:
     return client.post(address(session), {**data, f"_{button}": "1", **more}, follow=True)
 
 
@@ -49,7 +49,7 @@ def field(session: Session, title: str, name: str) -> str:
     return f"t{talk(session, title).pk}-{name}"
 
 
-def stored(session: Session) -> list[tuple[str, str]]:
+def stored_times(session: Session) -> list[tuple[str, str]]:
     """Return the presentations in order with their times in the edition's zone."""
     zone = session.edition.zone
     return [
@@ -59,8 +59,8 @@ def stored(session: Session) -> list[tuple[str, str]]:
 
 
 def test_talks_are_spread_then_edited_then_saved_at_once(admin_client: Client, session: Session) -> None:
-    page = sent(admin_client, session, shown(admin_client, session), "spread")
-    assert stored(session)[0] == ("A", "- -")
+    page = press_button(admin_client, session, page_fields(admin_client, session), "spread")
+    assert stored_times(session)[0] == ("A", "- -")
     assert [row.in_words(row.after) for row in page.context["rows"]] == [
         "08:00 – 08:20",
         "08:20 – 08:40",
@@ -68,8 +68,10 @@ def test_talks_are_spread_then_edited_then_saved_at_once(admin_client: Client, s
         "–",
     ]
     sets = ChangeSet.objects.count()
-    sent(admin_client, session, fields_of(page, "talks"), "save", **{field(session, "C", "start"): "08:45"})
-    assert stored(session) == [
+    press_button(
+        admin_client, session, fields_of(page, "talks"), "save", **{field(session, "C", "start"): "08:45"}
+    )
+    assert stored_times(session) == [
         ("A", "08:00 08:20"),
         ("B", "08:20 08:40"),
         ("C", "08:45 09:00"),
@@ -79,8 +81,8 @@ def test_talks_are_spread_then_edited_then_saved_at_once(admin_client: Client, s
 
 
 def test_minutes_gaps_and_pauses_are_asked_for(admin_client: Client, session: Session) -> None:
-    data = shown(admin_client, session) | {"since": "08:10", "minutes": "10", "gap": "2"}
-    page = sent(admin_client, session, data, "spread", **{field(session, "A", "pause"): "8"})
+    data = page_fields(admin_client, session) | {"since": "08:10", "minutes": "10", "gap": "2"}
+    page = press_button(admin_client, session, data, "spread", **{field(session, "A", "pause"): "8"})
     assert [row.in_words(row.after) for row in page.context["rows"]][:3] == [
         "08:10 – 08:20",
         "08:30 – 08:40",
@@ -90,8 +92,8 @@ def test_minutes_gaps_and_pauses_are_asked_for(admin_client: Client, session: Se
 
 
 def test_session_too_short_says_how_much_is_missing(admin_client: Client, session: Session) -> None:
-    data = shown(admin_client, session) | {"until": "08:02"}
-    page = sent(admin_client, session, data, "spread")
+    data = page_fields(admin_client, session) | {"until": "08:02"}
+    page = press_button(admin_client, session, data, "spread")
     assert "There are 2 minutes, and 3 are needed for a minute each." in page.text
 
 
@@ -100,24 +102,24 @@ def test_talks_over_midnight_and_at_night_of_changing_clocks(admin_client: Clien
     night = make_session(edition, start=datetime(2027, 3, 27, 22, 30, tzinfo=UTC), minutes=240)
     for title in ("A", "B"):
         make_presentation(night, title=title)
-    page = sent(admin_client, night, shown(admin_client, night), "spread")
-    sent(admin_client, night, fields_of(page, "talks"), "save")
-    assert stored(night) == [("A", "23:30 01:30"), ("B", "01:30 04:30")]
+    page = press_button(admin_client, night, page_fields(admin_client, night), "spread")
+    press_button(admin_client, night, fields_of(page, "talks"), "save")
+    assert stored_times(night) == [("A", "23:30 01:30"), ("B", "01:30 04:30")]
     assert talk(night, "B").end == night.end
 
 
 def test_order_follows_the_numbers_with_ties(admin_client: Client, session: Session) -> None:
-    data = shown(admin_client, session) | {field(session, "C", "place"): "1"}
-    sent(admin_client, session, data, "save")
-    assert [title for title, _ in stored(session)] == ["C", "A", "B", "Off"]
+    data = page_fields(admin_client, session) | {field(session, "C", "place"): "1"}
+    press_button(admin_client, session, data, "save")
+    assert [title for title, _ in stored_times(session)] == ["C", "A", "B", "Off"]
     assert [row.position for row in session.presentations.order_by("position")] == [1, 2, 3, 4]
 
 
 def test_reordered_talks_are_spread_in_their_new_order(admin_client: Client, session: Session) -> None:
-    data = shown(admin_client, session) | {field(session, "C", "place"): "1"}
-    page = sent(admin_client, session, data, "spread")
-    sent(admin_client, session, fields_of(page, "talks"), "save")
-    assert stored(session)[:2] == [("C", "08:00 08:20"), ("A", "08:20 08:40")]
+    data = page_fields(admin_client, session) | {field(session, "C", "place"): "1"}
+    page = press_button(admin_client, session, data, "spread")
+    press_button(admin_client, session, fields_of(page, "talks"), "save")
+    assert stored_times(session)[:2] == [("C", "08:00 08:20"), ("A", "08:20 08:40")]
 
 
 @pytest.fixture
@@ -154,40 +156,43 @@ def test_moved_talk_gets_the_time_that_is_asked_for(
     expected: list[tuple[str, str]],
     is_checked_first: bool,
 ) -> None:
-    data = shown(admin_client, timed) | {"moving": moving}
+    data = page_fields(admin_client, timed) | {"moving": moving}
     data |= {field(timed, title, "place"): str(place) for title, place in places.items()}
     if is_checked_first:
-        data = fields_of(sent(admin_client, timed, data, "check"), "talks")
-    sent(admin_client, timed, data, "save")
-    assert stored(timed)[:3] == expected
+        data = fields_of(press_button(admin_client, timed, data, "check"), "talks")
+    press_button(admin_client, timed, data, "save")
+    assert stored_times(timed)[:3] == expected
 
 
 def test_preview_and_public_page_show_the_same_times(
     admin_client: Client, client: Client, timed: Session
 ) -> None:
-    data = shown(admin_client, timed) | {field(timed, "C", "place"): "1"}
-    page = sent(admin_client, timed, data, "check")
+    data = page_fields(admin_client, timed) | {field(timed, "C", "place"): "1"}
+    page = press_button(admin_client, timed, data, "check")
     seen = [(row.talk.title, row.clock) for row in page.context["visible"] if row.clock]
     assert seen == [
         ("C", "08:00 – 08:25"),
         ("A", "08:30 – 08:50"),
         ("B", "08:50 – 09:00"),
     ]
-    sent(admin_client, timed, fields_of(page, "talks"), "save")
+    press_button(admin_client, timed, fields_of(page, "talks"), "save")
     public = re.findall(r"([0-9:]{5}) to ([0-9:]{5}) PDT ([A-C])\b", read(client, timed.get_absolute_url()))
     assert [(title, f"{since} – {until}") for since, until, title in public] == seen
 
 
 def test_order_that_visitors_do_not_see_is_said(admin_client: Client, timed: Session) -> None:
-    data = shown(admin_client, timed) | {field(timed, "C", "place"): "1", "moving": "order"}
-    page = sent(admin_client, timed, data, "save")
+    data = page_fields(admin_client, timed) | {field(timed, "C", "place"): "1", "moving": "order"}
+    page = press_button(admin_client, timed, data, "save")
     assert "Nothing changed for visitors: they see presentations in order of time." in page.text
 
 
 def test_moved_time_meets_the_time_that_somebody_else_gave(admin_client: Client, timed: Session) -> None:
-    data = shown(admin_client, timed) | {field(timed, "A", "place"): "2", field(timed, "B", "place"): "1"}
+    data = page_fields(admin_client, timed) | {
+        field(timed, "A", "place"): "2",
+        field(timed, "B", "place"): "1",
+    }
     Presentation.objects.filter(title="B").update(start=MORNING + 30 * MINUTE)
-    page = sent(admin_client, timed, data, "save")
+    page = press_button(admin_client, timed, data, "save")
     assert page.status_code == 409
     assert [(one["theirs"], one["mine"]) for one in page.context["differences"]] == [
         ("08:30 – 08:35", "08:00 – 08:05")
@@ -195,19 +200,19 @@ def test_moved_time_meets_the_time_that_somebody_else_gave(admin_client: Client,
 
 
 def test_order_of_the_other_chair_keeps_the_times(admin_client: Client, timed: Session) -> None:
-    mine = shown(admin_client, timed) | {field(timed, "C", "place"): "1"}
-    theirs = shown(admin_client, timed) | {field(timed, "B", "place"): "1", "moving": "order"}
-    sent(admin_client, timed, theirs, "save")
-    page = sent(admin_client, timed, mine, "save")
-    admin_client.post(address(timed), resolved(page, order="theirs"))
-    assert stored(timed)[:3] == [("B", "08:25 08:35"), ("A", "08:00 08:20"), ("C", "08:35 09:00")]
+    mine = page_fields(admin_client, timed) | {field(timed, "C", "place"): "1"}
+    theirs = page_fields(admin_client, timed) | {field(timed, "B", "place"): "1", "moving": "order"}
+    press_button(admin_client, timed, theirs, "save")
+    page = press_button(admin_client, timed, mine, "save")
+    admin_client.post(address(timed), resolve_conflicts(page, order="theirs"))
+    assert stored_times(timed)[:3] == [("B", "08:25 08:35"), ("A", "08:00 08:20"), ("C", "08:35 09:00")]
 
 
 def test_times_are_cleared(admin_client: Client, session: Session) -> None:
     session.presentations.update(start=MORNING, end=MORNING + MINUTE)
-    page = sent(admin_client, session, shown(admin_client, session), "clear")
-    sent(admin_client, session, fields_of(page, "talks"), "save")
-    assert {times for _, times in stored(session)} == {"- -"}
+    page = press_button(admin_client, session, page_fields(admin_client, session), "clear")
+    press_button(admin_client, session, fields_of(page, "talks"), "save")
+    assert {times for _, times in stored_times(session)} == {"- -"}
 
 
 @pytest.mark.parametrize(
@@ -221,61 +226,61 @@ def test_times_are_cleared(admin_client: Client, session: Session) -> None:
 def test_nothing_is_saved_if_one_is_wrong(
     admin_client: Client, session: Session, name: str, value: str, problem: str
 ) -> None:
-    data = shown(admin_client, session) | {field(session, "A", "start"): "08:05"}
+    data = page_fields(admin_client, session) | {field(session, "A", "start"): "08:05"}
     data |= {field(session, "B", "start"): "08:00", field(session, "B", name): value}
-    page = sent(admin_client, session, data, "save")
+    page = press_button(admin_client, session, data, "save")
     assert problem in page.text
-    assert stored(session)[:2] == [("A", "- -"), ("B", "- -")]
+    assert stored_times(session)[:2] == [("A", "- -"), ("B", "- -")]
 
 
 def test_clash_shows_before_saving(admin_client: Client, session: Session) -> None:
-    data = shown(admin_client, session) | {
+    data = page_fields(admin_client, session) | {
         field(session, "A", "start"): "10:00",
         field(session, "A", "end"): "11:00",
     }
-    page = sent(admin_client, session, data, "check")
+    page = press_button(admin_client, session, data, "check")
     assert "is outside its session" in page.text
     assert [one["is_new"] for one in page.context["clashes"]] == [True]
 
 
 def test_second_chair_is_shown_both_versions(admin_client: Client, session: Session) -> None:
-    data = shown(admin_client, session) | {
+    data = page_fields(admin_client, session) | {
         field(session, "A", "start"): "08:05",
         field(session, "C", "place"): "1",
     }
     talk(session, "A").delete()
-    data_b = shown(admin_client, session) | {field(session, "B", "start"): "08:30"}
+    data_b = page_fields(admin_client, session) | {field(session, "B", "start"): "08:30"}
     Presentation.objects.filter(title="B").update(start=MORNING + 10 * MINUTE)
-    page = sent(admin_client, session, data_b, "save")
+    page = press_button(admin_client, session, data_b, "save")
     assert page.status_code == 409
     assert [(one["theirs"], one["mine"]) for one in page.context["differences"]] == [
         ("08:10 – …", "08:30 – …")
     ]
-    admin_client.post(address(session), resolved(page, **{f"t{talk(session, 'B').pk}": "mine"}))
-    assert ("B", "08:30 -") in stored(session)
-    sent(admin_client, session, data, "save")
-    assert [title for title, _ in stored(session)] == ["C", "B", "Off"]
+    admin_client.post(address(session), resolve_conflicts(page, **{f"t{talk(session, 'B').pk}": "mine"}))
+    assert ("B", "08:30 -") in stored_times(session)
+    press_button(admin_client, session, data, "save")
+    assert [title for title, _ in stored_times(session)] == ["C", "B", "Off"]
 
 
 def test_two_orders_are_shown_side_by_side(admin_client: Client, session: Session) -> None:
     first, second = (
-        shown(admin_client, session) | {field(session, title, "place"): "1"} for title in ("B", "C")
+        page_fields(admin_client, session) | {field(session, title, "place"): "1"} for title in ("B", "C")
     )
-    sent(admin_client, session, first, "save")
-    page = sent(admin_client, session, second, "save")
+    press_button(admin_client, session, first, "save")
+    page = press_button(admin_client, session, second, "save")
     assert page.status_code == 409
     theirs, mine = (page.context["differences"][0][side].split("\n") for side in ("theirs", "mine"))
     assert (theirs[:2], mine[:2]) == (["1. B", "2. A"], ["1. C", "2. A"])
-    admin_client.post(address(session), resolved(page, order="theirs"))
-    assert [title for title, _ in stored(session)] == ["B", "A", "C", "Off"]
+    admin_client.post(address(session), resolve_conflicts(page, order="theirs"))
+    assert [title for title, _ in stored_times(session)] == ["B", "A", "C", "Off"]
 
 
 def test_saved_times_are_taken_back(admin_client: Client, session: Session) -> None:
-    data = shown(admin_client, session) | {field(session, "C", "place"): "1"}
-    page = sent(admin_client, session, data, "spread")
-    saved = sent(admin_client, session, fields_of(page, "talks"), "save")
+    data = page_fields(admin_client, session) | {field(session, "C", "place"): "1"}
+    page = press_button(admin_client, session, data, "spread")
+    saved = press_button(admin_client, session, fields_of(page, "talks"), "save")
     admin_client.post(saved.context["saved"]["undo"])
-    assert stored(session) == [("A", "- -"), ("B", "- -"), ("C", "- -"), ("Off", "- -")]
+    assert stored_times(session) == [("A", "- -"), ("B", "- -"), ("C", "- -"), ("Off", "- -")]
 
 
 @pytest.mark.parametrize("rows", [1, 3])

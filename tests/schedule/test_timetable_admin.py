@@ -44,12 +44,12 @@ def session(edition: Edition, hall: Room) -> Session:
     return make_session(edition, title="First", room=hall)
 
 
-def shown(client: Client, **asked: Any) -> dict[str, Any]:
+def page_fields(client: Client, **asked: Any) -> dict[str, Any]:
     """Return what the page of the day would send."""
     return fields_of(client.get(PAGE, {"day": "2021-04-06", **asked}))
 
 
-def moved(session: Session, **values: Any) -> dict[str, Any]:
+def move_fields(session: Session, **values: Any) -> dict[str, Any]:
     return {f"s{session.pk}-{name}": str(value) for name, value in values.items()}
 
 
@@ -57,7 +57,7 @@ def save(client: Client, sent: dict[str, Any], **more: Any) -> Any:
     return client.post(PAGE, {**sent, "_save": "1"}, follow=True, **more)
 
 
-def stands(session: Session) -> tuple[str, str, str]:
+def stored_placement(session: Session) -> tuple[str, str, str]:
     """Return where a session is stored, in the edition's zone."""
     session.refresh_from_db()
     zone = session.edition.zone
@@ -69,13 +69,13 @@ def stands(session: Session) -> tuple[str, str, str]:
 
 
 def test_page_shows_the_day_in_the_editions_zone(admin_client: Client, session: Session) -> None:
-    sent = shown(admin_client)
+    sent = page_fields(admin_client)
     assert sent.keys() >= {"csrfmiddlewaretoken", "_seen"}
     assert {name: value for name, value in sent.items() if name not in ("csrfmiddlewaretoken", "_seen")} == {
         "edition": str(session.edition_id),
         "day": "2021-04-06",
         "minutes": "",
-        **moved(session, day="2021-04-06", start="08:00", end="09:00", room=session.room_id),
+        **move_fields(session, day="2021-04-06", start="08:00", end="09:00", room=session.room_id),
     }
 
 
@@ -135,14 +135,14 @@ def test_page_asks_the_same_number_of_queries(admin_client: Client, edition: Edi
 
 def test_moves_of_a_sitting_are_one_act(admin_client: Client, session: Session, hall: Room) -> None:
     other, foyer = make_session(session.edition, title="Other"), make_room(session.edition, "Foyer")
-    sent = shown(admin_client)
-    sent |= moved(session, start="10:30", end="11:15", room=foyer.pk)
-    sent |= moved(other, day="2021-04-07", room=hall.pk)
+    sent = page_fields(admin_client)
+    sent |= move_fields(session, start="10:30", end="11:15", room=foyer.pk)
+    sent |= move_fields(other, day="2021-04-07", room=hall.pk)
     before = ChangeSet.objects.count()
     page = save(admin_client, sent)
 
-    assert stands(session) == ("06 10:30", "06 11:15", "Foyer")
-    assert stands(other) == ("07 08:00", "07 09:00", "Hall A")
+    assert stored_placement(session) == ("06 10:30", "06 11:15", "Foyer")
+    assert stored_placement(other) == ("07 08:00", "07 09:00", "Hall A")
     assert ChangeSet.objects.count() == before + 1
     last = ChangeSet.objects.latest("pk")
     assert (last.origin, last.user_name, last.rows.count()) == ("action", "admin", 2)
@@ -152,7 +152,10 @@ def test_moves_of_a_sitting_are_one_act(admin_client: Client, session: Session, 
 def test_presentations_with_times_of_their_own_move_along(admin_client: Client, session: Session) -> None:
     timed = make_presentation(session, start=MORNING + HOUR / 4, end=MORNING + HOUR / 2)
     loose = make_presentation(session)
-    save(admin_client, shown(admin_client) | moved(session, day="2021-04-07", start="09:00", end="10:00"))
+    save(
+        admin_client,
+        page_fields(admin_client) | move_fields(session, day="2021-04-07", start="09:00", end="10:00"),
+    )
     timed.refresh_from_db()
     loose.refresh_from_db()
 
@@ -163,72 +166,81 @@ def test_presentations_with_times_of_their_own_move_along(admin_client: Client, 
 
 def test_longer_session_leaves_its_presentations(admin_client: Client, session: Session) -> None:
     talk = make_presentation(session, start=MORNING, end=MORNING + HOUR / 2)
-    save(admin_client, shown(admin_client) | moved(session, end="10:00"))
+    save(admin_client, page_fields(admin_client) | move_fields(session, end="10:00"))
     talk.refresh_from_db()
 
-    assert stands(session) == ("06 08:00", "06 10:00", "Hall A")
+    assert stored_placement(session) == ("06 08:00", "06 10:00", "Hall A")
     assert (talk.start, talk.end) == (MORNING, MORNING + HOUR / 2)
 
 
 def test_parts_move_along_if_asked_to(admin_client: Client, session: Session, hall: Room) -> None:
     part = make_session(session.edition, parent=session, room=hall, minutes=30, start=MORNING + HOUR / 2)
     foyer = make_room(session.edition, "Foyer")
-    sent = shown(admin_client) | moved(session, day="2021-04-08", room=foyer.pk)
+    sent = page_fields(admin_client) | move_fields(session, day="2021-04-08", room=foyer.pk)
     assert sent[f"s{session.pk}-parts"] == "on"
     save(admin_client, sent)
-    assert stands(part) == ("08 08:30", "08 09:00", "Foyer")
-    sent = shown(admin_client, day="2021-04-08") | moved(session, start="10:00", end="11:00")
+    assert stored_placement(part) == ("08 08:30", "08 09:00", "Foyer")
+    sent = page_fields(admin_client, day="2021-04-08") | move_fields(session, start="10:00", end="11:00")
     del sent[f"s{session.pk}-parts"]
     save(admin_client, sent)
-    assert (stands(session)[0], stands(part)[0]) == ("08 10:00", "08 08:30")
+    assert (stored_placement(session)[0], stored_placement(part)[0]) == ("08 10:00", "08 08:30")
 
 
 def test_page_brings_the_parts_on_other_days(admin_client: Client, session: Session, hall: Room) -> None:
     part = make_session(session.edition, parent=session, room=hall, start=MORNING + timedelta(days=1))
     page = admin_client.get(PAGE)
-    save(admin_client, fields_of(page) | moved(session, day="2021-04-07"))
+    save(admin_client, fields_of(page) | move_fields(session, day="2021-04-07"))
 
     assert [row.session for row in page.context["elsewhere"]] == [part]
-    assert stands(part)[:2] == ("08 08:00", "08 09:00")
+    assert stored_placement(part)[:2] == ("08 08:00", "08 09:00")
 
 
 def test_moves_are_carried_from_day_to_day(admin_client: Client, session: Session) -> None:
     other = make_session(session.edition, title="Other", start=MORNING + timedelta(days=1))
     page = admin_client.post(
-        PAGE, shown(admin_client) | moved(session, start="11:00", end="12:00") | {"_show": "2021-04-07"}
+        PAGE,
+        page_fields(admin_client)
+        | move_fields(session, start="11:00", end="12:00")
+        | {"_show": "2021-04-07"},
     )
     assert [row.session for row in page.context["rows"]] == [other]
     assert [row.session for row in page.context["elsewhere"]] == [session]
-    save(admin_client, fields_of(page) | moved(other, start="07:00"))
-    assert (stands(session)[0], stands(other)[0]) == ("06 11:00", "07 07:00")
+    save(admin_client, fields_of(page) | move_fields(other, start="07:00"))
+    assert (stored_placement(session)[0], stored_placement(other)[0]) == ("06 11:00", "07 07:00")
 
 
 def test_chosen_sessions_are_shifted_with_what_is_in_them(admin_client: Client, session: Session) -> None:
     part = make_session(session.edition, parent=session, minutes=30)
     other = make_session(session.edition, title="Other")
-    sent = shown(admin_client) | {"pick": [str(session.pk)], "minutes": "-45", "_shift": "1"}
+    sent = page_fields(admin_client) | {"pick": [str(session.pk)], "minutes": "-45", "_shift": "1"}
     page = admin_client.post(PAGE, sent)
     assert page.context["moved_count"] == 2
     save(admin_client, fields_of(page))
-    assert [stands(one)[0] for one in (session, part, other)] == ["06 07:15", "06 07:15", "06 08:00"]
+    assert [stored_placement(one)[0] for one in (session, part, other)] == [
+        "06 07:15",
+        "06 07:15",
+        "06 08:00",
+    ]
 
 
 def test_shift_over_midnight_goes_to_the_next_day(admin_client: Client, session: Session) -> None:
-    sent = shown(admin_client) | {"pick": [str(session.pk)], "minutes": "1200", "_shift": "1"}
+    sent = page_fields(admin_client) | {"pick": [str(session.pk)], "minutes": "1200", "_shift": "1"}
     page = admin_client.post(PAGE, sent)
     assert page.context["elsewhere"][0].values["day"] == "2021-04-07"
     save(admin_client, fields_of(page))
-    assert stands(session)[:2] == ("07 04:00", "07 05:00")
+    assert stored_placement(session)[:2] == ("07 04:00", "07 05:00")
 
 
 def test_shift_asks_for_sessions_and_minutes(admin_client: Client, session: Session) -> None:
     for more in ({}, {"pick": [str(session.pk)]}, {"minutes": "5"}, {"pick": ["x"], "minutes": "99999"}):
-        page = admin_client.post(PAGE, {**shown(admin_client), **more, "_shift": "1"})
+        page = admin_client.post(PAGE, {**page_fields(admin_client), **more, "_shift": "1"})
         assert "Choose sessions, and enter the number of minutes to shift them." in page.text
 
 
 def test_move_is_taken_back_before_saving(admin_client: Client, session: Session) -> None:
-    page = admin_client.post(PAGE, {**shown(admin_client), **moved(session, start="07:00"), "_check": "1"})
+    page = admin_client.post(
+        PAGE, {**page_fields(admin_client), **move_fields(session, start="07:00"), "_check": "1"}
+    )
     assert page.context["moved_count"] == 1
     page = admin_client.post(PAGE, {**fields_of(page), "_reset": str(session.pk)})
     assert page.context["moved_count"] == 0
@@ -252,27 +264,27 @@ def test_nothing_is_saved_if_one_move_is_wrong(
     admin_client: Client, session: Session, values: Any, problem: str
 ) -> None:
     other = make_session(session.edition, title="Other")
-    before = stands(session), stands(other)
-    sent = shown(admin_client) | moved(other, start="07:00") | moved(session, **values)
+    before = stored_placement(session), stored_placement(other)
+    sent = page_fields(admin_client) | move_fields(other, start="07:00") | move_fields(session, **values)
     page = save(admin_client, sent)
 
     assert problem in page.text
     assert "1 session can’t be moved there. Nothing was saved" in page.text
-    assert (stands(session), stands(other)) == before
+    assert (stored_placement(session), stored_placement(other)) == before
     assert page.context["moved_count"] == 1
 
 
 def test_room_of_another_edition_is_refused(admin_client: Client, session: Session) -> None:
     foreign = make_room(make_edition(2022))
-    sent = shown(admin_client, edition=session.edition_id) | moved(session, room=foreign.pk)
+    sent = page_fields(admin_client, edition=session.edition_id) | move_fields(session, room=foreign.pk)
     assert "This room no longer exists." in save(admin_client, sent).text
-    assert stands(session)[2] == "Hall A"
+    assert stored_placement(session)[2] == "Hall A"
 
 
 def test_skipped_hour_is_told(admin_client: Client) -> None:
     edition = make_edition(timezone="Europe/Berlin", start_date="2027-03-27", end_date="2027-03-28")
     session = make_session(edition, start=datetime(2027, 3, 27, 20, tzinfo=UTC), minutes=30)
-    sent = shown(admin_client, day="2027-03-27") | moved(session, start="02:15", end="03:30")
+    sent = page_fields(admin_client, day="2027-03-27") | move_fields(session, start="02:15", end="03:30")
     assert "and skip" in save(admin_client, sent).text
 
 
@@ -280,8 +292,10 @@ def test_sitting_needs_the_right_to_change(client: Client, session: Session) -> 
     client.force_login(make_staff("view_session", "view_edition"))
     page = client.get(PAGE)
     assert [row.is_fixed for row in page.context["rows"]] == [True]
-    assert save(client, {"edition": session.edition_id} | moved(session, start="07:00")).status_code == 403
-    assert stands(session)[0] == "06 08:00"
+    assert (
+        save(client, {"edition": session.edition_id} | move_fields(session, start="07:00")).status_code == 403
+    )
+    assert stored_placement(session)[0] == "06 08:00"
 
 
 def test_session_chair_moves_nothing(client: Client, session: Session, django_user_model: Any) -> None:
@@ -289,8 +303,10 @@ def test_session_chair_moves_nothing(client: Client, session: Session, django_us
     Membership.objects.create(user=user, edition=session.edition, role=Role.SESSION_CHAIR)
     client.force_login(user)
     assert client.get(PAGE).status_code == 403
-    assert save(client, {"edition": session.edition_id} | moved(session, start="07:00")).status_code == 404
-    assert stands(session)[0] == "06 08:00"
+    assert (
+        save(client, {"edition": session.edition_id} | move_fields(session, start="07:00")).status_code == 404
+    )
+    assert stored_placement(session)[0] == "06 08:00"
 
 
 def test_editor_moves_what_is_in_the_own_edition(
@@ -301,11 +317,11 @@ def test_editor_moves_what_is_in_the_own_edition(
     Membership.objects.create(user=user, edition=session.edition, role=Role.EDITOR)
     client.force_login(user)
     assert client.get(PAGE, {"edition": foreign.edition_id}).status_code == 404
-    sent = shown(client) | moved(session, start="07:00")
-    sent |= moved(foreign, day="2021-04-06", start="07:00", end="09:00", room="")
+    sent = page_fields(client) | move_fields(session, start="07:00")
+    sent |= move_fields(foreign, day="2021-04-06", start="07:00", end="09:00", room="")
     assert "has been deleted" in save(client, sent).text
-    save(client, shown(client) | moved(session, start="07:00"))
-    assert (stands(session)[0], stands(foreign)[0]) == ("06 07:00", "06 08:00")
+    save(client, page_fields(client) | move_fields(session, start="07:00"))
+    assert (stored_placement(session)[0], stored_placement(foreign)[0]) == ("06 07:00", "06 08:00")
 
 
 def test_page_is_for_those_who_may_see_sessions(client: Client, django_user_model: Any) -> None:
@@ -322,25 +338,27 @@ def test_save_takes_the_same_number_of_queries(admin_client: Client, edition: Ed
     sessions = [make_session(edition, room=make_room(edition)) for _ in range(rows)]
     for one in sessions:
         make_presentation(one, start=one.start)
-    sent = shown(admin_client)
+    sent = page_fields(admin_client)
     for one in sessions:
-        sent |= moved(one, start="10:00", end="11:00")
+        sent |= move_fields(one, start="10:00", end="11:00")
     with CaptureQueriesContext(connection) as queries:
         admin_client.post(PAGE, {**sent, "_save": "1"})
-    assert [stands(one)[0] for one in sessions] == ["06 10:00"] * rows
+    assert [stored_placement(one)[0] for one in sessions] == ["06 10:00"] * rows
     assert len(queries) == 35
 
 
 def test_all_of_it_is_taken_back(admin_client: Client, session: Session) -> None:
     talk = make_presentation(session, start=MORNING)
-    page = save(admin_client, shown(admin_client) | moved(session, start="10:00", end="11:00", room=""))
-    assert stands(session) == ("06 10:00", "06 11:00", "")
+    page = save(
+        admin_client, page_fields(admin_client) | move_fields(session, start="10:00", end="11:00", room="")
+    )
+    assert stored_placement(session) == ("06 10:00", "06 11:00", "")
     undo = page.context["saved"]["undo"]
     assert "reverted" in admin_client.get(undo).text
     back = admin_client.post(undo, follow=True)
     talk.refresh_from_db()
 
-    assert stands(session) == ("06 08:00", "06 09:00", "Hall A")
+    assert stored_placement(session) == ("06 08:00", "06 09:00", "Hall A")
     assert talk.start == MORNING
     assert back.redirect_chain == [(f"{PAGE}?edition={session.edition_id}", 302)]
     assert "2 rows reverted." in back.text
@@ -349,11 +367,11 @@ def test_all_of_it_is_taken_back(admin_client: Client, session: Session) -> None
 
 def test_session_that_was_changed_since_stays(admin_client: Client, session: Session) -> None:
     other = make_session(session.edition, title="Other")
-    sent = shown(admin_client) | moved(session, start="10:00", end="11:00")
-    page = save(admin_client, sent | moved(other, start="12:00", end="13:00"))
+    sent = page_fields(admin_client) | move_fields(session, start="10:00", end="11:00")
+    page = save(admin_client, sent | move_fields(other, start="12:00", end="13:00"))
     Session.objects.filter(pk=session.pk).update(end=MORNING + 5 * HOUR)
     back = admin_client.post(page.context["saved"]["undo"], follow=True)
-    assert (stands(session)[0], stands(other)[0]) == ("06 10:00", "06 08:00")
+    assert (stored_placement(session)[0], stored_placement(other)[0]) == ("06 10:00", "06 08:00")
     assert "1 row reverted. 1 stays unchanged." in back.text
 
 
@@ -374,7 +392,7 @@ def test_check_tells_what_moves_would_make_and_solve(admin_client: Client, sessi
     for one in (session, other):
         add_role(one, ada, "chair")
     add_role(third, ada, "chair")
-    sent = shown(admin_client) | moved(session, start="10:00", end="11:00")
+    sent = page_fields(admin_client) | move_fields(session, start="10:00", end="11:00")
     page = admin_client.post(PAGE, {**sent, "_check": "1"})
     told = [(one["clash"].message, one["is_new"]) for one in page.context["clashes"]]
 
@@ -386,26 +404,28 @@ def test_check_tells_what_moves_would_make_and_solve(admin_client: Client, sessi
         other.pk: 1,
         third.pk: 0,
     }
-    assert stands(session)[0] == "06 08:00"
+    assert stored_placement(session)[0] == "06 08:00"
 
 
 def test_endpoint_answers_for_the_page(admin_client: Client, session: Session) -> None:
     late = make_presentation(session, title="Late", start=MORNING, end=MORNING + HOUR)
     before = Presentation.objects.values().get(pk=late.pk)
-    sent = shown(admin_client) | moved(session, end="08:30")
+    sent = page_fields(admin_client) | move_fields(session, end="08:30")
     answer = admin_client.post(f"{PAGE}clashes/", sent).json()
     assert answer["sessions"] == {str(session.pk): 1}
     assert "ends before its last talk does" in answer["html"]
     assert (answer["errors"], answer["stale"]) == ({}, [])
     assert Presentation.objects.values().get(pk=late.pk) == before
-    wrong = admin_client.post(f"{PAGE}clashes/", shown(admin_client) | moved(session, end="")).json()
+    wrong = admin_client.post(
+        f"{PAGE}clashes/", page_fields(admin_client) | move_fields(session, end="")
+    ).json()
     assert wrong["errors"] == {str(session.pk): [["This field is required."]]}
     assert admin_client.get(f"{PAGE}clashes/").headers["Location"] == PAGE
 
 
 def test_own_times_move_along_in_what_is_checked(admin_client: Client, session: Session) -> None:
     make_presentation(session, start=MORNING, end=MORNING + HOUR)
-    sent = shown(admin_client) | moved(session, start="12:00", end="13:00")
+    sent = page_fields(admin_client) | move_fields(session, start="12:00", end="13:00")
     assert admin_client.post(f"{PAGE}clashes/", sent).json()["sessions"] == {}
 
 

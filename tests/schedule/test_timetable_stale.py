@@ -9,8 +9,8 @@ from django.test import Client
 from conference.models import Edition
 from schedule.models import Session
 from tests.factories import MORNING, make_room, make_session
-from tests.schedule.sittings import fields_of, resolved
-from tests.schedule.test_timetable_admin import PAGE, moved, save, shown, stands
+from tests.schedule.sittings import fields_of, resolve_conflicts
+from tests.schedule.test_timetable_admin import PAGE, move_fields, page_fields, save, stored_placement
 
 pytestmark = pytest.mark.django_db
 HOUR = timedelta(hours=1)
@@ -22,27 +22,27 @@ def sessions(edition: Edition) -> list[Session]:
     return [make_session(edition, title=title, room=make_room(edition, title)) for title in ("One", "Two")]
 
 
-def elsewhere(session: Session, hours: int, **fields: Any) -> None:
+def move_meanwhile(session: Session, hours: int, **fields: Any) -> None:
     """Move the session as another chair would, meanwhile."""
     start = MORNING + hours * HOUR
     Session.objects.filter(pk=session.pk).update(**{"start": start, "end": start + HOUR, **fields})
 
 
-def choices(page: Any) -> list[tuple[str, str, str]]:
+def conflicts_on(page: Any) -> list[tuple[str, str, str]]:
     """Return what the page asks: whose session, theirs, mine."""
     return [(one["name"], one["theirs"], one["mine"]) for one in page.context["differences"]]
 
 
 def test_second_move_is_refused_with_both_versions(admin_client: Client, sessions: list[Session]) -> None:
     one, two = sessions
-    sent = shown(admin_client) | moved(one, **TEN) | moved(two, **NOON)
-    elsewhere(one, 5)
+    sent = page_fields(admin_client) | move_fields(one, **TEN) | move_fields(two, **NOON)
+    move_meanwhile(one, 5)
     page = save(admin_client, sent)
 
     assert page.status_code == 409
     theirs, mine = "Tue 6 Apr, 13:00 to 14:00 PDT, One", "Tue 6 Apr, 10:00 to 11:00 PDT, One"
-    assert choices(page) == [(f"_choose-s{one.pk}", theirs, mine)]
-    assert [stands(session)[0] for session in sessions] == ["06 13:00", "06 08:00"]
+    assert conflicts_on(page) == [(f"_choose-s{one.pk}", theirs, mine)]
+    assert [stored_placement(session)[0] for session in sessions] == ["06 13:00", "06 08:00"]
 
 
 @pytest.mark.parametrize(("choice", "start"), [("mine", "06 10:00"), ("theirs", "06 13:00")])
@@ -50,54 +50,54 @@ def test_choice_holds_and_the_other_moves_are_saved(
     admin_client: Client, sessions: list[Session], choice: str, start: str
 ) -> None:
     one, two = sessions
-    sent = shown(admin_client) | moved(one, **TEN) | moved(two, **NOON)
-    elsewhere(one, 5)
+    sent = page_fields(admin_client) | move_fields(one, **TEN) | move_fields(two, **NOON)
+    move_meanwhile(one, 5)
     asked = save(admin_client, sent)
-    carried = resolved(asked, **{f"s{one.pk}": choice})
+    carried = resolve_conflicts(asked, **{f"s{one.pk}": choice})
     page = admin_client.post(PAGE, carried, follow=True)
 
     assert page.status_code == 200
-    assert [stands(session)[0] for session in sessions] == [start, "06 12:00"]
+    assert [stored_placement(session)[0] for session in sessions] == [start, "06 12:00"]
 
 
 def test_choice_is_asked_again_if_it_was_moved_once_more(
     admin_client: Client, sessions: list[Session]
 ) -> None:
     one = sessions[0]
-    sent = shown(admin_client) | moved(one, **TEN)
-    elsewhere(one, 5)
+    sent = page_fields(admin_client) | move_fields(one, **TEN)
+    move_meanwhile(one, 5)
     asked = save(admin_client, sent)
-    elsewhere(one, 6)
-    carried = resolved(asked, **{f"s{one.pk}": "mine"})
+    move_meanwhile(one, 6)
+    carried = resolve_conflicts(asked, **{f"s{one.pk}": "mine"})
     page = admin_client.post(PAGE, carried, follow=True)
 
     assert (page.status_code, page.context["again"]) == (409, True)
-    assert stands(one)[0] == "06 14:00"
+    assert stored_placement(one)[0] == "06 14:00"
 
 
 def test_what_only_one_side_changed_is_no_conflict(admin_client: Client, sessions: list[Session]) -> None:
     one, two = sessions
-    sent = shown(admin_client) | moved(one, **TEN)
+    sent = page_fields(admin_client) | move_fields(one, **TEN)
     Session.objects.filter(pk=one.pk).update(room=two.room)
-    elsewhere(two, 7)
+    move_meanwhile(two, 7)
     page = save(admin_client, sent)
 
     assert page.status_code == 200
-    assert stands(one) == ("06 10:00", "06 11:00", "Two")
-    assert stands(two)[0] == "06 15:00"
+    assert stored_placement(one) == ("06 10:00", "06 11:00", "Two")
+    assert stored_placement(two)[0] == "06 15:00"
 
 
 def test_same_move_by_both_is_no_conflict(admin_client: Client, sessions: list[Session]) -> None:
-    sent = shown(admin_client) | moved(sessions[0], **TEN)
-    elsewhere(sessions[0], 2)
+    sent = page_fields(admin_client) | move_fields(sessions[0], **TEN)
+    move_meanwhile(sessions[0], 2)
     assert "There were no moves to save" in save(admin_client, sent).text
-    assert stands(sessions[0])[0] == "06 10:00"
+    assert stored_placement(sessions[0])[0] == "06 10:00"
 
 
 def test_page_tells_of_it_before_saving(admin_client: Client, sessions: list[Session]) -> None:
     one = sessions[0]
-    sent = shown(admin_client) | moved(one, **TEN)
-    elsewhere(one, 5)
+    sent = page_fields(admin_client) | move_fields(one, **TEN)
+    move_meanwhile(one, 5)
     page = admin_client.post(PAGE, {**sent, "_check": "1"})
     assert "changed by someone else in the meantime" in page.text
     assert admin_client.post(f"{PAGE}clashes/", sent).json()["stale"] == [one.pk]
@@ -107,16 +107,16 @@ def test_page_tells_of_it_before_saving(admin_client: Client, sessions: list[Ses
 
 def test_deleted_session_holds_up_the_others_once(admin_client: Client, sessions: list[Session]) -> None:
     one, two = sessions
-    sent = shown(admin_client) | moved(one, **TEN) | moved(two, **NOON)
+    sent = page_fields(admin_client) | move_fields(one, **TEN) | move_fields(two, **NOON)
     one.delete()
     page = save(admin_client, sent)
     assert "a session you moved has been deleted" in page.text
-    assert stands(two)[0] == "06 08:00"
+    assert stored_placement(two)[0] == "06 08:00"
     assert save(admin_client, fields_of(page)).status_code == 200
-    assert stands(two)[0] == "06 12:00"
+    assert stored_placement(two)[0] == "06 12:00"
 
 
 def test_forged_marks_are_no_marks(admin_client: Client, sessions: list[Session]) -> None:
-    sent = shown(admin_client) | moved(sessions[0], **TEN) | {"_seen": "forged"}
+    sent = page_fields(admin_client) | move_fields(sessions[0], **TEN) | {"_seen": "forged"}
     assert save(admin_client, sent).status_code == 200
-    assert stands(sessions[0])[0] == "06 10:00"
+    assert stored_placement(sessions[0])[0] == "06 10:00"

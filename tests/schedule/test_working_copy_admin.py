@@ -17,7 +17,7 @@ from schedule.releases import announce
 from schedule.working_copy import release as releasing
 from schedule.working_copy.block import edit_working_copy, open_copies, pending_rows, show_working_copy
 from tests import factories as make
-from tests.posted import act, address
+from tests.posted import address, run_action
 from tests.schedule.sittings import fields_of
 
 pytestmark = pytest.mark.django_db
@@ -43,26 +43,26 @@ def copy(admin_client: Client, program: Edition) -> WorkingCopy:
     return WorkingCopy.objects.get()
 
 
-def page(client: Client, path: str = PAGE) -> str:
+def get_page(client: Client, path: str = PAGE) -> str:
     return client.get(path).content.decode()
 
 
-def form(client: Client, path: str, form: str) -> dict[str, Any]:
+def form_data(client: Client, path: str, form: str) -> dict[str, Any]:
     return fields_of(client.get(path), form)
 
 
 def save_form(client: Client, row: Any, **fields: Any) -> Any:
     path = address(row, "change")
     name = f"{row._meta.model_name}_form"
-    return client.post(path, {**form(client, path, name), **fields})
+    return client.post(path, {**form_data(client, path, name), **fields})
 
 
-def one(uid: str) -> Session:
+def get_session(uid: str) -> Session:
     return Session.objects.get(uid=uid)
 
 
 def release(client: Client, **more: Any) -> Any:
-    shown = page(client)
+    shown = get_page(client)
     sent = {
         "edition": WorkingCopy.objects.get().edition_id,
         "seen_version": re.findall(r'name="seen_version" value="(\d+)"', shown)[0],
@@ -78,21 +78,21 @@ def release(client: Client, **more: Any) -> Any:
 
 def test_form_saves_into_the_working_copy(admin_client: Client, copy: WorkingCopy, client: Client) -> None:
     public = client.get("/2021/schedule/").content
-    answer = save_form(admin_client, one("s1"), title="A new title")
-    shown = page(admin_client, address(one("s1"), "change"))
+    answer = save_form(admin_client, get_session("s1"), title="A new title")
+    shown = get_page(admin_client, address(get_session("s1"), "change"))
 
     assert answer.status_code == 302
-    assert one("s1").title == "Session 1"
+    assert get_session("s1").title == "Session 1"
     assert 'value="A new title"' in shown
     assert "Working copy: 1 change not released" in shown
     assert client.get("/2021/schedule/").content == public
-    assert "A new title" in page(admin_client, address(Session, "changelist"))
+    assert "A new title" in get_page(admin_client, address(Session, "changelist"))
 
 
 def test_stale_form_shows_what_the_working_copy_holds(admin_client: Client, copy: WorkingCopy) -> None:
-    row = one("s1")
+    row = get_session("s1")
     path = address(row, "change")
-    sent = form(admin_client, path, "session_form")
+    sent = form_data(admin_client, path, "session_form")
     save_form(admin_client, row, title="First")
     answer = admin_client.post(path, {**sent, "title": "Second"})
 
@@ -103,27 +103,27 @@ def test_stale_form_shows_what_the_working_copy_holds(admin_client: Client, copy
 
 def test_history_says_what_is_pending(admin_client: Client, copy: WorkingCopy) -> None:
     link = f'Pending, not released: <a href="{PAGE}?edition={copy.edition_id}">'
-    histories = [address(one(uid), "history") for uid in ("s1", "s2")]
-    save_form(admin_client, one("s1"), title="Planned")
+    histories = [address(get_session(uid), "history") for uid in ("s1", "s2")]
+    save_form(admin_client, get_session("s1"), title="Planned")
 
-    assert [link in page(admin_client, path) for path in histories] == [True, False]
+    assert [link in get_page(admin_client, path) for path in histories] == [True, False]
     release(admin_client)
-    assert [link in page(admin_client, path) for path in histories] == [False, False]
+    assert [link in get_page(admin_client, path) for path in histories] == [False, False]
 
 
 def test_release_makes_it_public_and_announces_it(admin_client: Client, copy: WorkingCopy) -> None:
-    releasing_now = page(admin_client)
-    save_form(admin_client, one("s1"), title="A new title")
-    shown = page(admin_client)
+    releasing_now = get_page(admin_client)
+    save_form(admin_client, get_session("s1"), title="A new title")
+    shown = get_page(admin_client)
     answer = release(admin_client)
     announced = Release.objects.get()
 
     assert "0 changes not released" in releasing_now
     assert "A new title" in shown
     assert answer.status_code == 302
-    assert one("s1").title == "A new title"
+    assert get_session("s1").title == "A new title"
     assert announced.number == 1
-    assert "The working copy is as the public sees it" not in page(
+    assert "The working copy is as the public sees it" not in get_page(
         admin_client, address(Session, "changelist")
     )
 
@@ -133,14 +133,16 @@ def test_announced_changes_name_new_rooms(admin_client: Client, copy: WorkingCop
     with edit_working_copy([copy]):
         Session.objects.filter(uid="s1").update(room=make.make_room(program, "The Annex", slug="new-room"))
 
-    (line,) = re.findall(r'<div role="group" aria-labelledby="changes">.*?</div>', page(admin_client), re.S)
+    (line,) = re.findall(
+        r'<div role="group" aria-labelledby="changes">.*?</div>', get_page(admin_client), re.S
+    )
     assert "The Annex" in line
     assert release(admin_client).status_code == 302
     assert Release.objects.order_by("-number")[0].changes[0]["after"][2] == "The Annex"
 
 
 def test_second_release_hears_who_was_first(admin_client: Client, copy: WorkingCopy) -> None:
-    save_form(admin_client, one("s1"), title="A new title")
+    save_form(admin_client, get_session("s1"), title="A new title")
     old = WorkingCopy.objects.get().version
     release(admin_client)
     answer = admin_client.post(PAGE, {"edition": copy.edition_id, "act": "release", "seen_version": old})
@@ -150,12 +152,12 @@ def test_second_release_hears_who_was_first(admin_client: Client, copy: WorkingC
 
 
 def test_preview_shows_the_working_copy(admin_client: Client, copy: WorkingCopy, program: Edition) -> None:
-    save_form(admin_client, one("s1"), title="A new title")
-    before = page(admin_client, "/2021/sessions/s1/")
-    page(admin_client)
+    save_form(admin_client, get_session("s1"), title="A new title")
+    before = get_page(admin_client, "/2021/sessions/s1/")
+    get_page(admin_client)
     admin_client.get(program.get_preview_url())
     shown = admin_client.get("/2021/sessions/s1/", follow=True).content.decode()
-    list_shown = page(admin_client, "/2021/schedule/2021-04-06/")
+    list_shown = get_page(admin_client, "/2021/schedule/2021-04-06/")
     releasing.release(copy, None, timezone.now())
     after = admin_client.get("/2021/sessions/s1/", follow=True).content.decode()
 
@@ -172,32 +174,32 @@ def without_bar(markup: str) -> str:
 
 
 def test_undo_of_a_bulk_action_drops_it(admin_client: Client, copy: WorkingCopy) -> None:
-    after = act(admin_client, "cancel", [one("s1"), one("s2")], reason="")
+    after = run_action(admin_client, "cancel", [get_session("s1"), get_session("s2")], reason="")
     link = re.findall(r'href="(/admin/acts/\d+/take-back/)"', after)[0]
-    working = states()
-    asked = page(admin_client, link)
+    working = working_statuses()
+    asked = get_page(admin_client, link)
     answer = admin_client.post(link, follow=True)
 
     assert working == ["cancelled", "cancelled"]
     assert "Session 1" in asked
     assert "2 changes taken back" in answer.content.decode()
-    assert states() == ["published", "published"]
+    assert working_statuses() == ["published", "published"]
     assert PendingChanges.objects.count() == 0
 
 
-def states() -> list[str]:
+def working_statuses() -> list[str]:
     with show_working_copy(open_copies()):
         return [*Session.objects.order_by("uid").values_list("status", flat=True)]
 
 
 def test_release_is_reverted_for_the_public(admin_client: Client, copy: WorkingCopy) -> None:
-    save_form(admin_client, one("s1"), title="Released")
+    save_form(admin_client, get_session("s1"), title="Released")
     release(admin_client)
     act = ChangeSet.objects.get(detail=releasing.RELEASE_DETAIL)
     answer = admin_client.post(f"/admin/acts/{act.pk}/take-back/")
 
     assert answer.status_code == 302
-    assert one("s1").title == "Session 1"
+    assert get_session("s1").title == "Session 1"
     assert pending_rows(open_copies()) == {}
 
 
@@ -206,26 +208,26 @@ def test_timetable_editor_plans_in_the_working_copy(
 ) -> None:
     room = make.make_room(program, "Annex", slug="annex")
     path = "/admin/schedule/session/timetable/?edition=" + str(program.pk)
-    sent = form(admin_client, path, "timetable")
-    key = f"room-{one('s1').pk}"
-    name = next(name for name in sent if name == key or name.endswith(f"{one('s1').pk}-room"))
+    sent = form_data(admin_client, path, "timetable")
+    key = f"room-{get_session('s1').pk}"
+    name = next(name for name in sent if name == key or name.endswith(f"{get_session('s1').pk}-room"))
     answer = admin_client.post(path, {**sent, name: room.pk, "_save": "1"})
-    shown = page(admin_client, answer["Location"])
-    public = one("s1").room
+    shown = get_page(admin_client, answer["Location"])
+    public = get_session("s1").room
 
     assert "saved=" in answer["Location"]
     assert public is not None
     assert public.slug == "hall-a"
     assert re.search(r"/admin/acts/\d+/take-back/", shown)
     with show_working_copy(open_copies()):
-        working = one("s1").room
+        working = get_session("s1").room
         assert working is not None
         assert working.slug == "annex"
 
 
 def test_new_session_with_its_rows_waits(admin_client: Client, copy: WorkingCopy, program: Edition) -> None:
     path = address(Session, "add") + f"?edition={program.pk}"
-    sent = form(admin_client, path, "session_form")
+    sent = form_data(admin_client, path, "session_form")
     person = make.make_person("Grace Hopper")
     rows = {
         "roles-TOTAL_FORMS": "1",
@@ -237,13 +239,13 @@ def test_new_session_with_its_rows_waits(admin_client: Client, copy: WorkingCopy
     }
     answer = admin_client.post(path, {**sent, "title": "Late", "uid": "late", **rows})
     pending = pending_rows(open_copies())
-    opened = page(admin_client, PAGE)
+    opened = get_page(admin_client, PAGE)
     change = re.findall(r'href="(/admin/schedule/session/\d+/change/)"', opened)[0]
 
     assert answer.status_code == 302
     assert not Session.objects.filter(uid="late").exists()
     assert {row.model for row in pending.values()} == {"schedule.session", "schedule.sessionrole"}
-    assert 'value="Late"' in page(admin_client, change)
+    assert 'value="Late"' in get_page(admin_client, change)
 
 
 def test_paper_form_parts_status_from_texts(admin_client: Client, copy: WorkingCopy) -> None:
@@ -270,17 +272,17 @@ def test_rooms_on_the_form_of_the_edition_wait(
 
 
 def test_chosen_changes_are_released_alone(admin_client: Client, copy: WorkingCopy) -> None:
-    save_form(admin_client, one("s1"), title="Urgent")
-    save_form(admin_client, one("s2"), title="Later")
-    row = f"schedule.session:{one('s1').pk}"
+    save_form(admin_client, get_session("s1"), title="Urgent")
+    save_form(admin_client, get_session("s2"), title="Later")
+    row = f"schedule.session:{get_session('s1').pk}"
     release(admin_client, act="release_chosen", row=[row])
 
-    assert (one("s1").title, one("s2").title) == ("Urgent", "Session 2")
-    assert "1 change not released" in page(admin_client)
+    assert (get_session("s1").title, get_session("s2").title) == ("Urgent", "Session 2")
+    assert "1 change not released" in get_page(admin_client)
 
 
 def test_discarding_asks_first(admin_client: Client, copy: WorkingCopy) -> None:
-    save_form(admin_client, one("s1"), title="Not so")
+    save_form(admin_client, get_session("s1"), title="Not so")
     asked = release(admin_client, act="discard", all="1")
     before = PendingChanges.objects.count()
     release(admin_client, act="discard", all="1", confirmed="1")
@@ -290,30 +292,30 @@ def test_discarding_asks_first(admin_client: Client, copy: WorkingCopy) -> None:
 
 
 def test_planned_release_waits_for_its_time(admin_client: Client, copy: WorkingCopy) -> None:
-    save_form(admin_client, one("s1"), title="Planned")
+    save_form(admin_client, get_session("s1"), title="Planned")
     past = release(admin_client, act="plan", release_at="2020-01-01T10:00")
     release(admin_client, act="plan", release_at="2050-01-01T10:00")
-    shown = page(admin_client)
+    shown = get_page(admin_client)
     WorkingCopy.objects.update(release_at=timezone.now())
-    desk = page(admin_client, address(Session, "changelist"))
+    desk = get_page(admin_client, address(Session, "changelist"))
 
     assert "Choose a moment in the future." in past.content.decode()
     assert "Will be released at" in shown
     assert "0 changes not released" in desk
-    assert one("s1").title == "Planned"
+    assert get_session("s1").title == "Planned"
     assert ChangeSet.objects.filter(detail=releasing.RELEASE_DETAIL, user_name="admin").exists()
 
 
 def test_clashes_that_would_be_public_are_named(admin_client: Client, copy: WorkingCopy) -> None:
     person = make.make_person("Busy Chair")
     for uid in ("s1", "s2"):
-        make.add_role(one(uid), person, "chair")
-    other = one("s2")
+        make.add_role(get_session(uid), person, "chair")
+    other = get_session("s2")
     other.start, other.end = other.start.replace(hour=20), other.end.replace(hour=21)
     other.save()
-    before = page(admin_client)
-    row = one("s2")
-    start = one("s1").start.astimezone(row.edition.zone)
+    before = get_page(admin_client)
+    row = get_session("s2")
+    start = get_session("s1").start.astimezone(row.edition.zone)
     save_form(
         admin_client,
         row,
@@ -322,7 +324,7 @@ def test_clashes_that_would_be_public_are_named(admin_client: Client, copy: Work
         end_0=f"{start:%Y-%m-%d}",
         end_1=f"{start:%H:%M}"[:-2] + "50",
     )
-    shown = page(admin_client)
+    shown = get_page(admin_client)
 
     assert "would bring" not in before
     assert "Busy Chair" in shown
@@ -336,9 +338,9 @@ def test_editor_sees_it_and_takes_back_own_changes_only(
     editor = User.objects.create_user("editor", is_staff=True)
     Membership.objects.create(user=editor, edition=program, role="editor")
     client.force_login(editor)
-    save_form(admin_client, one("s1"), title="Chair’s")
-    save_form(client, one("s2"), title="Editor’s")
-    shown = page(client)
+    save_form(admin_client, get_session("s1"), title="Chair’s")
+    save_form(client, get_session("s2"), title="Editor’s")
+    shown = get_page(client)
     chairs, editors = PendingChanges.objects.order_by("pk").values_list("act", flat=True)
 
     assert "Release all now" not in shown
@@ -355,12 +357,12 @@ def test_chairs_of_other_editions_see_nothing_of_it(
 
     other = User.objects.create_user("other", is_staff=True)
     Membership.objects.create(user=other, edition=make.make_edition(2022), role="chair")
-    save_form(admin_client, one("s1"), title="Pending")
+    save_form(admin_client, get_session("s1"), title="Pending")
     choices = {"app_label": "schedule", "model_name": "presentation", "field_name": "session", "term": "Pend"}
     pages = ("/admin/", address(Session, "changelist"), f"/admin/autocomplete/?{urlencode(choices)}")
     client.force_login(other)
 
-    assert "Pending" in page(admin_client, pages[2])
+    assert "Pending" in get_page(admin_client, pages[2])
     for path in pages:
         answer = client.get(path)
         assert answer.status_code == 200
@@ -382,4 +384,4 @@ def test_deleted_paper_goes_at_once(admin_client: Client, copy: WorkingCopy) -> 
     admin_client.post(address(paper, "delete"), {"post": "yes"})
 
     assert not Presentation.objects.filter(uid="t11").exists()
-    assert "deleted from the public program meanwhile" in page(admin_client)
+    assert "deleted from the public program meanwhile" in get_page(admin_client)

@@ -13,7 +13,7 @@ from people.merging import merge
 from schedule.models import Presentation
 from tests import factories as make
 from tests.access.world import add_member
-from tests.posted import act, acted
+from tests.posted import post_action, run_action
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +29,7 @@ def revert(client: Client, page: str) -> None:
 def test_award_goes_to_papers_after_its_winners(admin_client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition, title=name) for name in ("One", "Two", "Three")]
     award = make.make_award(make.make_edition(2022), [papers[1]])
-    page = act(admin_client, "grant_award", papers, award=award.pk)
+    page = run_action(admin_client, "grant_award", papers, award=award.pk)
 
     assert "Award granted to 2 papers. 1 has the award already." in page
     assert list(AwardGrant.objects.values_list("position", "paper__title")) == [
@@ -47,7 +47,7 @@ def test_award_goes_to_people_after_its_winners(admin_client: Client, edition: E
     paper = make.make_paper(edition, [ada, bob])
     award = make.make_award(edition, [paper, bob])
     merge.merge(bob, [old])
-    page = act(admin_client, "grant_award", [ada, bob, old], award=award.pk)
+    page = run_action(admin_client, "grant_award", [ada, bob, old], award=award.pk)
 
     assert "Award granted to 1 person. 1 has the award already. 1 was left unchanged." in page
     grants = AwardGrant.objects.order_by("position").values_list("position", "paper", "person")
@@ -63,7 +63,7 @@ def test_people_get_awards_of_the_own_edition_alone(client: Client, edition: Edi
     mine, theirs = make.make_award(edition), make.make_award(beside)
     client.force_login(add_member("member", edition, role))
     for award in (mine, theirs):
-        act(client, "grant_award", [ada], award=award.pk)
+        run_action(client, "grant_award", [ada], award=award.pk)
 
     assert [*AwardGrant.objects.values_list("award", flat=True)] == ([mine.pk] if role == "editor" else [])
 
@@ -103,7 +103,7 @@ def test_material_comes_from_a_list_and_goes_again(admin_client: Client, edition
     papers = [make.make_paper(edition, uid=uid, title=uid) for uid in ("p1", "p2")]
     make.make_material(papers[0], url=PDF)
     given = {"kind": "pdf", "label": "", "visible": "on", "addresses": f"p1 {PDF}\np2 {CODE}\np1 {CODE}"}
-    page = act(admin_client, "add_material", papers, **given)
+    page = run_action(admin_client, "add_material", papers, **given)
     stored = Material.objects.order_by("paper__uid", "position").values_list("paper__uid", "position", "url")
 
     assert "1 is there already." in page
@@ -114,7 +114,9 @@ def test_material_comes_from_a_list_and_goes_again(admin_client: Client, edition
 
 def test_label_of_material_may_be_as_long_as_on_its_form(admin_client: Client, edition: Edition) -> None:
     paper, label = make.make_paper(edition, uid="p1"), "Slides of the talk, " * 15
-    page = act(admin_client, "add_material", [paper], kind="slides", label=label, addresses=f"p1 {PDF}")
+    page = run_action(
+        admin_client, "add_material", [paper], kind="slides", label=label, addresses=f"p1 {PDF}"
+    )
 
     assert "Material was added to 1 paper." in page
     assert paper.materials.get().label == label.strip()
@@ -122,7 +124,9 @@ def test_label_of_material_may_be_as_long_as_on_its_form(admin_client: Client, e
 
 def test_materials_with_a_bad_line_are_refused(admin_client: Client, edition: Edition) -> None:
     paper = make.make_paper(edition, uid="p1")
-    page = act(admin_client, "add_material", [paper], kind="pdf", label="", addresses=f"p1 {PDF}\np1 bad")
+    page = run_action(
+        admin_client, "add_material", [paper], kind="pdf", label="", addresses=f"p1 {PDF}\np1 bad"
+    )
 
     assert "Line 2: “bad” is not a valid address." in page
     assert not Material.objects.exists()
@@ -137,8 +141,8 @@ def test_papers_are_put_into_a_session_by_unscheduled_or_new_presentations(
     waiting = make.make_presentation(None, papers[1], kind="poster")
     old = make.make_paper(make.make_edition(2020), title="Old")
     chosen = {"session": session.pk, "kind": "poster"}
-    asked = acted(admin_client, "put_in_session", papers[1:], **chosen)
-    page = act(admin_client, "put_in_session", [*papers, old], **chosen)
+    asked = post_action(admin_client, "put_in_session", papers[1:], **chosen)
+    page = run_action(admin_client, "put_in_session", [*papers, old], **chosen)
     placed = session.presentations.order_by("position").values_list("position", "paper__title")
 
     assert "its presentation without a session goes to “Posters” (Poster)" in asked
@@ -166,9 +170,9 @@ def test_papers_are_presented_as_their_session_says(
 ) -> None:
     make.make_session_kind(edition.conference, slug="eve", counts_as="poster")
     session, paper = make.make_session(edition, kind=of_session), make.make_paper(edition)
-    page = acted(admin_client, "put_in_session", [paper])
+    page = post_action(admin_client, "put_in_session", [paper])
     assert '<option value="" selected>As the session</option>' in page
-    act(admin_client, "put_in_session", [paper], session=session.pk, kind="")
+    run_action(admin_client, "put_in_session", [paper], session=session.pk, kind="")
 
     assert [row.kind for row in session.presentations.all()] == [of_paper]
 
@@ -193,7 +197,7 @@ def test_role_in_another_edition_adds_nothing_to_papers_here(
     client.force_login(mia)
     paper, session = make.make_paper(edition), make.make_session(edition)
     make.make_presentation(None, paper, kind="poster")
-    page = acted(client, action, [paper], session=session.pk, label="", **given)
+    page = post_action(client, action, [paper], session=session.pk, label="", **given)
 
     assert reason in page
     assert (Material.objects.count(), Presentation.objects.count(), session.presentations.count()) == (
@@ -209,7 +213,7 @@ def test_presentations_move_to_a_session_and_back_to_their_places(
     old, new = make.make_session(edition), make.make_session(edition)
     talks = [make.make_presentation(old, title=name) for name in ("One", "Two", "Three")]
     make.make_presentation(new, title="Four")
-    page = act(admin_client, "set_session", [talks[0], talks[2]], session=new.pk, follow="on")
+    page = run_action(admin_client, "set_session", [talks[0], talks[2]], session=new.pk, follow="on")
 
     def order() -> list[list[tuple[int, str]]]:
         rows = Presentation.objects.order_by("position")
@@ -223,8 +227,8 @@ def test_presentations_move_to_a_session_and_back_to_their_places(
 def test_presentations_lose_their_own_times_only_if_asked(admin_client: Client, edition: Edition) -> None:
     old, new = make.make_session(edition), make.make_session(edition)
     talk = make.make_presentation(old, start=old.start, end=old.end)
-    page = acted(admin_client, "set_session", [talk], session=new.pk, follow="on")
-    act(admin_client, "set_session", [talk], session=new.pk)
+    page = post_action(admin_client, "set_session", [talk], session=new.pk, follow="on")
+    run_action(admin_client, "set_session", [talk], session=new.pk)
     talk.refresh_from_db()
 
     assert f"{old} → {new}, without times of its own" in page
@@ -234,7 +238,7 @@ def test_presentations_lose_their_own_times_only_if_asked(admin_client: Client, 
 def test_choices_are_of_the_editions_of_the_chosen_rows(admin_client: Client, edition: Edition) -> None:
     make.make_topic(edition, "Mine")
     make.make_topic(make.make_edition(2020), "Elsewhere")
-    page = acted(admin_client, "set_topic", [make.make_paper(edition)])
+    page = post_action(admin_client, "set_topic", [make.make_paper(edition)])
     offered = re.findall(r"<option[^>]*>([^<]+)</option>", page)
 
     assert offered == ["No topic", "Mine"]
@@ -242,8 +246,8 @@ def test_choices_are_of_the_editions_of_the_chosen_rows(admin_client: Client, ed
 
 def test_track_and_decision_are_set(admin_client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition), make.make_paper(edition, track="Systems")]
-    page = act(admin_client, "set_track", papers, track="Systems")
-    act(admin_client, "set_decision", papers, decision="Accept (oral)")
+    page = run_action(admin_client, "set_track", papers, track="Systems")
+    run_action(admin_client, "set_decision", papers, decision="Accept (oral)")
 
     assert "Track set for 1 paper. 1 has it already." in page
     assert list(Paper.objects.values_list("track", "decision")) == [("Systems", "Accept (oral)")] * 2

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from conference.models import Edition
 from papers.models import Authorship, Award, AwardGrant, Paper
 from tests import factories as make
-from tests.posted import act, address, choices, formset, listed
+from tests.posted import address, autocomplete_choices, formset, listed, run_action
 
 pytestmark = pytest.mark.django_db
 
@@ -229,13 +229,13 @@ def test_topics_and_tracks_are_filters_inside_an_edition(admin_client: Client) -
 def test_actions_count_what_they_changed(admin_client: Client, edition: Edition) -> None:
     papers = [make.make_paper(edition, status=status) for status in ("draft", "draft", "published")]
     before = Edition.objects.get().revision
-    page = act(admin_client, "publish", papers)
+    page = run_action(admin_client, "publish", papers)
 
     assert "2 papers published. 1 was already published." in page
     assert Edition.objects.get().revision == before + 1
-    assert "1 paper withdrawn." in act(admin_client, "withdraw", papers[:1])
-    assert "1 was already withdrawn." in act(admin_client, "withdraw", papers[:1])
-    assert "3 papers returned to draft." in act(admin_client, "back_to_draft", papers)
+    assert "1 paper withdrawn." in run_action(admin_client, "withdraw", papers[:1])
+    assert "1 was already withdrawn." in run_action(admin_client, "withdraw", papers[:1])
+    assert "3 papers returned to draft." in run_action(admin_client, "back_to_draft", papers)
     assert {*Paper.objects.values_list("status", flat=True)} == {"draft"}
 
 
@@ -245,7 +245,7 @@ def test_choices_are_those_of_the_edition(admin_client: Client) -> None:
     make.make_topic(new, "New topic")
     page = admin_client.get(address(make.make_paper(new), "change"))
 
-    assert choices(admin_client, Paper, "topic", new) == ["New topic"]
+    assert autocomplete_choices(admin_client, Paper, "topic", new) == ["New topic"]
     assert f"/admin/autocomplete/?edition={new.pk}" in page.text
 
 
@@ -269,7 +269,7 @@ def test_award_may_go_to_an_old_paper_and_keeps_its_winners_order(admin_client: 
     admin_client.post(address(award, "change"), values)
     winners = Award.objects.get().grants.order_by("position")
 
-    assert choices(admin_client, AwardGrant, "paper", None, "old") == ["Old (2016)"]
+    assert autocomplete_choices(admin_client, AwardGrant, "paper", None, "old") == ["Old (2016)"]
     assert "autocomplete/?edition=" not in admin_client.get(address(award, "change")).text
     assert list(winners.values_list("position", "paper__title")) == [(1, "New"), (2, "Old")]
 

@@ -8,7 +8,7 @@ from django.test import Client
 from papers.models import Authorship, Paper
 from people.models import Person
 from tests import factories as make
-from tests.posted import address, choices, formset, listed
+from tests.posted import address, autocomplete_choices, formset, listed
 
 pytestmark = pytest.mark.django_db
 
@@ -116,7 +116,7 @@ def test_choices_tell_namesakes_apart_and_leave_out_the_merged(admin_client: Cli
     make.make_person("Liu Yang", merged_into=kept)
     edition = make.make_edition()
 
-    assert sorted(choices(admin_client, Authorship, "person", edition, "yang liu")) == [
+    assert sorted(autocomplete_choices(admin_client, Authorship, "person", edition, "yang liu")) == [
         "Yang Liu (MIT)",
         "Yang Liu (Peking University)",
     ]
