@@ -5,13 +5,11 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from accounts.models import Membership
 from conference.models import Edition
 from content.history import ChangeSet, Origin
 from content.history.recording import recording
@@ -292,9 +290,7 @@ def test_only_who_keeps_the_rows_takes_an_action_back(
         ("session_chair", edition),
         ("editor", edition),
     ):
-        user = get_user_model().objects.create_user(f"{role} {where}", is_staff=True)
-        Membership.objects.create(user=user, edition=where, role=role)
-        client.force_login(user)
+        client.force_login(add_member(f"{role} {where}", where, role))
         answer = client.get(back)
         found[role, where.slug] = (answer.status_code, "Secret draft" in answer.text)
 

@@ -3,14 +3,13 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth import get_user_model
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts.models import Membership
 from accounts.roles import Role
 from operations.indexing.update import refresh
+from tests.access.world import add_member
 from tests.factories import make_edition, make_page, make_paper, make_person, make_presentation, make_session
 
 pytestmark = pytest.mark.django_db
@@ -57,9 +56,7 @@ def test_only_what_a_role_reaches_is_found(client: Client, role: str, papers: li
     make_paper(mine, title="Mine quokka")
     make_paper(other, title="Other quokka")
     refresh()
-    user = get_user_model().objects.create_user("somebody", is_staff=True)
-    Membership.objects.create(user=user, edition=mine, role=role)
-    client.force_login(user)
+    client.force_login(add_member("somebody", mine, role))
 
     assert search(client, "quokka").get("Papers", []) == papers
     assert "Other" not in client.get("/admin/search/", {"q": "quokka"}).text

@@ -5,7 +5,6 @@ from django.contrib.admin.utils import label_for_field, lookup_field
 
 from conference.admin.models import ConferenceAdmin
 from conference.models import Conference
-from editorial.lists import count_column
 
 
 def test_column_shows_the_count_that_the_query_fetched() -> None:
@@ -14,7 +13,3 @@ def test_column_shows_the_count_that_the_query_fetched() -> None:
 
     assert lookup_field("edition_count", row, desk)[2] == 3
     assert str(label_for_field("edition_count", Conference, desk)) == "editions"
-
-
-def test_column_has_its_description() -> None:
-    assert vars(count_column("rows", "papers"))["short_description"] == "papers"

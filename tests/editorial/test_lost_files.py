@@ -16,6 +16,9 @@ from tests.posted import address, formset
 pytestmark = pytest.mark.django_db
 
 
+PERSON = {"uid": "ada", "name": "Ada", **formset("names"), **formset("identifiers")}
+
+
 def photo() -> SimpleUploadedFile:
     written = BytesIO()
     Image.new("RGB", (2, 2)).save(written, "PNG")
@@ -23,18 +26,16 @@ def photo() -> SimpleUploadedFile:
 
 
 def test_photo_is_lost_with_another_fields_error(admin_client: Client) -> None:
-    values = {"uid": "ada", "name": "Ada", "photo": photo(), **formset("names"), **formset("identifiers")}
-    form = admin_client.post(address(Person, "add"), {**values, "orcid": "1"}).context["adminform"].form
+    page = admin_client.post(address(Person, "add"), {**PERSON, "photo": photo(), "orcid": "1"})
+    form = page.context["adminform"].form
 
     assert (set(form.errors), form.errors["photo"]) == ({"orcid", "photo"}, [LOST_FILE])
     assert not Person.objects.exists()
 
 
 def test_photo_is_lost_with_the_error_of_a_row(admin_client: Client) -> None:
-    rows = formset("names", added=[{"name": "x" * 500}]) | formset("identifiers")
-    page = admin_client.post(
-        address(Person, "add"), {"uid": "ada", "name": "Ada", "photo": photo(), **rows, "_popup": "1"}
-    )
+    rows = formset("names", added=[{"name": "x" * 500}])
+    page = admin_client.post(address(Person, "add"), {**PERSON, "photo": photo(), **rows, "_popup": "1"})
 
     assert page.text.count(str(LOST_FILE)) == 1
 
@@ -56,15 +57,13 @@ def test_file_of_a_row_is_lost(admin_client: Client) -> None:
 
 def test_error_of_the_file_itself_is_enough(admin_client: Client) -> None:
     broken = SimpleUploadedFile("ada.png", b"no picture", "image/png")
-    values = {"uid": "ada", "name": "", "photo": broken, **formset("names"), **formset("identifiers")}
-    page = admin_client.post(address(Person, "add"), values)
+    page = admin_client.post(address(Person, "add"), {**PERSON, "name": "", "photo": broken})
 
     assert str(LOST_FILE) not in page.text
     assert len(page.context["adminform"].form.errors["photo"]) == 1
 
 
 def test_form_without_errors_saves_the_file(admin_client: Client) -> None:
-    values = {"uid": "ada", "name": "Ada", "photo": photo(), **formset("names"), **formset("identifiers")}
-    admin_client.post(address(Person, "add"), values)
+    admin_client.post(address(Person, "add"), {**PERSON, "photo": photo()})
 
     assert Person.objects.get().photo.name == "people/ada.png"

@@ -5,10 +5,9 @@ from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Permission
 from django.test import Client
 
-from accounts.models import Membership
 from accounts.roles import Role
-from conference.models import Edition
 from editorial.sections import DeskSection
+from tests.access.world import add_member
 from tests.factories import make_edition
 
 pytestmark = pytest.mark.django_db
@@ -24,13 +23,6 @@ JOIN_TABLES = {
 }  # fmt: skip
 
 
-def sign_in(client: Client, edition: Edition, role: str) -> Client:
-    user = get_user_model().objects.create_user(role, is_staff=True)
-    Membership.objects.create(user=user, edition=edition, role=role)
-    client.force_login(user)
-    return client
-
-
 def sections_of(client: Client) -> dict[str, list[str]]:
     sections = client.get("/admin/").context["app_list"]
     return {
@@ -40,7 +32,8 @@ def sections_of(client: Client) -> dict[str, list[str]]:
 
 
 def test_chairs_see_their_sections_and_no_join_table(client: Client) -> None:
-    sections = sections_of(sign_in(client, make_edition(), Role.CHAIR))
+    client.force_login(add_member("chair", make_edition(), Role.CHAIR))
+    sections = sections_of(client)
 
     assert list(sections) == OF_CHAIRS
     assert JOIN_TABLES.isdisjoint({path for paths in sections.values() for path in paths})
@@ -80,7 +73,8 @@ def test_permissions_that_hold_everywhere_list_the_tables_they_are_for(client: C
 )  # fmt: skip
 def test_quick_links_are_those_that_a_role_may_use(client: Client, role: str, words: list[str]) -> None:
     edition = make_edition()
-    page = sign_in(client, edition, role).get("/admin/")
+    client.force_login(add_member("member", edition, role))
+    page = client.get("/admin/")
 
     said = [str(link) for link, _ in page.context["add_links"]]
 

@@ -28,7 +28,7 @@ def edition() -> Edition:
 
 
 def get_page(client: Client) -> str:
-    return client.get(ADD).content.decode()
+    return client.get(ADD).text
 
 
 def form_data(markup: str, edition: Edition, **fields: Any) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def test_notes_are_told_with_their_lines_on_page_and_feed(admin_client: Client, 
     notes = {"lines-note-room:session:s1": "Bring a *badge*.", "lines-note-cancelled:session:s2": "x"}
     data = form_data(get_page(admin_client), edition, lines=["room:session:s1"], **notes)
     admin_client.post(ADD, data)
-    told = [admin_client.get(f"/2021/changes{ending}").content.decode() for ending in ("/", ".atom")]
+    told = [admin_client.get(f"/2021/changes{ending}").text for ending in ("/", ".atom")]
 
     assert Release.objects.get(number=2).changes[0]["note"] == "Bring a *badge*."
     assert '<p class="note">Bring a <em>badge</em>.</p>' in told[0]
@@ -53,7 +53,7 @@ def test_release_that_is_out_is_edited_line_by_line(admin_client: Client, editio
     admin_client.post(ADD, form_data(get_page(admin_client), edition))
     release = Release.objects.get(number=2)
     path = f"/admin/schedule/release/{release.pk}/change/"
-    form = admin_client.get(path).content.decode()
+    form = admin_client.get(path).text
     shown = dict(re.findall(r'name="(published_at_\d)" value="([^"]*)"', form))
     values = {"title": "Rooms", "text": "", **shown, "lines": ["room:session:s1"]}
     answer = admin_client.post(path, {**values, "lines-note-room:session:s1": "Two floors  up"})
@@ -72,7 +72,7 @@ def test_text_is_previewed_as_other_texts_are(admin_client: Client, edition: Edi
     shown = get_page(admin_client)
     texts = re.findall(r'name="_text" value="([^"]+)"', shown)
     data = form_data(shown, edition, text="*Sorry*, costs $5", _text=texts)
-    all_texts = admin_client.post("/admin/text/", data).content.decode()
+    all_texts = admin_client.post("/admin/text/", data).text
 
     assert texts == ["block text Text"]
     assert 'data-text-help="block" data-address="/admin/text/"' in shown
@@ -91,7 +91,7 @@ def out(admin_client: Client, edition: Edition) -> Release:
 
 def release_form_data(client: Client, release: Release) -> dict[str, Any]:
     """What the form of a release sends as it is shown."""
-    form = client.get(change_address(release)).content.decode()
+    form = client.get(change_address(release)).text
     pairs = re.findall(r'name="((?:published_at|lines-)[^"]*)"(?: class="\w+")? value="([^"]*)"', form)
     kept = re.findall(r'name="lines" value="([^"]+)" checked', form)
     return {"title": "", "text": "", **dict(pairs), "lines": kept}
@@ -125,8 +125,8 @@ def test_note_changed_by_two_is_asked_about(admin_client: Client, out: Release, 
     kept = stored_notes(out)
     admin_client.post(change_address(out), {**stale, **mine, f"lines-was-{ROOM}": "Two floors up"})
 
-    assert "in the meantime: “Two floors up”. Save again to replace it." in answer.content.decode()
-    assert f'name="lines-was-{ROOM}" value="Two floors up"' in answer.content.decode()
+    assert "in the meantime: “Two floors up”. Save again to replace it." in answer.text
+    assert f'name="lines-was-{ROOM}" value="Two floors up"' in answer.text
     assert (kept, stored_notes(out)) == (
         {ROOM: "Two floors up", OFF: ""},
         {OFF: ""} if "lines" in mine else {ROOM: "Down", OFF: ""},
@@ -137,7 +137,7 @@ def test_note_that_is_too_long_is_refused_in_words(admin_client: Client, edition
     data = form_data(get_page(admin_client), edition, **{"lines-note-room:session:s1": "x" * 501})
     answer = admin_client.post(ADD, data)
 
-    assert "A note has at most 500 characters." in answer.content.decode()
+    assert "A note has at most 500 characters." in answer.text
     assert Release.objects.count() == 1
 
 
@@ -166,7 +166,7 @@ def test_release_is_announced_with_its_words_and_without_lines_left_out(
     release = Release.objects.get(number=2)
 
     assert (release.title, release.text, line_names(release)) == ("Rooms", "*Sorry.*", ["room:session:s1"])
-    assert "Rooms" in admin_client.get("/2021/changes/").content.decode()
+    assert "Rooms" in admin_client.get("/2021/changes/").text
     assert "Nothing changed since release 2" in get_page(admin_client)
 
 
@@ -178,9 +178,9 @@ def test_release_is_not_announced_when_the_program_changed_meanwhile(
     answer = admin_client.post(ADD, data)
 
     assert Release.objects.count() == 1
-    assert "Review the changes again" in answer.content.decode()
-    assert 'value="Rooms"' in answer.content.decode()
-    data = form_data(answer.content.decode(), edition, title="Rooms")
+    assert "Review the changes again" in answer.text
+    assert 'value="Rooms"' in answer.text
+    data = form_data(answer.text, edition, title="Rooms")
     assert admin_client.post(ADD, data).status_code == 302
     assert line_names(Release.objects.get(number=2)) == ["room:session:s1"]
 
@@ -216,8 +216,8 @@ def test_page_asks_for_the_right_to_add(client: Client, edition: Edition) -> Non
 
 def test_list_and_form_show_a_release_as_it_was_told(admin_client: Client, edition: Edition) -> None:
     release = announce(edition, make.PAST)
-    listed = admin_client.get("/admin/schedule/release/").content.decode()
-    form = admin_client.get(f"/admin/schedule/release/{release.pk}/change/").content.decode()
+    listed = admin_client.get("/admin/schedule/release/").text
+    form = admin_client.get(f"/admin/schedule/release/{release.pk}/change/").text
 
     assert "Release 2" in listed
     assert "> Canceled: session “Session 2”; Tue 6 Apr, 08:00 to 09:00 PDT, Hall A</label>" in form

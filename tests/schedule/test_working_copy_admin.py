@@ -5,7 +5,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -17,6 +16,7 @@ from schedule.releases import announce
 from schedule.working_copy import release as releasing
 from schedule.working_copy.block import edit_working_copy, open_copies, pending_rows, show_working_copy
 from tests import factories as make
+from tests.access.world import add_member
 from tests.posted import address, run_action
 from tests.schedule.sittings import fields_of
 
@@ -44,7 +44,7 @@ def copy(admin_client: Client, program: Edition) -> WorkingCopy:
 
 
 def get_page(client: Client, path: str = PAGE) -> str:
-    return client.get(path).content.decode()
+    return client.get(path).text
 
 
 def form_data(client: Client, path: str, form: str) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def test_stale_form_shows_what_the_working_copy_holds(admin_client: Client, copy
     answer = admin_client.post(path, {**sent, "title": "Second"})
 
     assert answer.status_code == 409
-    assert "First" in answer.content.decode()
+    assert "First" in answer.text
     assert len(pending_rows([copy.__class__.objects.get()])) == 1
 
 
@@ -148,7 +148,7 @@ def test_second_release_hears_who_was_first(admin_client: Client, copy: WorkingC
     answer = admin_client.post(PAGE, {"edition": copy.edition_id, "act": "release", "seen_version": old})
 
     assert answer.status_code == 409
-    assert "Already released by admin at" in answer.content.decode()
+    assert "Already released by admin at" in answer.text
 
 
 def test_preview_shows_the_working_copy(admin_client: Client, copy: WorkingCopy, program: Edition) -> None:
@@ -156,10 +156,10 @@ def test_preview_shows_the_working_copy(admin_client: Client, copy: WorkingCopy,
     before = get_page(admin_client, "/2021/sessions/s1/")
     get_page(admin_client)
     admin_client.get(program.get_preview_url())
-    shown = admin_client.get("/2021/sessions/s1/", follow=True).content.decode()
+    shown = admin_client.get("/2021/sessions/s1/", follow=True).text
     list_shown = get_page(admin_client, "/2021/schedule/2021-04-06/")
     releasing.release(copy, None, timezone.now())
-    after = admin_client.get("/2021/sessions/s1/", follow=True).content.decode()
+    after = admin_client.get("/2021/sessions/s1/", follow=True).text
 
     assert "A new title" not in before
     assert "A new title" in shown
@@ -182,7 +182,7 @@ def test_undo_of_a_bulk_action_drops_it(admin_client: Client, copy: WorkingCopy)
 
     assert working == ["cancelled", "cancelled"]
     assert "Session 1" in asked
-    assert "2 changes taken back" in answer.content.decode()
+    assert "2 changes taken back" in answer.text
     assert working_statuses() == ["published", "published"]
     assert PendingChanges.objects.count() == 0
 
@@ -287,7 +287,7 @@ def test_discarding_asks_first(admin_client: Client, copy: WorkingCopy) -> None:
     before = PendingChanges.objects.count()
     release(admin_client, act="discard", all="1", confirmed="1")
 
-    assert "Session 1" in asked.content.decode() or "Not so" in asked.content.decode()
+    assert "Session 1" in asked.text or "Not so" in asked.text
     assert (before, PendingChanges.objects.count()) == (1, 0)
 
 
@@ -299,7 +299,7 @@ def test_planned_release_waits_for_its_time(admin_client: Client, copy: WorkingC
     WorkingCopy.objects.update(release_at=timezone.now())
     desk = get_page(admin_client, address(Session, "changelist"))
 
-    assert "Choose a moment in the future." in past.content.decode()
+    assert "Choose a moment in the future." in past.text
     assert "Will be released at" in shown
     assert "0 changes not released" in desk
     assert get_session("s1").title == "Planned"
@@ -333,11 +333,7 @@ def test_clashes_that_would_be_public_are_named(admin_client: Client, copy: Work
 def test_editor_sees_it_and_takes_back_own_changes_only(
     admin_client: Client, copy: WorkingCopy, client: Client, program: Edition
 ) -> None:
-    from accounts.models import Membership
-
-    editor = User.objects.create_user("editor", is_staff=True)
-    Membership.objects.create(user=editor, edition=program, role="editor")
-    client.force_login(editor)
+    client.force_login(add_member("editor", program, "editor"))
     save_form(admin_client, get_session("s1"), title="Chair’s")
     save_form(client, get_session("s2"), title="Editor’s")
     shown = get_page(client)
@@ -353,10 +349,7 @@ def test_editor_sees_it_and_takes_back_own_changes_only(
 def test_chairs_of_other_editions_see_nothing_of_it(
     admin_client: Client, copy: WorkingCopy, client: Client
 ) -> None:
-    from accounts.models import Membership
-
-    other = User.objects.create_user("other", is_staff=True)
-    Membership.objects.create(user=other, edition=make.make_edition(2022), role="chair")
+    other = add_member("other", make.make_edition(2022), "chair")
     save_form(admin_client, get_session("s1"), title="Pending")
     choices = {"app_label": "schedule", "model_name": "presentation", "field_name": "session", "term": "Pend"}
     pages = ("/admin/", address(Session, "changelist"), f"/admin/autocomplete/?{urlencode(choices)}")
