@@ -1,4 +1,4 @@
-"""What a browser sends of the admin's forms."""
+"""Form data of the admin, and requests that post it."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Actions over lists: said before, done as one act, taken back; by rules, in constant queries."""
+"""Bulk actions: preview, one change set, revert, permissions, constant queries."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""The desk: what is public, what is there, what is to do; each number is that of the list behind it."""
+"""The desk: switches, counts and checks; each count is that of the list behind it."""
 
 import re
 from collections.abc import Callable
@@ -45,14 +45,14 @@ numbers = count()
 
 
 def unique_name() -> str:
-    """Return a name like any other, and like no other."""
+    """Return an inconspicuous name that no other row has."""
     number = next(numbers)
     letters = ascii_lowercase[number // 26] + ascii_lowercase[number % 26]
     return f"A{letters}da Lovel{letters}ce"
 
 
 def make_complete_paper(edition: Edition) -> Any:
-    """A paper with everything that a program needs, in a session that has it too."""
+    """A paper in a session, such that no check finds either of them."""
     session = make_session(edition, room=make_room(edition))
     add_role(session, unique_name(), "chair")
     paper = make_paper(edition, [unique_name()])
@@ -73,7 +73,7 @@ common_names = cycle(f"{given} {family}" for given in ("Wei", "Lei", "Jun") for 
 
 
 def make_flaws(edition: Edition) -> None:
-    """One of each thing that a chair has to see to, and beside each what is called off."""
+    """Rows for each check, and next to them canceled ones that do not count."""
     for status in ("draft", "withdrawn"):
         make_paper(edition, [unique_name()], abstract="", status=status)
         make_paper(edition, status=status, title="ALL IN CAPITALS")

@@ -1,4 +1,4 @@
-"""The search in the admin's bar: grouped, drafts included, the edition of work first, within one's reach."""
+"""The search of the admin: groups, drafts, the working edition first, access."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A form that comes back with errors says of each file that was chosen that it is lost."""
+"""A form with errors says at each file field that the file must be chosen again."""
 
 from io import BytesIO
 

@@ -1,4 +1,4 @@
-"""Nobody's work is overwritten: two chairs with one form open, the second save is refused and merged."""
+"""Two chairs with one form open: the second save is refused, and both versions are merged."""
 
 import re
 from html import unescape

@@ -1,4 +1,4 @@
-"""Help with texts in forms: what readers see, what is worth a look; never in the way of saving."""
+"""Help with texts in forms: previews, and warnings that never prevent saving."""
 
 import re
 from typing import Any

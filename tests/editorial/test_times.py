@@ -1,4 +1,4 @@
-"""Times in the admin: those of the edition that a row belongs to, with the name of its zone."""
+"""Times in the admin are in the zone of the row's edition, and name it."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""What a browser would send of a page's form: its fields as they stand."""
+"""The form data that a browser would send of a page."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The page that puts papers into sessions: planned, checked, saved as one change, taken back."""
+"""The page that puts papers into sessions: plan, clashes, one change set, revert."""
 
 from datetime import timedelta
 from typing import Any

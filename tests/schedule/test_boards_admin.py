@@ -1,4 +1,4 @@
-"""Poster boards assigned from a list, and papers sent from their talk to the poster session after it."""
+"""Assigning poster boards, and adding posters for papers with a talk."""
 
 from datetime import timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Clashes as chairs and CI are told of them: on forms, after saving, by a command."""
+"""Clashes on forms, after saving, on their page and in the command `check_schedule`."""
 
 import json
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""Sessions with hundreds of presentations: a form that opens, and nothing lost by it."""
+"""Sessions with many presentations: their form leaves these out without losing them."""
 
 from typing import Any
 

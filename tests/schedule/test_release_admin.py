@@ -1,4 +1,4 @@
-"""A chair looks at what changed, leaves lines out, edits the words and announces; or leaves no trace."""
+"""Announcing a release, leaving lines out, and editing it afterwards."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""The page on which the presentations of a session are put in order and spread over its time."""
+"""The page that orders the presentations of a session and sets their times."""
 
 import re
 from datetime import UTC, datetime, timedelta

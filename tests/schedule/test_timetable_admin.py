@@ -1,4 +1,4 @@
-"""The timetable editor in the admin, without a script: moves, shifts, checks, one save, and the way back."""
+"""The timetable editor without JavaScript: moves, shifts, clashes, saving, reverting."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -43,7 +43,7 @@ def session(edition: Edition, hall: Room) -> Session:
 
 
 def page_fields(client: Client, **asked: Any) -> dict[str, Any]:
-    """Return what the page of the day would send."""
+    """Return the form data of the page of the day."""
     return fields_of(client.get(PAGE, {"day": "2021-04-06", **asked}))
 
 
@@ -56,7 +56,7 @@ def save(client: Client, sent: dict[str, Any], **more: Any) -> Any:
 
 
 def stored_placement(session: Session) -> tuple[str, str, str]:
-    """Return where a session is stored, in the edition's zone."""
+    """Return the stored start, end and room of a session, in the edition's zone."""
     session.refresh_from_db()
     zone = session.edition.zone
     start, end = (f"{one.astimezone(zone):%d %H:%M}" for one in (session.start, session.end))

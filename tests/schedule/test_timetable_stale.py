@@ -1,4 +1,4 @@
-"""Two chairs moving one session: the second is shown both versions and decides; nothing is half saved."""
+"""Two chairs move one session: the second sees both versions and chooses; nothing is saved partly."""
 
 from datetime import timedelta
 from typing import Any
@@ -23,13 +23,13 @@ def sessions(edition: Edition) -> list[Session]:
 
 
 def move_meanwhile(session: Session, hours: int, **fields: Any) -> None:
-    """Move the session as another chair would, meanwhile."""
+    """Move the session in the meantime, as another chair would."""
     start = MORNING + hours * HOUR
     Session.objects.filter(pk=session.pk).update(**{"start": start, "end": start + HOUR, **fields})
 
 
 def conflicts_on(page: Any) -> list[tuple[str, str, str]]:
-    """Return what the page asks: whose session, theirs, mine."""
+    """Return name and both values of each conflict on the page."""
     return [(one["name"], one["theirs"], one["mine"]) for one in page.context["differences"]]
 
 

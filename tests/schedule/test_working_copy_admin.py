@@ -1,4 +1,4 @@
-"""The desk shows and changes the working copy; its page releases, plans and discards."""
+"""Admin pages show and change the working copy; its page releases, plans and discards."""
 
 import re
 from typing import Any
