@@ -1,4 +1,4 @@
-"""What it takes to cite a paper, from records alone, and its line in the style of the APA.
+"""The parts of a citation, from records alone, and its text in APA style.
 
 Titles and abstracts stay as their authors wrote them: formats turn them into LaTeX or plain text.
 """

@@ -1,4 +1,4 @@
-"""The outer shape of a file format: what a reader is given, what a writer makes, and its registry row."""
+"""The interface of a file format: the input of readers, the output of writers, the registry entry."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Source:
 
 
 def split_last_word(name: str) -> tuple[str, str]:
-    """Part a name into given and family names the plain way."""
+    """Split a name into given and family names at its last space."""
     given, _, family = name.rpartition(" ")
     return given, family
 

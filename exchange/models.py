@@ -1,4 +1,4 @@
-"""What imports are and leave behind: uploads and plans, runs, the values rows came in with, conflicts.
+"""Models of imports: uploads, plans, runs, last imported values, conflicts.
 
 The program itself is in the apps below; it comes in by `exchange.imports.load`.
 """

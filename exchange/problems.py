@@ -1,4 +1,4 @@
-"""What is said about a file: where, what is wrong, what a chair should look at. Knows no app, no format."""
+"""Problems and notes about a file, each with its place. Imports no app and no format."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -65,7 +65,7 @@ class Note:
         return cls(kind, Where(where), message, pattern)
 
 
-# What matters first.
+# In the order in which they are shown.
 NOTE_KINDS = {
     "warning": gettext_lazy("Imported with changes"),
     "doubt": gettext_lazy("To check"),
@@ -104,7 +104,7 @@ PROBLEMS_COUNTED = 10_000
 
 
 class Findings:
-    """Problems and notes of one reading. Problems beyond the first fifty are counted; far too many end it."""
+    """Problems and notes of one file. Beyond fifty, problems are counted; 10,000 more stop reading."""
 
     def __init__(self) -> None:
         self._problems: list[Problem] = []
@@ -148,7 +148,7 @@ class Findings:
         return tuple(self._notes)
 
     def raise_problems(self) -> None:
-        """Raise everything that was found, if it was anything."""
+        """Raise `ProgramError` if there is any problem."""
         if self._more:
             count = f"at least {self._more}" if self._more >= PROBLEMS_COUNTED else str(self._more)
             message = gettext("There are %(count)s more problems.") % {"count": count}
@@ -157,7 +157,7 @@ class Findings:
             raise ProgramError(self._problems)
 
     def _count_one_more(self) -> None:
-        """Count, but not through a whole file of nonsense: end the reading when it is clear what it is."""
+        """Count a problem; stop reading a file that has too many."""
         self._more += 1
         if self._more >= PROBLEMS_COUNTED:
             self.raise_problems()

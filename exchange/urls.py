@@ -1,4 +1,4 @@
-"""The addresses of files to take along."""
+"""URLs of downloads."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,4 +1,4 @@
-"""Those of one name who may be one, found by what they have in common. No query."""
+"""Group entries of one name that may be one person, by shared clues. No query."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -10,13 +10,13 @@ from exchange.imports.name_evidence import NameEvidence, Verdict
 from people.duplicates.evidence import PersonCandidate, Reason
 from people.models import Person
 
-# With so many who have something in common, the others are not compared: they stay apart.
+# Candidates beyond this number are not compared and stay separate people.
 MAX_COMPARED = 60
 
 
 @dataclass(eq=False, slots=True)
 class Cluster:
-    """Somebody of a name, here or new, and the entries of the file that were joined by it."""
+    """A person, existing or new, and the entries of the file that were joined with them."""
 
     candidate: PersonCandidate
     person: Person
@@ -41,7 +41,7 @@ class ClusterIndex:
 
     def __init__(self, evidence: NameEvidence, name: str, clusters: Iterable[Cluster] = ()) -> None:
         self._evidence, self._name = evidence, name
-        # In the order in which they came.
+        # The order in which clusters were added.
         self._places: dict[Cluster, int] = {}
         self._by_clue: dict[object, dict[Cluster, None]] = defaultdict(dict)
         for cluster in clusters:

@@ -1,4 +1,4 @@
-"""The comparison of a program with the rows that are here: what an import is going to do. Writes nothing."""
+"""Compare a program with the existing rows: what an import is going to do. Writes nothing."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -60,7 +60,7 @@ class Merge:
     """What follows from comparing one row with its record."""
 
     taken: Values = field(default_factory=dict)
-    # Edited here, and the file says what it said before.
+    # Edited here, while the file is unchanged.
     kept: dict[str, FieldConflict] = field(default_factory=dict)
     clashes: dict[str, FieldConflict] = field(default_factory=dict)
     # Stated fields about which both sides agree now.
@@ -166,14 +166,14 @@ def _without_repeats(listing: Listing, parts: list[Values]) -> list[Values]:
 
 
 ABSENT_SHOWN = 10
-# What is read of a conflict.
+# The columns that are read of a conflict.
 CONFLICT_COLUMNS = ("field", "label", "base", "ours", "theirs")
 # Fields of a person that are rows of their own.
 PERSON_LISTS = ("other_names", "ids")
-# What becomes of a row; `RowPlan.outcomes` says which.
+# The possible results of `RowPlan.outcomes`.
 OUTCOMES = ("new", "changed", "kept", "conflicting", "skipped")
 
-type Progress = Callable[[str, int, int], None]
+type ProgressCallback = Callable[[str, int, int], None]
 
 
 @dataclass(slots=True)
@@ -252,7 +252,7 @@ def compare(
     findings: Findings,
     *,
     protected: Concealed,
-    progress: Progress,
+    progress: ProgressCallback,
 ) -> ImportPlan:
     """Compare every record with its row. What is taken from the file is set on the rows, in memory."""
     rows.people = people.by_uid
@@ -471,7 +471,7 @@ def split_changed_name(person: Person, theirs: Values, found: Merge) -> None:
 
 
 class _KnownPeople:
-    """What is known of the existing people of a file, read at once."""
+    """Identifiers, names and last imports of the existing people of a file, read at once."""
 
     def __init__(self, pairs: list[tuple[FilePerson, Person]], people: MatchedPeople) -> None:
         self.people = people
@@ -516,7 +516,7 @@ class _KnownPeople:
         return RowPlan(PERSON, person, entry.where, found, last_import=last_import, old=old)
 
     def _add_ids(self, entry: FilePerson, person: Person, found: Merge) -> None:
-        """Ids are only ever added; one that was taken away here stays away."""
+        """Add new ids; an id that was removed here is not added again."""
         if not entry.ids:
             return
         known = self.ids[person.pk]

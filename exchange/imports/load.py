@@ -16,7 +16,7 @@ from django.utils.translation import gettext
 from conference.models import Conference, Edition
 from content import revision
 from content.history import Origin, recording
-from exchange.imports.compare import OUTCOMES, ImportPlan, Progress, compare
+from exchange.imports.compare import OUTCOMES, ImportPlan, ProgressCallback, compare
 from exchange.imports.kinds import CONFERENCE, EDITION_KINDS, INSTITUTION, KINDS, PAPER, PERSON
 from exchange.imports.match_people import MatchedPeople
 from exchange.imports.own_kinds import with_own_kinds
@@ -66,7 +66,7 @@ def load(
     user: "User | None" = None,
     format_name: str = "",
     files: Sequence[str] = (),
-    progress: Progress | None = None,
+    progress: ProgressCallback | None = None,
     check: Callable[[ImportPlan], None] | None = None,
     concealed: Concealed = NO_ROWS,
     protected: Concealed = NO_ROWS,
@@ -136,7 +136,7 @@ def _make_plan(
     program: Program,
     edition_slug: str,
     findings: Findings,
-    progress: Progress,
+    progress: ProgressCallback,
     concealed: Concealed,
     protected: Concealed,
     *,

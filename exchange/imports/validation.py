@@ -1,4 +1,4 @@
-"""One gate in: the rules that the forms hold, for many rows at once, with the place in the file."""
+"""Apply the rules of the forms to many rows at once, and report problems by their place in the file."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from conference.models import MenuItem
 from content.array_lookup import AnyOf
 from content.models import Content
-from exchange.imports.compare import ImportPlan, Progress, RowPlan
+from exchange.imports.compare import ImportPlan, ProgressCallback, RowPlan
 from exchange.imports.kinds import (
     GRANTS,
     INSTITUTION,
@@ -33,7 +33,7 @@ TITLES_SHOWN = 5
 MISSING_CODES = frozenset(("blank", "null"))
 
 
-def validate(plan: ImportPlan, findings: Findings, progress: Progress) -> None:
+def validate(plan: ImportPlan, findings: Findings, progress: ProgressCallback) -> None:
     """Report what the rules of the rows say against what the plan would write."""
     steps = [step for name in KINDS for step in plan.steps[name] if step.is_new or step.merge.taken]
     for done, step in enumerate(steps, start=1):

@@ -16,7 +16,7 @@ from content.history import recording
 from content.history.recording import record_link_changes
 from content.models import Content
 from content.ordering import PARKED_FROM
-from exchange.imports.compare import ImportPlan, Progress, RowPlan
+from exchange.imports.compare import ImportPlan, ProgressCallback, RowPlan
 from exchange.imports.kinds import (
     AUTHORS,
     EDITION,
@@ -40,7 +40,7 @@ BATCH_ROWS = 500
 UPDATED_ROWS = 200
 
 
-def write_rows(plan: ImportPlan, progress: Progress) -> None:
+def write_rows(plan: ImportPlan, progress: ProgressCallback) -> None:
     """Write every row that is new or changed, in an order in which references point at what is there."""
     for kind in KINDS.values():
         steps = plan.steps[kind.name]

@@ -19,6 +19,7 @@ from urllib.parse import SplitResult, urlsplit
 from django.utils.translation import gettext, ngettext
 
 from exchange.files import MAX_BYTES, MEGABYTE, Pages, Source
+from exchange.imports.compare import ProgressCallback
 from exchange.problems import ProgramError, program_error
 
 MAX_TRIES = 5
@@ -27,7 +28,6 @@ MAX_PAGES = 1_000
 TRANSIENT_STATUSES = frozenset((408, 425, 429, 500, 502, 503, 504))
 FORBIDDEN_STATUSES = frozenset((401, 403))
 CHUNK_BYTES = 65_536
-type Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,9 @@ def _fetch_error(url: str, message: str, /, **values: object) -> ProgramError:
     return program_error(message, url.partition("?")[0], **values)
 
 
-def fetch(url: str, pages: Pages, policy: FetchPolicy, progress: Progress | None = None) -> list[Source]:
+def fetch(
+    url: str, pages: Pages, policy: FetchPolicy, progress: ProgressCallback | None = None
+) -> list[Source]:
     """Return all pages of a program as sources. Raises `ProgramError` with one sentence."""
     found: list[Source] = []
     rows, size = 0, 0

@@ -1,4 +1,4 @@
-"""Whether an account may do what a file would: the switches and dates of an edition are not everybody's."""
+"""Whether an account may make the changes of a file: not every role may change an edition's settings."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from exchange.models import ImportJob
 from exchange.problems import Problem, ProgramError
 from papers.models import Paper
 
-# Kinds that a role which keeps the program may not keep.
+# Kinds that need their own permission: a role that edits the program cannot change them.
 GUARDED_KINDS = (CONFERENCE, EDITION)
 
 

@@ -1,6 +1,6 @@
-"""A plan as chairs look at it before it is carried out: row by row, in words; and its digest.
+"""Store a plan row by row, in words, for the preview page, and compute its digest.
 
-Values of records in words: lists line by line, names for keys, times in the edition's zone.
+Lists are shown line by line, keys as names, times in the edition's zone.
 """
 
 import hashlib
@@ -145,7 +145,7 @@ def _without_new_uids(value: object, fresh: dict[str, str]) -> object:
 
 
 def store_plan(plan: ImportPlan, job: ImportJob) -> None:
-    """Write down what a plan would do, in place of what an earlier one would have done."""
+    """Store the rows of a plan in place of those of an earlier one."""
     PlannedRow.objects.filter(job=job).delete()
     for batch in batched(_rows(plan, job), BATCH_ROWS, strict=False):
         PlannedRow.objects.bulk_create(batch)

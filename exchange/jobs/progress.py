@@ -1,4 +1,4 @@
-"""What worker and site share of an import in the cache: its progress, and a token.
+"""The progress of an import, and the token for another site, in the cache that worker and site share.
 
 A row would be written in the import's own transaction, invisible before the commit, and SQLite has one
 writer. A token of another site must not be in a backup.

@@ -1,4 +1,4 @@
-"""An import taken back: its rows go, its changes and its memory are undone; hand edits stay."""
+"""Revert an import: delete its rows, restore changed values and last imports; hand edits stay."""
 
 from collections.abc import Callable, Iterable
 
@@ -26,7 +26,7 @@ def change_set_of(run: ImportRun) -> ChangeSet | None:
 
 
 def plan_undo(run: ImportRun) -> RevertPlan:
-    """Return what taking the run back would do. Raises `CannotRevertError` where nothing can be."""
+    """Return what reverting the run would do. Raises `CannotRevertError` if it cannot be reverted."""
     if run.undone_at is not None:
         at = format_moment(run.undone_at, run.edition)
         raise CannotRevertError([gettext("This import was already reverted: %(at)s.") % {"at": at}])
@@ -90,7 +90,7 @@ def _drop_pending(run: ImportRun) -> None:
 
 
 def _restore_provenance(run: ImportRun, found: RevertPlan) -> None:
-    """Remember of each row what was remembered before the run."""
+    """Restore the last imported values of each row from before the run."""
     removed = found.removed
     for kind in KINDS.values():
         gone = AnyOf("object_id", removed.get(kind.model, ()))
@@ -101,7 +101,7 @@ def _restore_provenance(run: ImportRun, found: RevertPlan) -> None:
         rows = list(Provenance.objects.filter(pk__in=batch))
         for row in rows:
             values = {**row.values, **before[row.pk]}
-            # Values not remembered are empty.
+            # None marks a field that had not been imported before.
             unknown = {name for name, value in before[row.pk].items() if value is None}
             row.values = {name: value for name, value in values.items() if name not in unknown}
         Provenance.objects.bulk_update(rows, ["values"], batch_size=200)

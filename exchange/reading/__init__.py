@@ -1,1 +1,1 @@
-"""What readers share: bytes to text, JSON, CSV, typed fields, findings. Pure: knows no app and no format."""
+"""Shared by readers: text, JSON, CSV and typed fields from bytes. Imports no app and no format."""

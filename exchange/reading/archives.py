@@ -12,17 +12,17 @@ from django.utils.translation import gettext
 from exchange.files import Source
 from exchange.problems import Findings, Where, short
 
-# How a ZIP begins, and what a workbook, which is one, must hold.
+# How a ZIP file begins, and the member that every XLSX workbook has.
 ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 WORKBOOK_XML = "xl/workbook.xml"
 MAX_FILES = 10_000
-# Of a ZIP without folders.
+# The limit for a ZIP file without folders.
 MAX_FLAT_FILES = 100
 MAX_BYTES = 200_000_000
-# Left by one system's packing tool beside the real files.
+# macOS adds this folder beside the real files.
 RESOURCE_FORKS = "__MACOSX"
 EPOCH = (1980, 1, 1, 0, 0, 0)
-# What the library says of one that it cannot open or unpack.
+# The errors that zipfile raises for a damaged or unsupported file.
 ZIP_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -35,7 +35,7 @@ ZIP_ERRORS = (
 
 
 def member_names(source: Source) -> list[str]:
-    """Return the names of the files in a ZIP; nothing if it is none."""
+    """Return the names of the files in a ZIP; an empty list if the source is not a ZIP."""
     if not source.content.startswith(ZIP_SIGNATURES):
         return []
     try:
@@ -70,7 +70,6 @@ def unpack(
 def _members(
     archive: zipfile.ZipFile, name: str, is_wanted: Callable[[str], bool] | None, findings: Findings
 ) -> Iterator[Source]:
-    """Yield the files."""
     members = [one for one in archive.infolist() if RESOURCE_FORKS not in PurePosixPath(one.filename).parts]
     max_files = MAX_FILES if is_wanted else MAX_FLAT_FILES
     if len(members) > max_files:
@@ -110,7 +109,7 @@ def pack_zip(files: Iterable[tuple[str, bytes]]) -> bytes:
 
 
 def zip_member(name: str) -> zipfile.ZipInfo:
-    """Return the head of a file inside, without times or owners: the same files make the same bytes."""
+    """Return the header of a member, without times or owners: the same files make the same bytes."""
     member = zipfile.ZipInfo(name, EPOCH)
     member.create_system = 3
     member.external_attr = 0o644 << 16

@@ -1,7 +1,7 @@
-"""BibTeX read: every paper of a file with its key, its authors, and text freed from TeX. Formulas stay.
+"""Read BibTeX: every paper of a file with its key, authors, and text converted from TeX. Formulas stay.
 
-Accents and signs become Unicode. Entries for whole books (`@proceedings`) are no papers, and editors no
-authors of the program.
+Accents and signs become Unicode. Entries for whole books (`@proceedings`) are skipped, and editors
+are ignored.
 """
 
 import logging
@@ -38,19 +38,19 @@ STRONG = re.compile(r"\\textbf\s*\{([^{}]*)\}|\{\\bf\s+([^{}]*)\}")
 LINK = re.compile(r"\\href\s*\{[^{}]*\}\s*(?=\{)|\\url\s*(?=\{)")
 # An accent over nothing is the sign itself.
 BARE_ACCENT, ACCENT_SIGN_NAMES = re.compile(r"\\([\^~])\{\}"), {"^": "circum", "~": "tilde"}
-# What makes text TeX at all; text without it need not be taken apart.
+# Text without any of these signs is not TeX and needs no decoding.
 TEX_SYNTAX = re.compile(r"[\\{}~]|--|``|''")
 # A percent sign begins a comment in TeX, but hardly ever in a reference file.
 PERCENT = re.compile(r"(?<!\\)%")
 QUOTED = re.compile(r"`([^`']*)'")
-# Where a formula, a beginning or an end of emphasis stood while the rest is decoded.
+# Placeholders for formulas and for the ends of emphasis while the rest is decoded.
 FORMULA_MARK, EMPHASIS_MARK, STRONG_MARK = "\ue000{}\ue001", "\ue002", "\ue003"
 FORMULA_MARKS = re.compile("\ue000(\\d+)\ue001")
 UNMARKED_TEXT = re.compile(f"[^{EMPHASIS_MARK}{STRONG_MARK}]+")
 PRIVATE_USE = re.compile("[\ue000-\ue003]")
 MAX_DEPTH = 30
 BRACES = {r"$\lbrace$": "{", r"$\rbrace$": "}"}
-# What the decoder would hold back for the head of a document, and write where the next one begins.
+# The decoder would delay the text of these commands until the head of the next document.
 TITLE_COMMANDS = ("author", "date", "maketitle", "title")
 commands = get_default_latex_context_db()
 commands.add_context_category(
@@ -58,7 +58,7 @@ commands.add_context_category(
     prepend=True,
     macros=[
         *(MacroTextSpec(name, discard=False) for name in TITLE_COMMANDS),
-        # It knows few of the signs, and makes another sign of a caret.
+        # The decoder lacks many of these signs, and decodes a caret to another one.
         *(MacroTextSpec(name, simplify_repl=WORDS[name]) for name in WORDS if name.startswith("text")),
     ],
 )
@@ -93,7 +93,7 @@ def decode_tex(tex: str, *, is_plain: bool = False) -> str:
         try:
             text = decoder.latex_to_text(PERCENT.sub(r"\%", text), tolerant_parsing=True)
         except (AttributeError, IndexError, KeyError, TypeError) as error:
-            # The decoder takes it that what belongs to a command is there.
+            # The decoder does not check that a command has its arguments.
             raise IncompleteError(tex) from error
         text = text.replace("\u00a0", " ")
     text = QUOTED.sub(r"‘\1’", text)
@@ -134,7 +134,7 @@ logging.getLogger("bibtexparser").setLevel(logging.CRITICAL)
 
 
 def resolve_value(raw: str, strings: Mapping[str, str]) -> str:
-    """Return what a value says: its parts joined (`#`), without delimiters, names of @string resolved."""
+    """Return the text of a value: parts joined at `#`, delimiters removed, @string names resolved."""
     parts, depth, is_quoted = [""], 0, False
     for piece in re.findall(r"\\.|[{}\"#]|[^\\{}\"#]+|\\", raw, re.DOTALL):
         depth += {"{": 1, "}": -1}.get(piece, 0)
@@ -209,7 +209,7 @@ class EntryReader:
         abstract, keywords, pages = fields.get("abstract"), fields.get("keywords"), fields.get("pages")
         text = self._text(keywords or "", where, "keywords", is_plain=True)
         words = text.split(";" if ";" in text else ",")
-        # Of a key as we write it, `mlsys2021.17`, the uid in it.
+        # In a key that this site wrote, such as `mlsys2021.17`, the uid follows the dot.
         ours = re.match(rf"[a-z][a-z0-9-]*{re.escape(self.context.edition)}\.(?=[A-Za-z0-9])(.+)\Z", key)
         doi = DOI.search(fields.get("doi", "").replace("\\", ""))
         return PaperRecord(

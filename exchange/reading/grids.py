@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 SEPARATORS = (",", ";", "\t", "|")
-# What tables that are not in UTF-8 or UTF-16 are mostly in; the first is the guess.
+# The encodings that a chair can choose; UTF-8 is assumed first.
 ENCODINGS = (
     "utf-8",
     "utf-16",
@@ -38,13 +38,13 @@ ENCODINGS = (
     "shift_jis",
     "euc-kr",
 )
-# So many lines say by which sign they are separated.
+# How many lines decide which separator a text has.
 GUESSED_LINES = 5
-# Looked at for them, and read at once of a text.
+# How many characters are read at once.
 GUESSED_CHARS = 100_000
-# There are at most so many rows of titles above the headings.
+# The most rows of titles above the headings.
 MAX_TITLE_ROWS = 5
-# What a spreadsheet takes for the beginning of a formula, and the sign that guards it.
+# The signs with which a formula begins in a spreadsheet, and the sign that guards a cell against it.
 FORMULA_GUARD = "'"
 FORMULA_SIGNS = frozenset((*"=+-@\t\r", FORMULA_GUARD))
 QUOTED_TEXT = re.compile(r'"[^"]*"')
@@ -54,14 +54,14 @@ MAX_ROWS = 200_000
 csv.field_size_limit(MAX_CELL_CHARS)
 
 MAX_PARTS = 1_000
-# Of a workbook's unpacked parts, and of the one with all texts, which is held in memory.
+# Limits of a workbook's unpacked parts, and of the part with all texts, which is held in memory.
 MAX_BYTES = 200_000_000
 MAX_TEXT_CHARS = 40_000_000
 MAX_SHEETS = 50
 # A sheet that is formatted down to its last row has a million rows and no more to say.
 MAX_BLANK_ROWS = 2_000
 FORMULA_CELL = "f"
-# The sheet of what did not fit into cells, and how such a cell ends.
+# The sheet with the rest of long texts, and how a cell that continues there ends.
 NOTES_SHEET = "notes"
 NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
 CONTINUED_MARK = re.compile(r"\[continued in notes (\d{1,9})\]\Z")
@@ -93,9 +93,9 @@ class Grid:
     lines: list[Line] = field(default_factory=list)
     reading: TextDialect = TextDialect()
     faults: dict[tuple[int, int], str] = field(default_factory=dict)
-    # Rows with more cells than the first: of a text file these have slipped.
+    # In a text file, a row with more cells than the first has shifted columns.
     is_text: bool = False
-    # More columns than are read.
+    # Whether there are more columns than are read.
     is_cut: bool = False
 
     @property
@@ -265,7 +265,7 @@ def _has_allowed_size(source: Source, where: Where, findings: Findings) -> bool:
 
 
 def _read_sheets(number: int, source: Source, findings: Findings, max_rows: int) -> Iterator[Grid]:
-    # It takes memory that only those pay who read a workbook.
+    # Imported here because openpyxl takes memory that other processes do not need.
     from openpyxl import load_workbook
 
     book = load_workbook(io.BytesIO(source.content), read_only=True, data_only=False, keep_links=False)

@@ -1,4 +1,4 @@
-"""What readers of papers share: authors and affiliations in many spellings, topics, links, decisions."""
+"""Shared by readers of papers: authors and affiliations in many spellings, topics, links, decisions."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -11,14 +11,14 @@ from exchange.problems import Findings, Where
 from exchange.reading.values import UID, clean_text, slug, tidy
 from exchange.records import AuthorRecord, InstitutionRecord, PaperRecord, PersonRef, Program, TopicRecord
 
-# As long as its parts may be: no more is looked at from each place of a long text.
+# The lengths are limited so that a long text is scanned in linear time.
 E_MAIL = re.compile(
     r"(?:[<(\[]\s*)?[^\s<>()\[\],;|@]{1,64}@[^\s<>()\[\],;|]{1,255}\.[^\s<>()\[\],;|]{1,63}\s*[>)\]]?"
 )
 WEB_ADDRESS = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
 ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dXx]")
 NAMES_SHOWN = 10
-# What a review system says of a paper that does not appear.
+# How review systems mark a paper that is not published.
 DECLINED = re.compile(r"reject|declin|withdraw|not accept|unaccept|non.?accept|desk|retract", re.IGNORECASE)
 ACCEPTED = re.compile(
     r"accept|oral|poster|spotlight|talk|presentation|publish|camera|notable|top|yes\b", re.IGNORECASE
@@ -31,7 +31,7 @@ OTHER_KINDS = (
     *("registration", "town_hall", "award_ceremony"),
 )
 
-# What sessions of a kind are called. The first word that is found decides.
+# Words in the titles of sessions by kind. The first pattern that matches decides.
 KIND_PATTERNS = (
     ("registration", r"registration"),
     ("opening", r"opening|welcome"),

@@ -1,6 +1,6 @@
-"""From bytes to text, JSON and YAML, or why the file holds none; typed looks at objects.
+"""Read text, JSON and YAML, report why a file cannot be read, and give typed access to objects.
 
-YAML is judged before it is built, and its single values stay text as written (a title `No` is not false).
+YAML is checked before it is built, and its single values stay text as written (a title `No` is not false).
 """
 
 import codecs
@@ -30,7 +30,7 @@ END_EVENTS = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
 # The key under which an object names others whose values it takes over.
 MERGE_KEY = "<<"
 UNREADABLE = object()
-# By what a format is recognized, not read.
+# How much of a file is read to detect its format.
 HEAD_BYTES = 65_536
 # Strings, and the signs that open and close objects and lists.
 JSON_TOKENS = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
@@ -71,7 +71,7 @@ def extension(source: Source) -> str:
 def read_head(source: Source) -> str:
     """Return how the file begins, as text."""
     content = source.content[:HEAD_BYTES]
-    coding = "utf-16" if content.startswith((b"\xff\xfe", b"\xfe\xff")) else "utf-8-sig"
+    coding = "utf-16" if content.startswith(UTF16_BOMS) else "utf-8-sig"
     return content.decode(coding, "ignore")
 
 
@@ -119,7 +119,7 @@ def require_single_file(sources: Sequence[Source], findings: Findings) -> Source
 
 @dataclass(frozen=True, slots=True)
 class JsonObject:
-    """A typed look at one object of a file: what does not fit is reported and read as empty.
+    """Typed access to one object of a file: a value of another type is reported and read as empty.
 
     `path` leads to it from the row at `where`: "authors[0]."
     """

@@ -1,4 +1,4 @@
-"""Values in files: read one by one, and what must hold among those of one program whatever its format.
+"""Parse single values of files, and check the rules for a whole program, whatever its format.
 
 A single value that does not fit raises `UnfitError`. The loader resolves references.
 """
@@ -30,8 +30,8 @@ from exchange.records import (
     stated,
 )
 
-# Everything but tab, line feed and carriage return: PDF viewers leave these in copied text. And marks that
-# change the direction of what follows.
+# Control characters except tab, line feed and carriage return: PDF viewers leave them in copied text.
+# Also the marks that change the direction of text.
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
@@ -182,7 +182,7 @@ def shorten_key(key: str, text: str, limit: int = MAX_SLUG_CHARS) -> str:
     return f"{begin}-{digest}" if begin else digest
 
 
-# What must hold in one program
+# Rules for one program
 
 
 UID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")

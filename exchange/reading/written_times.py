@@ -1,7 +1,7 @@
-"""Dates and times as people write them into spreadsheets: read where they are plain, refused where not.
+"""Parse dates and times as people write them into spreadsheets; refuse ambiguous ones.
 
-Of `7/8/2026` the days of the edition say which is the month. A date without a year, a weekday or "Day 2" is
-one of these days. Numbers are those by which spreadsheet programs store dates.
+The days of the edition decide which number of `7/8/2026` is the month. A date without a year, a weekday or
+"Day 2" is one of these days. Numbers are those by which spreadsheet programs store dates.
 """
 
 import re
@@ -40,7 +40,7 @@ SPAN_SEPARATOR = re.compile(r"\s*(?:–|—|\s-\s|(?<=\d)-(?=\d)|\bto\b|\buntil\
 
 @dataclass(frozen=True, slots=True)
 class WrittenTime:
-    """What a cell says: a day, a time of day, the end of a span, an offset from UTC, as far as it does."""
+    """The parts that a cell states: a day, a start time, an end time, an offset from UTC."""
 
     day: date | None = None
     start: time | None = None
@@ -57,7 +57,7 @@ def parse_written_time(text: str, days: tuple[date, date] | None = None) -> Writ
     if FRACTION.match(text):
         return WrittenTime(start=(FIRST_SERIAL + timedelta(seconds=round(float(text) * 86_400))).time())
     day, rest = _parse_day(text, days)
-    # Elsewhere a sign parts the ends of a span.
+    # Without an ISO date, `-` separates start and end.
     offset = OFFSET.search(rest) if ISO.match(text) else None
     rest = rest[: offset.start(1)] if offset else rest
     rest = rest.replace("T", " ", 1).strip(" ,;()") if day else rest.strip(" ,;()")
@@ -207,7 +207,7 @@ def _is_day(year: int, month: int, day: int) -> bool:
     return True
 
 
-# Any days will do to see whether a text could name one of them.
+# Any week serves to test whether a text could name one of its days.
 SAMPLE_DAYS = (date(2024, 1, 1), date(2024, 1, 7))
 
 
