@@ -84,7 +84,7 @@ def validate_boards(written: str) -> None:
 
 
 def back_and_forth(rows: Iterable[list[str]]) -> list[list[str]]:
-    """Return the rows as one walks them: every second row from its end."""
+    """Return the rows in walking order: every second row from its end."""
     return [row[::-1] if number % 2 else row for number, row in enumerate(rows)]
 
 
@@ -116,8 +116,8 @@ def assign_boards[K: Hashable](
                 found[poster.key] = boards[nearest]
     left = [[poster for poster in group if poster.key not in found] for group in groups]
     if new_rows:
-        starts = _row_of_each(rows)
-        placed = _in_new_rows(left, free, starts)
+        row_of = [number for number, row in enumerate(rows) for _board in row]
+        placed = _in_new_rows(left, free, row_of)
     else:
         placed = list(zip(chain.from_iterable(left), free, strict=False))
     return found | {poster.key: boards[place] for poster, place in placed}
@@ -140,10 +140,6 @@ def presenter_groups[K: Hashable](posters: Sequence[Poster[K]]) -> list[list[Pos
         group.append(poster)
         group_of |= dict.fromkeys(poster.presenters, group)
     return groups
-
-
-def _row_of_each(rows: Sequence[Sequence[str]]) -> list[int]:
-    return [number for number, row in enumerate(rows) for _board in row]
 
 
 def _in_new_rows[K: Hashable](

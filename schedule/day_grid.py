@@ -13,9 +13,9 @@ from schedule.timetable import GridColumn, Placed, instant, overlaps, room_colum
 
 MINUTES_PER_ROW = 5
 ROWS_PER_HOUR = 60 // MINUTES_PER_ROW
-# A day with the hour that is repeated when clocks go back. What lasts longer ends with the grid.
+# A day with the hour that repeats when clocks go back. Longer sessions are cut at the end of the grid.
 MAX_HOURS = 25
-# A start is written at the side if it is so many rows from the next hour.
+# A start gets a label of its own if it is this many rows from the next one.
 ROWS_BETWEEN_TIMES = 4
 # A grid with so many columns fits into a wide window; `static/css/plenary/grid.css` says how wide.
 FITTING_COLUMNS = (2, 4, 6, 8)

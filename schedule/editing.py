@@ -1,7 +1,7 @@
-"""The timetable editor's plans: what a clock there means, moves of sessions in one sitting, and saving them.
+"""Plans of the timetable editor: reading clock times, moving several sessions together, and saving the moves.
 
-Times pass as they do for those who sit there: what the clocks do meanwhile lengthens nothing. A field that
-its chair left alone is not planned: whatever somebody else made of it meanwhile holds.
+Durations are elapsed time: a change of clocks lengthens nothing. A field that the chair did not change is not
+planned, so that what someone else saved in the meantime stays.
 """
 
 import re
@@ -106,7 +106,7 @@ class Placement:
 
 
 def delay(before: Placement, after: Placement) -> timedelta:
-    """Return by how much a move puts the beginning off."""
+    """Return by how much a move delays the start."""
     return instant(after.start) - instant(before.start)
 
 
@@ -227,9 +227,9 @@ class SessionRow:
     is_fixed: bool = False
     before: Placement = field(init=False)
     after: Placement = field(init=False)
-    # The marks of what its chair was shown.
+    # The marks of the values that the page showed.
     seen: tuple[str, str] = ("", "")
-    # Somebody else changed since what is planned here.
+    # Someone else changed the planned fields in the meantime.
     is_stale: bool = False
     errors: dict[str, list[str]] = field(default_factory=dict)
     sent: dict[str, str] = field(default_factory=dict)
@@ -271,7 +271,7 @@ class SessionRow:
 
     @property
     def state(self) -> str:
-        """What it is besides published: a draft, or called off with its whole."""
+        """The label of a status other than published; empty if published."""
         session = self.session
         if session.cancelled:
             return str(Status.CANCELLED.label)
@@ -314,7 +314,7 @@ class SessionRow:
         }
 
     def read(self, data: QueryDict, seen: str) -> None:
-        """Take over what was sent of it; `seen` are the marks of what the page showed."""
+        """Read the submitted fields; `seen` are the marks of what the page showed."""
         form = MoveForm(data, self)
         if len(seen) == MARKS_CHARS:
             self.seen = seen[: 2 * MARK_DIGITS], seen[2 * MARK_DIGITS :]
@@ -328,7 +328,7 @@ class SessionRow:
         self.plan(form.cleaned_data["placement"])
 
     def plan(self, wanted: Placement) -> None:
-        """Let it go there, as far as that is not what was shown."""
+        """Plan this placement where it differs from what was shown."""
         mine, now = marks_of(wanted), marks_of(self.before)
         moved, elsewhere = (mine[unit] != self.seen[unit] for unit in (0, 1))
         when = wanted if moved else self.before
@@ -362,7 +362,7 @@ class PlannedTalk[V]:
         return value_mark(value)
 
     def plan(self, wanted: V, seen: str) -> None:
-        """Give it this value, as far as it is not what was shown."""
+        """Plan this value if it differs from what was shown."""
         mine, now = self.mark(wanted), self.mark(self.before)
         shown = seen or now
         if mine != shown:
@@ -370,7 +370,7 @@ class PlannedTalk[V]:
             self.is_stale = shown != now != mine
 
     def apply(self) -> None:
-        """Write the plan into the row in memory, and what its own rules say against it into `errors`."""
+        """Set the planned values in memory, and validate them into `errors`."""
         values = self.after if isinstance(self.after, tuple) else (self.after,)
         for name, value in zip(self.fields, values, strict=True):
             setattr(self.talk, name, value)
@@ -379,7 +379,7 @@ class PlannedTalk[V]:
 
 @dataclass
 class PlannedRows[R: Any]:
-    """The rows of a page on which several are planned together."""
+    """The rows of a page on which several are edited together."""
 
     rows: list[R]
 
@@ -407,9 +407,9 @@ class PlannedRows[R: Any]:
 
 @dataclass
 class PlannedSessions(PlannedRows[SessionRow]):
-    """All sessions of the page, those of other days too that were moved."""
+    """All sessions of the page, and those of other days that were moved."""
 
-    # Moved here, deleted by somebody else.
+    # Moved here, deleted by someone else.
     gone: set[int] = field(default_factory=set)
 
     def read(self, data: QueryDict, seen: Seen) -> None:
@@ -424,7 +424,7 @@ class PlannedSessions(PlannedRows[SessionRow]):
                 self.move_parts(row)
 
     def move_parts(self, whole: SessionRow) -> None:
-        """Let the parts of a whole go with it, those at its old place."""
+        """Move the parts of a session with it, unless they were moved themselves."""
         parts = {
             row.pk: row
             for row in self.rows
@@ -486,7 +486,7 @@ class PlannedSessions(PlannedRows[SessionRow]):
 
 
 def validation_errors(row: "Content") -> list[str]:
-    """Return what its own rules say against a row."""
+    """Return the messages of a row's own validation."""
     try:
         row.clean_in_memory()
     except ValidationError as error:

@@ -1,6 +1,6 @@
-"""What sessions and presentations share: they can be called off, and calendars learn when they last moved.
+"""What sessions and presentations share: cancellation, and the moment of the last move.
 
-Calendars derive SEQUENCE and LAST-MODIFIED from the stored moment, so it never goes back.
+Calendars derive SEQUENCE and LAST-MODIFIED from that moment, so it never goes back.
 """
 
 from collections.abc import Collection, Iterable
@@ -35,8 +35,8 @@ def this_second() -> datetime:
 
 
 def set_null(collector: Any, field: Any, sub_objs: Any, using: str) -> None:
-    """The `on_delete` of rooms and sessions: what loses its place with them has moved."""
-    # First the moment, as the rows are found through the place that they lose.
+    """The `on_delete` of rooms and sessions: rows that lose their place with them have moved."""
+    # Set the moment first: the rows are found through the place that they lose.
     collector.add_field_update(field.model._meta.get_field(MOVED), this_second(), sub_objs)
     models.SET_NULL(collector, field, sub_objs, using)
 
@@ -45,11 +45,11 @@ set_null.lazy_sub_objs = True  # type: ignore[attr-defined]
 
 
 class TimetableEntry(models.Model):
-    """A row that can be called off, and remembers when one of its calendar fields last changed."""
+    """A row that can be canceled, and stores when one of its calendar fields last changed."""
 
     unrecorded_fields: ClassVar[tuple[str, ...]] = (MOVED,)
 
-    # Empty until something moves: a row that was entered, or a draft that nobody saw, has not moved.
+    # Empty until it moves: creating a row or editing a draft is no move.
     rescheduled_at = models.DateTimeField(null=True, blank=True, editable=False)
     cancellation_reason = models.CharField(
         _("reason for cancellation"),
@@ -66,7 +66,7 @@ class TimetableEntry(models.Model):
     abstract: Any
     abstract_html: Any
     status: Any
-    # The calendar fields as the database has them, as far as they were read.
+    # The calendar fields as read from the database.
     _stored: dict[str, object]
 
     def save(self, *args: object, **kwargs: Any) -> None:
@@ -114,12 +114,12 @@ class TimetableEntry(models.Model):
 
     @property
     def whole(self) -> "TimetableEntry | None":
-        """What it is part of, and called off with."""
+        """What it is part of and canceled with."""
         return None
 
     @property
     def cancelled(self) -> bool:
-        """Whether it, or what it is part of, stays in the program only to say that it does not happen."""
+        """Whether it, or what it is part of, is canceled."""
         return self.status == Status.CANCELLED or (self.whole is not None and self.whole.cancelled)
 
     @property
@@ -131,7 +131,7 @@ class TimetableEntry(models.Model):
 
 
 def date_recreated(rows: Iterable[Any]) -> None:
-    """Date new rows whose identifier was deleted here before: calendars know their events. One query."""
+    """Date new rows whose identifier was deleted before: calendars still have these events. One query."""
     new = {(row.edition_id, row.uid): row for row in rows if row.rescheduled_at is None}
     if not new:
         return
@@ -144,7 +144,7 @@ def date_recreated(rows: Iterable[Any]) -> None:
 
 
 class EntryQuerySet(ContentQuerySet[Any]):
-    """Entries whose bulk changes note what moved and drop reasons, as single saves do."""
+    """Entries whose bulk changes update `rescheduled_at` and clear reasons, as `save()` does."""
 
     def update(self, **kwargs: object) -> int:
         status: Any = kwargs.get("status", Status.CANCELLED)

@@ -39,7 +39,7 @@ class Release(Content):
     published_at = models.DateTimeField(_("shown from"), default=timezone.now)
 
     objects = ReleaseQuerySet.as_manager()
-    # What `release_view()` found.
+    # Set by `release_view()`.
     shown_lines: list[object]
 
     class Meta:
@@ -72,7 +72,7 @@ class Agenda(models.Model):
     token_digest = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False, db_index=True)
     changed_at = models.DateTimeField(default=timezone.now, editable=False)
-    # So many times it was written to since that moment.
+    # The number of writes since `writes_since`.
     writes = models.PositiveIntegerField(default=0, editable=False)
     writes_since = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -88,16 +88,16 @@ class Agenda(models.Model):
 
     @staticmethod
     def reading_token(token: str) -> str:
-        """Return the secret that only shows the agenda; nobody finds the way back from it."""
+        """Return the read-only secret, which does not reveal the token."""
         return urlsafe_b64encode(hashlib.sha256(f"read {token}".encode()).digest()[:24]).decode()
 
     @staticmethod
     def digest(token: str) -> str:
-        """Return what is stored of a secret: it is found by the reading one, and so by both."""
+        """Return the digest that is stored of a read-only secret, so that both secrets find the agenda."""
         return hashlib.sha256(token.encode()).hexdigest()
 
     def count_write(self, at: datetime) -> bool:
-        """Count one more change, for the caller to save. False where there were too many within a minute."""
+        """Count a write, for the caller to save; return whether the limit of a minute allows it."""
         if not timedelta() <= at - self.writes_since < MINUTE:
             self.writes, self.writes_since = 0, at
         self.writes += 1
@@ -105,7 +105,7 @@ class Agenda(models.Model):
 
 
 class AgendaStar(models.Model):
-    """One session or presentation that was starred, and is still unless it was taken away later."""
+    """A session or presentation that was starred; `removed_at` is set once the star is removed."""
 
     agenda = models.ForeignKey(Agenda, models.CASCADE, verbose_name=_("agenda"), related_name="stars")
     session = models.ForeignKey(
@@ -126,7 +126,7 @@ class AgendaStar(models.Model):
     )
     starred_at = models.DateTimeField(default=timezone.now, editable=False)
     removed_at = models.DateTimeField(null=True, blank=True, editable=False)
-    # Where it stood when it was starred.
+    # Its time and room when it was starred.
     seen_start = models.DateTimeField(null=True, blank=True, editable=False)
     seen_room = models.ForeignKey(
         "schedule.Room", models.SET_NULL, null=True, blank=True, editable=False, related_name="+"
@@ -161,7 +161,7 @@ class AgendaStar(models.Model):
         return Star("s" if self.session else "p", thing.uid, seen, at, self.removed_at is not None)
 
     def apply(self, star: Star) -> None:
-        """Become what a later word says of the same thing."""
+        """Take over a later state of the same star."""
         if star.removed:
             self.removed_at = star.at
         else:

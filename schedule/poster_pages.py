@@ -1,4 +1,4 @@
-"""A session of hundreds of posters in pages: filtered by words, topic and stars, by rows of boards."""
+"""Pages of a session with hundreds of posters: filtered by words, topic and stars, by rows of boards."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from schedule.schedule_filters import read_slug
 from search.folding import fold
 
 POSTERS_PER_PAGE = 60
-# Boards with numbers alone are in rows of so many.
+# Boards that are plain numbers form rows of this many.
 BOARDS_PER_ROW = 20
 MAX_WORDS_CHARS = 100
 MAX_STARRED = 100
@@ -95,12 +95,6 @@ def board_row_name(board: str) -> str:
     return str((int(board) - 1) // BOARDS_PER_ROW * BOARDS_PER_ROW + 1)
 
 
-def in_rows(talks: Iterable[TalkRow]) -> list[BoardRow]:
-    return [
-        BoardRow(name, list(row)) for name, row in groupby(talks, lambda talk: board_row_name(talk.board))
-    ]
-
-
 def poster_page(request: HttpRequest, talks: Sequence[TalkRow]) -> PosterPage:
     """Return the page that the address asks for, of posters along the boards."""
     page = paginate(request, talks, POSTERS_PER_PAGE)
@@ -110,7 +104,8 @@ def poster_page(request: HttpRequest, talks: Sequence[TalkRow]) -> PosterPage:
             jumps.setdefault(name, place // POSTERS_PER_PAGE + 1)
     shown = {board_row_name(talk.board) for talk in page.object_list}
     links = [(name, number, name in shown) for name, number in jumps.items()] if len(jumps) > 1 else []
-    return PosterPage(page, in_rows(page.object_list), links)
+    groups = groupby(page.object_list, lambda talk: board_row_name(talk.board))
+    return PosterPage(page, [BoardRow(name, list(row)) for name, row in groups], links)
 
 
 def page_of_board(talks: Sequence[TalkRow], board: str) -> tuple[int, TalkRow] | None:

@@ -27,16 +27,16 @@ from schedule.entries import EntryQuerySet
 if TYPE_CHECKING:
     from content.models import Content
 
-# What nobody goes to a page for.
+# Kinds that no page links to as a next session.
 BREAK_KINDS = ("break", "meal")
-# The kinds of sessions that somebody leads, and the roles of those who do.
+# Kinds of sessions that need a leader, and the roles of leaders.
 LED_KINDS = ("oral", "spotlight", "invited_talk", "panel")
 LEADER_ROLES = ("chair", "moderator")
 
-# A page lists talks and shows their abstracts up to this many; beyond, it says how many there are.
+# A page lists up to this many talks of a session; beyond, it links to the rest.
 MAX_LISTED_TALKS = 100
 
-# A cancelled session stays in the program, marked as such: people look for it.
+# Canceled sessions stay in the program, marked as such, because people look for them.
 PUBLIC_STATUSES = ("published", "cancelled")
 
 
@@ -122,7 +122,7 @@ class SessionQuerySet(EntryQuerySet):
         talks = self.published_related("presentations", at).about(choice.topic, at)
         return rows.filter(Exists(talks.filter(session=OuterRef("pk"))))
 
-    # What chairs have to see to, public or not
+    # Checks for chairs, public or not
 
     def taking_place(self) -> Self:
         """Sessions that are not called off, drafts too; public or not."""
@@ -200,7 +200,7 @@ def presentation_open(prefix: str, at: datetime | None) -> Q:
     return own & (Q(**{f"{prefix}session__isnull": True}) | session_published(f"{prefix}session__", at))
 
 
-# What lines of presentations never show of a paper.
+# Fields of papers that lines of presentations do not show.
 DEFERRED_FIELDS = ("abstract", "abstract_html", "lay_summary", "lay_summary_html", "keywords")
 
 

@@ -1,7 +1,7 @@
-"""What the packages below learn of the schedule: roles, menu sections, releases, speakers, words of searches.
+"""Registers the schedule with lower packages: roles, menu sections, releases, speakers, search words.
 
-A session chair's own are the sessions that the account's person leads, and what is shown in them; a track
-chair's are those in which papers of the chosen topics and tracks are presented.
+A session chair reaches the sessions that the account's person leads, and their contents; a track chair those
+in which papers of the chosen topics and tracks are presented.
 """
 
 from collections.abc import Iterable, Iterator
@@ -47,13 +47,13 @@ from schedule.working_copy.block import open_copies, show_working_copy
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-# Those who lead a session; its parts are theirs too.
+# Roles that lead a session and its parts.
 LEADING_ROLES = ("chair", "moderator", "organizer")
 
 
 def led_sessions(user: "User") -> Any:
     """Return the keys of the sessions that an account's person leads, with their parts."""
-    # Who was merged is the one that stays.
+    # A merged person counts as the one who stays.
     one = Coalesce("person__merged_into", "person")
     persons = PersonAccount.objects.filter(user=user.pk).values(one=one)
     led = (
@@ -71,7 +71,7 @@ def their_papers(user: "User") -> Any:
 
 
 def people_there(user: "User") -> Q:
-    """Those who have a part in one's sessions."""
+    """The people who take part in the user's sessions."""
     roles = SessionRole._base_manager.filter(session__in=led_sessions(user))
     speakers = Speaker._base_manager.filter(presentation__session__in=led_sessions(user))
     authors = Authorship._base_manager.filter(paper__in=their_papers(user))
@@ -80,7 +80,7 @@ def people_there(user: "User") -> Q:
 
 
 def reachable_kinds(access: Access, action: str) -> Q:
-    """Those of conferences in which one has a role; who changes one must reach all editions that use it."""
+    """Kinds of conferences in which the user has a role; to change one, one must reach all its editions."""
     keys = access.editions(action, SessionKind)
     found = Q(conference__in=Edition.objects.filter(pk__in=keys).order_by().values("conference"))
     if action == "view":

@@ -1,7 +1,6 @@
 """Releases of a program: what was public when one was announced, what changed since, and how pages show it.
 
-The changes between two snapshots are pure. A whole speaks for its parts: where a session moves, its talks are
-not listed singly.
+Comparing two snapshots is pure. A session that moves is listed without its talks, which move with it.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -63,7 +62,7 @@ class TimeAndRoom:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRow:
-    """What is compared of a session, presentation or paper; times and room are its own, not its whole's.
+    """The compared fields of a session, presentation or paper; times and room are its own, not its session's.
 
     `title` is plain text, empty for the paper's; `within` is the key of the session that it is part of.
     """
@@ -77,7 +76,7 @@ class SnapshotRow:
     cancelled: bool = False
 
     def to_json(self) -> list[Any]:
-        """Return what JSON takes, as short as possible."""
+        """Return the row as a list without trailing empty values."""
         times = [at and int(at.timestamp()) for at in (self.start, self.end)]
         row: list[object] = [self.title, *times, self.room, self.within, self.paper, int(self.cancelled)]
         while row and not row[-1]:
@@ -93,7 +92,7 @@ class SnapshotRow:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A program at a moment: its things by kind and uid, such as "session:s1"."""
+    """A program at a moment: its rows by kind and uid, such as "session:s1"."""
 
     things: Mapping[str, SnapshotRow]
 
@@ -126,9 +125,9 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class ProgramChange:
-    """One thing that is not as it was announced. `before` and `after` are set where they say something.
+    """One row that differs from what was announced. `before` and `after` are set where they apply.
 
-    `note` is what the chairs add in their own words.
+    `note` is text that the chairs add.
     """
 
     kind: str
@@ -145,7 +144,7 @@ class ProgramChange:
 
     @property
     def line(self) -> str:
-        """What names this change among those of a release."""
+        """The key of this change within a release."""
         return f"{self.kind}:{self.key}"
 
     def to_json(self, rooms: Mapping[str, str]) -> dict[str, object]:
@@ -168,7 +167,7 @@ class ProgramChange:
 
 
 def find_changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
-    """Return what visitors who knew the program before must know now: by kind, then by time and title."""
+    """Return the changes that visitors must know of: by kind, then by time and title."""
 
     def place_in_list(change: ProgramChange) -> tuple[int, datetime, str, str]:
         place = change.after or change.before
@@ -247,7 +246,7 @@ def _changed_with_session(
     if not isinstance(values[0], datetime):
         return values[:2] == values[2:]
     if None in {before.things[key].start, after.things[key].start}:
-        # Only its time inside the session became known.
+        # Only its time within the session was added.
         return True
     own, above = (instant(values[n + 1]) - instant(values[n]) for n in (0, 2))
     return own == above
@@ -266,8 +265,13 @@ class PendingRelease:
 
     number: int
     program: Snapshot
+    # The program when the last release was announced.
+    before: Snapshot | None
     changes: list[ProgramChange]
-    is_first: bool
+
+    @property
+    def is_first(self) -> bool:
+        return self.before is None
 
     @property
     def title(self) -> str:
@@ -319,10 +323,11 @@ def pending_release(edition: Edition, at: datetime) -> PendingRelease:
     """Return what a release at this moment would announce."""
     program = snapshot(edition, at)
     last = edition.releases.order_by("-number").first()
+    number = last.number + 1 if last else 1
     if last is None or last.snapshot is None:
-        return PendingRelease(last.number + 1 if last else 1, program, [], is_first=True)
+        return PendingRelease(number, program, None, [])
     before = Snapshot({key: SnapshotRow.read(row) for key, row in last.snapshot.items()})
-    return PendingRelease(last.number + 1, program, find_changes(before, program), is_first=False)
+    return PendingRelease(number, program, before, find_changes(before, program))
 
 
 def announce(
@@ -357,9 +362,9 @@ def announce(
     return release
 
 
-# Kinds of things that are gone, or have no kind of their own.
+# Labels of deleted rows, and of rows without a kind of their own.
 KIND_LABELS = {"session": _("Session"), "presentation": _("Presentation"), "paper": _("Paper")}
-# What a line of a change never shows of a thing.
+# Fields that no line of a change shows.
 DEFERRED_FIELDS = ("abstract", "abstract_html")
 
 

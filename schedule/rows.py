@@ -1,4 +1,4 @@
-"""The talks of many sessions at once, as plain values. Why plain values: see `papers.rows`."""
+"""The talks of many sessions at once, as plain values for the reasons in `papers.rows`."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
@@ -31,7 +31,7 @@ from schedule.entries import Status
 from schedule.models import Session, Speaker
 
 ABSTRACT_COLUMNS = ("abstract_html", "paper__abstract_html")
-# The number shown of talks that are too many for a page.
+# The number of talks shown of a session with too many for a page.
 TALKS_SHOWN = 10
 OWN_COLUMNS = ("pk", "uid", "kind", "kind_name", "counts_as", "title", "title_html", "start", "end", "starts")
 STATE_COLUMNS = ("board", "position", "status", "cancellation_reason", "recording_url")

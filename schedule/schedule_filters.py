@@ -1,4 +1,4 @@
-"""What a visitor chose in the address of a schedule: a view, a zoom, a kind, a room, a topic."""
+"""Options in the address of a schedule: view, zoom, kind, room, topic."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Kinds of sessions and presentations: the built-in ones, and those that a conference adds as rows.
 
-A session or presentation holds the slug of its kind, and a copy of what its pages need of the row, so that
-none is fetched with it. Whatever depends on a kind asks for `counts_as`, which always is a built-in one.
+A session or presentation holds the slug of its kind, and copies of the columns that its pages need, so that
+no row is fetched with it. Code that depends on a kind reads `counts_as`, which is always a built-in one.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 MAX_SLUG_CHARS, MAX_NAME_CHARS = 40, 60
 KIND_COPIES = ("counts_as", "kind_name")
-# So many rows are named as the reason why a kind cannot be deleted.
+# An error names this many rows that use a kind.
 MAX_NAMED_ROWS = 5
 
 # Which model a kind is for, and its slug.
@@ -107,7 +107,7 @@ class SessionKind(Ordered, Content):
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     edition_lookup: ClassVar[str] = ""
-    # It stays when the import that brought it is taken back: other rows may be of this kind by now.
+    # Reverting an import keeps it: other rows may use this kind by now.
     is_container: ClassVar[bool] = True
     siblings_of: ClassVar[str] = "conference"
 

@@ -15,10 +15,10 @@ from papers.rows import natural_sort_key
 
 # An edition with more days than this (a slip in its dates) shows only the days that have sessions.
 MAX_STRIP_DAYS = 31
-# What stands before the number of a session, or before its letter after a word: "Session 1A", "Track B".
+# The text before the number or letter of a session in a series: "Session 1A", "Track B".
 NUMBERED = re.compile(r"(\D{0,40}?)(?:[0-9]|(?<=\w\s)[A-Z]\b)")
 
-# A moment, and whether what takes no time at it has happened.
+# A moment, and 1 if sessions without duration at it come before.
 type Edge = tuple[datetime, int]
 
 
@@ -57,9 +57,9 @@ def instant(moment: datetime) -> datetime:
 
 
 def sort_series[T](sessions: Iterable[T]) -> list[T]:
-    """Put those that are numbered in one series, "Session 1A", "Session 1B", "Session 10", in its order.
+    """Sort sessions of one series, "Session 1A", "Session 1B", "Session 10", among the places they have.
 
-    They share the places that they have; whatever else is given stays at its place.
+    All others stay at their place.
     """
     found = list(sessions)
     series: dict[str, list[int]] = {}
@@ -74,7 +74,7 @@ def sort_series[T](sessions: Iterable[T]) -> list[T]:
 
 
 def blocks[T: Timed](sessions: Iterable[T]) -> list[Block[T]]:
-    """Gather what begins at the same moment, by time; within a block the given order stays, but in series."""
+    """Group sessions by start; within a block the given order stays, except for series."""
 
     def begin(session: T) -> datetime:
         return instant(session.start)
@@ -127,13 +127,13 @@ def read_day(written: str) -> date | None:
 
 
 def neighbors[T](row: Iterable[T], this: T) -> tuple[T | None, T | None]:
-    """Return what stands before and after `this` in a row; `None` at the ends, or where it is not in it."""
+    """Return the items before and after `this`; `None` at the ends, or if it is not in the row."""
     around = [None, *row, None]
     place = around.index(this) if this in around else 0
     return (around[place - 1], around[place + 1]) if place else (None, None)
 
 
-# What lies at the same time, for visitors' agendas and for clashes
+# Overlaps, for visitors' agendas and for clashes
 
 
 class TimeSpan(Timed, Protocol):
@@ -144,7 +144,7 @@ class TimeSpan(Timed, Protocol):
 
 
 def overlaps(one: Timed, other: Timed) -> bool:
-    """Whether both take place at some moment. What only touches does not; what begins together does."""
+    """Whether both take place at some moment. Touching spans do not overlap; equal starts always do."""
     starts, ends = (instant(one.start), instant(other.start)), (instant(one.end), instant(other.end))
     return starts[0] == starts[1] or (starts[0] < ends[1] and starts[1] < ends[0])
 
@@ -157,11 +157,11 @@ def is_nested(one: TimeSpan, other: TimeSpan) -> bool:
 def overlapping_pairs[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> list[tuple[P, P]]:
     """Return the pairs that overlap, by time. A whole does not overlap with its parts.
 
-    Takes time for what there is and what is found, not for all pairs. With `most`, a row is paired with at
-    most so many of those that go on when it begins: thousands at one moment are a mistake, shown by a few.
+    It does not compare all pairs. With `most`, a row is paired with at most so many of those that are going
+    on when it begins: thousands at one moment are a mistake, and a few of them show it.
     """
     rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
-    # What goes on, the first to end on top; of those that end together, the first to begin.
+    # A heap of what is going on, by end and then start.
     going: list[tuple[datetime, datetime, int]] = []
     found = []
     for place, one in enumerate(rows):
@@ -201,15 +201,15 @@ def start_edge(session: Timed) -> Edge:
 
 
 def end_edge(session: Timed) -> Edge:
-    """Return the edge that it lasts to; what takes no time has a row of its own."""
+    """Return the edge at its end; sessions without duration have a row of their own."""
     end = instant(session.end)
     return end, int(end == instant(session.start))
 
 
 def sessions_spanning_rooms[T: Placed](sessions: Sequence[T]) -> list[T]:
-    """Return what has no room while no room is in use: a coffee break is everybody's.
+    """Return sessions without a room while no room is in use, such as coffee breaks.
 
-    Beside a single room nothing spans: it would seem to take place there.
+    Beside a single room nothing spans, as it would seem to take place there.
     """
     placed = [session for session in sessions if session.room is not None]
     if len({session.room.pk for session in placed}) < 2:

@@ -39,7 +39,7 @@ from schedule.schedule_filters import (
     used_days,
 )
 
-# Up to so many presentations, one page shows the talks of all days; beyond, it is an overview of sessions.
+# One page shows the talks of all days up to this many; beyond, it lists sessions only.
 MAX_PROGRAM_TALKS = 300
 
 
@@ -285,7 +285,7 @@ def changes(request: HttpRequest, edition: Edition) -> HttpResponse:
     return render(request, "schedule/changes.html", {"releases": release_view(edition, timezone.now())})
 
 
-# The words of the link to what was recorded of each kind of presentation.
+# The link text of a recording, by kind of presentation.
 WATCH = {
     "oral": _("Watch the oral"),
     "spotlight": _("Watch the spotlight"),
@@ -297,7 +297,7 @@ WATCH = {
 
 @dataclass(slots=True)
 class Recording:
-    """A thing that was recorded, and where to watch it: (label, address) pairs."""
+    """A recorded thing, and where to watch it: (label, address) pairs."""
 
     kind: str
     thing: Session | Presentation | Paper

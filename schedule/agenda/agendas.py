@@ -1,6 +1,6 @@
-"""Visitors' agendas: what was starred by day and time, with clashes, moves and routes; and those stored here.
+"""Visitors' agendas: stars by day and time, with conflicts and moves, and agendas stored on the server.
 
-How stars are written is `stars`' business.
+`stars` reads and writes stars as text.
 """
 
 import secrets
@@ -23,7 +23,7 @@ type Thing = Session | Presentation
 
 
 def star_of(thing: Thing) -> Star:
-    """Return the star that a thing would get now, with where it stands. Needs its session, no room."""
+    """Return the star that a thing would get now, with its time and room. Reads its session, not its room."""
     if isinstance(thing, Session):
         return Star("s", thing.uid, Seen(thing.start, thing.room_id))
     room = thing.room_id or (thing.session.room_id if thing.session else None)
@@ -57,7 +57,7 @@ class AgendaStop:
     end: datetime | None
     place: Room | None
     title_html: str
-    # The star with where the thing is now: who gives it again has noticed that it moved.
+    # The star with the current place. A visitor who gives it again has noticed the move.
     now: Star
     star: Star | None = None
     talks: list["AgendaStop"] = field(default_factory=list)
@@ -80,7 +80,7 @@ class AgendaStop:
 
     @property
     def within(self) -> frozenset[str]:
-        """It and the wholes that it is part of: going to one of them is no clash with another."""
+        """Keys of it and of what it is part of, which are no conflict with each other."""
         session = self.session
         wholes = {f"s{pk}" for pk in (session and session.pk, session and session.parent_id) if pk}
         return frozenset(wholes if self.is_session else {*wholes, f"p{self.thing.pk}"})
@@ -92,7 +92,7 @@ class AgendaStop:
 
 @dataclass(frozen=True, slots=True)
 class AgendaView:
-    """All stops by program day; those without a time; how many starred things are in the program no more."""
+    """All stops by program day, those without a time, and how many starred things left the program."""
 
     days: list[timetable.ProgramDay[Any]]
     unscheduled: list[AgendaStop]
@@ -171,16 +171,16 @@ MAX_NEW_PER_MINUTE = 600
 
 
 class TooOftenError(Exception):
-    """More was asked for within a minute than anybody needs."""
+    """A visitor exceeded the rate limit of a minute."""
 
 
 class TooManyError(Exception):
-    """With these stars the agenda would hold more than it may."""
+    """With these stars the agenda would exceed `MAX_STARS`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedAgenda:
-    """An agenda that a secret opened: `token` lets change it, `reading_token` shows it and no more."""
+    """An agenda that was found by a secret. `token` is for changes, `reading_token` is read-only."""
 
     agenda: Agenda
     token: str
@@ -191,7 +191,7 @@ class SavedAgenda:
         return bool(self.token)
 
     def stars(self) -> list[Star]:
-        """Return what was starred, and what was taken away again. One query."""
+        """Return the stars, removed ones too. One query."""
         return [row.star for row in self.agenda.stars.select_related("session", "presentation")]
 
 
@@ -208,11 +208,11 @@ def find_agenda(edition: Edition, token: str) -> SavedAgenda | None:
 
 
 def create_agenda(edition: Edition, at: datetime) -> SavedAgenda:
-    """Make an agenda under a fresh secret."""
+    """Create an agenda with a new secret. Raises `TooOftenError`."""
     recent = Agenda.objects.filter(created_at__gt=at - MINUTE).order_by()[:MAX_NEW_PER_MINUTE]
     if recent.count() >= MAX_NEW_PER_MINUTE:
         raise TooOftenError
-    # It is put into a link and never stored.
+    # The secret goes into a link and is never stored.
     token = secrets.token_urlsafe(24)
     reading = Agenda.reading_token(token)
     moments = {"created_at": at, "changed_at": at, "writes_since": at}
@@ -222,9 +222,9 @@ def create_agenda(edition: Edition, at: datetime) -> SavedAgenda:
 
 @transaction.atomic
 def merge_stars(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> bool:
-    """Take the later word on each public thing; nothing is lost, whoever else writes.
+    """Merge stars into a saved agenda: of each public thing the latest state wins.
 
-    Returns whether that changed what is saved.
+    Returns whether the saved agenda changed.
     """
     agenda = Agenda.objects.select_for_update().get(pk=kept.agenda.pk)
     if not agenda.count_write(at):
@@ -232,14 +232,14 @@ def merge_stars(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> bool:
     rows = {row.star.key: row for row in agenda.stars.select_related("session", "presentation")}
     sent = {star.key: date_star(star, at) for star in stars}
     news = {key: star for key, star in sent.items() if key not in rows or overrules(star, rows[key].star)}
-    # What has no row needs none to be removed.
+    # A removed star without a row needs none.
     fresh = _rows(agenda, [star for key, star in news.items() if key not in rows and not star.removed])
     changed = [rows[key] for key in news if key in rows]
     for row in changed:
         row.apply(news[row.star.key])
     if sum(row.removed_at is None for row in (*rows.values(), *fresh)) > MAX_STARS:
         raise TooManyError
-    # Keys of rooms come from outside.
+    # Clients send the keys of rooms: check them.
     seen = [key for row in (*fresh, *changed) if (key := row.seen_room_id) is not None]
     rooms = {*agenda.edition.rooms.filter(pk__in=seen).values_list("pk", flat=True)}
     for row in (*fresh, *changed):

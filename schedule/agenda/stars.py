@@ -1,7 +1,7 @@
-"""What a visitor starred, as one written line: in a button, an address, a browser and on the way here.
+"""Stars as text: in buttons, addresses, browsers and requests.
 
 `p.a12@1617721200.7@1617700000000` is presentation a12, starred while it stood at that second in room 7, at
-that millisecond; behind a minus it is no longer starred. Knows the models by their names alone.
+that millisecond; a leading minus says that the star was removed. Knows the models by their names alone.
 """
 
 import re
@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from django.utils.translation import gettext
 
 KINDS = {"s": "session", "p": "presentation"}
-# An agenda holds so many stars, and no text of stars is longer than so many signs.
+# Limits of an agenda, and of the text of its stars.
 MAX_STARS = 500
 MAX_JSON_CHARS = 120_000
 STAR_PATTERN = re.compile(
@@ -24,12 +24,12 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class UnreadableError(ValueError):
-    """A text is no list of stars; the message is for its writer."""
+    """A text is no list of stars; the message is for visitors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """Where something stood when it was starred: its start, and the key of its room."""
+    """The start and room of a thing when it was starred."""
 
     start: datetime | None = None
     room: int | None = None
@@ -41,7 +41,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """One star, or one that was taken away. `at`: when. `seen` is unknown where an address leaves it out."""
+    """A star, given or removed `at` a moment. `seen` is `None` where an address leaves it out."""
 
     kind: str
     uid: str
@@ -59,7 +59,7 @@ class Star:
 
 
 def read_stars(text: str) -> list[Star]:
-    """Read stars parted by spaces, each thing once: the latest word on it. Raises `UnreadableError`."""
+    """Read stars separated by spaces, the latest of each thing. Raises `UnreadableError`."""
     if len(text) > MAX_JSON_CHARS:
         raise UnreadableError(gettext("The list of starred talks is too long."))
     found: dict[str, Star] = {}
@@ -77,12 +77,12 @@ def write_stars(stars: Iterable[Star]) -> str:
 
 
 def overrules(star: Star, other: Star) -> bool:
-    """Whether `star` overrules `other`: it is the later word, or a removal at the same moment."""
+    """Whether `star` replaces `other`: it is later, or a removal at the same moment."""
     return (star.at or EARLIEST, star.removed) > (other.at or EARLIEST, other.removed)
 
 
 def date_star(star: Star, now: datetime) -> Star:
-    """Return the star with a moment that is not ahead of now: a fast clock must not win for ever."""
+    """Return the star with a moment that is not in the future, so that a fast clock does not win forever."""
     return replace(star, at=min(star.at or now, now))
 
 

@@ -1,6 +1,6 @@
-"""My agenda: what a visitor starred, in the browser or stored here under a secret link. No account.
+"""My agenda: a visitor's stars, in the browser or stored on the server under a secret link. No account.
 
-Nothing in these replies may be stored by others: they depend on a cookie, or their address is a secret.
+No cache may store these responses: they depend on a cookie, or their address is a secret.
 """
 
 from collections.abc import Callable
@@ -34,7 +34,7 @@ from schedule.agenda.agendas import SavedAgenda, plan_agenda
 from schedule.agenda.stars import Star, UnreadableError, read_stars, write_stars
 from schedule.notices.live import notices_about
 
-# Set when a visitor stores the agenda, sent back to the agenda alone. There is one for each language.
+# Set when a visitor saves the agenda, and sent to its pages alone. There is one for each language.
 COOKIE = settings.AGENDA_COOKIE_NAME
 COOKIE_SECONDS = 400 * 24 * 3600
 # An address longer than this is cut or refused on its way.
@@ -44,7 +44,7 @@ NOTES = {
     "gone": _("Your saved agenda was deleted."),
     "kept": _("Your agenda is saved. Its private link is below."),
 }
-# What can go wrong with a request: its reply's status, and what is said.
+# Exceptions of a view, with the status and text of the response.
 ERROR_RESPONSES: dict[type[Exception], tuple[int, object]] = {
     agendas.TooManyError: (409, _("An agenda holds 500 stars at most. Remove some first.")),
     agendas.TooOftenError: (429, _("Too many requests. Wait a minute and try again.")),
@@ -56,10 +56,10 @@ type View[**P] = Callable[Concatenate[HttpRequest, Edition, P], HttpResponseBase
 
 
 def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpResponseBase]]:
-    """Give a view the published edition, keep its reply private, and answer what it cannot do in words.
+    """Give a view the published edition, keep its response private, and turn errors into sentences.
 
-    Caches, search engines and, as its address may be a secret, other sites learn nothing of the reply.
-    No token guards the forms, as it would need a cookie on every page: see `is_same_origin`.
+    Caches and search engines may not store the response; its address, maybe a secret, goes to no other site.
+    A CSRF token would need a cookie on every page: forms are checked by `is_same_origin()` instead.
     """
 
     def decorate(view: View[P]) -> Callable[..., HttpResponseBase]:
@@ -93,7 +93,7 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
 
 
 def refusal(request: HttpRequest, status: int, words: str) -> HttpResponse:
-    """Say in a sentence what cannot be done: as JSON to a script, else as a page."""
+    """Return an error as a sentence: as JSON to a script, else as a page."""
     if "application/json" in request.headers.get("Accept", ""):
         response: HttpResponse = JsonResponse({"error": words}, status=status)
     else:
@@ -145,7 +145,7 @@ def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 
 @agenda_page("GET", "HEAD", "POST")
 def linked_agenda(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBase:
-    """Show the agenda behind a secret link; its owner takes it to this browser, or deletes it."""
+    """Show the agenda of a secret link; its owner may use it in this browser, or delete it."""
     kept = agendas.find_agenda(edition, token)
     if kept is None:
         words = gettext("There is no agenda under this link: it was deleted, or the link is incomplete.")
@@ -166,7 +166,7 @@ def linked_agenda(request: HttpRequest, edition: Edition, token: str) -> HttpRes
 
 @agenda_page("POST")
 def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
-    """Take stars from a form into the agenda kept for this browser; the first time, make one."""
+    """Add stars from a form to this browser's agenda; create one the first time."""
     if not is_same_origin(request):
         return refusal(request, 403, gettext("Your agenda can only be changed from pages of this site."))
     stars = read_stars(" ".join(request.POST.getlist("star")))
@@ -180,7 +180,7 @@ def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 
 @agenda_page("POST")
 def sync(request: HttpRequest, edition: Edition) -> HttpResponseBase:
-    """Merge what a browser holds with what is kept for it; return all that is known of both."""
+    """Merge a browser's stars with its saved agenda; return the stars of both."""
     if not is_same_origin(request):
         return refusal(request, 403, gettext("Your agenda can only be changed from pages of this site."))
     kept = own_agenda(request, edition)
@@ -225,7 +225,7 @@ def absolute_link(request: HttpRequest, edition: Edition, token: str) -> str:
 
 
 def redirect_to_agenda(edition: Edition, note: str, token: str) -> HttpResponse:
-    """Lead to the browser's own agenda, and let it remember the secret, or forget it."""
+    """Redirect to the browser's own agenda, and set or delete its secret."""
     path = reverse("schedule:agenda", args=[edition.slug])
     response = HttpResponseRedirect(f"{path}?note={note}" if note else path, status=303)
     set_cookies(response, edition, token)
@@ -237,7 +237,7 @@ def cookie_name(language: str) -> str:
 
 
 def set_cookies(response: HttpResponse, edition: Edition, token: str) -> None:
-    """Let the agenda's pages in each language know the secret; an empty one makes them forget it.
+    """Set the secret for the agenda's pages in each language; an empty one deletes it.
 
     One cookie for all pages of the site would keep these out of the page cache.
     """

@@ -1,4 +1,4 @@
-"""When people and rooms are not available in an edition. Clashes warn of it; nothing of it is public."""
+"""Times when people and rooms are not available in an edition. Used by clashes, never public."""
 
 from typing import ClassVar
 
@@ -12,12 +12,12 @@ from conference.models import Edition
 from content import revision, times
 from people.models import Person
 
-# What this invalidates: no page, only counts that are cached per revision.
+# Invalidates no page, only counts that are cached per revision.
 CACHE_TAG = "availability"
 
 
 class Unavailability(models.Model):
-    """From when to when a person, or a room, is not available."""
+    """A span in which a person or a room is not available."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("note",)
     edition_lookup: ClassVar[str] = "edition"
@@ -83,5 +83,5 @@ class Unavailability(models.Model):
             raise ValidationError({"room": _("The room belongs to another edition.")})
 
     def _advance(self) -> None:
-        """Let the desk count clashes anew."""
+        """Make the desk count clashes again."""
         revision.advance([self.edition_id], {CACHE_TAG})

@@ -1,4 +1,4 @@
-"""Letters to those who are asked: an invitation or a reminder, mailed, or shown for copying."""
+"""Letters of invitation and reminders, mailed or shown for copying."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 INVITATION, REMINDER = "invitation", "reminder"
-# The states in which one may be asked, or reminded.
+# The states in which an invitation, or a reminder, may be sent.
 SENDABLE = {INVITATION: {State.NOT_SENT, State.WITHDRAWN}, REMINDER: {*OPEN_STATES}}
 
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """What somebody gets: mailed, or to be copied; it is not stored, so its link is seen this once."""
+    """A letter, mailed or to be copied. It is not stored, so its link is shown only once."""
 
     invitation: ProgramInvitation
     subject: str
     text: str
     link: str
     is_mailed: bool = False
-    # The mail server refused it, or somebody changed the invitation meanwhile: nothing was changed.
+    # The mail server refused it, or the invitation changed in the meantime: nothing was changed.
     has_failed: bool = False
 
 
@@ -48,7 +48,7 @@ def write_letter(invitation: ProgramInvitation, kind: str, link: str) -> Letter:
 
 
 def send(invitation: ProgramInvitation, kind: str, sender: "User", at: datetime | None = None) -> Letter:
-    """Ask or remind somebody, and note when. Where no mail can be sent, the letter is for copying."""
+    """Send an invitation or reminder, and store when. Without a mail server the letter is for copying."""
     at = at or timezone.now()
     try:
         with transaction.atomic():

@@ -27,7 +27,7 @@ MAX_WRITES_PER_MINUTE = 30
 
 
 class Part(models.TextChoices):
-    """What somebody is asked for. The values are those of `SessionRole.Role`."""
+    """The part that a person is asked to take. The values are those of `SessionRole.Role`."""
 
     SPEAKER = "speaker", _("Speaker")
     CHAIR = "chair", pgettext_lazy("role of a person", "Chair")
@@ -54,7 +54,7 @@ class State(models.TextChoices):
     WITHDRAWN = "withdrawn", pgettext_lazy("invitation", "Withdrawn")
 
 
-# Somebody has the link and has not answered.
+# States in which a link was sent and not answered.
 OPEN_STATES = (State.SENT, State.REMINDED)
 
 
@@ -91,7 +91,7 @@ class ProgramInvitationQuerySet(models.QuerySet["ProgramInvitation"]):
 
 def _listed(*, is_same: bool) -> Q:
     """Say that the program names the invited person, or somebody else, in the part of the invitation."""
-    # Who was merged is the one that stays.
+    # A merged person counts as the one who stays.
     one = Coalesce("person__merged_into", "person")
     invited = Coalesce(OuterRef("person__merged_into"), OuterRef("person"))
 
@@ -104,7 +104,7 @@ def _listed(*, is_same: bool) -> Q:
 
 
 class ProgramInvitation(models.Model):
-    """One person asked for one part: of a session, of a talk, or of the edition while no slot is fixed."""
+    """A person asked to take a part in a session or talk, or in the edition while no slot is fixed."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("role", "email", "message", "note")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("state",)
@@ -149,7 +149,7 @@ class ProgramInvitation(models.Model):
     sent_at = models.DateTimeField(_("sent at"), null=True, editable=False)
     reminded_at = models.DateTimeField(_("reminded at"), null=True, editable=False)
     answered_at = models.DateTimeField(_("answered at"), null=True, editable=False)
-    # So many times the page was written to since that moment.
+    # The number of writes to the page since `writes_since`.
     writes = models.PositiveIntegerField(default=0, editable=False)
     writes_since = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -177,7 +177,7 @@ class ProgramInvitation(models.Model):
             ),
         ]
 
-    # What `with_presence()` found.
+    # Set by `with_presence()`.
     is_listed: bool
 
     def __str__(self) -> str:
@@ -247,7 +247,7 @@ class ProgramInvitation(models.Model):
         return at >= begins
 
     def is_over(self, at: datetime) -> bool:
-        """Whether the link leads nowhere any more: the edition is over."""
+        """Whether the edition is over, so that the link no longer works."""
         return self.edition.day_of(at) > self.edition.end_date
 
     def clean(self) -> None:
@@ -275,7 +275,7 @@ class ProgramInvitation(models.Model):
         self.save(update_fields=["state", "answered_at", "note"])
 
     def count_write(self, at: datetime) -> bool:
-        """Count and store one more change. False where there were too many within a minute."""
+        """Count a write and save it; return whether the limit of a minute allows it."""
         if not timedelta() <= at - self.writes_since < MINUTE:
             self.writes, self.writes_since = 0, at
         self.writes += 1

@@ -1,6 +1,6 @@
-"""The page behind the link of an invitation to the program: a person answers, and says when they can't come.
+"""The page of an invitation's link: a person answers, and enters times when they are not available.
 
-No account is needed: who has the link may answer. Nothing of the page may be stored or indexed by others.
+The link is enough, no account is needed. The page may not be cached or indexed.
 """
 
 from datetime import datetime, time
@@ -42,7 +42,7 @@ class MomentInput(forms.DateTimeInput):
 
 
 class TimeForm(forms.ModelForm[Unavailability]):
-    """From when to when somebody is not available, within the days of the edition, in its zone."""
+    """A span in which a person is not available, within the days of the edition, in its zone."""
 
     class Meta:
         model = Unavailability
@@ -72,7 +72,7 @@ class TimeForm(forms.ModelForm[Unavailability]):
 @sensitive_post_parameters("note")
 @secret_page
 def invitation_view(request: HttpRequest, token: str) -> HttpResponse:
-    """Show what somebody is asked for; with POST, take the answer, or a time when they are not available."""
+    """Show an invitation; with POST, take the answer, or a time when the person is not available."""
     at = timezone.now()
     invitation = ProgramInvitation.objects.by_token(token).with_place().first()
     if invitation is None or invitation.is_over(at):
@@ -141,7 +141,7 @@ def add_unavailability(request: HttpRequest, invitation: ProgramInvitation, at: 
 
 
 def redirect_back(request: HttpRequest) -> HttpResponse:
-    """Lead to the page as it is now: reloading it sends nothing again."""
+    """Redirect to the page, so that reloading it sends nothing again."""
     response = HttpResponseRedirect(request.path)
     response.status_code = 303
     return response
@@ -155,7 +155,7 @@ def unavailabilities_of(invitation: ProgramInvitation) -> QuerySet[Unavailabilit
 
 
 def other_participants(invitation: ProgramInvitation) -> list[str]:
-    """Return who else takes part; those who were asked only once they confirmed."""
+    """Return who else takes part; invited people only once they have confirmed."""
     if not invitation.place:
         return []
     talk = invitation.presentation

@@ -1,10 +1,10 @@
-"""A change of one session that is applied and announced at once: its words, its release, its banner.
+"""A change of one session that is applied and announced at once: its text, its release, its banner.
 
-All of it is one change set, so that one click reverts it.
+The caller makes all of it one change set, so that one click reverts it.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet, TextChoices
@@ -19,10 +19,10 @@ from schedule.clashes import PlannedEdit
 from schedule.editing import Placement, PlannedSessions, SessionRow, validation_errors
 from schedule.entries import Status
 from schedule.models import Release, Room, Session
-from schedule.releases import Snapshot, SnapshotRow, pending_release
+from schedule.releases import Snapshot, pending_release
 
 MAX_TITLE_CHARS = 200
-# So much of a session's title stands in that of its notice.
+# A notice's title quotes this much of the session's.
 MAX_NAME_CHARS = 120
 
 
@@ -94,7 +94,7 @@ class AnnouncedChange:
         return self.planned_sessions().planned_edit()
 
     def apply(self) -> list[str]:
-        """Store the change. Return what speaks against it."""
+        """Store the change, or return the errors that prevent it."""
         if self.kind == ChangeKind.CANCEL:
             self.session.status, self.session.cancellation_reason = Status.CANCELLED, self.reason
             if not (problems := validation_errors(self.session)):
@@ -132,24 +132,22 @@ def announce_session(edition: Edition, key: str, at: datetime, title: str) -> Re
     Nothing is announced alone before the first release, which announces the whole program.
     """
     Edition.objects.select_for_update().get(pk=edition.pk)
-    last = edition.releases.order_by("-number").first()
     ready = pending_release(edition, at)
-    if last is None or last.snapshot is None or ready.is_first:
+    if ready.before is None:
         return None
-    before = Snapshot({name: SnapshotRow.read(row) for name, row in last.snapshot.items()})
-    keys = {*keys_within(before, key), *keys_within(ready.program, key)}
+    keys = {*keys_within(ready.before, key), *keys_within(ready.program, key)}
     changes = [one for one in ready.changes if one.key in keys]
     if not changes:
         return None
-    now = {name: row.to_json() for name, row in ready.program.things.items() if name in keys}
-    others = {name: row for name, row in last.snapshot.items() if name not in keys}
+    announced = {name: row for name, row in ready.before.things.items() if name not in keys}
+    announced |= {name: row for name, row in ready.program.things.items() if name in keys}
     rooms = dict(edition.rooms.values_list("slug", "name"))
     release = Release(
         edition=edition,
         number=ready.number,
         title=title,
-        changes=[replace(one).to_json(rooms) for one in changes],
-        snapshot={**others, **now},
+        changes=[one.to_json(rooms) for one in changes],
+        snapshot={name: row.to_json() for name, row in announced.items()},
         published_at=at,
     )
     release.save()

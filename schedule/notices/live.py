@@ -1,4 +1,4 @@
-"""Live notices: what chairs announce of a session at once, shown as a banner until its time.
+"""Live notices: announcements about a session, shown as a banner until a set time.
 
 A live notice is an announcement with `banner_until`. Its text stays in the news and in their feed.
 """

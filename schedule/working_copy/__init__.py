@@ -1,5 +1,5 @@
-"""The working copy of a program: what chairs changed that is not released yet, beside the public rows.
+"""The working copy of a program: changes of chairs that are not released yet, stored beside the public rows.
 
-`pending` (pure) adds up change sets; `rows` writes columns as they are; `block` shows the working state and
-collects what is changed in it; `release` publishes or discards. Why so: docs/decisions/0031.
+`pending` (pure) combines change sets; `rows` reads and writes columns; `block` shows the working state and
+collects changes made in it; `release` publishes or discards them. Reasons: docs/decisions/0031.
 """

@@ -1,7 +1,7 @@
-"""Blocks in which the database shows the working copy, and what happens to the changes made in them.
+"""Context managers in which the database shows the working copy, and which collect changes made in it.
 
-The pending values are written to the rows in a transaction that is rolled back: every query, filter, rule
-and page shows the working state without knowing of it. Writers of one edition wait for each other.
+The pending values are written to the rows in a transaction that is rolled back, so that every query, filter,
+rule and page shows the working state. Writers of one edition wait for each other.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -50,7 +50,7 @@ from schedule.working_copy.rows import (
 
 
 class _RolledBackError(Exception):
-    """Ends a block whose rows go back to what they were."""
+    """Rolls the transaction of a block back."""
 
 
 def open_copies(editions: Collection[int] | None = None) -> list[WorkingCopy]:
@@ -70,7 +70,7 @@ def pending_rows(copies: Collection[WorkingCopy]) -> dict[Key, PendingRow]:
 
 
 def follow_merges(rows: dict[Key, PendingRow]) -> None:
-    """Let rows name the person that stays where people were merged meanwhile. One query, or none."""
+    """Replace people who were merged in the meantime by those who stay. One query, or none."""
     pairs = [row.values["person"] for row in rows.values() if "person" in row.values]
     named = {key for pair in pairs for key in pair} - {None}
     while named:
@@ -83,10 +83,10 @@ def follow_merges(rows: dict[Key, PendingRow]) -> None:
 
 @dataclass
 class ReplacedRows:
-    """What was put in place of public rows: what these were, by model."""
+    """The public states of the rows that a block replaced, by model."""
 
     public: dict[type[Content], States] = field(default_factory=dict)
-    # When rows last moved, which the history does not record.
+    # `rescheduled_at` of rows, which the history does not record.
     moved: dict[type[Content], dict[int, Columns]] = field(default_factory=dict)
 
 
@@ -108,7 +108,7 @@ def write_pending(
 
 
 def moved_rows(copies: Collection[WorkingCopy]) -> dict[type[Content], dict[int, Columns]]:
-    """Return when sessions and presentations last moved, of those that did. Two queries."""
+    """Return when sessions and presentations last moved. Two queries."""
     editions = [copy.edition_id for copy in copies]
     found: dict[type[Content], dict[int, Columns]] = {}
     for model in (Session, Presentation):
@@ -121,10 +121,10 @@ def moved_rows(copies: Collection[WorkingCopy]) -> dict[type[Content], dict[int,
 def show_working_copy(
     copies: Collection[WorkingCopy], rows: dict[Key, PendingRow] | None = None
 ) -> Iterator[None]:
-    """Show the working state inside; nothing that is written there stays.
+    """Show the working state inside; whatever is written there is rolled back.
 
-    `rows` are those that `pending_rows()` returned for these copies; they are read again if somebody
-    changed the copies since.
+    `rows` are those that `pending_rows()` returned for these copies; they are read again if someone
+    changed the copies in the meantime.
     """
     if preview_context.is_working_state() or not any(copy.row_count for copy in copies):
         yield
@@ -142,7 +142,7 @@ def show_working_copy(
 
 
 def lock_copies(copies: Collection[WorkingCopy]) -> list[WorkingCopy]:
-    """Return the working copies as they are now; others wait until the transaction ends."""
+    """Return the current working copies, locked until the transaction ends."""
     keys = [copy.pk for copy in copies]
     rows = WorkingCopy.objects.filter(pk__in=keys).select_for_update(of=("self",)).select_related("edition")
     return [copy for copy in rows.order_by("pk") if copy.is_open]
@@ -155,10 +155,10 @@ def edit_working_copy(
     keeps_others: bool = False,
     models: Collection[type[Content]] = WORKING_MODELS,
 ) -> Iterator[None]:
-    """Show the working state inside, and make what is changed of it there pending changes.
+    """Show the working state inside, and store changes to it as pending changes.
 
-    What changes other rows becomes public as ever, and stays with all that the block wrote. Where nothing
-    does, and unless the block `keeps_others`, such as the memory of an import, all of it is rolled back.
+    Changes of other rows become public as usual, with everything else that the block wrote. If there are
+    none, and the block does not set `keeps_others` (as an import does for its job), all of it is rolled back.
     """
     if preview_context.is_working_state():
         yield
@@ -189,10 +189,10 @@ def edit_working_copy(
 
 @dataclass
 class CollectedChanges:
-    """What a block changed: of the working copies, and otherwise."""
+    """What a block changed, in working copies and elsewhere."""
 
     copies: dict[int, WorkingCopy]
-    # Changes of working rows with the fields that are the working copy's, and with those that are not.
+    # Changes of working rows, including fields that are not part of the working copy.
     mine: list[tuple[ChangeSet, RowChange, WorkingCopy]] = field(default_factory=list)
     others: list[RowChange] = field(default_factory=list)
     made: dict[ChangeSet, dict[Key, WorkingCopy]] = field(default_factory=dict)
@@ -257,15 +257,15 @@ def _pending_changes(change_set: ChangeSet, copy: WorkingCopy, rows: list[Stored
     fields = ("at", "user_id", "user_name", "origin", "detail", "reference")
     values = {name: getattr(change_set, name) for name in fields}
     one = PendingChanges(act=change_set.pk, working_copy=copy, rows=rows, **values)
-    # A row that changed several times, as one.
+    # Combine several changes of a row into one.
     one.rows = [row.stored() for row in combine([one]).values()]
     return one
 
 
 def _collect_changes(written: list[WrittenRows], copies: Collection[WorkingCopy]) -> CollectedChanges:
-    """Part what was written to the history by what it changed."""
+    """Sort what was written to the history by whether it changed a working copy."""
     taken = CollectedChanges({copy.edition_id: copy for copy in copies})
-    # What was rolled back inside is not here.
+    # Change sets that were rolled back inside no longer exist.
     here = {
         *ChangeSet.objects.filter(pk__in={one.change_set.pk for one in written}).values_list("pk", flat=True)
     }
@@ -274,12 +274,12 @@ def _collect_changes(written: list[WrittenRows], copies: Collection[WorkingCopy]
     is_other_gone = any(row.kind == DELETED and not is_working(row.model) for _set, row in rows)
     for change_set, row in rows:
         copy = taken.copies.get(row.edition_key or 0)
-        # Of papers a change of the status waits, but neither new ones nor deleted ones.
+        # Of papers only a change of the status is pending; new and deleted papers are public at once.
         fields = [is_working(row.model, name) for name in row.values if row.kind == CHANGED]
         if copy is None or not (is_working(row.model) or any(fields)):
             taken.others.append(row)
         elif row.kind == DELETED and row.dragged and is_other_gone:
-            # It went with a paper or a person.
+            # It was deleted together with a paper or a person.
             taken.others.append(row)
         elif row.kind != CREATED:
             taken.mine.append((change_set, row, copy))
@@ -305,7 +305,7 @@ def _new_rows(keys: set[Key], copies: dict[int, WorkingCopy]) -> dict[Key, Worki
 
 
 def _restore_public(shown: ReplacedRows, taken: CollectedChanges, models: Collection[type[Content]]) -> None:
-    """Let rows be what they were for the public, and the history know nothing of pending changes."""
+    """Restore the public rows, and remove pending changes from the history."""
     gone = {row.key for row in taken.others if row.kind == DELETED}
     public: dict[type[Content], States] = {model: dict(states) for model, states in shown.public.items()}
     for model, states in _earlier_states(taken, shown).items():
@@ -321,7 +321,7 @@ def _restore_public(shown: ReplacedRows, taken: CollectedChanges, models: Collec
 
 
 def _restore_unrecorded(rows: Iterable[tuple[type[Model], Columns]]) -> None:
-    """Let stars, invitations and other rows without a history be as before, where what they need stays."""
+    """Restore stars, invitations and other rows without a history, if the rows they need still exist."""
     wanted: dict[type[Model], States] = {}
     for model, row in rows:
         wanted.setdefault(model, {}).setdefault(row[primary_key(model)], row)
@@ -331,7 +331,7 @@ def _restore_unrecorded(rows: Iterable[tuple[type[Model], Columns]]) -> None:
 
 
 def _earlier_states(taken: CollectedChanges, shown: ReplacedRows) -> dict[type[Content], States]:
-    """Return the columns of changed rows as they were before, those that are computed too."""
+    """Return the earlier columns of changed rows, computed ones too."""
     earlier: dict[type[Content], dict[int, Columns]] = {}
     for _change_set, change, _copy in reversed(taken.mine):
         values = {name: value for name, value in change.before().items() if is_working(change.model, name)}
@@ -353,7 +353,7 @@ def _earlier_states(taken: CollectedChanges, shown: ReplacedRows) -> dict[type[C
 
 
 def _remove_from_history(taken: CollectedChanges) -> None:
-    """Take pending changes out of the history."""
+    """Remove pending changes from the history."""
     mine = {change.pk: change for _set, change, _copy in taken.mine}
     partly = [row for row in taken.others if row.pk in mine]
     for row in partly:
@@ -369,7 +369,7 @@ def _remove_from_history(taken: CollectedChanges) -> None:
 
 
 def store_changes(found: Collection[PendingChanges]) -> None:
-    """Store pending changes, and note that their working copies changed."""
+    """Store pending changes, and advance the versions of their working copies."""
     if not found:
         return
     reserve_keys(
@@ -382,13 +382,13 @@ def store_changes(found: Collection[PendingChanges]) -> None:
 
 
 def reserve_all_keys() -> None:
-    """Reserve the keys of what is pending, in a database that was restored."""
+    """Reserve the keys of pending rows in a restored database."""
     sets = list(PendingChanges.objects.exclude(rows=[]))
     reserve_keys([PendingRow.read(row) for one in sets for row in one.rows], [one.act for one in sets])
 
 
 def advance(copy: WorkingCopy) -> None:
-    """Count what is pending, and note that it changed. The working copy is locked."""
+    """Update the number of pending rows and the version of a locked working copy."""
     found = combine(copy.sets.order_by("pk"))
     copy.row_count, copy.version = len(found), copy.version + 1
     copy.save()

@@ -1,4 +1,4 @@
-"""Pending changes as the pages of the history show changes: rows in memory that are in no table."""
+"""Pending changes in the form of history pages: unsaved change sets and row changes."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,12 +8,12 @@ from content.history.timeline import RowLabels, field_changes, target_label
 from schedule.working_copy.models import PendingChanges
 from schedule.working_copy.pending import CHANGED, CREATED, Pairs, PendingRow
 
-# What says nothing to people about a new row.
+# Fields of a new row that pages do not list.
 HIDDEN_FIELDS = frozenset(("edition", "uid", "position", "slug"))
 
 
 def as_history(pending: PendingChanges) -> tuple[ChangeSet, list[RowChange]]:
-    """Return the change set and row changes that these would have been."""
+    """Return these changes as an unsaved change set with row changes."""
     fields = ("at", "user_id", "user_name", "origin", "detail")
     change_set = ChangeSet(pk=pending.act, **{name: getattr(pending, name) for name in fields})
     rows = [
@@ -45,7 +45,7 @@ def shown_pairs(row: PendingRow) -> Pairs:
 
 
 def referenced_rows(rows: Iterable[PendingRow]) -> list[tuple[str, int]]:
-    """Return the rows whose names a list of these needs."""
+    """Return the rows whose labels a list of these needs."""
     found = []
     for row in rows:
         for name, pair in shown_pairs(row).items():
@@ -59,7 +59,7 @@ def change_lines(row: PendingRow, names: RowLabels, edition: Edition) -> list[di
 
 
 def merge_labels(public: RowLabels, working: RowLabels) -> RowLabels:
-    """Return the names of rows of the working copy, and of those that are public alone."""
+    """Return the labels of public rows, replaced by those of the working copy."""
     found = RowLabels([])
     known: Mapping[tuple[str, int], str] = {**public.known, **working.known}
     found.known = dict(known)

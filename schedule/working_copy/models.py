@@ -1,4 +1,4 @@
-"""The models of working copies: one for each edition that has one, and its change sets. Never public."""
+"""The models of working copies: one for each edition that uses it, and its change sets. Never public."""
 
 from typing import ClassVar, Self
 
@@ -18,7 +18,7 @@ class WorkingCopyQuerySet(NeverPublicQuerySet["WorkingCopy"]):
 
 
 class WorkingCopy(models.Model):
-    """The working copy of an edition. It stays when it is closed, so that one knows who released what."""
+    """The working copy of an edition. It is kept when it is closed, to tell who released what."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("opened_by", "released_by", "planned_by")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("plan", "refusal")
@@ -27,15 +27,15 @@ class WorkingCopy(models.Model):
         Edition, models.CASCADE, verbose_name=_("edition"), related_name="working_copy"
     )
     is_open = models.BooleanField(_("open"), default=True)
-    # Counts what happened to it: equal versions mean equal working states.
+    # Advanced by each change: equal versions mean equal working states.
     version = models.PositiveBigIntegerField(_("version"), default=0)
-    # The rows that differ from the public ones.
+    # The number of rows that differ from the public ones.
     row_count = models.PositiveIntegerField(_("rows"), default=0)
     opened_at = models.DateTimeField(_("opened at"), default=timezone.now)
     opened_by = models.CharField(_("opened by"), max_length=150, blank=True)
     released_at = models.DateTimeField(_("released at"), null=True, blank=True)
     released_by = models.CharField(_("released by"), max_length=150, blank=True)
-    # A release planned for a moment: what is announced with it, by whom it was planned, why it was refused.
+    # A planned release: its moment, its planner, its announcement, and why it was refused.
     release_at = models.DateTimeField(_("release at"), null=True, blank=True, db_index=True)
     planned_by = models.CharField(_("planned by"), max_length=150, blank=True)
     planner = models.ForeignKey(
@@ -64,10 +64,10 @@ class WorkingCopy(models.Model):
 
 
 class PendingChanges(models.Model):
-    """What somebody changed at once in a working copy. `act` is the key of their change set, rolled back.
+    """One change set of a working copy. `act` is the key of its change set, which was rolled back.
 
     `rows`: dictionaries with `kind`, `model`, `key`, `label`, `values` as {field: [before, after]} and
-    `follows`, the columns that are computed. A released one stays, for the question who changed what.
+    `follows`, the computed columns. Released ones are kept, to tell who changed what.
     """
 
     personal_fields: ClassVar[tuple[str, ...]] = ("user_name", "detail", "rows", "released")
@@ -91,7 +91,7 @@ class PendingChanges(models.Model):
     detail = models.CharField(_("detail"), max_length=200, blank=True)
     reference = models.CharField(_("reference"), max_length=80, blank=True, db_index=True)
     rows = models.JSONField(_("rows"), default=list)
-    # The rows of it that are public by now.
+    # Its rows that have been released.
     released = models.JSONField(_("released"), default=list, blank=True)
 
     objects = NeverPublicQuerySet.as_manager()

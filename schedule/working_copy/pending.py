@@ -1,4 +1,4 @@
-"""Pending changes added up: how each row differs in the working copy, by whom and since when. Pure."""
+"""Combined pending changes: how each row differs in the working copy, by whom and since when. Pure."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from content.row_values import Key
 
-# Field -> [before, after]; a row that is not there has None in each.
+# Field -> [before, after]; None where the row does not exist.
 type Pairs = dict[str, list[Any]]
 type StoredRow = dict[str, Any]
 
@@ -35,7 +35,7 @@ class PendingRow:
     # Computed columns: rendered texts, copies of the kind.
     follows: dict[str, Any] = field(default_factory=dict)
     at: datetime | None = None
-    # Those who changed it, in order.
+    # The names of those who changed it, in order.
     by: list[str] = field(default_factory=list)
 
     @property
@@ -44,7 +44,7 @@ class PendingRow:
 
     @property
     def line(self) -> str:
-        """What names the row in a form."""
+        """The key of the row in a form."""
         return f"{self.model}:{self.key}"
 
     @property
@@ -73,7 +73,7 @@ def key_of(row: StoredRow) -> Key:
 
 
 def combine(sets: Iterable[ChangesOfSomebody]) -> dict[Key, PendingRow]:
-    """Return how rows differ after these sets, in their order. What was changed back is not there."""
+    """Return how rows differ after these sets, in order, without rows that were changed back."""
     found: dict[Key, PendingRow] = {}
     for one in sets:
         for stored in one.rows:
@@ -88,7 +88,7 @@ def combine(sets: Iterable[ChangesOfSomebody]) -> dict[Key, PendingRow]:
 
 
 def combine_two(known: PendingRow | None, news: PendingRow) -> PendingRow | None:
-    """Return a row's difference after one more change of it, or nothing if none is left."""
+    """Return a row's difference after one more change, or `None` if none is left."""
     if known is None:
         return news
     if known.kind == CREATED and news.kind == DELETED:
@@ -101,7 +101,7 @@ def combine_two(known: PendingRow | None, news: PendingRow) -> PendingRow | None
         known.kind, news.model, news.key, news.label, known.values | pairs, known.follows | news.follows
     )
     if known.kind == DELETED:
-        # It came back.
+        # It was created again.
         both.kind = CHANGED
     if both.kind == CHANGED:
         both.values = {name: pair for name, pair in both.values.items() if pair[0] != pair[1]}
@@ -114,7 +114,7 @@ def rows_building_on(
     rows: Iterable[StoredRow],
     targets: Callable[[PendingRow], set[Key]],
 ) -> list[StoredRow]:
-    """Return the rows of later sets that build on these: same row and field, or a row made or gone here."""
+    """Return the rows of later sets that build on these: same field, or a row created or deleted here."""
     fields: dict[Key, set[str]] = {}
     whole: set[Key] = set()
     for row in rows:

@@ -1,7 +1,7 @@
-"""Making a working copy public: conflicts, all of it or some rows, now or at a moment; discarding.
+"""Release a working copy, or some of its rows, now or at a planned time; resolve conflicts; discard changes.
 
-Released rows are written by `content.history.revert`, as any plan is: with rules, history, revision,
-invalidations. All or nothing, as one change set that can be reverted.
+`content.history.revert` writes the released rows: with validation, history, revision and invalidations, all
+or nothing, as one change set that can be reverted.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -45,10 +45,10 @@ from schedule.working_copy.pending import (
 )
 from schedule.working_copy.rows import plain_values, read_columns, targets
 
-# What a release is called in the history.
+# The detail of a release in the history.
 RELEASE_DETAIL = "release of the working copy"
 MINE, THEIRS = "mine", "theirs"
-# Places give way to others by themselves.
+# Positions are renumbered automatically.
 NEVER_CONFLICTS = frozenset((bulk.POSITION,))
 
 
@@ -64,7 +64,7 @@ class RefusedError(Exception):
 class PendingConflict:
     """A field that was changed in the public program since it was changed in the working copy.
 
-    Without a `field` the whole row: it is gone, or needs what is gone.
+    Without a `field` it is about the whole row: it was deleted, or references a deleted row.
     """
 
     row: PendingRow
@@ -80,15 +80,15 @@ class PendingConflict:
 
 @dataclass
 class PublicRows:
-    """The public rows that pending ones change, as values of the history."""
+    """The public values of rows with pending changes, as the history holds them."""
 
     values: dict[Key, dict[str, Any]] = field(default_factory=dict)
-    # The rows outside of the working copy at which pending ones point, and which are gone.
+    # Deleted rows outside of the working copy that pending rows reference.
     lost: set[Key] = field(default_factory=set)
 
 
 def public_rows(rows: Mapping[Key, PendingRow]) -> PublicRows:
-    """Read what is public of these rows. Two queries for each model, one more for each model pointed at."""
+    """Read the public values of these rows. Two queries for each model, one for each referenced model."""
     found, asked = PublicRows(), dict[type[Content], set[int]]()
     for label in {label for label, _key in rows}:
         model = content_model(label)
@@ -107,7 +107,7 @@ def public_rows(rows: Mapping[Key, PendingRow]) -> PublicRows:
 
 
 def find_conflicts(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[PendingConflict]:
-    """Return where the public program was changed too, so that pending changes no longer fit."""
+    """Return the rows and fields that were also changed in the public program."""
     found: list[PendingConflict] = []
     for name, row in rows.items():
         now = public.values.get(name)
@@ -139,7 +139,7 @@ def _missing_target(row: PendingRow, public: PublicRows) -> str:
 def resolve_conflicts(
     rows: Mapping[Key, PendingRow], found: Collection[PendingConflict], choices: Mapping[str, str]
 ) -> dict[Key, PendingRow]:
-    """Return the rows as they are released after these choices, by conflict. Raises if one is open."""
+    """Return the rows to release after these choices, by conflict. Raises if one is missing."""
     if any(choices.get(one.line) not in (MINE, THEIRS) for one in found):
         raise RefusedError(
             _("The public program was changed meanwhile. Choose what holds where both differ.")
@@ -150,7 +150,7 @@ def resolve_conflicts(
         if row is None or (choices[one.line] == MINE and one.field):
             continue
         if not one.field or row.kind == DELETED:
-            # What is gone cannot be changed, and a row that was changed since stays.
+            # A deleted row can't be changed, and a row that was changed since is not deleted.
             del released[row.name]
             continue
         values = {name: pair for name, pair in row.values.items() if name != one.field}
@@ -159,7 +159,7 @@ def resolve_conflicts(
 
 
 def revert_steps(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[RevertStep]:
-    """Return what happens to each row, judged by its rules where many are written together."""
+    """Return a step for each row, validated where many rows are written together."""
     steps: list[RevertStep] = []
     for row in rows.values():
         model, now = content_model(row.model), public.values.get(row.name)
@@ -182,14 +182,14 @@ def _derived_from(step: RevertStep) -> set[str]:
 
 
 def _accept_plain_changes(steps: list[RevertStep], coming: set[Key]) -> None:
-    """Let rules accept changed rows without new unique values that need nothing new: written at once."""
+    """Validate changed rows that need no new row or unique value, so that they are written in bulk."""
     changes = [step for step in steps if step.kind == "change"]
     plain = [
         step
         for step in changes
         if not step.pairs.keys() & (singly_saved_fields(step.model) - _derived_from(step))
     ]
-    # Text is derived anew of the rows of which one of its fields changes: only these need its fields.
+    # Only rows whose rendered text changes need the fields from which it is derived.
     deriving = [step for step in plain if step.pairs.keys() & _derived_from(step)]
     targets, here = earlier_targets(plain), dict[Key, Content]()
     for model, keys in keys_by_model(plain).items():
@@ -210,7 +210,7 @@ def _accept_plain_changes(steps: list[RevertStep], coming: set[Key]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """The words and notes with which a release is announced, and what it leaves out."""
+    """Title, text and notes of the announced release, and the lines that it leaves out."""
 
     title: str = ""
     text: str = ""
@@ -238,9 +238,9 @@ def release(
     announcement: Announcement | None = None,
     user_name: str = "",
 ) -> Released:
-    """Make the pending changes public, or the `chosen` rows with what they need: all of them or none.
+    """Publish the pending changes, or the `chosen` rows with those they need: all of them or none.
 
-    `seen` is the version that was shown. Raises `RefusedError` with every reason why not.
+    `seen` is the version that was shown. Raises `RefusedError` with all reasons.
     """
     with transaction.atomic():
         copy = lock_current(copy, seen)
@@ -265,7 +265,7 @@ def release(
 
 
 def lock_current(copy: WorkingCopy, seen: int | None) -> WorkingCopy:
-    """Return the working copy, locked, if it is open and as it was shown. Raises `RefusedError` if not."""
+    """Return the working copy, locked. Raises `RefusedError` if it is closed or has changed since `seen`."""
     found = lock_copies([copy])
     now = found[0] if found else WorkingCopy.objects.select_related("edition").get(pk=copy.pk)
     if seen is not None and now.version != seen:
@@ -324,7 +324,7 @@ def discard(copy: WorkingCopy, *, seen: int | None = None, chosen: Collection[Ke
 
 
 def _with_dependents(rows: Mapping[Key, PendingRow], chosen: set[Key]) -> set[Key]:
-    """Return the chosen rows, with those that point at new rows among them."""
+    """Return the chosen rows, with those that reference new rows among them."""
     found = {*chosen}
     while True:
         new = {name for name in found if rows[name].kind == CREATED}
@@ -342,7 +342,7 @@ def _save_or_delete(one: PendingChanges) -> None:
 
 
 def drop_changes(one: PendingChanges) -> int:
-    """Take back one set of pending changes; return how many rows. Raises if later ones build on it."""
+    """Delete a set of pending changes; return its number of rows. Raises if later ones build on it."""
     with transaction.atomic():
         copy = lock_current(one.working_copy, None)
         one = copy.sets.select_for_update().get(pk=one.pk)
@@ -361,11 +361,11 @@ def drop_changes(one: PendingChanges) -> int:
         return count
 
 
-# Switching it on and off, and planning
+# Opening, closing and planning
 
 
 def open_copy(edition: Edition, user: User, at: datetime) -> WorkingCopy:
-    """Begin to collect changes beside the public program. Raises before its schedule is public."""
+    """Open the working copy of an edition. Raises `RefusedError` before its schedule is public."""
     is_public = [
         gate is not None and gate <= at for gate in (edition.public_from, edition.schedule_public_from)
     ]
@@ -382,7 +382,7 @@ def open_copy(edition: Edition, user: User, at: datetime) -> WorkingCopy:
 
 
 def close_copy(copy: WorkingCopy) -> None:
-    """Let changes be public at once again. Raises `RefusedError` while something is pending."""
+    """Close a working copy. Raises `RefusedError` while changes are pending."""
     with transaction.atomic():
         copy = lock_current(copy, None)
         if copy.row_count:
@@ -402,7 +402,7 @@ def plan_release(
     seen: int | None = None,
     announcement: Announcement | None = None,
 ) -> None:
-    """Release what is pending at a moment, also what is changed until then; `None` takes the plan back."""
+    """Plan the release of everything that is pending at a moment; `None` cancels the plan."""
     with transaction.atomic():
         copy = lock_current(copy, seen)
         copy.release_at, copy.refusal = moment, ""
@@ -414,14 +414,14 @@ def plan_release(
 
 
 def release_due(at: datetime) -> list[WorkingCopy]:
-    """Release the working copies whose moment has come; note why one could not be. One query without any."""
+    """Release the working copies that are due; store the reason if one is refused. One query without any."""
     done = []
     for copy in WorkingCopy.objects.open().filter(release_at__lte=at):
         try:
             with transaction.atomic():
                 copy = lock_current(copy, None)
                 if copy.release_at is None or copy.release_at > at:
-                    # Another process was first, or the plan was changed meanwhile.
+                    # Another process was first, or the plan was changed in the meantime.
                     continue
                 release(
                     copy,

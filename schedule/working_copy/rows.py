@@ -1,6 +1,6 @@
-"""Rows read and written column by column: without history, revision, signals or rules.
+"""Read and write rows by column: without history, revision, signals or validation.
 
-What is written here is never committed, but for the public state that is put back (`block`).
+Writes are rolled back, except when `block` restores the public state.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -25,7 +25,7 @@ from papers.models import Paper
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 from schedule.working_copy.pending import CREATED, DELETED, PendingRow
 
-# What a working copy holds, those that others point at first; of papers their status alone.
+# The models of a working copy, referenced ones first; of papers only the status.
 WORKING_MODELS: tuple[type[Content], ...] = (Paper, Room, Session, Presentation, SessionRole, Speaker)
 PAPER_FIELDS = frozenset(("status",))
 LABELS = frozenset(model._meta.label_lower for model in WORKING_MODELS)
@@ -36,7 +36,7 @@ type States = dict[int, Columns | None]
 
 
 def is_working(label: str, field: str = "") -> bool:
-    """Tell whether rows of a model, or a field of them, belong to a working copy."""
+    """Return whether a model, or a field of it, belongs to a working copy."""
     return label in LABELS and (label != Paper._meta.label_lower or field in PAPER_FIELDS)
 
 
@@ -97,7 +97,7 @@ def target_state(row: PendingRow, model: type[Content], here: Columns | None) ->
     if row.kind == DELETED:
         return None
     if here is None and row.kind != CREATED:
-        # Somebody deleted it from the public program: a conflict, shown with the release.
+        # Someone deleted the public row: a conflict that the release page shows.
         return None
     fields = {field.attname: field for field in model._meta.concrete_fields}
     follows = {name: fields[name].to_python(value) for name, value in row.follows.items() if name in fields}
@@ -106,7 +106,7 @@ def target_state(row: PendingRow, model: type[Content], here: Columns | None) ->
 
 
 def targets(row: PendingRow) -> set[Key]:
-    """Return the rows of a working copy at which a row points."""
+    """Return the keys of the rows in the working copy that a row references."""
     return {
         (label, key)
         for name, target in relation_targets(content_model(row.model)).items()
@@ -116,7 +116,7 @@ def targets(row: PendingRow) -> set[Key]:
 
 
 def drop_dangling[M: Model](wanted: dict[type[M], States]) -> None:
-    """Leave rows as they are public that point at what is gone from there, such as a deleted paper."""
+    """Leave rows public as they are that reference deleted rows, such as a deleted paper."""
     for model, states in wanted.items():
         for field in model._meta.concrete_fields:
             target = field.related_model
@@ -134,7 +134,7 @@ def drop_dangling[M: Model](wanted: dict[type[M], States]) -> None:
 
 
 def _missing_keys[M: Model](target: type[Model], asked: set[Any], wanted: dict[type[M], States]) -> set[int]:
-    """Return those of the keys that are nowhere, or go in the working copy."""
+    """Return the keys that do not exist, or are deleted in the working copy."""
     states: States = next((found for model, found in wanted.items() if model is target), {})
     gone = {key for key, state in states.items() if state is None}
     unknown = asked - {None} - {key for key, state in states.items() if state}
@@ -145,7 +145,7 @@ def _missing_keys[M: Model](target: type[Model], asked: set[Any], wanted: dict[t
 
 
 def write_states(model: type[Model], now: Mapping[int, Columns], wanted: States) -> None:
-    """Make rows what is wanted; `now` is what they are. A few statements, however many rows."""
+    """Write the wanted states; `now` holds the current ones. A few statements, however many rows."""
     going = [key for key, row in wanted.items() if row is None and key in now]
     coming = [row for key, row in wanted.items() if row is not None and key not in now]
     changing: dict[tuple[str, ...], list[Columns]] = {}
@@ -155,7 +155,7 @@ def write_states(model: type[Model], now: Mapping[int, Columns], wanted: States)
             continue
         differing = tuple(name for name, value in row.items() if now[key][name] != value)
         if unique_columns(model) & {*differing}:
-            # Two rows may change places, and each statement must leave unique values.
+            # Two rows may swap unique values: delete and insert them.
             going.append(key)
             coming.append(row)
         elif differing:
@@ -211,7 +211,7 @@ def delete(model: type[Model], keys: Iterable[int]) -> None:
 
 
 def reserve_keys(rows: Iterable[PendingRow], change_sets: Iterable[int] = ()) -> None:
-    """Let no later row get the key of one that was rolled back: SQLite counts its keys in the transaction."""
+    """Keep the keys of rolled back rows from being used again: SQLite rolls its sequence back too."""
     highest: dict[str, int] = {}
     for row in rows:
         if row.kind == CREATED:
@@ -234,7 +234,7 @@ def _reserve_in_sqlite(highest: Mapping[str, int]) -> None:
 
 
 def _reserve_in_sequences(highest: Mapping[str, int]) -> None:
-    """A sequence never goes back, but a restored database counts from the rows that it has."""
+    """Advance sequences: a restored database counts from the rows that it holds."""
     with connection.cursor() as cursor:
         for table, key in highest.items():
             sequence = f"pg_get_serial_sequence('{table}', 'id')"

@@ -1,4 +1,4 @@
-"""The background task that makes a planned release at its moment, where the queue can wait for it."""
+"""The background task of planned releases, where the queue supports deferred tasks."""
 
 from datetime import datetime
 
@@ -10,11 +10,11 @@ from schedule.working_copy.release import release_due
 
 @task
 def release_planned() -> None:
-    """Release the working copies whose moment has come, also if plans were changed since."""
+    """Release the working copies that are due now, even if plans were changed since."""
     release_due(timezone.now())
 
 
 def enqueue_release(moment: datetime) -> None:
-    """Wake the worker at a moment. Without a queue, the command or the next page of the desk releases."""
+    """Run the task at a moment. Without a queue, the command or the next page of the desk releases."""
     if default_task_backend.supports_defer:
         release_planned.using(run_after=moment).enqueue()

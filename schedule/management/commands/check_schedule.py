@@ -40,7 +40,7 @@ class Command(BaseCommand):
 
 
 def get_edition(slug: str | None) -> Edition:
-    """Return the edition of this slug, or the newest; else stop with what there is."""
+    """Return the edition of this slug, or the newest. Raises `CommandError` with the existing ones."""
     edition = Edition.objects.filter(slug=slug).first() if slug else Edition.objects.first()
     if edition is None:
         known = ", ".join(Edition.objects.values_list("slug", flat=True)) or "none"
