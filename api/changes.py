@@ -105,7 +105,7 @@ class Moments(NamedTuple):
 
 
 # Keys of rows of a source, with those of the rows that lead there.
-Ends = defaultdict[int, list[int]]
+SourceRows = defaultdict[int, list[int]]
 
 
 def moments(
@@ -113,7 +113,7 @@ def moments(
 ) -> dict[int, Moments]:
     """Return when each of these rows was created and last changed. At most seven queries."""
     changed: dict[int, list[datetime]] = {key: [] for key in keys}
-    ends = _ends(model, sources, keys)
+    ends = _source_rows(model, sources, keys)
     for number, end, moment in (*_own_changes(sources, ends), *_part_changes(sources, ends)):
         for key in ends[number][end]:
             changed[key].append(moment)
@@ -138,9 +138,11 @@ def _rows(model: type[Content], keys: Collection[int]) -> QuerySet[Any, Any]:
     return model._base_manager.filter(AnyOf("pk", keys)).order_by()
 
 
-def _ends(model: type[Content], sources: Collection[Source], keys: Collection[int]) -> list[Ends]:
+def _source_rows(
+    model: type[Content], sources: Collection[Source], keys: Collection[int]
+) -> list[SourceRows]:
     """Return the rows of each source, with those of the resource that lead there. One query."""
-    found = [Ends(list) for _source in sources]
+    found = [SourceRows(list) for _source in sources]
     queries = []
     for number, source in enumerate(sources):
         if source.path:
@@ -150,22 +152,26 @@ def _ends(model: type[Content], sources: Collection[Source], keys: Collection[in
             )
         else:
             found[number] |= {key: [key] for key in keys}
-    for number, key, end in _united(queries):
+    for number, key, end in _union_all(queries):
         found[number][end].append(key)
     return found
 
 
-def _own_changes(sources: Collection[Source], ends: Sequence[Ends]) -> Iterable[tuple[int, int, datetime]]:
+def _own_changes(
+    sources: Collection[Source], ends: Sequence[SourceRows]
+) -> Iterable[tuple[int, int, datetime]]:
     """Return the number of the source, the key, and the moment of the last change of each. One query."""
     queries = []
     for number, source in enumerate(sources):
         rows = RowChange.objects.filter(source.own_changes(), AnyOf("object_id", ends[number])).order_by()
         numbered = rows.annotate(source_number=Value(number)).values_list("source_number", "object_id")
         queries.append(numbered.annotate(Max("change_set__at")))
-    return _united(queries)
+    return _union_all(queries)
 
 
-def _part_changes(sources: Collection[Source], ends: Sequence[Ends]) -> Iterator[tuple[int, int, datetime]]:
+def _part_changes(
+    sources: Collection[Source], ends: Sequence[SourceRows]
+) -> Iterator[tuple[int, int, datetime]]:
     """Yield the same of the last changes of their parts. One query."""
     queries = []
     with_parts = {number: source for number, source in enumerate(sources) if source.parts}
@@ -177,12 +183,12 @@ def _part_changes(sources: Collection[Source], ends: Sequence[Ends]) -> Iterator
             numbered = rows.annotate(source_number=Value(number), of_row=F(column))
             columns = numbered.values_list("source_number", "of_row", "model")
             queries.append(columns.annotate(Max("change_set__at")))
-    for number, name, label, moment in _united(queries):
+    for number, name, label, moment in _union_all(queries):
         if label in with_parts[number].part_labels:
             yield number, int(name.rpartition(":")[2]), moment
 
 
-def _united(queries: Sequence[QuerySet[Any, Any]]) -> Iterable[Any]:
+def _union_all(queries: Sequence[QuerySet[Any, Any]]) -> Iterable[Any]:
     return queries[0].union(*queries[1:], all=True).order_by() if queries else ()
 
 

@@ -19,12 +19,12 @@ from pagecache.entries import ENCODERS, MIN_COMPRESSED_BYTES, accepted_encodings
 from pagecache.revisions import SITE, CacheStates
 from pagecache.tags import edition_slug
 
-READING = ("GET", "HEAD", "OPTIONS")
+READ_METHODS = ("GET", "HEAD", "OPTIONS")
 # Anybody may keep a copy, but has to ask whether it still holds.
-SHARED = "public, max-age=0, must-revalidate"
+PUBLIC_CACHE_CONTROL = "public, max-age=0, must-revalidate"
 # Responses that may contain drafts are private.
-OWN = "private, no-store"
-EXPOSED = "ETag, Last-Modified, Retry-After"
+PRIVATE_CACHE_CONTROL = "private, no-store"
+EXPOSED_HEADERS = "ETag, Last-Modified, Retry-After"
 
 
 def is_anonymous(request: HttpRequest) -> bool:
@@ -32,20 +32,20 @@ def is_anonymous(request: HttpRequest) -> bool:
     return not ("HTTP_AUTHORIZATION" in request.META or request.user.is_authenticated)
 
 
-def say_who_may_read(request: Request, response: HttpResponse) -> None:
+def add_cors_headers(request: Request, response: HttpResponse) -> None:
     """Let pages of any site read what everybody may read; no cookie and no token comes along."""
     response["Access-Control-Allow-Origin"] = "*"
-    response["Access-Control-Expose-Headers"] = EXPOSED
+    response["Access-Control-Expose-Headers"] = EXPOSED_HEADERS
     if request.method == "OPTIONS":
-        response["Access-Control-Allow-Methods"] = ", ".join(READING)
+        response["Access-Control-Allow-Methods"] = ", ".join(READ_METHODS)
         response["Access-Control-Allow-Headers"] = "Accept, If-None-Match, If-Modified-Since"
         response["Access-Control-Max-Age"] = "86400"
 
 
-def conditional(request: Request, response: HttpResponse, states: CacheStates) -> Any:
+def make_conditional(request: Request, response: HttpResponse, states: CacheStates) -> Any:
     """Give a response its ETag and the date of these states, which were read before it; or return a 304."""
     if not is_anonymous(request):
-        response["Cache-Control"] = OWN
+        response["Cache-Control"] = PRIVATE_CACHE_CONTROL
         patch_vary_headers(response, ["Authorization", "Cookie"])
     is_whole = response.status_code == status.HTTP_200_OK and not response.streaming
     if not is_whole or request.method not in ("GET", "HEAD"):
@@ -59,7 +59,7 @@ def conditional(request: Request, response: HttpResponse, states: CacheStates) -
     if is_anonymous(request):
         slug = edition_slug(request.path, request.META.get("QUERY_STRING", ""))
         changed = int((states.get(slug) or states[SITE]).shown_at.timestamp())
-        response["Last-Modified"], response["Cache-Control"] = http_date(changed), SHARED
+        response["Last-Modified"], response["Cache-Control"] = http_date(changed), PUBLIC_CACHE_CONTROL
         patch_vary_headers(response, ["Accept-Encoding"])
         if len(response.content) >= MIN_COMPRESSED_BYTES:
             accepted = accepted_encodings(request.META.get("HTTP_ACCEPT_ENCODING", ""))
@@ -101,5 +101,5 @@ class ConditionalView(APIView):
         finished = super().finalize_response(request, response, *args, **kwargs)
         if isinstance(finished, Response):
             finished.add_post_render_callback(lambda rendered: rendered.renderer_context.clear())
-        say_who_may_read(self.request, finished)
-        return conditional(self.request, finished, self.states)
+        add_cors_headers(self.request, finished)
+        return make_conditional(self.request, finished, self.states)

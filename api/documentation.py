@@ -30,41 +30,41 @@ def chapter(document: Json, resource: Resource) -> Json:
     root = list_url(resource.name).removeprefix(settings.SITE_URL)
     schemas, reading = document["components"]["schemas"], document["paths"][root]["get"]
     names = [name for name, many in resource.manys.items() if many.is_part]
-    parts = [list(lines(schemas[part.title])) for part in parts_of(resource)]
+    parts = [list(describe_fields(schemas[part.title])) for part in parts_of(resource)]
     return {
         "name": resource.name,
         "text": reading["summary"],
         "addresses": [path for path in document["paths"] if path.startswith(root)],
-        "parameters": [line(one["name"], one["schema"], one) for one in reading["parameters"]],
-        "fields": list(lines(schemas[resource.title])),
+        "parameters": [describe_field(one["name"], one["schema"], one) for one in reading["parameters"]],
+        "fields": list(describe_fields(schemas[resource.title])),
         "parts": list(zip(names, parts, strict=True)),
         # The fields of a body that creates one; empty where only the admin does.
-        "written": list(lines(schemas.get(f"{resource.title}Body", {}), gettext("needed"))),
+        "written": list(describe_fields(schemas.get(f"{resource.title}Body", {}), gettext("needed"))),
     }
 
 
-def lines(described: Json, required: str = "") -> Iterator[Json]:
+def describe_fields(described: Json, required: str = "") -> Iterator[Json]:
     """Describe the properties of an object; `required` marks those that it cannot do without."""
     for name, one in described.get("properties", {}).items():
         is_marked = required and name in described.get("required", ())
-        yield line(name, one, one, f"; {required}" if is_marked else "")
+        yield describe_field(name, one, one, f"; {required}" if is_marked else "")
 
 
-def line(name: str, values: Json, described: Json, mark: str = "") -> Json:
-    return {"name": name, "values": values_of(values) + mark, "text": described.get("description", "")}
+def describe_field(name: str, values: Json, described: Json, mark: str = "") -> Json:
+    return {"name": name, "values": describe_schema(values) + mark, "text": described.get("description", "")}
 
 
-def values_of(described: Json) -> str:
+def describe_schema(described: Json) -> str:
     """Say in a few words which values fit a schema."""
     match described:
         case {"$ref": reference}:
             return str(reference).rpartition("/")[2]
         case {"anyOf": schemas}:
-            return " or ".join(dict.fromkeys(values_of(one) for one in schemas))
+            return " or ".join(dict.fromkeys(describe_schema(one) for one in schemas))
         case {"enum": values}:
             return ", ".join(values)
         case {"type": "array", "items": items}:
-            return f"list of {values_of(items)}"
+            return f"list of {describe_schema(items)}"
     types = described["type"]
     words = " or ".join(types) if isinstance(types, list) else str(types)
     return f"{words}, {described['format']}" if "format" in described else words
@@ -75,7 +75,7 @@ def docs_page(request: HttpRequest) -> HttpResponse:
     """Show how the API is asked, with examples, and every resource."""
     context = {
         "chapters": chapters(),
-        "examples": examples(),
+        "examples": reading_examples(),
         "writing": writing_examples(),
         "statuses": sorted(CODES.items()),
         "site_url": settings.SITE_URL,
@@ -93,7 +93,7 @@ def read_examples(file: str) -> list[Json]:
     return found
 
 
-def examples() -> list[Json]:
+def reading_examples() -> list[Json]:
     """Return the demo's responses to a few requests, each with the command that sends it."""
     found = read_examples("examples.json")
     for one in found:

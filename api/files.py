@@ -26,7 +26,7 @@ from exchange.formats.ics import CalendarScope
 type Sender = Callable[[HttpRequest, Reader, Rows], HttpResponseBase]
 
 
-def citations(ending: str) -> Sender:
+def citation_sender(ending: str) -> Sender:
     """Return what sends papers of one or several editions as references."""
     fmt, written = CITING[ending]
 
@@ -70,10 +70,10 @@ def one_edition(reader: Reader, rows: Rows, fmt: Format) -> Edition:
     return edition
 
 
-CITATIONS = {fmt.name: citations(ending) for ending, (fmt, written) in CITING.items()}
+CITATIONS = {fmt.name: citation_sender(ending) for ending, (fmt, written) in CITING.items()}
 
 
-def tables(name: str, kind: str) -> dict[str, Sender]:
+def table_senders(name: str, kind: str) -> dict[str, Sender]:
     """Return by format what sends rows of one edition as a table, as its downloads have it."""
 
     def contents(fmt: ModuleType, edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
@@ -85,7 +85,7 @@ def tables(name: str, kind: str) -> dict[str, Sender]:
     return {fmt.FORMAT.name: file_of_one_edition(fmt, name, partial(contents, fmt)) for fmt in formats}
 
 
-def calendars(name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> dict[str, Sender]:
+def calendar_senders(name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> dict[str, Sender]:
     """Return by format what sends rows of one edition as a calendar."""
 
     def contents(fmt: ModuleType, edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
@@ -98,12 +98,14 @@ def calendars(name: str, appointments: Callable[[Edition, Q], CalendarScope]) ->
 
 # By resource and name of the format. All of them contain only what is public.
 FILES: Mapping[str, Mapping[str, Sender]] = {
-    "papers": {**CITATIONS, **tables("papers", "paper")},
-    "sessions": {**tables("sessions", "session"), **calendars("sessions", sessions_calendar)},
+    "papers": {**CITATIONS, **table_senders("papers", "paper")},
+    "sessions": {**table_senders("sessions", "session"), **calendar_senders("sessions", sessions_calendar)},
     "presentations": {
-        **tables("presentations", "presentation"),
-        **calendars("presentations", lambda edition, wanted: calendar_scope(edition, presentations=wanted)),
+        **table_senders("presentations", "presentation"),
+        **calendar_senders(
+            "presentations", lambda edition, wanted: calendar_scope(edition, presentations=wanted)
+        ),
     },
-    "awards": tables("awards", "award"),
+    "awards": table_senders("awards", "award"),
 }
 MEDIA_TYPES = {name: fmt.media_type for name, fmt in writable().items()}

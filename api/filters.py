@@ -36,17 +36,19 @@ from schedule.models import Presentation, Session, SessionKind, SessionRole, Spe
 from schedule.querysets import of_kind
 from schedule.session_kinds import HasKind
 
-MAX_WORDS = 200
+MAX_TEXT_CHARS = 200
 # As many names as an error lists; of more it says none.
-MAX_NAMES = 50
-NO_SUCH = _("Nothing public has that name.")
+MAX_LISTED_NAMES = 50
+UNKNOWN_NAME = _("Nothing public has that name.")
 # Parameters of every list, in addition to its filters.
-GENERAL = ("cursor", "expand", "fields", "ordering", "page_size")
-NAMED_FORM = r"^([a-z0-9][a-z0-9-]{0,119}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,119}$"
-NAMED = RegexValidator(NAMED_FORM.replace("$", r"\Z"), _("Write <edition>/<id>, or the id alone."))
+LIST_PARAMETERS = ("cursor", "expand", "fields", "ordering", "page_size")
+REFERENCE_PATTERN = r"^([a-z0-9][a-z0-9-]{0,119}/)?[A-Za-z0-9][A-Za-z0-9._-]{0,119}$"
+REFERENCE_VALIDATOR = RegexValidator(
+    REFERENCE_PATTERN.replace("$", r"\Z"), _("Write <edition>/<id>, or the id alone.")
+)
 
 
-def named(value: str, key: str, edition: str = "") -> Q:
+def match_reference(value: str, key: str, edition: str = "") -> Q:
     """Return the condition that a row is the one named; `key` and `edition` lead to its columns.
 
     Something of an edition is named <edition>/<id> or by its id alone, something of the whole site by its id.
@@ -60,12 +62,12 @@ class PathFilter(CharFilter):  # type: ignore[misc]  # the package has no types
 
     def __init__(self, target: str, path: str = "", **kwargs: object) -> None:
         self.target, self.path = target, path
-        super().__init__(validators=[NAMED], **kwargs)
+        super().__init__(validators=[REFERENCE_VALIDATOR], **kwargs)
 
     def condition(self, value: str, path: str) -> Q:
         """Return the condition that the thing at the end of a path is the one named."""
         resource, start = RESOURCES[self.target], f"{path}__" if path else ""
-        return named(
+        return match_reference(
             value, f"{start}{resource.key}", f"{start}{resource.edition}" if resource.edition else ""
         )
 
@@ -96,7 +98,7 @@ class StrictBooleanField(forms.CharField):
         return str(value).lower() == "true"
 
 
-class YesNo(BooleanFilter):  # type: ignore[misc]
+class YesNoFilter(BooleanFilter):  # type: ignore[misc]
     field_class = StrictBooleanField
 
 
@@ -132,7 +134,7 @@ class WholeNumberFilter(NumberFilter):  # type: ignore[misc]
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 12, 31, tzinfo=UTC)
 
 
-def program_day(help: Text) -> DateFilter:
+def day_filter(help: Text) -> DateFilter:
     """Rows of a day, by the method `on_day`."""
     bounds = [MinValueValidator(EARLIEST.date()), MaxValueValidator(LATEST.date())]
     text = format_lazy("{}, {}.", help, _("such as 2021-04-06"))
@@ -143,7 +145,7 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
     """What narrows any list. A parameter that is unknown, malformed or given twice is an error."""
 
     changed_since = IsoDateTimeFilter(
-        method="since",
+        method="filter_changed_since",
         validators=[MinValueValidator(EARLIEST), MaxValueValidator(LATEST)],
         help_text=_(
             "Only rows whose changed_at is this time, such as 2021-04-06T08:00:00Z, or later. With "
@@ -160,13 +162,13 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         self, data: QueryDict, resource: Resource, reader: Reader, others: Iterable[str] = ()
     ) -> None:
         self.reader, self.resource = reader, resource
-        self.others = {*GENERAL, *others}
+        self.others = {*LIST_PARAMETERS, *others}
         self.known = {*self.base_filters, *self.others}
         # Filters and their fields are copied for each request, so none but those that are asked for.
         self.base_filters = {name: one for name, one in self.base_filters.items() if name in data}
         super().__init__(data, reader.rows(resource.model))
 
-    def narrowed(self) -> Rows:
+    def filtered_rows(self) -> Rows:
         """Return the rows; raise `BadValue` for what cannot be read."""
         for name, values in self.data.lists():
             if name not in self.known:
@@ -196,50 +198,52 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
             return
         if not rows.filter(meant).exists():
             known = rows.exclude(**{key: ""}).order_by(key).values_list(key, flat=True).distinct()
-            names = list(known[: MAX_NAMES + 1])
-            raise BadValue(name, value, NO_SUCH, allowed=names if len(names) <= MAX_NAMES else None)
+            names = list(known[: MAX_LISTED_NAMES + 1])
+            raise BadValue(
+                name, value, UNKNOWN_NAME, allowed=names if len(names) <= MAX_LISTED_NAMES else None
+            )
 
     def related(self, model: type[Model], path: str, condition: Q) -> Q:
         """Return what is true of rows at the end of a path from visible rows of a model."""
         found = self.reader.rows(model).filter(condition, **{f"{path}__isnull": False})
         return Q(pk__in=found.order_by().values(path))
 
-    def since(self, rows: Rows, name: str, value: datetime) -> Rows:
+    def filter_changed_since(self, rows: Rows, name: str, value: datetime) -> Rows:
         moment = value.astimezone(UTC)
         return rows.filter(changed_since(rows.model, self.resource.followed, moment, self.reader.at))
 
 
-WORDS = _('Full text: words, "phrases", -without, author:, title:, topic:, award:, year:.')
+SEARCH_HELP = _('Full text: words, "phrases", -without, author:, title:, topic:, award:, year:.')
 # An edition's program may begin before its first day and end after its last.
-NEAR = timedelta(days=31)
+PROGRAM_MARGIN = timedelta(days=31)
 
 
 class LabelFilter(CharFilter):  # type: ignore[misc]
     """Rows with this label, such as a track; one that no row has is an error."""
 
 
-def exactly(column: str, help: Text, kind: type[CharFilter] = CharFilter) -> CharFilter:
-    return kind(field_name=column, lookup_expr="iexact", max_length=MAX_WORDS, help_text=help)
+def exact_filter(column: str, help: Text, kind: type[CharFilter] = CharFilter) -> CharFilter:
+    return kind(field_name=column, lookup_expr="iexact", max_length=MAX_TEXT_CHARS, help_text=help)
 
 
-def in_a_name(help: Text) -> CharFilter:
+def name_filter(help: Text) -> CharFilter:
     return CharFilter(
-        method="called",
-        max_length=MAX_WORDS,
+        method="filter_name",
+        max_length=MAX_TEXT_CHARS,
         help_text=format_lazy("{} {}", help, _("Accents don’t matter.")),
     )
 
 
 def in_room(value: str) -> Q:
     """Presentations in a room: their own, else their session's."""
-    own = named(value, "room__slug", "edition__slug")
-    return own | (Q(room__isnull=True) & named(value, "session__room__slug", "edition__slug"))
+    own = match_reference(value, "room__slug", "edition__slug")
+    return own | (Q(room__isnull=True) & match_reference(value, "session__room__slug", "edition__slug"))
 
 
 def on_day(editions: QuerySet[Edition], day: date, column: str) -> Q:
     """What begins on a program day, as each edition counts its days."""
     found = Q(pk__in=[])
-    for edition in editions.filter(start_date__lte=day + NEAR, end_date__gte=day - NEAR):
+    for edition in editions.filter(start_date__lte=day + PROGRAM_MARGIN, end_date__gte=day - PROGRAM_MARGIN):
         first, following = edition.day_bounds(day)
         found |= Q(**{"edition": edition.pk, f"{column}__gte": first, f"{column}__lt": following})
     return found
@@ -251,17 +255,17 @@ def talks_on_day(editions: QuerySet[Edition], day: date) -> Q:
     return own | (on_day(editions, day, "session__start") & Q(start__isnull=True))
 
 
-class Searched(ResourceFilter):
+class SearchFilter(ResourceFilter):
     """Filters of resources in the search index."""
 
     # The list itself does the search, as it knows the order of how well things fit.
-    q = CharFilter(method="searched", max_length=MAX_WORDS, help_text=WORDS)
+    q = CharFilter(method="filter_search", max_length=MAX_TEXT_CHARS, help_text=SEARCH_HELP)
 
-    def searched(self, rows: Rows, name: str, value: str) -> Rows:
+    def filter_search(self, rows: Rows, name: str, value: str) -> Rows:
         return rows
 
 
-class EditionPart(ResourceFilter):
+class EditionPartFilter(ResourceFilter):
     edition = PathFilter("editions", "edition", help_text=_("Of this edition, such as 2021."))
     conference = PathFilter(
         "conferences", "edition__conference", help_text=_("Of all editions of this conference.")
@@ -273,15 +277,15 @@ class EditionFilter(ResourceFilter):
     year = WholeNumberFilter(help_text=_("Of this year."))
 
 
-class PersonFilter(Searched):
-    name = in_a_name(_("With these words in a name."))
-    orcid = exactly("orcid", _("With this ORCID iD."))
+class PersonFilter(SearchFilter):
+    name = name_filter(_("With these words in a name."))
+    orcid = exact_filter("orcid", _("With this ORCID iD."))
     edition = PathFilter("editions", method="in_edition", help_text=_("People who appear in this edition."))
     institution = RelatedFilter(
         "institutions", Authorship, "person", "institutions", help_text=_("Authors from this institution.")
     )
 
-    def called(self, rows: Rows, name: str, value: str) -> Rows:
+    def filter_name(self, rows: Rows, name: str, value: str) -> Rows:
         for word in fold(value).split():
             other = self.reader.rows(PersonName).filter(folded__contains=word).order_by().values("person")
             rows = rows.filter(Q(folded__contains=word) | Q(pk__in=other))
@@ -295,8 +299,8 @@ class PersonFilter(Searched):
 
 
 class InstitutionFilter(ResourceFilter):
-    name = in_a_name(_("With these words in its name or another name."))
-    country = exactly("country", _("From this country."))
+    name = name_filter(_("With these words in its name or another name."))
+    country = exact_filter("country", _("From this country."))
     edition = RelatedFilter(
         "editions",
         Authorship,
@@ -305,21 +309,21 @@ class InstitutionFilter(ResourceFilter):
         help_text=_("With papers in this edition."),
     )
 
-    def called(self, rows: Rows, name: str, value: str) -> Rows:
+    def filter_name(self, rows: Rows, name: str, value: str) -> Rows:
         for word in fold(value).split():
             rows = rows.filter(folded__contains=word)
         return rows
 
 
-class TopicFilter(EditionPart):
+class TopicFilter(EditionPartFilter):
     parent = PathFilter("topics", "parent", help_text=_("Right below this topic."))
 
 
-class PaperFilter(Searched, EditionPart):
+class PaperFilter(SearchFilter, EditionPartFilter):
     topic = PathFilter("topics", method="on_topic", help_text=_("In this topic or below it."))
-    track = exactly("track", _("Of this track."), LabelFilter)
-    decision = exactly("decision", _("With this decision."), LabelFilter)
-    doi = exactly("doi", _("With this DOI."))
+    track = exact_filter("track", _("Of this track."), LabelFilter)
+    decision = exact_filter("decision", _("With this decision."), LabelFilter)
+    doi = exact_filter("doi", _("With this DOI."))
     person = RelatedFilter("people", Authorship, "paper", "person", help_text=_("Written by this person."))
     institution = RelatedFilter(
         "institutions", Authorship, "paper", "institutions", help_text=_("With an author from there.")
@@ -330,18 +334,18 @@ class PaperFilter(Searched, EditionPart):
         "sessions", Presentation, "paper", "session", help_text=_("Presented in this session.")
     )
     room = PathFilter("rooms", method="in_room", help_text=_("Presented in this room."))
-    day = program_day(_("Presented on this program day"))
-    has_award = YesNo(method="with_award", help_text=_("Whether it won anything."))
-    has_pdf = YesNo(method="with_material", help_text=_("Whether it has a PDF."))
-    has_slides = YesNo(method="with_material", help_text=_("Whether it has slides."))
-    has_poster = YesNo(method="with_material", help_text=_("Whether it has a poster as a file."))
-    has_video = YesNo(method="with_material", help_text=_("Whether it has a video."))
-    has_code = YesNo(method="with_material", help_text=_("Whether it has code."))
-    has_data = YesNo(method="with_material", help_text=_("Whether it has data."))
-    has_review = YesNo(method="with_material", help_text=_("Whether it has reviews."))
+    day = day_filter(_("Presented on this program day"))
+    has_award = YesNoFilter(method="with_award", help_text=_("Whether it won anything."))
+    has_pdf = YesNoFilter(method="with_material", help_text=_("Whether it has a PDF."))
+    has_slides = YesNoFilter(method="with_material", help_text=_("Whether it has slides."))
+    has_poster = YesNoFilter(method="with_material", help_text=_("Whether it has a poster as a file."))
+    has_video = YesNoFilter(method="with_material", help_text=_("Whether it has a video."))
+    has_code = YesNoFilter(method="with_material", help_text=_("Whether it has code."))
+    has_data = YesNoFilter(method="with_material", help_text=_("Whether it has data."))
+    has_review = YesNoFilter(method="with_material", help_text=_("Whether it has reviews."))
 
     def on_topic(self, rows: Rows, name: str, value: str) -> Rows:
-        ways = (named(value, f"{path}__slug", "edition__slug") for path in TOPIC_PATHS)
+        ways = (match_reference(value, f"{path}__slug", "edition__slug") for path in TOPIC_PATHS)
         return rows.filter(reduce(or_, ways))
 
     def in_room(self, rows: Rows, name: str, value: str) -> Rows:
@@ -359,7 +363,7 @@ class PaperFilter(Searched, EditionPart):
         return rows.filter(there if value else ~there)
 
 
-class AwardFilter(EditionPart):
+class AwardFilter(EditionPartFilter):
     paper = RelatedFilter("papers", AwardGrant, "award", "paper", help_text=_("Which this paper won."))
     person = PathFilter(
         "people", method="won_by_person", help_text=_("Which this person won, alone or with a paper.")
@@ -377,19 +381,19 @@ class MaterialFilter(ResourceFilter):
     kind = ChoiceFilter(choices=Material.Kind.choices, help_text=_("Of this kind."))
 
 
-class RoomFilter(EditionPart):
-    virtual = YesNo(help_text=_("Whether it is virtual."))
+class RoomFilter(EditionPartFilter):
+    virtual = YesNoFilter(help_text=_("Whether it is virtual."))
 
 
-class SessionFilter(Searched, EditionPart):
+class SessionFilter(SearchFilter, EditionPartFilter):
     kind = KindFilter(Session, help_text=_("Of this kind, or of one that counts as it."))
-    day = program_day(_("On this program day"))
+    day = day_filter(_("On this program day"))
     room = PathFilter("rooms", "room", help_text=_("In this room."))
     parent = PathFilter("sessions", "parent", help_text=_("Part of this session."))
     person = PathFilter(
         "people", method="with_person", help_text=_("With this person in a role or as a speaker.")
     )
-    recorded = YesNo(method="with_recording", help_text=_("Whether there is a recording of it."))
+    recorded = YesNoFilter(method="with_recording", help_text=_("Whether there is a recording of it."))
 
     def on_day(self, rows: Rows, name: str, value: date) -> Rows:
         return rows.filter(on_day(self.reader.editions(), value, "start"))
@@ -404,9 +408,9 @@ class SessionFilter(Searched, EditionPart):
         return rows.exclude(recording_url="") if value else rows.filter(recording_url="")
 
 
-class PresentationFilter(Searched, EditionPart):
+class PresentationFilter(SearchFilter, EditionPartFilter):
     kind = KindFilter(Presentation, help_text=_("Of this kind, or of one that counts as it."))
-    day = program_day(_("On this program day"))
+    day = day_filter(_("On this program day"))
     room = PathFilter("rooms", method="in_room", help_text=_("In this room."))
     session = PathFilter("sessions", "session", help_text=_("In this session."))
     paper = PathFilter("papers", "paper", help_text=_("Of this paper."))
@@ -414,8 +418,8 @@ class PresentationFilter(Searched, EditionPart):
     person = PathFilter(
         "people", method="by_person", help_text=_("Of papers that this person wrote, or with this speaker.")
     )
-    cancelled = YesNo(method="is_called_off", help_text=_("Whether it is canceled."))
-    scheduled = YesNo("session", "isnull", exclude=True, help_text=_("Whether it is in a session."))
+    cancelled = YesNoFilter(method="is_called_off", help_text=_("Whether it is canceled."))
+    scheduled = YesNoFilter("session", "isnull", exclude=True, help_text=_("Whether it is in a session."))
 
     def on_day(self, rows: Rows, name: str, value: date) -> Rows:
         return rows.filter(talks_on_day(self.reader.editions(), value))
@@ -424,7 +428,7 @@ class PresentationFilter(Searched, EditionPart):
         return rows.filter(in_room(value))
 
     def on_topic(self, rows: Rows, name: str, value: str) -> Rows:
-        ways = (named(value, f"paper__{path}__slug", "edition__slug") for path in TOPIC_PATHS)
+        ways = (match_reference(value, f"paper__{path}__slug", "edition__slug") for path in TOPIC_PATHS)
         return rows.filter(reduce(or_, ways))
 
     def by_person(self, rows: Rows, name: str, value: str) -> Rows:
@@ -436,21 +440,21 @@ class PresentationFilter(Searched, EditionPart):
         return rows.filter(is_cancelled() if value else ~is_cancelled())
 
 
-class SponsorFilter(EditionPart):
-    tier = exactly("tier", _("Of this tier."), LabelFilter)
+class SponsorFilter(EditionPartFilter):
+    tier = exact_filter("tier", _("Of this tier."), LabelFilter)
 
 
-class PageFilter(Searched, EditionPart):
+class PageFilter(SearchFilter, EditionPartFilter):
     pass
 
 
-class AnnouncementFilter(EditionPart):
-    pinned = YesNo(help_text=_("Whether it stays above the others."))
+class AnnouncementFilter(EditionPartFilter):
+    pinned = YesNoFilter(help_text=_("Whether it stays above the others."))
 
 
-class KeyDateFilter(EditionPart):
+class KeyDateFilter(EditionPartFilter):
     pass
 
 
-class ReleaseFilter(EditionPart):
+class ReleaseFilter(EditionPartFilter):
     number = WholeNumberFilter(help_text=_("With this number."))

@@ -6,7 +6,7 @@ from itertools import batched
 from typing import Any, NamedTuple
 
 from api.reader import Answer
-from api.shapes import Resource, utc
+from api.shapes import Resource, to_utc_iso
 from conference.models import Edition
 from content.history.public_past import (
     EARLIEST,
@@ -62,7 +62,7 @@ def _answers(resource: Resource, keys: Iterable[int], at: datetime) -> dict[int,
                 "id": _id(resource, row),
                 "url": url,
                 **{name: row.values[name] for name in titles},
-                "deleted_at": utc(row.until),
+                "deleted_at": to_utc_iso(row.until),
             },
         )
         for url, row in sorted(latest.items(), key=lambda pair: (pair[1].until, pair[1].key))

@@ -28,7 +28,7 @@ PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
 MAX_EXPANDED_ROWS = 100
 MAX_KEY = 2**63 - 1
 RELEVANCE = "relevance"
-FROM_NEXT = _("Take it from “next” of the previous page, with the same order.")
+CURSOR_HINT = _("Take it from “next” of the previous page, with the same order.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,11 @@ def read_cursor(text: str, order: str) -> Cursor:
         if written_in != order or type(key) is not int or not 0 <= key <= MAX_KEY:
             raise ValueError
     except (ValueError, TypeError, binascii.Error, RecursionError):
-        raise BadValue("cursor", text, FROM_NEXT) from None
+        raise BadValue("cursor", text, CURSOR_HINT) from None
     return Cursor(order, value, key)
 
 
-def storable(value: object) -> object:
+def to_database_value(value: object) -> object:
     """Return the value as every database takes it; raise `ValueError` where none would."""
     if value is None or (isinstance(value, int) and abs(value) > MAX_KEY):
         raise ValueError
@@ -79,31 +79,31 @@ class Page:
     cursor: str
     orders: "Mapping[str, Combinable]"
 
-    def of_rows(self, rows: Rows) -> tuple[list[int], Cursor | None]:
+    def paginate_rows(self, rows: Rows) -> tuple[list[int], Cursor | None]:
         """Return the primary keys of the page, and the cursor of the next one. One query."""
         name = self.order.removeprefix("-")
         expression = self.orders.get(name, F("pk"))
         is_down = self.order.startswith("-")
         rows = rows.annotate(sort_value=expression)
         if self.cursor:
-            rows = rows.filter(self._behind(rows, is_down))
+            rows = rows.filter(self._after_cursor(rows, is_down))
         ways = ("-sort_value", "-pk") if is_down else ("sort_value", "pk")
         found = list(rows.order_by(*ways).values_list("pk", "sort_value")[: self.size + 1])
         shown = found[: self.size]
         following = Cursor(self.order, shown[-1][1], shown[-1][0]) if len(found) > self.size else None
         return [key for key, _ in shown], following
 
-    def _behind(self, rows: Rows, is_down: bool) -> Q:
+    def _after_cursor(self, rows: Rows, is_down: bool) -> Q:
         cursor = read_cursor(self.cursor, self.order)
         field = rows.query.annotations["sort_value"].output_field
         try:
-            value = storable(field.to_python(cursor.value))
+            value = to_database_value(field.to_python(cursor.value))
         except (ValidationError, ValueError, TypeError, OverflowError):
-            raise BadValue("cursor", self.cursor, FROM_NEXT) from None
+            raise BadValue("cursor", self.cursor, CURSOR_HINT) from None
         way = "lt" if is_down else "gt"
         return Q(**{f"sort_value__{way}": value}) | Q(sort_value=value, **{f"pk__{way}": cursor.key})
 
-    def of_ranking(self, keys: Sequence[int]) -> tuple[list[int], Cursor | None]:
+    def paginate_keys(self, keys: Sequence[int]) -> tuple[list[int], Cursor | None]:
         """Return the same for keys that are sorted by relevance."""
         start = 0
         if self.cursor:

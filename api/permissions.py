@@ -33,7 +33,7 @@ PRIVATE_ROWS: dict[type[Model], Q] = {
 }
 
 
-class BearerToken(TokenAuthentication):  # type: ignore[misc]  # the package has no types
+class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc]  # the package has no types
     """Tokens of staff that have not expired; one that has stays in the list until somebody deletes it."""
 
     def authenticate_credentials(self, token: bytes) -> "tuple[User, Token]":
@@ -79,12 +79,12 @@ class Caller:
         """Tell whether they may do this with rows that are written with their owner."""
         return self.may(action, part) and access_of(self.user).may_inline(action, part, owner)
 
-    def may_with(self, row: Content, action: str) -> bool:
+    def may_row(self, row: Content, action: str) -> bool:
         """Tell whether a role reaches this row, and the token."""
         is_theirs = access_of(self.user).may(action, type(row), row)
         return self.may(action, type(row)) and is_theirs and self.reaches(row, action)
 
-    def may_with_all(self, rows: QuerySet[Model], action: str) -> bool:
+    def may_rows(self, rows: QuerySet[Model], action: str) -> bool:
         """Tell the same of all these rows, without reading them."""
         model, access = rows.model, access_of(self.user)
         if not self.may(action, model):
@@ -97,7 +97,7 @@ class Caller:
             return True
         return not rows.exclude(pk__in=allowed.values("pk")).exists()
 
-    def reads_all(self, row: Model) -> bool:
+    def may_read_in_full(self, row: Model) -> bool:
         """Tell whether they may read all that can be written of a row, former names and addresses too."""
         access, model = access_of(self.user), type(row)
         if not self.may("view", model) or access.may_everywhere("view", model):
@@ -117,17 +117,17 @@ class Caller:
         return row.get_edition_key() == self.edition
 
 
-NOBODY = Caller()
+ANONYMOUS = Caller()
 
 
-def caller_of(request: Request) -> Caller:
+def get_caller(request: Request) -> Caller:
     user = request.user
     if not (user.is_authenticated and user.is_active and user.is_staff):
-        return NOBODY
+        return ANONYMOUS
     return Caller(user, request.auth if isinstance(request.auth, Token) else None)
 
 
-def visible[R: QuerySet[Any]](caller: Caller, rows: R, at: datetime) -> R:
+def visible_rows[R: QuerySet[Any]](caller: Caller, rows: R, at: datetime) -> R:
     """Return those of the rows that somebody may see at a moment."""
     model = rows.model
     published: R = rows.published(at)  # type: ignore[attr-defined]  # what every model of the program has

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 
 from api.changes import moments
 from api.errors import BadValue
-from api.permissions import NOBODY, Caller, visible
-from api.shapes import MOMENTS, TRACKED, Many, One, Resource, Row, Rows, Shape
+from api.permissions import ANONYMOUS, Caller, visible_rows
+from api.shapes import MOMENT_FIELDS, MOMENTS, Resource, Row, Rows, Shape, ToMany, ToOne
 from conference.models import Edition
 from content.array_lookup import AnyOf
 from search.hits import MAX_HITS, find_documents
@@ -41,10 +41,10 @@ class Selection:
 
     def names(self, shape: Shape) -> list[str]:
         """Return the names to answer with, in the order in which they are declared."""
-        wanted = self.fields or {*shape.usual, *self.expanded}
+        wanted = self.fields or {*shape.default_names, *self.expanded}
         return [name for name in shape.names if name in wanted or (name == "id" and name in shape.fields)]
 
-    def of(self, name: str) -> "Selection":
+    def nested(self, name: str) -> "Selection":
         """Return what is wanted of a relation."""
         return self.below.setdefault(name, Selection())
 
@@ -62,10 +62,10 @@ class Selection:
                 raise BadValue(parameter, path, allowed=sorted(known))
             if parameter == "fields":
                 level.fields.add(step)
-            if parameter == "expand" or step not in shape.usual or not is_last:
+            if parameter == "expand" or step not in shape.default_names or not is_last:
                 level.expanded.add(step)
             if step in shape.relations:
-                shape, level = shape.relations[step].resource, level.of(step)
+                shape, level = shape.relations[step].resource, level.nested(step)
 
 
 def select(shape: Shape, fields: str, expand: str) -> Selection:
@@ -85,13 +85,13 @@ class Reader:
     """Somebody who reads at a moment. Lists, details, nested rows and filters all take rows from here."""
 
     at: datetime
-    caller: Caller = NOBODY
+    caller: Caller = ANONYMOUS
 
     def rows(self, model: type[Model]) -> Rows:
-        return visible(self.caller, model._default_manager.all(), self.at)
+        return visible_rows(self.caller, model._default_manager.all(), self.at)
 
     def editions(self) -> "EditionQuerySet":
-        return visible(self.caller, Edition.objects.all(), self.at)
+        return visible_rows(self.caller, Edition.objects.all(), self.at)
 
     def objects(self, shape: Shape, keys: Sequence[int], selection: Selection) -> list[Answer]:
         """Return the JSON objects of the visible rows with these primary keys, in this order."""
@@ -113,7 +113,7 @@ class Reader:
             if name in shape.ones:
                 values = self._ones(shape.ones[name], rows, selection, name)
             elif name in shape.manys:
-                values = self._manys(shape.manys[name], rows, selection.of(name))
+                values = self._manys(shape.manys[name], rows, selection.nested(name))
             else:
                 continue
             for one, value in zip(objects, values, strict=True):
@@ -121,11 +121,11 @@ class Reader:
         return objects
 
     def _ones(
-        self, one: One, rows: Sequence[Row], selection: Selection, name: str
+        self, one: ToOne, rows: Sequence[Row], selection: Selection, name: str
     ) -> Iterable[Answer | None]:
         if name in selection.expanded:
             keys = {row[one.path] for row in rows} - {None}
-            found = self._by_key(one.resource, keys, selection.of(name))
+            found = self._by_key(one.resource, keys, selection.nested(name))
             return [found.get(row[one.path]) for row in rows]
         url, key, edition = one.resource.url, one.key_column(), one.edition_column()
         return [
@@ -135,7 +135,7 @@ class Reader:
             for row in rows
         ]
 
-    def _manys(self, many: Many, rows: Sequence[Row], selection: Selection) -> Iterable[list[Answer]]:
+    def _manys(self, many: ToMany, rows: Sequence[Row], selection: Selection) -> Iterable[list[Answer]]:
         """Return the rows on the far side, each owner's in their order. One query, and those below it."""
         groups: dict[int, list[Answer]] = {row["pk"]: [] for row in rows}
         if groups:
@@ -161,14 +161,14 @@ class Reader:
                 columns.update(shape.ones[name].columns())
         rows = shape.prepare(self.rows(shape.model), self.at).filter(AnyOf(owner, keys))
         found = list(rows.order_by(*order).values(*sorted(columns)))
-        if found and isinstance(shape, Resource) and not TRACKED.isdisjoint(selection.names(shape)):
+        if found and isinstance(shape, Resource) and not MOMENT_FIELDS.isdisjoint(selection.names(shape)):
             known = moments(shape.model, shape.followed, {row["pk"] for row in found}, self.at)
             for row in found:
                 row[MOMENTS] = known[row["pk"]]
         return found
 
 
-def ranked(words: str, kind: str, edition: str = "") -> list[int]:
+def search_keys(words: str, kind: str, edition: str = "") -> list[int]:
     """Return the keys of the rows found, the best first; at most 1,000."""
     # Who keeps the index is a floor above: it knows what goes in.
     import_string(settings.SEARCH_INDEX_REFRESH)()

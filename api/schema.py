@@ -13,7 +13,7 @@ from django_filters import BooleanFilter, ChoiceFilter, DateFilter, Filter, IsoD
 from rest_framework import serializers
 
 from api.files import FILES, MEDIA_TYPES
-from api.filters import NAMED, NAMED_FORM, KindFilter, ResourceFilter
+from api.filters import REFERENCE_PATTERN, REFERENCE_VALIDATOR, KindFilter, ResourceFilter
 from api.pagination import MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE
 from api.resources import RESOURCES
 from api.shapes import ID_HELP, STRING, STRINGS, URL, VERSION, JsonSchema, Resource, Shape, Text, kind_schema
@@ -23,13 +23,13 @@ from people.models import Institution, Person
 # A part of the document, to read.
 type Json = dict[str, Any]
 
-GONE = _("It was public, and was deleted or withdrawn: id, url, the last title and deleted_at.")
+GONE_HELP = _("It was public, and was deleted or withdrawn: id, url, the last title and deleted_at.")
 CODES = {
     400: _("Nothing was written: the errors by field, or the parameter that is wrong."),
     401: _("The token is unknown or has expired, or no one is signed in."),
     403: _("No permission, a token that only reads or is for another edition, or no CSRF token."),
     404: _("Not found, or you may not see it."),
-    410: GONE,
+    410: GONE_HELP,
     409: _("The id is taken, or the listed rows still depend on the row to be deleted."),
     412: _("It was changed since it was read; the response contains the current version."),
     415: _("The body is not JSON."),
@@ -42,11 +42,11 @@ READING_CODES = {
     404: _("Not found, or not public."),
     429: CODES[429],
 }
-DELETED = _(
+DELETED_HELP = _(
     "With true, what was public and was deleted or withdrawn: id, url, the last title and deleted_at. "
     "Narrowed by edition, conference and changed_since alone."
 )
-MOVED = _("It was merged into another row; Location has its address.")
+MOVED_HELP = _("It was merged into another row; Location has its address.")
 IF_MATCH = _("The ETag of the version you read. The request is refused if the row has changed since.")
 SECURITY_SCHEMES = {
     "token": {"type": "http", "scheme": "bearer", "description": "A token made in the admin."},
@@ -57,8 +57,8 @@ SECURITY_SCHEMES = {
         "description": "Signed in at the admin. Whatever writes needs X-CSRFToken too.",
     },
 }
-WRITERS: list[JsonSchema] = [{name: []} for name in SECURITY_SCHEMES]
-READERS: list[JsonSchema] = [{}, *WRITERS]
+WRITE_SECURITY: list[JsonSchema] = [{name: []} for name in SECURITY_SCHEMES]
+READ_SECURITY: list[JsonSchema] = [{}, *WRITE_SECURITY]
 
 
 def build_schema() -> Json:
@@ -93,7 +93,7 @@ def list_of(name: str) -> JsonSchema:
     return {"type": "array", "items": ref(name)}
 
 
-def described(schema: JsonSchema, help: Text) -> JsonSchema:
+def describe(schema: JsonSchema, help: Text) -> JsonSchema:
     return {**schema, "description": help} if help else schema
 
 
@@ -102,32 +102,32 @@ def object_schema(
 ) -> JsonSchema:
     """Return the schema of an object; OpenAPI forbids nothing that it does not name."""
     needed = {"required": found} if (found := list(required)) else {}
-    return described({"type": "object", "properties": properties, **needed}, help)
+    return describe({"type": "object", "properties": properties, **needed}, help)
 
 
 def components() -> Iterator[tuple[str, JsonSchema]]:
-    detail = described(STRING, _("What is wrong, in a sentence."))
+    detail = describe(STRING, _("What is wrong, in a sentence."))
     error = {
         "detail": detail,
-        "parameter": described(STRING, _("The parameter that is wrong.")),
-        "allowed": described(STRINGS, _("The values or parameters that are known.")),
+        "parameter": describe(STRING, _("The parameter that is wrong.")),
+        "allowed": describe(STRINGS, _("The values or parameters that are known.")),
     }
     refusal = {
         **error,
-        "errors": described(
+        "errors": describe(
             {"type": "object", "additionalProperties": STRINGS},
             _("The reasons by field, such as authors.1.person; “body” is the whole."),
         ),
-        "rows": described(list_of("Named"), _("What depends on it.")),
+        "rows": describe(list_of("Named"), _("What depends on it.")),
     }
     warning = {
-        "kind": described(STRING, _("Such as room or person.")),
-        "severity": described(STRING, _("serious or light.")),
-        "message": described(STRING, _("In a sentence.")),
-        "when": described(STRING, _("In the edition's zone.")),
-        "rows": described(list_of("Named"), _("What it concerns.")),
+        "kind": describe(STRING, _("Such as room or person.")),
+        "severity": describe(STRING, _("serious or light.")),
+        "message": describe(STRING, _("In a sentence.")),
+        "when": describe(STRING, _("In the edition's zone.")),
+        "rows": describe(list_of("Named"), _("What it concerns.")),
     }
-    kind = described(STRING, _("The resource."))
+    kind = describe(STRING, _("The resource."))
     named = {"kind": kind, "id": STRING, "url": URL, "name": STRING}
     reference = {"id": STRING, "url": URL}
     yield "Root", object_schema(dict.fromkeys(RESOURCES, URL), RESOURCES)
@@ -140,16 +140,16 @@ def components() -> Iterator[tuple[str, JsonSchema]]:
         object_schema(warning, warning, _("A schedule conflict; it doesn’t block the change.")),
     )
     deleted = {
-        "id": described(STRING, ID_HELP),
-        "url": described(URL, _("The address that it had.")),
-        "title": described(STRING, _("The last public title, of what has one.")),
-        "name": described(STRING, _("The last public name, of what has no title.")),
-        "deleted_at": described(
+        "id": describe(STRING, ID_HELP),
+        "url": describe(URL, _("The address that it had.")),
+        "title": describe(STRING, _("The last public title, of what has one.")),
+        "name": describe(STRING, _("The last public name, of what has no title.")),
+        "deleted_at": describe(
             {"type": "string", "format": "date-time"}, _("Since when it is no longer public.")
         ),
-        "detail": described(STRING, _("In a sentence, at its own address.")),
+        "detail": describe(STRING, _("In a sentence, at its own address.")),
     }
-    yield "Deleted", object_schema(deleted, ["id", "url", "deleted_at"], GONE)
+    yield "Deleted", object_schema(deleted, ["id", "url", "deleted_at"], GONE_HELP)
     yield "DeletedList", list_schema("Deleted")
     for resource in RESOURCES.values():
         yield from resource_components(resource, detail)
@@ -168,8 +168,8 @@ def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tupl
     yield f"{title}Body", body_schema(body)
     yield f"Patched{title}Body", body_schema(body, is_partial=True)
     more = {
-        "written": described(ref(f"{title}Body"), _("To staff: all that can be written, as a body says it.")),
-        "warnings": described(list_of("Warning"), _("After a change: the schedule conflicts it causes.")),
+        "written": describe(ref(f"{title}Body"), _("To staff: all that can be written, as a body says it.")),
+        "warnings": describe(list_of("Warning"), _("After a change: the schedule conflicts it causes.")),
     }
     yield f"{title}InFull", shape_schema(resource, more)
     outdated = {"detail": detail, "current": ref(f"{title}InFull")}
@@ -177,7 +177,7 @@ def resource_components(resource: Resource, detail: JsonSchema) -> Iterator[tupl
 
 
 def list_schema(name: str) -> JsonSchema:
-    following = described({**URL, "type": ["string", "null"]}, _("The next page; null on the last."))
+    following = describe({**URL, "type": ["string", "null"]}, _("The next page; null on the last."))
     page = {"next": following, "results": list_of(name)}
     return object_schema(page, page)
 
@@ -189,22 +189,20 @@ def parts_of(shape: Shape) -> Iterator[Shape]:
 def shape_schema(shape: Shape, more: Mapping[str, object] | None = None) -> JsonSchema:
     """Return the schema of a response. Only `id` is always there: `?fields=` can leave out the others."""
     fields = shape.fields.items()
-    properties: dict[str, object] = {name: described(one.schema, one.help) for name, one in fields}
+    properties: dict[str, object] = {name: describe(one.schema, one.help) for name, one in fields}
     for name, one in shape.ones.items():
         either = [ref("Reference"), ref(one.resource.title), {"type": "null"}]
-        properties[name] = described({"anyOf": either}, one.help)
+        properties[name] = describe({"anyOf": either}, one.help)
     for name, many in shape.manys.items():
         expanding = format_lazy(_("With expand={name}."), name=name)
         help = many.help if many.is_part else format_lazy("{} {}", many.help, expanding)
-        properties[name] = described(list_of(many.resource.title), help)
+        properties[name] = describe(list_of(many.resource.title), help)
     help = shape.help if isinstance(shape, Resource) else shape.title
     return object_schema({**properties, **(more or {})}, {"id"} & properties.keys(), help)
 
 
 def body_schema(body: "serializers.Serializer[object]", *, is_partial: bool = False) -> JsonSchema:
-    properties = {
-        name: described(input_schema(one), one.help_text or "") for name, one in body.fields.items()
-    }
+    properties = {name: describe(input_schema(one), one.help_text or "") for name, one in body.fields.items()}
     required = [] if is_partial else [name for name, one in body.fields.items() if one.required]
     return object_schema(properties, required, type(body).__doc__ or "")
 
@@ -251,8 +249,8 @@ def filter_schema(one: Filter) -> JsonSchema:
             return {"type": "string", "format": "date"}
         case IsoDateTimeFilter():
             return {"type": "string", "format": "date-time"}
-    if NAMED in one.extra.get("validators", []):
-        return {"type": "string", "pattern": NAMED_FORM}
+    if REFERENCE_VALIDATOR in one.extra.get("validators", []):
+        return {"type": "string", "pattern": REFERENCE_PATTERN}
     return {"type": "string", "maxLength": one.extra["max_length"]}
 
 
@@ -266,13 +264,16 @@ def paths() -> Iterator[tuple[str, JsonSchema]]:
         "summary": "Where the list of each resource is.",
         "tags": ["api"],
         "security": [{}],
-        "responses": {"200": content("", ref("Root")), **errors("Error", 400, 401, 429)},
+        "responses": {"200": json_response("", ref("Root")), **error_responses("Error", 400, 401, 429)},
     }
     yield f"/api/{VERSION}/", {"get": reading}
     for resource in RESOURCES.values():
         name, is_written = resource.name, bool(resource.writable)
         root = f"/api/{VERSION}/{name}/"
-        yield root, {"get": list_operation(resource), **({"post": creation(resource)} if is_written else {})}
+        yield (
+            root,
+            {"get": list_operation(resource), **({"post": create_operation(resource)} if is_written else {})},
+        )
         if resource.edition:
             yield f"{root}{{edition}}/{{id}}/", single_operations(resource, ["edition", "id"])
         if not resource.edition or resource.edition_optional:
@@ -286,15 +287,15 @@ def list_operation(resource: Resource) -> JsonSchema:
     if resource.model.public_when:
         listed = {"schema": {"anyOf": [listed["schema"], ref("DeletedList")]}}
     page = {"application/json": listed, **files}
-    responses = {"200": {"description": "", "content": page}, **errors("Error", 400, 401, 429)}
+    responses = {"200": {"description": "", "content": page}, **error_responses("Error", 400, 401, 429)}
     parameters = [*selection_parameters(resource), *list_parameters(resource)]
-    return operation(resource, "list", resource.help, parameters, responses, READERS)
+    return operation(resource, "list", resource.help, parameters, responses, READ_SECURITY)
 
 
-def creation(resource: Resource) -> JsonSchema:
+def create_operation(resource: Resource) -> JsonSchema:
     responses = {
-        "201": content("", ref(f"{resource.title}InFull")),
-        **errors("Refusal", 400, 401, 403, 404, 409, 415, 429),
+        "201": json_response("", ref(f"{resource.title}InFull")),
+        **error_responses("Refusal", 400, 401, 403, 404, 409, 415, 429),
     }
     summary = format_lazy(_("Create one: {title}."), title=resource.title)
     parameters = selection_parameters(resource)
@@ -308,17 +309,22 @@ def single_operations(resource: Resource, path: list[str], where: str = "") -> J
     help = {"id": _("The id of the thing."), "edition": _("The slug of its edition, such as 2021.")}
     parameters = [parameter(name, help[name], STRING, place="path") for name in path]
     parameters += selection_parameters(resource)
-    moved = {"301": {"description": MOVED}} if resource.model in (Person, Institution) else {}
-    gone = {"410": content(GONE, ref("Deleted"))} if resource.model.public_when else {}
-    responses = {"200": content("", shown), **moved, **errors("Error", 400, 401, 404, 429), **gone}
+    moved = {"301": {"description": MOVED_HELP}} if resource.model in (Person, Institution) else {}
+    gone = {"410": json_response(GONE_HELP, ref("Deleted"))} if resource.model.public_when else {}
+    responses = {
+        "200": json_response("", shown),
+        **moved,
+        **error_responses("Error", 400, 401, 404, 429),
+        **gone,
+    }
     summary = format_lazy(_("One of them: {title}."), title=title)
-    found = {"get": operation(resource, f"retrieve{where}", summary, parameters, responses, READERS)}
+    found = {"get": operation(resource, f"retrieve{where}", summary, parameters, responses, READ_SECURITY)}
     if not is_written:
         return found
     parameters.append(parameter("If-Match", IF_MATCH, STRING, place="header"))
-    outdated = {"412": content(CODES[412], ref(f"{title}Outdated"))}
-    refusals = {**errors("Refusal", 400, 401, 403, 404, 409, 428, 429), **outdated}
-    updated = {"200": content("", shown), **refusals, **errors("Refusal", 415)}
+    outdated = {"412": json_response(CODES[412], ref(f"{title}Outdated"))}
+    refusals = {**error_responses("Refusal", 400, 401, 403, 404, 409, 428, 429), **outdated}
+    updated = {"200": json_response("", shown), **refusals, **error_responses("Refusal", 415)}
     summary = format_lazy(_("Change one: {title}. What is left out stays as it is."), title=title)
     found["patch"] = operation(
         resource, f"update{where}", summary, parameters, updated, body=f"Patched{title}Body", is_partial=True
@@ -335,7 +341,7 @@ def operation(
     summary: Text,
     parameters: Iterable[JsonSchema],
     responses: Mapping[str, JsonSchema],
-    security: list[JsonSchema] = WRITERS,
+    security: list[JsonSchema] = WRITE_SECURITY,
     body: str = "",
     *,
     is_partial: bool = False,
@@ -354,13 +360,13 @@ def operation(
     }
 
 
-def content(description: Text, schema: JsonSchema) -> JsonSchema:
+def json_response(description: Text, schema: JsonSchema) -> JsonSchema:
     return {"description": description, "content": {"application/json": {"schema": schema}}}
 
 
-def errors(schema: str, *codes: int) -> dict[str, JsonSchema]:
+def error_responses(schema: str, *codes: int) -> dict[str, JsonSchema]:
     meanings = READING_CODES if schema == "Error" else CODES
-    return {str(code): content(meanings[code], ref(schema)) for code in codes}
+    return {str(code): json_response(meanings[code], ref(schema)) for code in codes}
 
 
 def parameter(name: str, help: Text, schema: JsonSchema, place: str = "query") -> JsonSchema:
@@ -386,7 +392,7 @@ def list_parameters(resource: Resource) -> Iterator[JsonSchema]:
     if orders:
         yield parameter("ordering", _("The usual order never changes."), {**STRING, "enum": orders})
     if resource.model.public_when:
-        yield parameter("deleted", DELETED, {"type": "boolean"})
+        yield parameter("deleted", DELETED_HELP, {"type": "boolean"})
     help = format_lazy(_("At most {maximum}, also where more is asked for."), maximum=MAX_PAGE_SIZE)
     yield parameter("page_size", help, {"type": "integer", "minimum": 1, "default": PAGE_SIZE})
     if files := FILES.get(resource.name):

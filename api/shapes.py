@@ -61,7 +61,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class One:
+class ToOne:
     """A row at which `path` points; `key` and `edition` are the columns of its identity, where not plain."""
 
     target: str
@@ -87,7 +87,7 @@ class One:
 
 
 @dataclass(frozen=True, slots=True)
-class Many:
+class ToMany:
     """Rows that point here through `owner`: parts of the response, or resources that `?expand=` adds."""
 
     shape: "Shape | str"
@@ -117,14 +117,14 @@ class Shape:
     title: str
     model: type[Content]
     fields: Mapping[str, Field]
-    ones: Mapping[str, One] = field(default_factory=dict)
-    manys: Mapping[str, Many] = field(default_factory=dict)
+    ones: Mapping[str, ToOne] = field(default_factory=dict)
+    manys: Mapping[str, ToMany] = field(default_factory=dict)
     prepare: Callable[[Rows, datetime], Rows] = lambda rows, at: rows
     writable: tuple[str, ...] = ()
     part_key: tuple[str, ...] = ()
 
     @property
-    def relations(self) -> Mapping[str, One | Many]:
+    def relations(self) -> Mapping[str, ToOne | ToMany]:
         return {**self.ones, **self.manys}
 
     @property
@@ -133,7 +133,7 @@ class Shape:
         return [*self.fields, *self.relations]
 
     @property
-    def usual(self) -> list[str]:
+    def default_names(self) -> list[str]:
         """What a response contains unless something else is asked for."""
         parts = [name for name, many in self.manys.items() if many.is_part]
         return [*self.fields, *self.ones, *parts]
@@ -149,7 +149,7 @@ class Shape:
         return {name: many.shape for name, many in self.manys.items() if isinstance(many.shape, str)}
 
     @property
-    def parts(self) -> dict[str, Many]:
+    def parts(self) -> dict[str, ToMany]:
         """The rows that are written with this one, as a list."""
         return {name: many for name, many in self.manys.items() if many.is_part and many.resource.writable}
 
@@ -183,7 +183,7 @@ class Resource(Shape):
 
     def __post_init__(self) -> None:
         RESOURCES[self.name] = self
-        object.__setattr__(self, "fields", {**identity(self), **self.fields})
+        object.__setattr__(self, "fields", {**identity_fields(self), **self.fields})
 
     def url(self, edition: str | None, key: object) -> str:
         middle = f"{edition}/" if edition else ""
@@ -206,7 +206,7 @@ class Resource(Shape):
 RESOURCES: dict[str, Resource] = {}
 
 
-def identity(resource: Resource) -> dict[str, Field]:
+def identity_fields(resource: Resource) -> dict[str, Field]:
     """Return the fields that every resource begins with."""
     key, edition = resource.key, resource.edition
     columns = (key, edition) if edition else (key,)
@@ -224,8 +224,8 @@ def identity(resource: Resource) -> dict[str, Field]:
         "page": resource.page,
     }
     found |= {
-        "created_at": Field((), lambda row: utc(row[MOMENTS].created), CREATED_HELP, MOMENT),
-        "changed_at": Field((), lambda row: utc(row[MOMENTS].changed), CHANGED_HELP, MOMENT),
+        "created_at": Field((), lambda row: to_utc_iso(row[MOMENTS].created), CREATED_HELP, MOMENT),
+        "changed_at": Field((), lambda row: to_utc_iso(row[MOMENTS].changed), CHANGED_HELP, MOMENT),
     }
     if resource.lists:
         schema = {"type": "object", "additionalProperties": URL}
@@ -233,13 +233,13 @@ def identity(resource: Resource) -> dict[str, Field]:
     return found
 
 
-def utc(moment: datetime | None) -> str | None:
+def to_utc_iso(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
 
 
 # Where a row that was read has its `api.changes.Moments`, if these fields are wanted.
 MOMENTS = "moments"
-TRACKED = frozenset(("created_at", "changed_at"))
+MOMENT_FIELDS = frozenset(("created_at", "changed_at"))
 MOMENT: JsonSchema = {"type": ["string", "null"], "format": "date-time"}
 CREATED_HELP = _("When it was created or imported; null if the history doesn’t say.")
 CHANGED_HELP = _("When it last changed or became public; used by changed_since.")
@@ -253,7 +253,7 @@ def list_url(name: str) -> str:
 # Kinds of fields
 
 
-def column(name: str, help: Text, schema: JsonSchema = STRING) -> Field:
+def column_field(name: str, help: Text, schema: JsonSchema = STRING) -> Field:
     """A column as it is."""
     return Field((name,), itemgetter(name), help, schema)
 
@@ -265,19 +265,19 @@ HELP: Mapping[str, Text] = {
 }
 
 
-def columns(model: type[Content], *names: str, **helps: Text) -> dict[str, Field]:
+def column_fields(model: type[Content], *names: str, **helps: Text) -> dict[str, Field]:
     """Columns with the types, choices and help texts of the model, unless `helps` say more."""
     found: dict[str, Field] = {}
     for name in names:
-        found |= _of_column(model, model._meta.get_field(name), helps.get(name) or HELP.get(name) or "")
+        found |= _column_fields(model, model._meta.get_field(name), helps.get(name) or HELP.get(name) or "")
     return found
 
 
-def _of_column(model: type[Content], own: Any, help: Text) -> dict[str, Field]:
+def _column_fields(model: type[Content], own: Any, help: Text) -> dict[str, Field]:
     name: str = own.name
     label = format_lazy("{}.", capfirst(own.verbose_name))
     if f"{name}_html" in model.derived_fields:
-        return texts(name, help or label)
+        return text_fields(name, help or label)
     help = help or (format_lazy("{} {}", label, own.help_text) if own.help_text else label)
     match own:
         case models.FileField():
@@ -286,13 +286,13 @@ def _of_column(model: type[Content], own: Any, help: Text) -> dict[str, Field]:
             schema = nullable("string", own.null, format="date")
             return {name: Field((name,), lambda row: row[name] and row[name].isoformat(), help, schema)}
         case LinesField():
-            return {name: column(name, help, STRINGS)}
+            return {name: column_field(name, help, STRINGS)}
         case models.BooleanField():
-            return {name: column(name, help, {"type": "boolean"})}
+            return {name: column_field(name, help, {"type": "boolean"})}
         case models.IntegerField():
-            return {name: column(name, help, nullable("integer", own.null))}
+            return {name: column_field(name, help, nullable("integer", own.null))}
     values = [value for value, _label in own.choices or ()]
-    return {name: column(name, help, {"type": "string", "enum": values} if values else STRING)}
+    return {name: column_field(name, help, {"type": "string", "enum": values} if values else STRING)}
 
 
 def nullable(kind: str, is_null: bool, **more: str) -> JsonSchema:
@@ -305,41 +305,41 @@ def kind_schema(model: type[HasKind]) -> JsonSchema:
     return {"anyOf": [built_in, {"type": "string", "maxLength": MAX_SLUG_CHARS}]}
 
 
-def kinds(model: type[HasKind], help: Text) -> dict[str, Field]:
+def kind_fields(model: type[HasKind], help: Text) -> dict[str, Field]:
     """The kind of a session or presentation, and what is known of one that the conference added."""
     counts_as = {"type": "string", "enum": [*model.Kind.values]}
     return {
-        "kind": column("kind", help, kind_schema(model)),
-        "kind_name": column("kind_name", _("What the conference calls a kind of its own; else empty.")),
-        "counts_as": column("counts_as", _("The built-in kind that it counts as."), counts_as),
+        "kind": column_field("kind", help, kind_schema(model)),
+        "kind_name": column_field("kind_name", _("What the conference calls a kind of its own; else empty.")),
+        "counts_as": column_field("counts_as", _("The built-in kind that it counts as."), counts_as),
     }
 
 
-def texts(name: str, help: Text) -> dict[str, Field]:
+def text_fields(name: str, help: Text) -> dict[str, Field]:
     """A text in three forms: as its author wrote it, as HTML, and without markup."""
     return {
-        name: column(name, format_lazy("{} {}", help, _("Markdown with TeX."))),
-        f"{name}_html": column(f"{name}_html", _("As safe HTML.")),
+        name: column_field(name, format_lazy("{} {}", help, _("Markdown with TeX."))),
+        f"{name}_html": column_field(f"{name}_html", _("As safe HTML.")),
         f"{name}_plain": Field((name,), lambda row: plain(row[name]), _("Without markup.")),
     }
 
 
-def moment(name: str, zone: str, help: Text, *, empty: bool = False) -> Field:
+def moment_field(name: str, zone: str, help: Text, *, empty: bool = False) -> Field:
     """A moment as ISO 8601 with the offset that its zone has then."""
     schema = nullable("string", empty, format="date-time")
-    return Field((name, zone), lambda row: local(row[name], row[zone]), help, schema)
+    return Field((name, zone), lambda row: to_local_iso(row[name], row[zone]), help, schema)
 
 
-def timezone(name: str) -> Field:
-    return column(name, _("The IANA name of the zone that times are given in."))
+def timezone_field(name: str) -> Field:
+    return column_field(name, _("The IANA name of the zone that times are given in."))
 
 
-def page(columns: tuple[str, ...], path: Callable[[Row], str]) -> Field:
+def page_field(columns: tuple[str, ...], path: Callable[[Row], str]) -> Field:
     """The address of the page on the site."""
     return Field(columns, lambda row: f"{settings.SITE_URL}{path(row)}", _("The page on the site."), URL)
 
 
-def local(moment: datetime | None, zone: str) -> str | None:
+def to_local_iso(moment: datetime | None, zone: str) -> str | None:
     """Return the moment in a zone, such as 2021-04-06T08:00:00-07:00."""
     return moment.astimezone(ZoneInfo(zone)).isoformat() if moment else None
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MINUTE = 60
 
 
-class PerMinute(BaseThrottle):
+class PerMinuteThrottle(BaseThrottle):
     """So many requests in a minute by the clock, counted in Django's cache."""
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class PerMinute(BaseThrottle):
         return time.time()
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
-        who, limit = self.who(request)
+        who, limit = self.identify(request)
         # A digest: caches do not take every key, and addresses are not stored.
         digest = blake2b(who.encode("utf-8", "replace"), digest_size=12).hexdigest()
         now = self.timer()
@@ -45,7 +45,7 @@ class PerMinute(BaseThrottle):
     def wait(self) -> float:
         return self.left
 
-    def who(self, request: Request) -> tuple[str, int]:
+    def identify(self, request: Request) -> tuple[str, int]:
         """Return whose requests are counted together, and how many there may be."""
         if request.auth is not None or request.user.is_authenticated:
             return f"user:{request.user.pk} {request.auth}", settings.API_REQUESTS_PER_MINUTE_AND_TOKEN

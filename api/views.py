@@ -18,11 +18,11 @@ from rest_framework.viewsets import ViewSetMixin
 from api.conditional import ConditionalView
 from api.errors import BadValue, UnknownParameter
 from api.files import FILES, Sender
-from api.filters import GENERAL, ResourceFilter
+from api.filters import LIST_PARAMETERS, ResourceFilter
 from api.former import former_row, former_rows
 from api.pagination import MAX_EXPANDED_ROWS, MAX_PAGE_SIZE, PAGE_SIZE, RELEVANCE, Page
-from api.permissions import caller_of
-from api.reader import Reader, Selection, ranked, select
+from api.permissions import get_caller
+from api.reader import Reader, Selection, search_keys, select
 from api.resources import RESOURCES
 from api.schema import schema
 from api.shapes import Resource, Rows, list_url
@@ -33,8 +33,8 @@ from people.models import Institution, Person
 JSON = "json"
 DELETED = "deleted"
 # What can narrow a list of what is no longer public.
-BESIDE_DELETED = (DELETED, "edition", "conference", "changed_since", "page_size", "cursor")
-IN_FILES = gettext_lazy("Leave it out if you use “format”: a file has the whole list and fixed columns.")
+DELETED_PARAMETERS = (DELETED, "edition", "conference", "changed_since", "page_size", "cursor")
+FORMAT_HINT = gettext_lazy("Leave it out if you use “format”: a file has the whole list and fixed columns.")
 
 
 def refuse_unknown(request: Request, known: Collection[str]) -> None:
@@ -51,7 +51,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
 
     @cached_property
     def reader(self) -> Reader:
-        return Reader(timezone.now(), caller_of(self.request))
+        return Reader(timezone.now(), get_caller(self.request))
 
     # Requests
 
@@ -65,19 +65,19 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         if self.asks_for_deleted(parameters):
             return self.list_deleted(request, narrowing.form.cleaned_data)
         words = parameters.get("q", "")
-        if send := self.sender(parameters.get("format", "")):
-            for name in GENERAL:
+        if send := self.get_sender(parameters.get("format", "")):
+            for name in LIST_PARAMETERS:
                 if parameters.get(name):
-                    raise BadValue(name, parameters[name], IN_FILES)
-            return send(request, self.reader, self.found(words, rows))
+                    raise BadValue(name, parameters[name], FORMAT_HINT)
+            return send(request, self.reader, self.search_rows(words, rows))
         selection = self.selection(request)
         page = self.page(request, selection)
         if words and page.order in ("", RELEVANCE):
-            ranking = ranked(words, resource.kind, parameters.get("edition", ""))
+            ranking = search_keys(words, resource.kind, parameters.get("edition", ""))
             left = set(rows.order_by().filter(pk__in=ranking).values_list("pk", flat=True))
-            keys, following = page.of_ranking([key for key in ranking if key in left])
+            keys, following = page.paginate_keys([key for key in ranking if key in left])
         else:
-            keys, following = page.of_rows(self.found(words, rows))
+            keys, following = page.paginate_rows(self.search_rows(words, rows))
         results = self.reader.objects(resource, keys, selection)
         return Response({"next": self.next_url(request, following), "results": results})
 
@@ -89,7 +89,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         if value.lower() != "true":
             return False
         for name, given in parameters.items():
-            if name not in BESIDE_DELETED and given:
+            if name not in DELETED_PARAMETERS and given:
                 raise BadValue(name, str(given), _("Leave it out if you use “deleted”."))
         return True
 
@@ -104,14 +104,14 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         keys = [*editions.values_list("pk", flat=True)] if is_narrowed else None
         found = former_rows(self.resource, keys, at, wanted.get("changed_since") or EARLIEST)
         page = self.page(request, Selection())
-        shown, following = page.of_ranking([*found])
+        shown, following = page.paginate_keys([*found])
         results = [found[key].answer for key in shown]
         return Response({"next": self.next_url(request, following), "results": results})
 
     def retrieve(self, request: Request, id: str, edition: str | None = None) -> Response:
         refuse_unknown(request, ("fields", "expand"))
         selection = self.selection(request)
-        key = self.addressed(id, edition).values_list("pk", flat=True).first()
+        key = self.rows_at(id, edition).values_list("pk", flat=True).first()
         found = self.reader.objects(self.resource, [] if key is None else [key], selection)
         if found:
             return Response(found[0])
@@ -134,7 +134,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
 
     # What is asked for
 
-    def addressed(self, id: str, edition: str | None) -> Rows:
+    def rows_at(self, id: str, edition: str | None) -> Rows:
         """Return the visible rows with this address: one or none."""
         lookup: dict[str, object] = {self.resource.key: id}
         if edition is None and self.resource.edition_optional:
@@ -143,7 +143,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
             lookup[self.resource.edition] = edition
         return self.reader.rows(self.resource.model).filter(**lookup)
 
-    def sender(self, name: str) -> Sender | None:
+    def get_sender(self, name: str) -> Sender | None:
         """Return what sends the list as a file of this format; nothing for JSON."""
         known = FILES.get(self.resource.name, {})
         if name not in known and name not in ("", JSON):
@@ -168,8 +168,8 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         number = min(int(size[:9]), limit) if size else PAGE_SIZE
         return Page(number, order, parameters.get("cursor", ""), self.resource.orders)
 
-    def found(self, words: str, rows: Rows) -> Rows:
-        return rows.filter(pk__in=ranked(words, self.resource.kind)) if words else rows
+    def search_rows(self, words: str, rows: Rows) -> Rows:
+        return rows.filter(pk__in=search_keys(words, self.resource.kind)) if words else rows
 
     def next_url(self, request: Request, following: object) -> str | None:
         """Return the address of the next page: this one with another cursor."""

@@ -27,7 +27,7 @@ from conference.models import Edition
 from content import revision
 
 WIDTH, HEIGHT, EDGE, BAR = 1200, 630, 84, 28
-INNER = WIDTH - 2 * EDGE
+TEXT_WIDTH = WIDTH - 2 * EDGE
 PAPER, INK, QUIET = "#ffffff", "#1d2327", "#565f66"
 BOLD, PLAIN = 700, 400
 SERIF, SANS = "serif", "sans"
@@ -105,55 +105,57 @@ def _drawable(sign: str, family: str) -> str:
     return f"{latin} " if len(latin) > 1 and unicodedata.category(sign) == "Lo" else latin
 
 
-def runs(words: str, style: Style) -> Iterator[tuple[ImageFont.FreeTypeFont, str]]:
+def font_runs(words: str, style: Style) -> Iterator[tuple[ImageFont.FreeTypeFont, str]]:
     """Return the words in pieces of one font file each; spaces are in the first."""
     places = [(font_of(sign, style.family) or 0) if sign != " " else 0 for sign in words]
     for place, piece in groupby(zip(places, words, strict=True), key=lambda pair: pair[0]):
         yield fonts(style)[place], "".join(sign for _, sign in piece)
 
 
-def length(words: str, style: Style) -> float:
-    return sum(font.getlength(piece) for font, piece in runs(words, style))
+def text_width(words: str, style: Style) -> float:
+    return sum(font.getlength(piece) for font, piece in font_runs(words, style))
 
 
-def wrapped(words: str, style: Style, most: int | None = None) -> list[str]:
+def wrap(words: str, style: Style, most: int | None = None) -> list[str]:
     """Break words into lines that fit; of more than `most`, the last ends in an ellipsis."""
     lines: list[list[str]] = []
-    room, space = 0.0, length(" ", style)
-    for word in (piece for whole in words.split() for piece in pieces(whole, style)):
-        width = length(word, style)
+    room, space = 0.0, text_width(" ", style)
+    for word in (piece for whole in words.split() for piece in split_long_word(whole, style)):
+        width = text_width(word, style)
         if not lines or width > room:
             lines.append([])
-            room = INNER
+            room = TEXT_WIDTH
         lines[-1].append(word)
         room -= width + space
     if most is not None and len(lines) > most:
         last = lines[most - 1]
-        while last and length(" ".join([*last, "…"]), style) > INNER:
+        while last and text_width(" ".join([*last, "…"]), style) > TEXT_WIDTH:
             last.pop()
         lines = [*lines[: most - 1], [*last, "…"]]
     return [" ".join(line) for line in lines]
 
 
-def pieces(word: str, style: Style) -> Iterator[str]:
-    while length(word, style) > INNER:
-        fitting = bisect(range(2, len(word)), INNER, key=lambda end: ceil(length(word[:end], style))) + 1
+def split_long_word(word: str, style: Style) -> Iterator[str]:
+    while text_width(word, style) > TEXT_WIDTH:
+        fitting = (
+            bisect(range(2, len(word)), TEXT_WIDTH, key=lambda end: ceil(text_width(word[:end], style))) + 1
+        )
         yield word[:fitting]
         word = word[fitting:]
     yield word
 
 
-def fit(title: str) -> tuple[Style, list[str]]:
+def fit_title(title: str) -> tuple[Style, list[str]]:
     """Return the title in the largest size in which it fits."""
     words = drawable(title, SERIF)
     for size, most in TITLE_SIZES:
         style = Style(SERIF, size, BOLD)
-        lines = wrapped(words, style)
+        lines = wrap(words, style)
         if len(lines) <= most:
             return style, lines
     size, most = TITLE_SIZES[-1]
     style = Style(SERIF, size, BOLD)
-    return style, wrapped(words, style, most)
+    return style, wrap(words, style, most)
 
 
 @lru_cache(CACHE_ENTRIES)
@@ -164,12 +166,12 @@ def draw(picture: Picture) -> bytes:
         pen = ImageDraw.Draw(image)
         pen.rectangle((0, 0, BAR, HEIGHT), picture.accent)
         kind, small = Style(SANS, 30, BOLD), Style(SANS, 30, PLAIN)
-        top = layout(pen, wrapped(drawable(picture.kind, SANS), kind, 1), kind, EDGE - 24, INK)
-        style, lines = fit(picture.title)
+        top = layout(pen, wrap(drawable(picture.kind, SANS), kind, 1), kind, EDGE - 24, INK)
+        style, lines = fit_title(picture.title)
         top = layout(pen, lines, style, top + 14, picture.accent)
-        people = wrapped(drawable(picture.people, SANS), small, 2 if len(lines) * style.size < 250 else 1)
+        people = wrap(drawable(picture.people, SANS), small, 2 if len(lines) * style.size < 250 else 1)
         layout(pen, people, small, top + 18, INK)
-        foot = wrapped(drawable(picture.foot, SANS), small, 1)
+        foot = wrap(drawable(picture.foot, SANS), small, 1)
         layout(pen, foot, small, HEIGHT - EDGE - 8, QUIET)
         file = BytesIO()
         image.save(file, "PNG", compress_level=4)
@@ -181,7 +183,7 @@ def layout(pen: ImageDraw.ImageDraw, lines: Sequence[str], style: Style, top: fl
     step = style.size * 1.2
     for line in lines:
         left: float = EDGE
-        for font, piece in runs(line, style):
+        for font, piece in font_runs(line, style):
             pen.text((left, top + style.size), piece, color, font, anchor="ls")
             left += font.getlength(piece)
         top += step
@@ -189,7 +191,7 @@ def layout(pen: ImageDraw.ImageDraw, lines: Sequence[str], style: Style, top: fl
 
 
 # Anybody may keep a copy, but has to ask whether it still holds.
-CACHING = "public, max-age=0, must-revalidate"
+CACHE_CONTROL = "public, max-age=0, must-revalidate"
 
 
 def edition_line(edition: Edition) -> str:
@@ -197,11 +199,11 @@ def edition_line(edition: Edition) -> str:
     return " · ".join(filter(None, (edition.name, edition.date_line, edition.city)))
 
 
-def card(request: HttpRequest, edition: Edition, picture: Picture) -> HttpResponse:
+def card_response(request: HttpRequest, edition: Edition, picture: Picture) -> HttpResponse:
     """Return the picture, or 304 where the asker has it already: then nothing is drawn."""
     etag = quote_etag(picture.etag)
     changed = int(revision.current(edition.pk).changed_at.timestamp())
     found = get_conditional_response(request, etag, changed)
     reply = HttpResponse(draw(picture), content_type="image/png") if found is None else found
-    reply["ETag"], reply["Last-Modified"], reply["Cache-Control"] = etag, http_date(changed), CACHING
+    reply["ETag"], reply["Last-Modified"], reply["Cache-Control"] = etag, http_date(changed), CACHE_CONTROL
     return reply

@@ -21,7 +21,7 @@ MIN_DISTINCT_CHARS = 5
 MIN_TOKEN_CHARS = 16
 # The longest that a request waits for a mail server.
 MAIL_SECONDS, SMTPS = 10, 465
-LACKS = "needs a package of the extra “production”, which is not installed:"
+MISSING_PACKAGE = "needs a package of the extra “production”, which is not installed:"
 PROXY = (
     "BEHIND_PROXY: SITE_URL begins with https. Say true where nginx or a load balancer speaks https in "
     "front, false where this process does so itself; a wrong guess would redirect every visitor in circles."
@@ -137,10 +137,13 @@ def problems(values: Mapping[str, Any]) -> list[str]:
         (purge_header != "" and ": " not in purge_header, "PURGE_HEADER: say “Name: value”."),
         (values["LOG_FORMAT"] not in {"json", "text"}, "LOG_FORMAT: say json or text."),
         (bool(token) and len(token) < MIN_TOKEN_CHARS, f"METRICS_TOKEN: needs {MIN_TOKEN_CHARS} characters."),
-        (bool(values["SENTRY_DSN"]) and not find_spec("sentry_sdk"), f"SENTRY_DSN: {LACKS} sentry-sdk."),
+        (
+            bool(values["SENTRY_DSN"]) and not find_spec("sentry_sdk"),
+            f"SENTRY_DSN: {MISSING_PACKAGE} sentry-sdk.",
+        ),
         (is_mailing != bool(sender), "EMAIL_FROM: needs EMAIL_HOST, and EMAIL_HOST needs it."),
         (bool(sender) and not is_email(sender), f"EMAIL_FROM: “{sender}” is no e-mail address."),
-        (is_in_bucket and not find_spec("storages"), f"S3_BUCKET: {LACKS} django-storages."),
+        (is_in_bucket and not find_spec("storages"), f"S3_BUCKET: {MISSING_PACKAGE} django-storages."),
     ]
     return [*address_problems(values["SITE_URL"]), *(words for is_broken, words in rules if is_broken)]
 

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable
 from django.http import HttpRequest, HttpResponse
 
 # Only players of videos use some of them, so no script that might get in can use the rest.
-REFUSED = (
+DENIED_FEATURES = (
     "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media",
     "fullscreen", "geolocation", "gyroscope", "hid", "identity-credentials-get", "magnetometer", "microphone",
     "midi", "otp-credentials", "payment", "picture-in-picture", "publickey-credentials-create",
     "publickey-credentials-get", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
 )  # fmt: skip
-PERMISSIONS = ", ".join(f"{name}=()" for name in REFUSED)
+PERMISSIONS = ", ".join(f"{name}=()" for name in DENIED_FEATURES)
 # What a player needs, which `static/js/video.js` hands on to its frame.
 PLAYER_FEATURES = ("fullscreen", "picture-in-picture")
 # Pictures made to be shown by other sites.
@@ -21,7 +21,7 @@ EMBEDDABLE_SUFFIX = "/card.png"
 def permissions_with_players(hosts: Iterable[str]) -> str:
     """Return the `Permissions-Policy` of a page in which videos from these hosts play."""
     allowed = " ".join(["self", *(f'"https://{host}"' for host in hosts)])
-    refused = [f"{name}=()" for name in REFUSED if name not in PLAYER_FEATURES]
+    refused = [f"{name}=()" for name in DENIED_FEATURES if name not in PLAYER_FEATURES]
     return ", ".join([*refused, *(f"{name}=({allowed})" for name in PLAYER_FEATURES)])
 
 

@@ -19,22 +19,22 @@ SECRET = re.compile(r"(?<![\w-])[A-Za-z0-9_-]{32,}(?![\w-])")
 ABOUT_PATHS = ("django.request", "django.security", "django.server")
 
 
-def bare(text: str) -> str:
+def redact(text: str) -> str:
     """Return a text without what may say whom it is about."""
     for pattern, word in ((DETAIL, ""), (EMAIL, "<e-mail>"), (QUERY, "?…"), (SECRET, "<secret>")):
         text = pattern.sub(word, text)
     return text
 
 
-def message(record: logging.LogRecord) -> str:
+def format_message(record: logging.LogRecord) -> str:
     """Return the message; where it would name an address, the pattern of the address."""
     found = current_note()
     if record.name.startswith(ABOUT_PATHS) and record.args:
         words = record.args if isinstance(record.args, tuple) else (record.args,)
         pattern = found.route if found and found.route else "…"
         words = tuple(pattern if isinstance(word, str) and word.startswith("/") else word for word in words)
-        return bare(str(record.msg) % words)
-    return bare(record.getMessage())
+        return redact(str(record.msg) % words)
+    return redact(record.getMessage())
 
 
 class JsonFormatter(logging.Formatter):
@@ -43,14 +43,14 @@ class JsonFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": message(record),
+            "message": format_message(record),
         }
         found = current_note()
         if found:
             line["request"] = found.request
         line.update(getattr(record, "fields", {}))
         if record.exc_info:
-            line["exception"] = bare(self.formatException(record.exc_info))
+            line["exception"] = redact(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
@@ -59,8 +59,8 @@ class PlainFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         fields = "".join(f" {name}={value}" for name, value in getattr(record, "fields", {}).items())
-        text = f"{record.levelname} {message(record)}{fields}"
-        return f"{text}\n{bare(self.formatException(record.exc_info))}" if record.exc_info else text
+        text = f"{record.levelname} {format_message(record)}{fields}"
+        return f"{text}\n{redact(self.formatException(record.exc_info))}" if record.exc_info else text
 
 
 def logging_settings(form: str) -> dict[str, object]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from conference.models import Edition, EditionClock
 
 # What could end a <script> element, or a line in old readers, as JSON writes it otherwise.
-UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+SCRIPT_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
 # Descriptions are cut at a word: readers show about so much.
 MAX_DESCRIPTION_CHARS = 300
@@ -79,7 +79,7 @@ def absolute(path: str) -> str:
     return f"{settings.SITE_URL}{path}" if path.startswith("/") else path
 
 
-def identifier(path: str) -> str:
+def language_neutral_url(path: str) -> str:
     """Return the address that identifies what a page is about, whichever language the page is in."""
     return absolute(strip_language(path))
 
@@ -90,7 +90,7 @@ def lead(source: str, length: int = MAX_DESCRIPTION_CHARS) -> str:
     return words if len(words) <= length else f"{words[:length].rpartition(' ')[0]} …"
 
 
-def meta_name(pairs: Iterable[tuple[str, str]]) -> list[HeadTag]:
+def name_tags(pairs: Iterable[tuple[str, str]]) -> list[HeadTag]:
     """Return tags that go by name, those without content left out."""
     return [HeadTag("name", name, content) for name, content in pairs if content]
 
@@ -119,7 +119,7 @@ def json_ld(thing: Mapping[str, object]) -> SafeString:
     """Return a thing of schema.org as JSON-LD for a <script>, without empty values."""
     written = {"@context": "https://schema.org", **thing}
     markup = json.dumps(without_empty(written), ensure_ascii=False, separators=(",", ":"))
-    return mark_safe(markup.translate(UNSAFE))
+    return mark_safe(markup.translate(SCRIPT_ESCAPES))
 
 
 def without_empty(value: object) -> object:
@@ -140,7 +140,7 @@ def breadcrumbs(steps: Sequence[tuple[str, str]]) -> Thing:
     return {"@type": "BreadcrumbList", "itemListElement": items}
 
 
-def moment(time: datetime, edition: "EditionClock") -> str:
+def venue_time(time: datetime, edition: "EditionClock") -> str:
     """Return a moment at the venue, with its offset: 2021-04-06T08:00:00-07:00."""
     return time.astimezone(edition.zone).isoformat(timespec="seconds")
 
@@ -192,7 +192,7 @@ def venue(edition: "Edition", room: str = "") -> Thing:
     return {"@type": "Place", "name": names[0], "address": known, "containedInPlace": inside}
 
 
-def where(edition: "Edition", url: str, room: Any = None) -> tuple[str, list[Thing]]:
+def attendance(edition: "Edition", url: str, room: Any = None) -> tuple[str, list[Thing]]:
     """Return how one can attend what is shown at the address, and where: there, online, or both."""
     mode = "virtual" if room is not None and room.virtual else edition.mode
     places = [venue(edition, room.name if room and not room.virtual else "")] if mode != "virtual" else []
@@ -203,10 +203,10 @@ def where(edition: "Edition", url: str, room: Any = None) -> tuple[str, list[Thi
 def conference_event(edition: "Edition") -> Thing:
     """Return an edition in short, as what is part of it names it."""
     url = absolute(edition.get_absolute_url())
-    mode, places = where(edition, url)
+    mode, places = attendance(edition, url)
     return {
         "@type": "Event",
-        "@id": identifier(edition.get_absolute_url()),
+        "@id": language_neutral_url(edition.get_absolute_url()),
         "name": edition.name,
         "url": url,
         "startDate": edition.start_date.isoformat(),

@@ -82,7 +82,7 @@ def validate_picture(file: ImageFieldFile) -> None:
         raise ValidationError(_("This picture has more than 50 million pixels. Upload a smaller one."))
 
 
-def prepare(file: ImageFieldFile) -> None:
+def store_copies(file: ImageFieldFile) -> None:
     """Name a new upload by its content, and store its copies."""
     if not is_new(file):
         return
@@ -113,7 +113,7 @@ class PictureField(models.ImageField):
     default_validators = [validate_picture]
 
     def pre_save(self, model_instance: models.Model, add: bool) -> Any:
-        prepare(getattr(model_instance, self.attname))
+        store_copies(getattr(model_instance, self.attname))
         return super().pre_save(model_instance, add)
 
 

@@ -30,7 +30,7 @@ from content.querysets import at_or_now
 from content.revision import SiteRevision
 
 # The site's revision; each edition has its own.
-SITE_STAMP = {
+SITE_REVISION = {
     f"site_{name}": Subquery(SiteRevision.objects.filter(pk=1).values(name))
     for name in ("revision", "changed_at")
 }
@@ -52,19 +52,19 @@ def published_editions(request: HttpRequest) -> list[Edition]:
     memory = vars(request)
     if "published_editions" not in memory:
         rows = Edition.objects.published(timezone.now()).select_related("conference")
-        memory["published_editions"] = rows.annotate(**SITE_STAMP, last_banner=LAST_BANNER)
+        memory["published_editions"] = rows.annotate(**SITE_REVISION, last_banner=LAST_BANNER)
     editions: list[Edition] = memory["published_editions"]
     return editions
 
 
-def first_part(request: HttpRequest) -> str:
+def first_path_part(request: HttpRequest) -> str:
     """Return the first part of the path behind its language: an edition's slug, or a section of the site."""
     return strip_language(request.path_info).lstrip("/").partition("/")[0]
 
 
 def addressed_edition(request: HttpRequest) -> Edition | None:
     """Return the published edition whose pages this address belongs to, if any."""
-    slug = vars(request).get("edition_slug") or first_part(request)
+    slug = vars(request).get("edition_slug") or first_path_part(request)
     return next((edition for edition in published_editions(request) if edition.slug == slug), None)
 
 
@@ -116,13 +116,13 @@ def visible_edition(request: HttpRequest, key: int | str | None) -> Edition | No
     return edition if may_preview else None
 
 
-def wanted(request: HttpRequest) -> Edition | None:
+def get_previewed_edition(request: HttpRequest) -> Edition | None:
     """Return the edition that this page is a preview of, if its reader asked for that and may see it."""
     # A reader without a session gets none: the response does not vary with an unread cookie.
     path = request.path_info
     # Files have extensions; an edition's colors and art are part of its pages.
     is_page = path.endswith("/") or "/colors-" in path or "/art-" in path
-    is_excluded = first_part(request) in EXCLUDED_PREFIXES
+    is_excluded = first_path_part(request) in EXCLUDED_PREFIXES
     if settings.SESSION_COOKIE_NAME not in request.COOKIES or is_excluded or not is_page:
         return None
     return visible_edition(request, request.session.get(SESSION_KEY))
@@ -134,7 +134,7 @@ def public_address(edition: Edition, path: str = "") -> str:
     return f"{address}?{urlencode({'next': path})}" if path else address
 
 
-def page_asked_for(request: HttpRequest, edition: Edition) -> str:
+def next_page(request: HttpRequest, edition: Edition) -> str:
     """Return the page of this site to go on to, the edition's home where none is named."""
     path = request.GET.get("next", "")
     is_own = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
@@ -148,7 +148,7 @@ class PreviewMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        edition = wanted(request)
+        edition = get_previewed_edition(request)
         if edition is None:
             return self.get_response(request)
         for condition in CONDITIONAL_HEADERS:

@@ -163,7 +163,7 @@ STATIC_ROOT.mkdir(exist_ok=True)
 STATICFILES_DIRS = [BASE_DIR / "static"]
 STATICFILES_FINDERS = [
     "django.contrib.staticfiles.finders.FileSystemFinder",
-    "conference.static_files.ShownFinder",
+    "conference.static_files.ProgramFinder",
 ]
 MEDIA_URL = "media/"
 MEDIA_ROOT = VAR_DIR / "media"
@@ -268,14 +268,14 @@ SEARCH_INDEX_REFRESH = "operations.indexing.update.refresh"
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         # The first one says how to sign in, where an answer is 401.
-        "api.permissions.BearerToken",
+        "api.permissions.BearerTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "api.media_types.OnlyJson",
     "DEFAULT_PARSER_CLASSES": ["api.media_types.BoundedJSONParser"],
     "DEFAULT_PERMISSION_CLASSES": [],
     "DEFAULT_RENDERER_CLASSES": ["api.media_types.OrjsonRenderer"],
-    "DEFAULT_THROTTLE_CLASSES": ["api.throttling.PerMinute"],
+    "DEFAULT_THROTTLE_CLASSES": ["api.throttling.PerMinuteThrottle"],
     "EXCEPTION_HANDLER": "api.errors.answer_error",
     "DEFAULT_METADATA_CLASS": None,
     "URL_FORMAT_OVERRIDE": None,

@@ -23,4 +23,4 @@ class OperationsConfig(AppConfig):
         after_import.append(search_all)
         UPDATES.append(refresh)
         notes.start_reporting()
-        notes.follow_tasks()
+        notes.connect_task_signals()

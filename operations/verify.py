@@ -25,7 +25,7 @@ from content.revision import SiteRevision
 from exchange.imports.kinds import KINDS
 from exchange.models import Provenance
 from operations.indexing.documents import records
-from operations.indexing.update import SITE, read
+from operations.indexing.update import SITE, read_states
 from people.models import Institution, Person
 from people.querysets import appearance_relations, resolve_links
 from search.models import Document, Word
@@ -46,7 +46,7 @@ def content_models() -> Iterator[type[Content]]:
     yield from (model for model in apps.get_models() if issubclass(model, Content))
 
 
-def named(model: "type[Model] | None", key: int) -> str:
+def row_label(model: "type[Model] | None", key: int) -> str:
     return f"{model._meta.verbose_name if model else 'row'} {key}"
 
 
@@ -75,7 +75,7 @@ def rows_pointing_at_other_editions() -> Iterator[str]:
                 # What belongs to no edition belongs to all.
                 apart = ~Q(**{far: F(EDITION)}) & Q(**{f"{far}__isnull": False})
                 for key in model._base_manager.filter(apart).order_by("pk").values_list("pk", flat=True):
-                    yield f"{named(model, key)}: “{field.verbose_name}” is of another edition"
+                    yield f"{row_label(model, key)}: “{field.verbose_name}” is of another edition"
 
 
 def texts_too_long() -> Iterator[str]:
@@ -89,7 +89,7 @@ def texts_too_long() -> Iterator[str]:
                 length__gt=field.max_length
             )
             for key in longer.order_by("pk").values_list("pk", flat=True):
-                yield f"{named(model, key)}: “{field.verbose_name}” is over {field.max_length} characters"
+                yield f"{row_label(model, key)}: “{field.verbose_name}” is over {field.max_length} characters"
 
 
 def is_numbered(places: Iterable[int]) -> bool:
@@ -128,7 +128,8 @@ def position_gaps() -> Iterator[str]:
     for model, owners in rows_with_gaps().items():
         above = model._meta.get_field(model.siblings_of).related_model
         for key in sorted(owners):
-            yield f"{named(above, key)}: the order of {model._meta.verbose_name_plural} has gaps or doubles"
+            names = model._meta.verbose_name_plural
+            yield f"{row_label(above, key)}: the order of {names} has gaps or doubles"
 
 
 def rows_with_stale_fields() -> Iterator[tuple[Content, dict[str, object]]]:
@@ -147,7 +148,7 @@ def rows_with_stale_fields() -> Iterator[tuple[Content, dict[str, object]]]:
 
 def stale_fields() -> Iterator[str]:
     for row, values in rows_with_stale_fields():
-        yield f"{named(type(row), row.pk)}: {', '.join(values)}"
+        yield f"{row_label(type(row), row.pk)}: {', '.join(values)}"
 
 
 def repair_stale_fields() -> None:
@@ -180,7 +181,7 @@ def missing_files() -> Iterator[str]:
         rows = model._base_manager.exclude(**{field.name: ""}).order_by("pk")
         for key, path in rows.values_list("pk", field.name):
             if path and not default_storage.exists(path):
-                yield f"{named(model, key)}: the file {path} is not there"
+                yield f"{row_label(model, key)}: the file {path} is not there"
 
 
 # What is stored about content: import provenance, revisions, the search index
@@ -235,7 +236,7 @@ def repair_revisions() -> None:
 
 
 def search_index_errors() -> Iterator[str]:
-    states = read()
+    states = read_states()
     for key in sorted(states.wanted.keys() - states.stale()):
         edition = Edition.objects.get(pk=key) if key else None
         yield from _documents(edition, "the site" if key == SITE else str(edition))

@@ -21,17 +21,17 @@ from conference.page_metadata import (
     HeadTag,
     Thing,
     absolute,
+    attendance,
     conference_event,
-    identifier,
     json_ld,
+    language_neutral_url,
     lead,
     license_thing,
-    meta_name,
-    moment,
+    name_tags,
     open_graph,
     proceedings,
     publisher,
-    where,
+    venue_time,
 )
 
 if TYPE_CHECKING:
@@ -116,10 +116,10 @@ def citation_tags(paper: Any) -> list[HeadTag]:
         ("citation_doi", paper.doi),
         ("citation_language", LANGUAGE),
         *(("citation_keywords", keyword) for keyword in paper.keywords),
-        ("citation_abstract_html_url", identifier(paper.get_absolute_url())),
+        ("citation_abstract_html_url", language_neutral_url(paper.get_absolute_url())),
         ("citation_pdf_url", own_pdf(paper)),
     ]
-    return meta_name(pairs)
+    return name_tags(pairs)
 
 
 def dublin_core_tags(paper: Any) -> list[HeadTag]:
@@ -133,13 +133,13 @@ def dublin_core_tags(paper: Any) -> list[HeadTag]:
         ("DC.date", edition.start_date.isoformat()),
         ("DC.type", "Text"),
         ("DC.format", "text/html"),
-        ("DC.identifier", identifier(paper.get_absolute_url())),
+        ("DC.identifier", language_neutral_url(paper.get_absolute_url())),
         ("DC.identifier", paper.doi and f"doi:{paper.doi}"),
         ("DC.source", edition.proceedings_title or edition.name),
         ("DC.language", LANGUAGE),
         ("DC.rights", paper.effective_license and paper.effective_license.name),
     ]
-    return meta_name(pairs)
+    return name_tags(pairs)
 
 
 def parse_pages(written: str) -> tuple[str, str]:
@@ -169,7 +169,7 @@ def article_data(paper: Any, card: Card) -> Thing:
     pdf = own_pdf(paper)
     return {
         "@type": "ScholarlyArticle",
-        "@id": identifier(paper.get_absolute_url()),
+        "@id": language_neutral_url(paper.get_absolute_url()),
         "url": url,
         "mainEntityOfPage": url,
         "headline": str(paper),
@@ -216,13 +216,13 @@ def material_data(material: "Material") -> Thing:
 
 def event_data(one: Any, paper: "Paper") -> Thing:
     edition, url = paper.edition, absolute(paper.get_absolute_url())
-    mode, places = where(edition, url, one.place)
+    mode, places = attendance(edition, url, one.place)
     return {
         "@type": "Event",
         "name": f"{one.get_kind_display()}: {paper}",
         "url": url,
-        "startDate": moment(one.begins, edition),
-        "endDate": one.ends and moment(one.ends, edition),
+        "startDate": venue_time(one.begins, edition),
+        "endDate": one.ends and venue_time(one.ends, edition),
         "eventStatus": CANCELLED if one.called_off else SCHEDULED,
         "eventAttendanceMode": mode,
         "location": places,

@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 from django.views.decorators.http import require_safe
 
 import markup
-from conference.cards import Picture, card, edition_line
+from conference.cards import Picture, card_response, edition_line
 from conference.headers import permissions_with_players
 from conference.models import Edition
 from conference.page_metadata import Card
@@ -143,7 +143,7 @@ def former_paper_page(request: HttpRequest, edition: Edition, uid: str) -> HttpR
 @edition_page
 def paper_card(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
     paper: Paper = get_object_or_404(edition.papers.published().with_authors(), uid=uid)
-    return card(
+    return card_response(
         request,
         edition,
         Picture(paper.track, str(paper), byline_text(paper), edition_line(edition), edition.accent),

@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from conference.models import Edition, EditionSummary
-from conference.page_metadata import Head, absolute, identifier, json_ld, lead, open_graph
+from conference.page_metadata import Head, absolute, json_ld, language_neutral_url, lead, open_graph
 from content.querysets import at_or_now, published_rows
 from people import names
 from people.models import CommitteeRole, Person
@@ -157,7 +157,7 @@ def person_head(person: Person) -> Head:
     orcid = f"https://orcid.org/{person.orcid}" if person.orcid else ""
     thing = {
         "@type": "Person",
-        "@id": identifier(person.get_absolute_url()),
+        "@id": language_neutral_url(person.get_absolute_url()),
         "url": url,
         "name": person.name,
         "givenName": person.given,

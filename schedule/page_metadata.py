@@ -14,14 +14,14 @@ from conference.page_metadata import (
     Head,
     Thing,
     absolute,
+    attendance,
     conference_event,
-    identifier,
     json_ld,
+    language_neutral_url,
     lead,
-    moment,
     open_graph,
     organizer,
-    where,
+    venue_time,
 )
 from content import times
 
@@ -61,7 +61,7 @@ def session_event(session: "Session", parts: Iterable[Any], moves: Mapping[str, 
     has_moved = before is not None and before != session.start and not session.cancelled
     return event_summary(session, session.room) | {
         **({"eventStatus": RESCHEDULED} if has_moved else {}),
-        "previousStartDate": moment(before, edition) if before and has_moved else "",
+        "previousStartDate": venue_time(before, edition) if before and has_moved else "",
         "superEvent": event_summary(whole) if whole else conference_event(edition),
         "subEvent": [event_summary(part, part.room) for part in parts],
         "performer": [performer(one) for one in session.shown_roles if one.role in PERFORMER_ROLES],
@@ -81,14 +81,14 @@ def performer(role: Any) -> Thing:
 def event_summary(session: "Session", room: Model | None = None) -> Thing:
     """Return what, when and where; without a room, the venue."""
     edition, url = session.edition, absolute(session.get_absolute_url())
-    mode, places = where(edition, url, room)
+    mode, places = attendance(edition, url, room)
     return {
         "@type": "Event",
-        "@id": identifier(session.get_absolute_url()),
+        "@id": language_neutral_url(session.get_absolute_url()),
         "name": str(session),
         "url": url,
-        "startDate": moment(session.start, edition),
-        "endDate": moment(session.end, edition),
+        "startDate": venue_time(session.start, edition),
+        "endDate": venue_time(session.end, edition),
         "eventStatus": CANCELLED if session.cancelled else SCHEDULED,
         "eventAttendanceMode": mode,
         "location": places,

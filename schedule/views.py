@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from conference.cards import Picture, card, edition_line
+from conference.cards import Picture, card_response, edition_line
 from conference.models import Edition
 from conference.page_metadata import Card
 from conference.request_edition import edition_page
@@ -227,7 +227,7 @@ def session_card(request: HttpRequest, edition: Edition, uid: str) -> HttpRespon
     roles: Any = shown.shown_roles
     names = dict.fromkeys(one.shown_name for one in roles)
     picture = Picture(kind, str(shown), ", ".join(names), edition_line(edition), edition.accent)
-    return card(request, edition, picture)
+    return card_response(request, edition, picture)
 
 
 @edition_page

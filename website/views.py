@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from conference.cards import Picture, card
+from conference.cards import Picture, card_response
 from conference.models import Edition
 from conference.request_edition import current_edition, edition_page, published_editions, show_edition
 from content.pagination import BadParameter
@@ -46,7 +46,7 @@ def edition_home(request: HttpRequest, edition: Edition) -> HttpResponse:
 def edition_card(request: HttpRequest, edition: Edition) -> HttpResponse:
     place = f"{edition.date_line} · {edition.place_line}" if edition.place_line else edition.date_line
     series = edition.conference.full_name
-    return card(
+    return card_response(
         request, edition, Picture(edition.conference.name, edition.name, series, place, edition.accent)
     )
 

@@ -5,14 +5,24 @@ from django.utils.translation import gettext_lazy as _
 
 from api.changes import in_edition, named_people
 from api.filters import AnnouncementFilter, EditionFilter, KeyDateFilter, PageFilter, SponsorFilter
-from api.shapes import Many, One, Resource, Shape, column, columns, moment, page, timezone
+from api.shapes import (
+    Resource,
+    Shape,
+    ToMany,
+    ToOne,
+    column_field,
+    column_fields,
+    moment_field,
+    page_field,
+    timezone_field,
+)
 from conference.models import Announcement, Conference, Edition, KeyDate, Page, Sponsor
 from content.history.public_past import SITE
 from people.models import CommitteeRole
 
 # In its zone are the times of what belongs to it.
 CLOCK = ("timezone", "day_start_hour")
-EDITION = One("editions", "edition", _("The edition it belongs to."))
+EDITION = ToOne("editions", "edition", _("The edition it belongs to."))
 
 CONFERENCES = Resource(
     name="conferences",
@@ -20,9 +30,9 @@ CONFERENCES = Resource(
     help=_("Series of conferences, each with its editions."),
     model=Conference,
     key="slug",
-    page=page((), lambda row: "/"),
+    page=page_field((), lambda row: "/"),
     fields={
-        **columns(Conference, "name", "full_name", "description", "website", "logo"),
+        **column_fields(Conference, "name", "full_name", "description", "website", "logo"),
     },
     lists={"editions": "conference"},
     orders={"name": F("name")},
@@ -38,11 +48,11 @@ COMMITTEE = Shape(
     title="CommitteeMember",
     model=CommitteeRole,
     fields={
-        **columns(CommitteeRole, "role"),
-        "name": column("person__name", _("The person's name.")),
-        **columns(CommitteeRole, "affiliation"),
+        **column_fields(CommitteeRole, "role"),
+        "name": column_field("person__name", _("The person's name.")),
+        **column_fields(CommitteeRole, "affiliation"),
     },
-    ones={"person": One("people", "person", _("The person."))},
+    ones={"person": ToOne("people", "person", _("The person."))},
 )
 
 EDITIONS = Resource(
@@ -51,12 +61,12 @@ EDITIONS = Resource(
     help=_("The years of a conference."),
     model=Edition,
     key="slug",
-    page=page(("slug",), lambda row: f"/{row['slug']}/"),
+    page=page_field(("slug",), lambda row: f"/{row['slug']}/"),
     filters=EditionFilter,
     fields={
-        **columns(Edition, "year", "name", "start_date", "end_date"),
-        "timezone": timezone("timezone"),
-        **columns(
+        **column_fields(Edition, "year", "name", "start_date", "end_date"),
+        "timezone": timezone_field("timezone"),
+        **column_fields(
             Edition,
             *("second_timezone", "day_start_hour", "mode", "venue", "city", "country", "registration_url"),
             *("venue_address", "map_url", "venue_picture", "description", "hero", "hero_focus"),
@@ -70,8 +80,8 @@ EDITIONS = Resource(
             proceedings_editors=_("Their editors, in order."),
         ),
     },
-    ones={"conference": One("conferences", "conference", _("The series it belongs to."))},
-    manys={"committee": Many(COMMITTEE, "edition", _("The committee, in order."), ("position", "pk"))},
+    ones={"conference": ToOne("conferences", "conference", _("The series it belongs to."))},
+    manys={"committee": ToMany(COMMITTEE, "edition", _("The committee, in order."), ("position", "pk"))},
     lists=dict.fromkeys(PARTS, "edition"),
     dated_parts=(CommitteeRole,),
     follows=(named_people("committee_roles__person"), in_edition("", *SITE)),
@@ -87,12 +97,12 @@ PAGES = Resource(
     key="slug",
     edition="edition__slug",
     edition_optional=True,
-    page=page(
+    page=page_field(
         ("slug", "edition__slug"),
         lambda row: f"/{row['edition__slug'] + '/' if row['edition__slug'] else ''}pages/{row['slug']}/",
     ),
     filters=PageFilter,
-    fields=columns(Page, "title", "body", "status"),
+    fields=column_fields(Page, "title", "body", "status"),
     ones={"edition": EDITION},
     follows=(in_edition("edition", *SITE),),
     orders={"title": F("title")},
@@ -107,12 +117,12 @@ SPONSORS = Resource(
     model=Sponsor,
     key="slug",
     edition="edition__slug",
-    page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/sponsors/"),
+    page=page_field(("edition__slug",), lambda row: f"/{row['edition__slug']}/sponsors/"),
     filters=SponsorFilter,
     fields={
-        **columns(Sponsor, "name", "tier", "position"),
-        "website": column("url", _("Its own site.")),
-        **columns(Sponsor, "logo", "description", "status"),
+        **column_fields(Sponsor, "name", "tier", "position"),
+        "website": column_field("url", _("Its own site.")),
+        **column_fields(Sponsor, "logo", "description", "status"),
     },
     ones={"edition": EDITION},
     follows=(in_edition("edition", *SITE),),
@@ -128,17 +138,17 @@ ANNOUNCEMENTS = Resource(
     model=Announcement,
     key="uid",
     edition="edition__slug",
-    page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/"),
+    page=page_field(("edition__slug",), lambda row: f"/{row['edition__slug']}/"),
     filters=AnnouncementFilter,
     fields={
-        **columns(Announcement, "title", "text"),
-        "published_at": moment("published_at", "edition__timezone", _("Since when it is shown.")),
-        "timezone": timezone("edition__timezone"),
-        **columns(Announcement, "pinned", "status"),
-        "banner_until": moment(
+        **column_fields(Announcement, "title", "text"),
+        "published_at": moment_field("published_at", "edition__timezone", _("Since when it is shown.")),
+        "timezone": timezone_field("edition__timezone"),
+        **column_fields(Announcement, "pinned", "status"),
+        "banner_until": moment_field(
             "banner_until", "edition__timezone", _("Until when it is shown as a banner."), empty=True
         ),
-        **columns(Announcement, "session_uid"),
+        **column_fields(Announcement, "session_uid"),
     },
     ones={"edition": EDITION},
     follows=(in_edition("edition", *SITE, fields=CLOCK),),
@@ -153,14 +163,16 @@ KEY_DATES = Resource(
     model=KeyDate,
     key="uid",
     edition="edition__slug",
-    page=page(("edition__slug",), lambda row: f"/{row['edition__slug']}/"),
+    page=page_field(("edition__slug",), lambda row: f"/{row['edition__slug']}/"),
     filters=KeyDateFilter,
     fields={
-        **columns(KeyDate, "title", "day", day=_("The day; null if it has a time.")),
-        "moment": moment("moment", "edition__timezone", _("Day and time; null for a whole day."), empty=True),
-        "timezone": timezone("edition__timezone"),
-        "link": column("url", _("Where to read more.")),
-        **columns(KeyDate, "position", "status"),
+        **column_fields(KeyDate, "title", "day", day=_("The day; null if it has a time.")),
+        "moment": moment_field(
+            "moment", "edition__timezone", _("Day and time; null for a whole day."), empty=True
+        ),
+        "timezone": timezone_field("edition__timezone"),
+        "link": column_field("url", _("Where to read more.")),
+        **column_fields(KeyDate, "position", "status"),
     },
     ones={"edition": EDITION},
     follows=(in_edition("edition", *SITE, fields=CLOCK),),

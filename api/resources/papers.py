@@ -10,17 +10,17 @@ from api.filters import AwardFilter, MaterialFilter, PaperFilter, TopicFilter
 from api.resources.conference import EDITION
 from api.shapes import (
     Field,
-    Many,
-    One,
     Resource,
     Row,
     Shape,
-    column,
-    columns,
+    ToMany,
+    ToOne,
+    column_field,
+    column_fields,
     file_url,
-    page,
+    page_field,
     slug,
-    texts,
+    text_fields,
     with_names,
 )
 from content.history.public_past import PAPERS as PAPER_GATES
@@ -41,9 +41,9 @@ AUTHORS = Shape(
     writable=("name", "affiliations", "corresponding", "presenting"),
     part_key=("person",),
     fields={
-        **columns(Authorship, "position"),
-        "name": column("shown_name", _("The name as printed on the paper.")),
-        **columns(
+        **column_fields(Authorship, "position"),
+        "name": column_field("shown_name", _("The name as printed on the paper.")),
+        **column_fields(
             Authorship,
             *("affiliations", "corresponding", "presenting"),
             affiliations=_("The affiliations as printed."),
@@ -51,9 +51,9 @@ AUTHORS = Shape(
             presenting=_("Whether presenting the paper."),
         ),
     },
-    ones={"person": One("people", "person", _("The person."))},
+    ones={"person": ToOne("people", "person", _("The person."))},
     manys={
-        "institutions": Many(
+        "institutions": ToMany(
             "institutions", "authorships", _("The institutions of these affiliations."), ("name", "pk")
         )
     },
@@ -63,10 +63,10 @@ AWARDS_WON = Shape(
     title="PaperAward",
     model=AwardGrant,
     fields={
-        "name": column("award__name", _("The name of the award.")),
-        **texts("citation", _("The jury's words.")),
+        "name": column_field("award__name", _("The name of the award.")),
+        **text_fields("citation", _("The jury's words.")),
     },
-    ones={"award": One("awards", "award", _("The award, which may be of a later edition."))},
+    ones={"award": ToOne("awards", "award", _("The award, which may be of a later edition."))},
 )
 
 PAPER_COLUMNS = (
@@ -81,10 +81,10 @@ PAPERS = Resource(
     model=Paper,
     key="uid",
     edition="edition__slug",
-    page=page(("uid", "title", "edition__slug"), paper_path),
+    page=page_field(("uid", "title", "edition__slug"), paper_path),
     filters=PaperFilter,
     fields={
-        **columns(
+        **column_fields(
             Paper,
             *("title", "abstract", "lay_summary", "teaser", "track", "keywords", "decision", "doi", "pages"),
             "license",
@@ -97,14 +97,16 @@ PAPERS = Resource(
             lambda row: row["license"] or row["edition__license"],
             _("The license that holds: its own, else the edition's."),
         ),
-        **columns(Paper, "status"),
+        **column_fields(Paper, "status"),
     },
-    ones={"edition": EDITION, "topic": One("topics", "topic", _("The topic it belongs to."))},
+    ones={"edition": EDITION, "topic": ToOne("topics", "topic", _("The topic it belongs to."))},
     manys={
-        "authors": Many(AUTHORS, "paper", _("The authors in order."), ("position",)),
-        "awards": Many(AWARDS_WON, "paper", _("What it won."), ("award__position", "award", "position")),
-        "presentations": Many("presentations", "paper", _("Its appearances."), ("begins", "position", "pk")),
-        "materials": Many("materials", "paper", _("Its files and links."), ("position", "pk")),
+        "authors": ToMany(AUTHORS, "paper", _("The authors in order."), ("position",)),
+        "awards": ToMany(AWARDS_WON, "paper", _("What it won."), ("award__position", "award", "position")),
+        "presentations": ToMany(
+            "presentations", "paper", _("Its appearances."), ("begins", "position", "pk")
+        ),
+        "materials": ToMany("materials", "paper", _("Its files and links."), ("position", "pk")),
     },
     lists={"presentations": "paper", "materials": "paper"},
     dated_parts=(Authorship,),
@@ -126,16 +128,16 @@ TOPICS = Resource(
     model=Topic,
     key="slug",
     edition="edition__slug",
-    page=page(("slug", "edition__slug"), lambda row: f"/{row['edition__slug']}/topics/{row['slug']}/"),
+    page=page_field(("slug", "edition__slug"), lambda row: f"/{row['edition__slug']}/topics/{row['slug']}/"),
     prepare=lambda rows, at: cast("TopicQuerySet", rows).with_counts(at),
     filters=TopicFilter,
     fields={
-        **columns(Topic, "name", "position", "color"),
-        "paper_count": column(
+        **column_fields(Topic, "name", "position", "color"),
+        "paper_count": column_field(
             "paper_count", _("How many published papers are in it and below it."), {"type": "integer"}
         ),
     },
-    ones={"edition": EDITION, "parent": One("topics", "parent", _("The topic above it."))},
+    ones={"edition": EDITION, "parent": ToOne("topics", "parent", _("The topic above it."))},
     lists={"papers": "topic", "topics": "parent"},
     follows=(in_edition("edition", *PAPER_GATES),),
     orders={"name": F("name"), "position": F("position")},
@@ -149,12 +151,14 @@ MATERIALS = Resource(
     model=Material,
     key="pk",
     edition="paper__edition__slug",
-    page=page(("paper__uid", "paper__title", "paper__edition__slug"), lambda row: paper_path(row, "paper__")),
+    page=page_field(
+        ("paper__uid", "paper__title", "paper__edition__slug"), lambda row: paper_path(row, "paper__")
+    ),
     filters=MaterialFilter,
     fields={
-        **columns(Material, "kind", "label"),
+        **column_fields(Material, "kind", "label"),
         "href": Field(("url", "file"), lambda row: row["url"] or file_url(row["file"]), _("Where it is.")),
-        **columns(Material, "license"),
+        **column_fields(Material, "license"),
         "effective_license": Field(
             ("license", "kind", "paper__license", "paper__edition__license"),
             lambda row: (
@@ -164,17 +168,17 @@ MATERIALS = Resource(
             ),
             _("The license that holds: its own, of a PDF else the paper's."),
         ),
-        **columns(
+        **column_fields(
             Material,
             *("position", "visible"),
             visible=_("Whether everybody sees it; others are shown to staff alone."),
         ),
     },
     ones={
-        "edition": One(
+        "edition": ToOne(
             "editions", "paper__edition", _("The edition it belongs to."), key="paper__edition__slug"
         ),
-        "paper": One("papers", "paper", _("The paper.")),
+        "paper": ToOne("papers", "paper", _("The paper.")),
     },
     follows=(
         Source(Paper, "paper", ("title", "status", "license")),
@@ -189,10 +193,10 @@ WINNERS = Shape(
     model=AwardGrant,
     writable=("citation",),
     part_key=("paper", "person"),
-    fields=texts("citation", _("The jury's words.")),
+    fields=text_fields("citation", _("The jury's words.")),
     ones={
-        "paper": One("papers", "paper", _("The paper that won, which may be an older one.")),
-        "person": One("people", "person", _("The person who won.")),
+        "paper": ToOne("papers", "paper", _("The paper that won, which may be an older one.")),
+        "person": ToOne("people", "person", _("The person who won.")),
     },
 )
 
@@ -203,13 +207,15 @@ AWARDS = Resource(
     model=Award,
     key="uid",
     edition="edition__slug",
-    page=page(("uid", "edition__slug"), lambda row: f"/{row['edition__slug']}/awards/#award-{row['uid']}"),
+    page=page_field(
+        ("uid", "edition__slug"), lambda row: f"/{row['edition__slug']}/awards/#award-{row['uid']}"
+    ),
     filters=AwardFilter,
     fields={
-        **columns(Award, "name", "citation", "position", "status", citation=_("What it is given for.")),
+        **column_fields(Award, "name", "citation", "position", "status", citation=_("What it is given for.")),
     },
     ones={"edition": EDITION},
-    manys={"winners": Many(WINNERS, "award", _("Who won it."), ("position", "pk"))},
+    manys={"winners": ToMany(WINNERS, "award", _("Who won it."), ("position", "pk"))},
     lists={"papers": "award"},
     follows=(in_edition("edition", *PAPER_GATES),),
     orders={"name": F("name"), "position": F("position")},

@@ -4,13 +4,13 @@ from django.db.models import F
 from django.utils.translation import gettext_lazy as _
 
 from api.filters import InstitutionFilter, PersonFilter
-from api.shapes import Many, Resource, Shape, columns, page, slug
+from api.shapes import Resource, Shape, ToMany, column_fields, page_field, slug
 from people.models import Institution, Person, PersonIdentifier, PersonName
 
 NAMES = Shape(
     title="OtherName",
     model=PersonName,
-    fields=columns(PersonName, "name"),
+    fields=column_fields(PersonName, "name"),
     writable=("name", "hidden"),
     part_key=("name",),
 )
@@ -20,7 +20,7 @@ IDENTIFIERS = Shape(
     model=PersonIdentifier,
     writable=("scheme", "value"),
     part_key=("scheme", "value"),
-    fields=columns(
+    fields=column_fields(
         PersonIdentifier,
         *("scheme", "value"),
         scheme=_("The other system, such as dblp."),
@@ -38,18 +38,18 @@ PEOPLE = Resource(
     help=_("Everyone who appears in published content, across all years."),
     model=Person,
     key="uid",
-    page=page(("uid", "name"), lambda row: f"/people/{row['uid']}/{slug(row['name'])}/"),
+    page=page_field(("uid", "name"), lambda row: f"/people/{row['uid']}/{slug(row['name'])}/"),
     filters=PersonFilter,
-    fields=columns(
+    fields=column_fields(
         Person,
         *("name", "given", "family", "native_name", "affiliation", "orcid", "homepage", "photo", "biography"),
     ),
     manys={
-        "other_names": Many(NAMES, "person", _("Other spellings of the name."), ("name", "pk")),
-        "identifiers": Many(
+        "other_names": ToMany(NAMES, "person", _("Other spellings of the name."), ("name", "pk")),
+        "identifiers": ToMany(
             IDENTIFIERS, "person", _("What other systems call the person."), ("scheme", "value")
         ),
-        "papers": Many(
+        "papers": ToMany(
             "papers",
             "authorships__person",
             _("What the person wrote."),
@@ -70,9 +70,9 @@ INSTITUTIONS = Resource(
     help=_("Universities, laboratories and companies that published papers come from."),
     model=Institution,
     key="slug",
-    page=page(("slug",), lambda row: f"/institutions/{row['slug']}/"),
+    page=page_field(("slug",), lambda row: f"/institutions/{row['slug']}/"),
     filters=InstitutionFilter,
-    fields=columns(
+    fields=column_fields(
         Institution, "name", "aliases", "ror", "country", aliases=_("Other names and short forms.")
     ),
     lists={"papers": "institution", "people": "institution"},

@@ -13,20 +13,20 @@ from api.resources.conference import CLOCK, EDITION
 from api.resources.papers import paper_path
 from api.shapes import (
     Field,
-    Many,
-    One,
     Resource,
     Row,
     Rows,
     Shape,
-    column,
-    columns,
-    kinds,
-    moment,
-    page,
+    ToMany,
+    ToOne,
+    column_field,
+    column_fields,
+    kind_fields,
+    moment_field,
+    page_field,
     plain,
     slug,
-    timezone,
+    timezone_field,
     with_names,
 )
 from content.history.public_past import PAPERS, SCHEDULE
@@ -94,9 +94,9 @@ ROOMS = Resource(
     model=Room,
     key="slug",
     edition="edition__slug",
-    page=page(("slug", "edition__slug"), lambda row: f"/{row['edition__slug']}/rooms/{row['slug']}/"),
+    page=page_field(("slug", "edition__slug"), lambda row: f"/{row['edition__slug']}/rooms/{row['slug']}/"),
     filters=RoomFilter,
-    fields=columns(Room, "name", "capacity", "poster_boards", "virtual", "stream_url", "position"),
+    fields=column_fields(Room, "name", "capacity", "poster_boards", "virtual", "stream_url", "position"),
     ones={"edition": EDITION},
     lists={"sessions": "room", "presentations": "room"},
     follows=(in_edition("edition", *SCHEDULE),),
@@ -111,11 +111,11 @@ ROLES = Shape(
     writable=("role", "name", "affiliation"),
     part_key=("person", "role"),
     fields={
-        **columns(SessionRole, "role"),
-        "name": column("shown_name", _("The name as printed.")),
-        **columns(SessionRole, "affiliation"),
+        **column_fields(SessionRole, "role"),
+        "name": column_field("shown_name", _("The name as printed.")),
+        **column_fields(SessionRole, "affiliation"),
     },
-    ones={"person": One("people", "person", _("The person."))},
+    ones={"person": ToOne("people", "person", _("The person."))},
 )
 
 SESSION_COLUMNS = (
@@ -130,29 +130,29 @@ SESSIONS = Resource(
     model=Session,
     key="uid",
     edition="edition__slug",
-    page=page(("uid", "title", "edition__slug"), session_path),
+    page=page_field(("uid", "title", "edition__slug"), session_path),
     filters=SessionFilter,
     fields={
-        **kinds(Session, _("What it is.")),
-        **columns(Session, "title", "abstract"),
-        "start": moment("start", ZONE, _("When it begins.")),
-        "end": moment("end", ZONE, _("When it ends.")),
-        "timezone": timezone(ZONE),
+        **kind_fields(Session, _("What it is.")),
+        **column_fields(Session, "title", "abstract"),
+        "start": moment_field("start", ZONE, _("When it begins.")),
+        "end": moment_field("end", ZONE, _("When it ends.")),
+        "timezone": timezone_field(ZONE),
         "day": program_day("start"),
         **called_off("", "parent__"),
-        **columns(Session, "stream_url", "recording_url", "chat_url", "language", "status"),
+        **column_fields(Session, "stream_url", "recording_url", "chat_url", "language", "status"),
     },
     ones={
         "edition": EDITION,
-        "room": One("rooms", "room", _("Where it is.")),
-        "parent": One("sessions", "parent", _("The workshop or tutorial that it is part of.")),
+        "room": ToOne("rooms", "room", _("Where it is.")),
+        "parent": ToOne("sessions", "parent", _("The workshop or tutorial that it is part of.")),
     },
     manys={
-        "people": Many(ROLES, "session", _("Speakers, chairs and others, in order."), ("position", "pk")),
-        "presentations": Many(
+        "people": ToMany(ROLES, "session", _("Speakers, chairs and others, in order."), ("position", "pk")),
+        "presentations": ToMany(
             "presentations", "session", _("What is presented."), ("begins", "position", "pk")
         ),
-        "parts": Many("sessions", "parent", _("The sessions in it."), ("start", "pk")),
+        "parts": ToMany("sessions", "parent", _("The sessions in it."), ("start", "pk")),
     },
     lists={"presentations": "session", "sessions": "parent", "papers": "session"},
     dated_parts=(SessionRole,),
@@ -174,10 +174,10 @@ SPEAKERS = Shape(
     writable=("name", "affiliation"),
     part_key=("person",),
     fields={
-        "name": column("shown_name", _("The name as printed.")),
-        **columns(Speaker, "affiliation"),
+        "name": column_field("shown_name", _("The name as printed.")),
+        **column_fields(Speaker, "affiliation"),
     },
-    ones={"person": One("people", "person", _("The person."))},
+    ones={"person": ToOne("people", "person", _("The person."))},
 )
 
 
@@ -217,12 +217,12 @@ PRESENTATIONS = Resource(
     key="uid",
     edition="edition__slug",
     prepare=placed,
-    page=page(
+    page=page_field(
         ("edition__slug", "paper__uid", "paper__title", "session__uid", "session__title"), presentation_path
     ),
     filters=PresentationFilter,
     fields={
-        **kinds(Presentation, _("How it is presented.")),
+        **kind_fields(Presentation, _("How it is presented.")),
         "title": Field(
             ("title", "paper__title"), title_of, _("Its own title, else its paper's. Markdown with TeX.")
         ),
@@ -234,23 +234,29 @@ PRESENTATIONS = Resource(
         "title_plain": Field(
             ("title", "paper__title"), lambda row: plain(title_of(row)), _("Without markup.")
         ),
-        **columns(Presentation, "abstract", abstract=_("Its own abstract; empty where its paper's holds.")),
-        "start": moment("starts", ZONE, _("When it begins; null while it is not scheduled."), empty=True),
-        "end": moment("ends", ZONE, _("When it ends."), empty=True),
-        "timezone": timezone(ZONE),
+        **column_fields(
+            Presentation, "abstract", abstract=_("Its own abstract; empty where its paper's holds.")
+        ),
+        "start": moment_field(
+            "starts", ZONE, _("When it begins; null while it is not scheduled."), empty=True
+        ),
+        "end": moment_field("ends", ZONE, _("When it ends."), empty=True),
+        "timezone": timezone_field(ZONE),
         "day": program_day("starts"),
-        **columns(Presentation, "position", "board"),
+        **column_fields(Presentation, "position", "board"),
         **called_off("", "session__", "session__parent__"),
-        **columns(Presentation, "recording_url", "status"),
+        **column_fields(Presentation, "recording_url", "status"),
     },
     ones={
         "edition": EDITION,
-        "paper": One("papers", "paper", _("The paper that is presented; null for a talk of its own.")),
-        "session": One("sessions", "session", _("The session it is in; null while it is not scheduled.")),
-        "room": One("rooms", "place", _("Where it is."), key="place_slug", edition="edition__slug"),
+        "paper": ToOne("papers", "paper", _("The paper that is presented; null for a talk of its own.")),
+        "session": ToOne("sessions", "session", _("The session it is in; null while it is not scheduled.")),
+        "room": ToOne("rooms", "place", _("Where it is."), key="place_slug", edition="edition__slug"),
     },
     manys={
-        "speakers": Many(SPEAKERS, "presentation", _("The speakers of a talk, in order."), ("position", "pk"))
+        "speakers": ToMany(
+            SPEAKERS, "presentation", _("The speakers of a talk, in order."), ("position", "pk")
+        )
     },
     dated_parts=(Speaker,),
     follows=(
@@ -276,19 +282,19 @@ RELEASES = Resource(
     model=Release,
     key="number",
     edition="edition__slug",
-    page=page(
+    page=page_field(
         ("number", "edition__slug"), lambda row: f"/{row['edition__slug']}/changes/#release-{row['number']}"
     ),
     filters=ReleaseFilter,
     fields={
-        **columns(
+        **column_fields(
             Release,
             *("number", "title", "text"),
             number=_("Counted from 1 in each edition."),
             title=_("Its title; may be empty."),
         ),
-        "published_at": moment("published_at", ZONE, _("When the program was announced.")),
-        "timezone": timezone(ZONE),
+        "published_at": moment_field("published_at", ZONE, _("When the program was announced.")),
+        "timezone": timezone_field(ZONE),
     },
     ones={"edition": EDITION},
     follows=(in_edition("edition", *SCHEDULE, fields=CLOCK),),

@@ -26,7 +26,7 @@ type BodyField = serializers.Field[Any, Any, Any, Any]
 type Column = models.Field[object, object]
 
 # What holds an uploaded file.
-FILES = frozenset({"file", "logo", "photo", "teaser"})
+UPLOAD_FIELDS = frozenset({"file", "logo", "photo", "teaser"})
 YEARS = range(1900, 2201)
 MAX_ROWS = 2000
 
@@ -42,7 +42,7 @@ class StrictSerializer(serializers.Serializer[Any]):
                 message = _("This field can’t be set here. Fields you can set: %(names)s.") % {"names": known}
                 upload = _("Files are uploaded in the admin.")
                 raise serializers.ValidationError({
-                    printable(str(name)): [upload, message] if name in FILES else [message]
+                    printable(str(name)): [upload, message] if name in UPLOAD_FIELDS else [message]
                     for name in unknown
                 })  # fmt: skip
         return super().to_internal_value(data)

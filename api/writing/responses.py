@@ -9,7 +9,7 @@ from functools import cache
 from django.db.models import Model
 
 from api.reader import Answer
-from api.shapes import RESOURCES, Many, Resource, Rows, Shape, local
+from api.shapes import RESOURCES, Resource, Rows, Shape, ToMany, to_local_iso
 from content.models import Content
 from editorial.current_edition import edition_of
 from papers.models import Paper
@@ -81,18 +81,18 @@ def writable_values(shape: Shape, row: Content, zone: str, renamed: Mapping[str,
     """Return the writable references and columns, with times in this zone."""
     values: Answer = {column: reference_to_row(getattr(row, column)) for column in shape.references}
     for column in shape.writable:
-        values[renamed.get(column, column)] = written(getattr(row, column), zone)
+        values[renamed.get(column, column)] = to_json_value(getattr(row, column), zone)
     return values
 
 
-def written(value: object, zone: str) -> object:
+def to_json_value(value: object, zone: str) -> object:
     """Return a value as JSON holds it, a moment in this zone."""
     if isinstance(value, datetime):
-        return local(value, zone)
+        return to_local_iso(value, zone)
     return value.isoformat() if isinstance(value, date) else value
 
 
-def rows_of_part(part: Many, row: Content) -> list[Content]:
+def rows_of_part(part: ToMany, row: Content) -> list[Content]:
     shape = part.resource
     rows: Rows = shape.model._default_manager.filter(**{part.owner: row}).order_by(*part.order)
     if shape.references:
@@ -109,7 +109,7 @@ def etag_of(resource: Resource, row: Content, body: Answer) -> str:
 SUBJECT_NAMES = {"session": "sessions", "presentation": "presentations", "room": "rooms", "person": "people"}
 
 
-def warnings(row: Content) -> list[Answer]:
+def clash_warnings(row: Content) -> list[Answer]:
     """Return the clashes that concern a row that was written. At most six queries."""
     if isinstance(row, (Session, Presentation, Room)):
         found = clashes.find_clashes_about([row])

@@ -17,7 +17,7 @@ from rest_framework.exceptions import PermissionDenied
 from api.errors import InvalidBodyError, conflict, model_errors, permission_text
 from api.permissions import Caller
 from api.reader import Reader
-from api.shapes import Many, Resource
+from api.shapes import Resource, ToMany
 from api.writing.bodies import Body
 from api.writing.responses import rows_of_part, summary_of
 from conference.models import Edition
@@ -28,7 +28,7 @@ from content.row_values import is_recorded
 POSITION = "position"
 
 
-def columns(resource: Resource, body: Body) -> Body:
+def column_values(resource: Resource, body: Body) -> Body:
     """Return the values of a body by column, without its parts, position, id and edition."""
     names = {resource.renamed.get(column, column): column for column in resource.writable}
     names |= {column: column for column in resource.references}
@@ -36,7 +36,7 @@ def columns(resource: Resource, body: Body) -> Body:
 
 
 def create(resource: Resource, body: Body, edition: Edition | None, caller: Caller) -> Content:
-    values = columns(resource, body)
+    values = column_values(resource, body)
     identity = {"edition": edition} if resource.has_edition else {}
     if "id" in body:
         identity[resource.key] = body["id"]
@@ -55,7 +55,7 @@ def change(resource: Resource, row: Content, body: Body, caller: Caller) -> None
     """Change what the body names, and leave the rest as it is."""
     check_fields(resource, row, body, caller)
     before = owner_key(row)
-    values = columns(resource, body)
+    values = column_values(resource, body)
     for column, value in values.items():
         setattr(row, column, value)
     if isinstance(row, Ordered) and owner_key(row) != before:
@@ -77,7 +77,7 @@ def check_permissions(caller: Caller, row: Content, action: str) -> None:
     """Refuse rows of editions that are not the token's, or in which no role allows this."""
     if not caller.reaches(row, action):
         raise PermissionDenied(_("This token is for another edition."))
-    if not caller.may_with(row, action):
+    if not caller.may_row(row, action):
         raise PermissionDenied(permission_text(action, type(row)))
 
 
@@ -86,7 +86,7 @@ def check_fields(resource: Resource, row: Content, body: Body, caller: Caller) -
     allowed = caller.fields(row)
     if allowed is None:
         return
-    values = columns(resource, body) | ({POSITION: body[POSITION]} if POSITION in body else {})
+    values = column_values(resource, body) | ({POSITION: body[POSITION]} if POSITION in body else {})
     errors = {
         resource.renamed.get(column, column): [_("You don’t have permission to change this field.")]
         for column, value in values.items()
@@ -138,12 +138,12 @@ def check_delete_permissions(going: Collector, caller: Caller) -> None:
     refused = {
         model
         for model, rows in collected.items()
-        if is_recorded(model) and not all(caller.may_with(row, "delete") for row in rows)
+        if is_recorded(model) and not all(caller.may_row(row, "delete") for row in rows)
     }
     refused |= {
         rows.model
         for rows in going.fast_deletes
-        if is_recorded(rows.model) and not caller.may_with_all(rows, "delete")
+        if is_recorded(rows.model) and not caller.may_rows(rows, "delete")
     }
     for model in sorted(refused, key=lambda one: one._meta.label):
         raise PermissionDenied(permission_text("delete", model))
@@ -161,7 +161,7 @@ def summaries_of(rows: set[Model], reader: Reader) -> list[dict[str, str]]:
 type Errors = dict[str, list[str]]
 
 
-def write_part(part: Many, name: str, owner: Content, body: list[Body], caller: Caller) -> None:
+def write_part(part: ToMany, name: str, owner: Content, body: list[Body], caller: Caller) -> None:
     """Make the owner's rows what the list says. Few queries, however long it is."""
     shape = part.resource
     stored = rows_of_part(part, owner)
@@ -190,19 +190,19 @@ def write_part(part: Many, name: str, owner: Content, body: list[Body], caller: 
 
 
 def match_rows(
-    part: Many, name: str, owner: Content, body: list[Body], stored: list[Content]
+    part: ToMany, name: str, owner: Content, body: list[Body], stored: list[Content]
 ) -> tuple[list[Content], list[Content]]:
     """Return the row of each entry, found by its key or new, and the stored rows without an entry."""
     model, part_key = part.resource.model, part.resource.part_key
     fields = {column: cast("Field[Any, Any]", model._meta.get_field(column)) for column in part_key}
     required = [name for name, field in fields.items() if not field.null and not field.has_default()]
-    unmatched = {tuple(comparable(getattr(row, column)) for column in part_key): row for row in stored}
+    unmatched = {tuple(key_value(getattr(row, column)) for column in part_key): row for row in stored}
     rows: list[Content] = []
     errors: Errors = {}
     seen = set()
     for index, values in enumerate(body):
         missing = [column for column in required if values.get(column) is None]
-        key = tuple(comparable(values.get(column, fields[column].get_default())) for column in part_key)
+        key = tuple(key_value(values.get(column, fields[column].get_default())) for column in part_key)
         if missing:
             errors |= {f"{name}.{index}.{column}": [_("This field is required.")] for column in missing}
         elif key in seen:
@@ -215,12 +215,12 @@ def match_rows(
     return rows, list(unmatched.values())
 
 
-def comparable(value: object) -> object:
+def key_value(value: object) -> object:
     """Return the value that keys are compared by: of a row its primary key."""
     return getattr(value, "pk", value)
 
 
-def validate_part(part: Many, rows: Mapping[str, Content]) -> None:
+def validate_part(part: ToMany, rows: Mapping[str, Content]) -> None:
     """Apply the model's rules to rows, by path, without the queries of `full_clean()` for each row."""
     errors: Errors = {}
     model = part.resource.model
@@ -241,7 +241,7 @@ def validate_part(part: Many, rows: Mapping[str, Content]) -> None:
 
 
 def save_part(
-    part: Many,
+    part: ToMany,
     owner: Content,
     stored: list[Any],
     rows: list[Any],

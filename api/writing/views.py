@@ -18,7 +18,7 @@ from api.shapes import Rows
 from api.views import ReadOnlyViewSet, refuse_unknown
 from api.writing import rows
 from api.writing.bodies import Body, body_serializer, resolve_references
-from api.writing.responses import etag_of, summary_of, warnings, with_references, writable_body
+from api.writing.responses import clash_warnings, etag_of, summary_of, with_references, writable_body
 from conference.models import Edition
 from content import revision
 from content.history import Origin
@@ -59,64 +59,64 @@ class ResourceViewSet(ReadOnlyViewSet):
         The version is read before the content: a change in between is newer than the ETag, so a write based
         on it is refused. The other way round the change would be lost.
         """
-        row = self.stored(id, edition)
+        row = self.get_writable_row(id, edition)
         response = super().retrieve(request, id, edition)
         if row is None or response.status_code != status.HTTP_200_OK:
             return response
-        return self.with_version(request, response, row)
+        return self.add_version(request, response, row)
 
-    def stored(self, id: str, edition: str | None) -> Content | None:
+    def get_writable_row(self, id: str, edition: str | None) -> Content | None:
         """Return the row with all that can be written, if the user may read that."""
         if not self.resource.writable or not self.reader.caller.may("view", self.resource.model):
             return None
-        row = with_references(self.resource, self.addressed(id, edition)).first()
-        return row if row is not None and self.reader.caller.reads_all(row) else None
+        row = with_references(self.resource, self.rows_at(id, edition)).first()
+        return row if row is not None and self.reader.caller.may_read_in_full(row) else None
 
     def create(self, request: Request) -> Response:
-        caller, selection = self.writer(request, "add"), self.selection(request)
-        body = self.body(request, partial=False)
-        with self.act(caller):
-            edition = self.edition(body)
+        caller, selection = self.authorize(request, "add"), self.selection(request)
+        body = self.read_body(request, partial=False)
+        with self.record_changes(caller):
+            edition = self.find_edition(body)
             refuse_in_working_copy(self.resource.model, edition)
             resolve_references(self.resource, body, self.reader, edition.slug if edition else "")
             row = rows.create(self.resource, body, edition, caller)
-            response = self.answer(request, row, selection, status.HTTP_201_CREATED)
+            response = self.row_response(request, row, selection, status.HTTP_201_CREATED)
         response["Location"] = summary_of(row)["url"]
         return response
 
     def partial_update(self, request: Request, id: str, edition: str | None = None) -> Response:
-        caller, selection = self.writer(request, "change", id, edition), self.selection(request)
-        self.seen(request)
-        body = self.body(request, partial=True)
-        with self.act(caller):
-            row = self.locked(request, id, edition, "change")
+        caller, selection = self.authorize(request, "change", id, edition), self.selection(request)
+        self.read_if_match(request)
+        body = self.read_body(request, partial=True)
+        with self.record_changes(caller):
+            row = self.lock_row(request, id, edition, "change")
             self.check_identity(body, row)
             own = edition_of(row)
             changed = {name for name in body if getattr(row, name, None) != body[name]}
             refuse_in_working_copy(self.resource.model, own, changed)
             resolve_references(self.resource, body, self.reader, own.slug if own else "")
             rows.change(self.resource, row, body, caller)
-            return self.answer(request, row, selection, status.HTTP_200_OK)
+            return self.row_response(request, row, selection, status.HTTP_200_OK)
 
     def destroy(self, request: Request, id: str, edition: str | None = None) -> Response:
-        caller = self.writer(request, "delete", id, edition)
+        caller = self.authorize(request, "delete", id, edition)
         self.selection(request)
-        self.seen(request)
-        with self.act(caller):
-            row = self.locked(request, id, edition, "delete")
+        self.read_if_match(request)
+        with self.record_changes(caller):
+            row = self.lock_row(request, id, edition, "delete")
             refuse_in_working_copy(self.resource.model, edition_of(row))
             rows.delete(row, self.reader)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     # Who, and in what state
 
-    def writer(self, request: Request, action: str, id: str = "", edition: str | None = None) -> Caller:
+    def authorize(self, request: Request, action: str, id: str = "", edition: str | None = None) -> Caller:
         """Return who writes; refuse those who may not."""
         refuse_unknown(request, ("fields", "expand"))
         if not request.user.is_authenticated:
             raise NotAuthenticated
         caller = self.reader.caller
-        if id and not self.addressed(id, edition).exists():
+        if id and not self.rows_at(id, edition).exists():
             raise Http404
         if not caller.writes:
             raise PermissionDenied(_("This token is read-only."))
@@ -125,7 +125,7 @@ class ResourceViewSet(ReadOnlyViewSet):
         return caller
 
     @contextmanager
-    def act(self, caller: Caller) -> Iterator[None]:
+    def record_changes(self, caller: Caller) -> Iterator[None]:
         """Record what is written inside as one change set of this user, in one transaction."""
         token = caller.token.name if caller.token else ""
         try:
@@ -135,7 +135,7 @@ class ResourceViewSet(ReadOnlyViewSet):
             raise conflict(_("Someone else changed this at the same time. Read it again.")) from None
 
     @staticmethod
-    def seen(request: Request) -> set[str]:
+    def read_if_match(request: Request) -> set[str]:
         """Return the versions that the client names in If-Match; refuse a request that names none."""
         header = request.headers.get("If-Match", "").strip()
         if header in ("", "*"):
@@ -144,9 +144,9 @@ class ResourceViewSet(ReadOnlyViewSet):
         # A proxy that compresses makes tags weak; they identify the same version.
         return {tag.strip().removeprefix("W/") for tag in header.split(",")}
 
-    def locked(self, request: Request, id: str, edition: str | None, action: str) -> Content:
+    def lock_row(self, request: Request, id: str, edition: str | None, action: str) -> Content:
         """Return the row, locked to the end of the transaction, if it has not changed since it was read."""
-        key = self.addressed(id, edition).values_list("pk", flat=True).first()
+        key = self.rows_at(id, edition).values_list("pk", flat=True).first()
         rows_of: Rows = self.resource.model._base_manager.all()
         # First lock, then read: a statement that waits for a lock may have read old values.
         held = rows_of.select_for_update().filter(pk=key).order_by("pk").values_list("pk", flat=True)
@@ -154,22 +154,22 @@ class ResourceViewSet(ReadOnlyViewSet):
             raise Http404
         row: Content = with_references(self.resource, rows_of).get(pk=key)
         rows.check_permissions(self.reader.caller, row, action)
-        if etag_of(self.resource, row, writable_body(self.resource, row)) not in self.seen(request):
+        if etag_of(self.resource, row, writable_body(self.resource, row)) not in self.read_if_match(request):
             code = status.HTTP_412_PRECONDITION_FAILED
-            response = self.answer(request, row, Selection(), code, clash=False)
+            response = self.row_response(request, row, Selection(), code, clash=False)
             message = _("This has changed since you read it. “current” is the current version.")
             raise WriteError(code, message, current=response.data)
         return row
 
     # Bodies
 
-    def body(self, request: Request, *, partial: bool) -> Body:
+    def read_body(self, request: Request, *, partial: bool) -> Body:
         serializer = body_serializer(self.resource)(data=request.data, partial=partial)
         if not serializer.is_valid():
             raise InvalidBodyError(dict(flat_errors(serializer.errors)))
         return dict(serializer.validated_data)
 
-    def edition(self, body: Body) -> Edition | None:
+    def find_edition(self, body: Body) -> Edition | None:
         """Return the edition that a new row belongs to; it has to be visible."""
         if body.get("edition") is None:
             return None
@@ -192,18 +192,18 @@ class ResourceViewSet(ReadOnlyViewSet):
 
     # Responses
 
-    def answer(
+    def row_response(
         self, request: Request, row: Content, selection: Selection, code: int, *, clash: bool = True
     ) -> Response:
         """Return the row as reading shows it, with what can be written, and what it clashes with."""
         found = self.reader.objects(self.resource, [row.pk], selection)
         response = Response(found[0] if found else {}, status=code)
         if clash:
-            response.data["warnings"] = warnings(row)
+            response.data["warnings"] = clash_warnings(row)
         rows_of: Rows = self.resource.model._base_manager.all()
-        return self.with_version(request, response, with_references(self.resource, rows_of).get(pk=row.pk))
+        return self.add_version(request, response, with_references(self.resource, rows_of).get(pk=row.pk))
 
-    def with_version(self, request: Request, response: Response, row: Content) -> Response:
+    def add_version(self, request: Request, response: Response, row: Content) -> Response:
         """Add what can be written of the row, unless some fields are asked for, and its version."""
         body = writable_body(self.resource, row)
         if "fields" not in request.query_params:

@@ -25,7 +25,7 @@ from conference.publishing import (
     rows_of_scope,
     set_gates,
 )
-from conference.request_edition import SESSION_KEY, page_asked_for, visible_edition
+from conference.request_edition import SESSION_KEY, next_page, visible_edition
 from content.preview_context import GATES
 from editorial.access import access_for
 from editorial.current_edition import LIST_FILTER, working_on
@@ -89,7 +89,7 @@ class PublishPage:
         request = self.request
         if request.method != "POST":
             return self.render(PublishForm(initial=self.initial()))
-        if request.POST.get("was") != state_of(self.edition):
+        if request.POST.get("was") != gates_version(self.edition):
             messages.warning(request, CHANGED)
             return redirect(request.get_full_path())
         if "take_back" in request.POST:
@@ -115,7 +115,7 @@ class PublishPage:
             drafts = ngettext("%(count)d draft was published.", "%(count)d drafts were published.", count)
             said = f"{said} {drafts % {'count': count}}"
         messages.success(self.request, said)
-        return redirect(desk_of(edition))
+        return redirect(desk_url(edition))
 
     def take_back(self) -> HttpResponse:
         edition, part = self.edition, self.part
@@ -123,7 +123,7 @@ class PublishPage:
         self.model_admin.log_change(self.request, edition, [{"changed": {"fields": [*part.gates]}}])
         words = gettext("%(edition)s: %(part)s, no longer public.")
         messages.success(self.request, words % {"edition": edition, "part": part.label})
-        return redirect(desk_of(edition))
+        return redirect(desk_url(edition))
 
     def drafts(self) -> list[tuple[PublishedRows, QuerySet[Model]]]:
         """Return the drafts of the part that this user may publish: of each kind all, or none."""
@@ -156,7 +156,7 @@ class PublishPage:
             "asks_for_site": GATES[0] not in part.gates and (site is None or site > now),
             "site_from": written(site, edition) if site else "",
             "now": written(now, edition),
-            "desk_url": desk_of(edition),
+            "desk_url": desk_url(edition),
         }
         return TemplateResponse(self.request, "admin/conference/edition/publish.html", context).render()
 
@@ -176,7 +176,7 @@ class PublishPage:
             "seen": [one.in_words(count) for one, count in seen if count],
             "held": sum(count for _, count in at_most) - sum(count for _, count in seen),
             "drafts": [
-                {"words": one.in_words(count), "address": drafts_address(one, edition)}
+                {"words": one.in_words(count), "address": drafts_url(one, edition)}
                 for one, count in drafts
                 if count
             ],
@@ -191,21 +191,21 @@ class PublishPage:
             "when": LATER if latest and latest > self.now else NOW,
             "moment": latest,
             "site": self.edition.public_from is None,
-            "was": state_of(self.edition),
+            "was": gates_version(self.edition),
         }
 
 
-def state_of(edition: Edition) -> str:
+def gates_version(edition: Edition) -> str:
     """Return the moments of all gates as text, to see whether somebody changed one meanwhile."""
     moments = (getattr(edition, gate) for gate in GATES)
     return " ".join(one.isoformat() if one else NEVER for one in moments)
 
 
-def desk_of(edition: Edition) -> str:
+def desk_url(edition: Edition) -> str:
     return f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}"
 
 
-def drafts_address(shown: PublishedRows, edition: Edition) -> str:
+def drafts_url(shown: PublishedRows, edition: Edition) -> str:
     meta = shown.model._meta
     page = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
     return f"{page}?{urlencode([(LIST_FILTER, edition.pk), ('status__exact', 'draft')])}"
@@ -215,14 +215,14 @@ def preview_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> H
     """Begin a preview, at the page asked for."""
     edition = get_edition(request, key)
     request.session[SESSION_KEY] = edition.pk
-    return redirect(page_asked_for(request, edition))
+    return redirect(next_page(request, edition))
 
 
 def as_public_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
     """End a preview: from now on this browser sees what everybody sees."""
     edition = get_edition(request, key)
     request.session.pop(SESSION_KEY, None)
-    return redirect(page_asked_for(request, edition))
+    return redirect(next_page(request, edition))
 
 
 def get_edition(request: HttpRequest, key: int) -> Edition:

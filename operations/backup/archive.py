@@ -36,8 +36,8 @@ VERSION = "plenary-backup-1"
 MANIFEST = "manifest.json"
 ROWS = "rows/"
 MEDIA = "media/"
-PIECE = 1 << 20
-ROWS_AT_ONCE = 2000
+CHUNK_BYTES = 1 << 20
+BATCH_ROWS = 2000
 SECRET = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|DSN|(DATABASE|CACHE|REPLICA|EMAIL|SMTP)\w*_URL")
 
 
@@ -128,16 +128,16 @@ class Archive:
         lines: list[int] = []
         try:
             with self.zip.open(name) as member:
-                size, digest = copied(member, lambda piece: lines.append(piece.count(b"\n")))
+                size, digest = copy_stream(member, lambda piece: lines.append(piece.count(b"\n")))
         except (zipfile.BadZipFile, zlib.error, KeyError, OSError, ValueError) as error:
             raise BadArchiveError(f"{self.path}: {name} is damaged: {error}") from error
         return sum(lines), size, digest
 
 
-def copied(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[int, str]:
+def copy_stream(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[int, str]:
     """Copy a file piece by piece; return its size and checksum."""
     digest, size = hashlib.sha256(), 0
-    while piece := source.read(PIECE):
+    while piece := source.read(CHUNK_BYTES):
         digest.update(piece)
         write(piece)
         size += len(piece)
@@ -145,24 +145,24 @@ def copied(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[int, st
 
 
 # The index is rebuilt, everybody signs in again, no task runs twice, and uploads live for a day at most.
-LEFT_OUT = frozenset(("django_tasks_database", "search", "sessions"))
-TABLES_LEFT_OUT = frozenset(("accounts.accountsession", "exchange.uploadpart"))
+EXCLUDED_APPS = frozenset(("django_tasks_database", "search", "sessions"))
+EXCLUDED_TABLES = frozenset(("accounts.accountsession", "exchange.uploadpart"))
 
 
-def tables(apps: "Apps | StateApps") -> "Iterator[type[Model]]":
+def archived_models(apps: "Apps | StateApps") -> "Iterator[type[Model]]":
     """Yield the models whose rows are archived, many-to-many tables too. `apps`: present or historical."""
     for model in apps.get_models(include_auto_created=True):
         about = model._meta
         is_stored = about.managed and not about.proxy and not about.swapped
-        if is_stored and about.app_label not in LEFT_OUT and about.label_lower not in TABLES_LEFT_OUT:
+        if is_stored and about.app_label not in EXCLUDED_APPS and about.label_lower not in EXCLUDED_TABLES:
             yield model
 
 
-def columns(model: "type[Model]") -> "list[Field[object, object]]":
+def stored_fields(model: "type[Model]") -> "list[Field[object, object]]":
     return [field for field in model._meta.concrete_fields if not field.generated]
 
 
-def plain(value: object) -> str:
+def to_json(value: object) -> str:
     """Return a value as JSON has it; the column converts it back."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()
@@ -196,14 +196,15 @@ class Writer:
 
     def table(self, model: "type[Model]") -> None:
         """Write the rows of a table, one a line, in the order of their keys."""
-        label, fields = model._meta.label_lower, columns(model)
+        label, fields = model._meta.label_lower, stored_fields(model)
         names = [field.attname for field in fields]
         rows = model._base_manager.order_by("pk").values_list(*names)
         digest, count = hashlib.sha256(), 0
         with self.archive.open(f"{ROWS}{label}.jsonl", "w", force_zip64=True) as member:
-            for row in rows.iterator(ROWS_AT_ONCE):
+            for row in rows.iterator(BATCH_ROWS):
                 line = (
-                    json.dumps(row, default=plain, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+                    json.dumps(row, default=to_json, ensure_ascii=False, separators=(",", ":")).encode()
+                    + b"\n"
                 )
                 digest.update(line)
                 member.write(line)
@@ -217,7 +218,7 @@ class Writer:
         about = zipfile.ZipInfo(f"{MEDIA}{name}")
         about.compress_type = zipfile.ZIP_STORED
         with default_storage.open(name) as source, self.archive.open(about, "w", force_zip64=True) as member:
-            size, digest = copied(source, member.write)
+            size, digest = copy_stream(source, member.write)
         self.files[name] = {"bytes": size, "sha256": digest}
 
     def manifest(self, at: datetime) -> None:
@@ -254,7 +255,7 @@ def stored_files(folder: str = "") -> Iterator[str]:
         yield from stored_files(f"{inside}{name}")
 
 
-def forget_partials(folder: Path) -> None:
+def remove_partials(folder: Path) -> None:
     """Remove what backups that were killed left behind; one that is being written is locked."""
     for partial in folder.glob(".*.zip.*"):
         with suppress(OSError), partial.open("rb") as file:
@@ -265,7 +266,7 @@ def forget_partials(folder: Path) -> None:
 def write(path: Path, at: datetime) -> Summary:
     """Write an archive of everything, read it back, and only then give it its name."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    forget_partials(path.parent)
+    remove_partials(path.parent)
     handle, partial = tempfile.mkstemp(
         prefix=f".{path.name}.", dir=path.parent
     )  # readable by its owner alone
@@ -275,7 +276,7 @@ def write(path: Path, at: datetime) -> Summary:
             with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED, compresslevel=6) as archive:
                 writer = Writer(archive)
                 with snapshot():
-                    for model in tables(apps):
+                    for model in archived_models(apps):
                         writer.table(model)
                 for name in stored_files():
                     writer.file(name)

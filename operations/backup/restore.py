@@ -27,10 +27,10 @@ from django.db.models import Model
 from conference.models import Edition
 from content.revision import SiteRevision
 from content.table_statistics import analyze
-from operations.backup.archive import Archive, BadArchiveError, columns, tables
+from operations.backup.archive import Archive, BadArchiveError, archived_models, stored_fields
 from schedule.working_copy.block import reserve_all_keys
 
-AT_ONCE = 500
+BATCH_ROWS = 500
 
 
 def is_in_use() -> bool:
@@ -46,9 +46,12 @@ def restore(archive: Archive) -> None:
     archive.check()
     before = last_revision()
     # The database is exchanged first: until then every file is as it was.
-    with arriving() as put, _beside() if connection.vendor == "sqlite" else _within():
-        apps = shaped(archive.targets)
-        load(archive, apps)
+    with (
+        staged_files() as put,
+        _replace_sqlite() if connection.vendor == "sqlite" else _replace_in_transaction(),
+    ):
+        apps = migrate_to(archive.targets)
+        load_tables(archive, apps)
         try:
             for name in archive.files:
                 with archive.file(name) as content:
@@ -64,7 +67,7 @@ def restore(archive: Archive) -> None:
         call_command("rebuild_search", verbosity=0)
 
 
-def shaped(targets: list[tuple[str, str]]) -> StateApps:
+def migrate_to(targets: list[tuple[str, str]]) -> StateApps:
     """Create the tables of these migrations; return their models."""
     executor = MigrationExecutor(connection)
     unknown = [f"{app}.{name}" for app, name in targets if (app, name) not in executor.loader.disk_migrations]
@@ -78,11 +81,11 @@ def shaped(targets: list[tuple[str, str]]) -> StateApps:
 
 
 @transaction.atomic
-def load(archive: Archive, apps: StateApps) -> None:
+def load_tables(archive: Archive, apps: StateApps) -> None:
     """Fill the tables, and let the database check every reference."""
     # On PostgreSQL some migrations end with every reference being checked at once: again only at the end.
     connection.check_constraints()
-    models = {model._meta.label_lower: model for model in tables(apps)}
+    models = {model._meta.label_lower: model for model in archived_models(apps)}
     if models.keys() != archive.tables.keys():
         apart = ", ".join(sorted(models.keys() ^ archive.tables.keys()))
         raise BadArchiveError(f"The backup does not fit its migrations: {apart}.")
@@ -90,19 +93,19 @@ def load(archive: Archive, apps: StateApps) -> None:
         # Migrations may have inserted rows.
         model._base_manager.all()._raw_delete(connection.alias)
     for label, model in models.items():
-        fill(archive, label, model)
+        load_table(archive, label, model)
     connection.check_constraints()
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), [*models.values()]):
             cursor.execute(statement)
 
 
-def fill(archive: Archive, label: str, model: type[Model]) -> None:
+def load_table(archive: Archive, label: str, model: type[Model]) -> None:
     """Insert the rows of a table unchanged: no time of change is set."""
-    fields, names = columns(model), archive.tables[label]["columns"]
+    fields, names = stored_fields(model), archive.tables[label]["columns"]
     if {field.attname for field in fields} != {*names}:
         raise BadArchiveError(f"The columns of {label} do not fit its migrations.")
-    for rows in batched(archive.rows(label), AT_ONCE, strict=False):
+    for rows in batched(archive.rows(label), BATCH_ROWS, strict=False):
         made = [model(**dict(zip(names, row, strict=True))) for row in rows]
         query: Any = model._base_manager.all()
         query._insert(made, fields=fields, using=connection.alias, raw=True)
@@ -124,14 +127,14 @@ def outdate_cached_pages(before: int) -> None:
     site.save()
 
 
-LEFTOVERS = ("", "-wal", "-shm", "-journal")
+SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 
 
 # Let `connection` inside be an empty database; at the end it takes the place of the one in use.
 
 
 @contextmanager
-def _beside() -> Iterator[None]:
+def _replace_sqlite() -> Iterator[None]:
     used = str(connection.settings_dict["NAME"])
     if connection.creation.is_in_memory_db(used):  # type: ignore[attr-defined]
         raise CommandError("A database in memory cannot be replaced.")
@@ -152,7 +155,7 @@ def _beside() -> Iterator[None]:
 
 
 @contextmanager
-def _within() -> Iterator[None]:
+def _replace_in_transaction() -> Iterator[None]:
     with transaction.atomic():
         with connection.cursor() as cursor:
             for name in connection.introspection.table_names(cursor):
@@ -161,24 +164,24 @@ def _within() -> Iterator[None]:
 
 
 def _remove(path: str) -> None:
-    for ending in LEFTOVERS:
+    for ending in SQLITE_SUFFIXES:
         Path(f"{path}{ending}").unlink(missing_ok=True)
 
 
-WAITING = ".restoring"
+STAGED_SUFFIX = ".restoring"
 
 type Put = Callable[[str, IO[bytes]], None]
 
 
 @contextmanager
-def arriving() -> Iterator[Put]:
+def staged_files() -> Iterator[Put]:
     """Store files next to the present ones; they replace these at the end, or are deleted on failure."""
     fresh: list[str] = []
     waiting: dict[str, str] = {}
 
     def put(name: str, content: IO[bytes]) -> None:
         is_here = default_storage.exists(name)
-        there = f"{name}{WAITING}" if is_here else name
+        there = f"{name}{STAGED_SUFFIX}" if is_here else name
         default_storage.delete(there)
         if is_here:
             waiting[name] = there
@@ -196,10 +199,10 @@ def arriving() -> Iterator[Put]:
             default_storage.delete(there)
         raise
     for name, there in waiting.items():
-        _take_place(there, name)
+        _replace_file(there, name)
 
 
-def _take_place(there: str, name: str) -> None:
+def _replace_file(there: str, name: str) -> None:
     try:
         Path(default_storage.path(there)).replace(default_storage.path(name))
     except NotImplementedError:

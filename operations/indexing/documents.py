@@ -101,17 +101,19 @@ def shown_in() -> Iterator[tuple[int, int]]:
 
 def sessions(edition: Edition) -> Iterator[DocumentRecord]:
     roles = SessionRole.objects.published().filter(session__edition=edition).order_by("session", "position")
-    return timed("session", edition.sessions.published(), shown_names(roles, "session_id"), edition)
+    return program_documents(
+        "session", edition.sessions.published(), shown_names(roles, "session_id"), edition
+    )
 
 
 def talks(edition: Edition) -> Iterator[DocumentRecord]:
     speakers = Speaker.objects.published().filter(presentation__edition=edition)
     names = shown_names(speakers.order_by("presentation", "position"), "presentation_id")
     rows = Presentation.objects.published().filter(edition=edition, paper=None)
-    return timed("talk", rows, names, edition)
+    return program_documents("talk", rows, names, edition)
 
 
-def timed(
+def program_documents(
     kind: str, rows: QuerySet[Session] | QuerySet[Presentation], names: Names, edition: Edition
 ) -> Iterator[DocumentRecord]:
     for row in rows.order_by("pk").values("pk", "uid", "title", "abstract"):

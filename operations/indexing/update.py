@@ -21,7 +21,7 @@ from django.db import DatabaseError, OperationalError, connection, transaction
 from django.db.models import Exists, OuterRef, Subquery
 
 from conference.models import Edition
-from conference.request_edition import SITE_STAMP
+from conference.request_edition import SITE_REVISION
 from content import replica
 from content.invalidation import PAPER_PREFIX, TITLE_PREFIX, papers_tag, tags_between
 from content.preview_context import GATES, is_working_state, preview_as
@@ -34,9 +34,9 @@ from search.index import FOLDING_VERSION, clear_edition
 from search.models import Indexed
 
 log = logging.getLogger(__name__)
-LEFT = "The search index could not be brought up to date; the next search tries again."
+STALE_MESSAGE = "The search index could not be brought up to date; the next search tries again."
 # How long a search waits for another writer (milliseconds).
-PATIENCE = 1000
+BUSY_TIMEOUT_MS = 1000
 # One thread of a process updates the index; the others search what is there.
 _busy = threading.Lock()
 
@@ -52,22 +52,22 @@ def refresh() -> bool:
         return True
     # The index is the same for all accounts.
     with preview_as(None):
-        if not read().stale():
+        if not read_states().stale():
             return True
         if not _busy.acquire(blocking=False):
             return False
         try:
-            with impatient():
-                follow_words()
-                for key in read().stale():
-                    renew(key)
-            return not read().stale()
+            with short_busy_timeout():
+                update_papers()
+                for key in read_states().stale():
+                    update_edition(key)
+            return not read_states().stale()
         except OperationalError as error:
             # Another transaction writes, such as a long import on SQLite.
-            log.warning("%s (%s)", LEFT, error)
+            log.warning("%s (%s)", STALE_MESSAGE, error)
             return False
         except DatabaseError:
-            log.exception(LEFT)
+            log.exception(STALE_MESSAGE)
             return False
         finally:
             _busy.release()
@@ -78,11 +78,11 @@ def refreshed() -> bool:
     if REPLICA not in settings.DATABASES:
         return refresh()
     with preview_as(None):
-        return refresh() and not read().stale()
+        return refresh() and not read_states().stale()
 
 
 @contextmanager
-def impatient() -> Iterator[None]:
+def short_busy_timeout() -> Iterator[None]:
     """Make searches wait only a second for SQLite's single writer."""
     if connection.vendor != "sqlite":
         yield
@@ -90,7 +90,7 @@ def impatient() -> Iterator[None]:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA busy_timeout")
         (usual,) = cursor.fetchone()
-        cursor.execute(f"PRAGMA busy_timeout = {PATIENCE}")
+        cursor.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     try:
         yield
     finally:
@@ -98,13 +98,13 @@ def impatient() -> Iterator[None]:
             cursor.execute(f"PRAGMA busy_timeout = {usual}")
 
 
-def follow_words() -> None:
+def update_papers() -> None:
     """If nothing but texts of papers changed, index these alone."""
     with transaction.atomic():
         # Another process may index at the same time: then the state changes meanwhile.
         rows = Indexed.objects.select_for_update(skip_locked=True)
         mine = {*rows.values_list("edition", flat=True)}
-        states = read()
+        states = read_states()
         papers = states.changed_papers()
         if not papers or mine != states.known.keys():
             return
@@ -114,7 +114,7 @@ def follow_words() -> None:
             Indexed.objects.filter(edition=key).update(state=states.wanted[key])
 
 
-def renew(key: int) -> int:
+def update_edition(key: int) -> int:
     """Index what changed of an edition, or of the whole site; return how much that was."""
     with transaction.atomic():
         known, _ = Indexed.objects.get_or_create(edition=key)
@@ -122,7 +122,7 @@ def renew(key: int) -> int:
         locked = Indexed.objects.select_for_update(skip_locked=True).filter(pk=known.pk).first()
         if locked is None:
             return 0
-        wanted = read().wanted.get(key)
+        wanted = read_states().wanted.get(key)
         if wanted is None:
             locked.delete()
             return clear_edition(key)
@@ -180,7 +180,7 @@ class States:
         return uids if len(uids) == len(things) else set()
 
 
-def read() -> States:
+def read_states() -> States:
     """Return the states. One query, two more after a change of the site or where editions are gone."""
     rows = _editions()
     site = (rows[0].site_revision, rows[0].site_changed_at) if rows else _site()
@@ -210,8 +210,8 @@ def _editions() -> Any:
         "shown_of_site": Subquery(Indexed.objects.filter(edition=SITE).values("state")),
         "gone": Exists(gone),
     }
-    rows = Edition.objects.order_by("pk").annotate(**SITE_STAMP, **asked)
-    return rows.values_list(*columns, *SITE_STAMP, *asked, named=True)
+    rows = Edition.objects.order_by("pk").annotate(**SITE_REVISION, **asked)
+    return rows.values_list(*columns, *SITE_REVISION, *asked, named=True)
 
 
 def _site() -> tuple[int | None, datetime | None]:

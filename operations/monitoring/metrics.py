@@ -26,22 +26,28 @@ from pagecache import request_log
 
 # The package's own name for its app.
 TASKS_APP = "django_tasks_database"
-OWN = CollectorRegistry()
+PROCESS_REGISTRY = CollectorRegistry()
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 requests = Counter(
-    "plenary_requests", "Requests answered, by method and status.", ["method", "status"], registry=OWN
+    "plenary_requests",
+    "Requests answered, by method and status.",
+    ["method", "status"],
+    registry=PROCESS_REGISTRY,
 )
 latency = Histogram(
-    "plenary_view_seconds", "Seconds that a view took.", ["view"], buckets=BUCKETS, registry=OWN
+    "plenary_view_seconds", "Seconds that a view took.", ["view"], buckets=BUCKETS, registry=PROCESS_REGISTRY
 )
 outcomes = Counter(
-    "plenary_page_cache", "What the page cache did: hit, stale, miss, or nothing.", ["outcome"], registry=OWN
+    "plenary_page_cache",
+    "What the page cache did: hit, stale, miss, or nothing.",
+    ["outcome"],
+    registry=PROCESS_REGISTRY,
 )
 
 
-def count(note: request_log.RequestNote, method: str, status: str, seconds: float) -> None:
+def count_request(note: request_log.RequestNote, method: str, status: str, seconds: float) -> None:
     if not settings.METRICS_TOKEN:
         return
     # An arbitrary method must not become a label.
@@ -51,15 +57,15 @@ def count(note: request_log.RequestNote, method: str, status: str, seconds: floa
         latency.labels(note.view).observe(seconds)
 
 
-def page() -> bytes:
+def render_metrics() -> bytes:
     """Return everything in the text format of Prometheus. Two queries, and what the queue takes."""
-    registry = CollectorRegistry() if settings.METRICS_DIR else OWN
+    registry = CollectorRegistry() if settings.METRICS_DIR else PROCESS_REGISTRY
     if settings.METRICS_DIR:
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return bytes(generate_latest(registry)) + bytes(generate_latest(state()))
+    return bytes(generate_latest(registry)) + bytes(generate_latest(site_metrics()))
 
 
-def state() -> CollectorRegistry:
+def site_metrics() -> CollectorRegistry:
     registry = CollectorRegistry()
     revision = Gauge(
         "plenary_revision", "How often an edition, or the site, has changed.", ["edition"], registry=registry

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.tasks import TaskResult
 from django.tasks.signals import task_finished, task_started
 
-from conference.logs import bare
+from conference.logs import redact
 from pagecache import request_log
 
 if TYPE_CHECKING:
@@ -45,23 +45,23 @@ def end_task(task_result: TaskResult[..., object], **sent: object) -> None:
         request_log.end()
 
 
-def follow_tasks() -> None:
+def connect_task_signals() -> None:
     """Let every task be named. The last line of a task is written by Django, before its note is closed."""
     task_started.connect(begin_task, dispatch_uid="task_note")
     task_finished.connect(end_task, dispatch_uid="task_note")
 
 
-def stripped(event: dict[str, Any], hint: object) -> dict[str, Any]:
+def strip_report(event: dict[str, Any], hint: object) -> dict[str, Any]:
     """Remove personal data from a report; add the id of the request or task, as the log has it."""
     for name in ("user", "request", "server_name", "extra", "breadcrumbs"):
         event.pop(name, None)
     if "logentry" in event:
         # Its parameters may contain an address.
-        event["logentry"] = {"message": bare(str(event["logentry"].get("message", "")))}
+        event["logentry"] = {"message": redact(str(event["logentry"].get("message", "")))}
     if found := request_log.current_note():
         event["tags"] = {"request": found.request}
     for error in event.get("exception", {}).get("values", ()):
-        error["value"] = bare(str(error.get("value", "")))
+        error["value"] = redact(str(error.get("value", "")))
     return event
 
 
@@ -76,5 +76,5 @@ def start_reporting() -> None:
         include_local_variables=False,
         max_request_body_size="never",
         max_breadcrumbs=0,
-        before_send=stripped,
+        before_send=strip_report,
     )

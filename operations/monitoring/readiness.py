@@ -132,4 +132,4 @@ def metrics_page(request: HttpRequest) -> HttpResponse:
     token = settings.METRICS_TOKEN
     if not token or not secrets.compare_digest(given.encode(), token.encode()):
         raise Http404("There are no metrics here.")
-    return HttpResponse(metrics.page(), content_type=CONTENT_TYPE_LATEST)
+    return HttpResponse(metrics.render_metrics(), content_type=CONTENT_TYPE_LATEST)

@@ -53,7 +53,7 @@ class MonitoringLayer:
 def conclude(note: request_log.RequestNote, method: str, status: str, began: float) -> None:
     """Count a request that was answered; what the page cache did not answer gets a line in the log."""
     seconds = time.perf_counter() - began
-    metrics.count(note, method, status, seconds)
+    metrics.count_request(note, method, status, seconds)
     if note.is_cold:
         fields = {"method": method, "route": note.route, "view": note.view, "status": int(status)}
         log.info("request", extra={"fields": {**fields, "milliseconds": round(seconds * 1000, 1)}})

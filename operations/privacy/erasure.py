@@ -32,7 +32,7 @@ from schedule.models import PendingChanges, ProgramInvitation, Unavailability, W
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-NOBODY = "Anonymous"
+ANONYMOUS_NAME = "Anonymous"
 PERSON = "people.person"
 # Columns that say which row it is, or what it does, rather than who.
 KEPT_FIELDS = frozenset(("role", "citation", "citation_html"))
@@ -45,20 +45,20 @@ def blank(model: type[Model], name: str) -> object:
 
 def erase_person(subject: DataSubject) -> None:
     with transaction.atomic():
-        standing = rows_of(subject.keys)
+        standing = appearance_rows(subject.keys)
         with recording(Origin.COMMAND, detail=ERASURE):
             photos = [str(person.photo.name) for person in subject.people if person.photo]
             for person in subject.people:
-                anonymise(person)
+                anonymize(person)
         erase_history(subject.keys, standing)
         erase_pending(subject.keys, standing)
-        erase_memories(subject)
+        erase_provenance(subject)
     for photo in photos:
         default_storage.delete(photo)
     refresh()
 
 
-def rows_of(people: set[int]) -> dict[type[Model], set[int]]:
+def appearance_rows(people: set[int]) -> dict[type[Model], set[int]]:
     """Return the rows of these people by model: present and deleted ones."""
     found: dict[type[Model], set[int]] = {}
     for model, _name in appearance_relations(Person):
@@ -70,14 +70,14 @@ def rows_of(people: set[int]) -> dict[type[Model], set[int]]:
     return found
 
 
-def anonymise(person: Person) -> None:
+def anonymize(person: Person) -> None:
     """Empty the person's row, delete other names and identifiers, and empty printed names elsewhere."""
     person.names.all().delete()
     person.identifiers.all().delete()
     for model, _name in appearance_relations(Person):
         rows = model._default_manager.filter(person=person)
         columns = [name for name in personal_fields(model) or () if name not in KEPT_FIELDS]
-        values = {name: NOBODY if name == "name" else blank(rows.model, name) for name in columns}
+        values = {name: ANONYMOUS_NAME if name == "name" else blank(rows.model, name) for name in columns}
         if values:
             rows.all().update(**values)
         if model is Authorship:
@@ -95,7 +95,7 @@ def anonymise(person: Person) -> None:
     LikelyNamesake.objects.filter(person=person).delete()
     for name in {*Person.personal_fields} - {"uid", *Person.derived_fields}:
         setattr(person, name, blank(Person, name))
-    person.name = NOBODY
+    person.name = ANONYMOUS_NAME
     person.save()
     # What imports remember is found by the old one.
     Person.objects.filter(pk=person.pk).update(uid=new_uid())
@@ -109,11 +109,11 @@ def erase_history(people: set[int], standing: dict[type[Model], set[int]]) -> No
     for model, keys in standing.items():
         of_appearances |= Q(model=model._meta.label_lower, object_id__in=keys)
     for change in RowChange.objects.filter(own | parts | of_appearances).order_by("pk"):
-        change.values, change.label = emptied(change), ""
+        change.values, change.label = blank_change(change), ""
         change.save(update_fields=["values", "label"])
     LogEntry.objects.filter(
         content_type__app_label="people", object_id__in=[str(key) for key in people]
-    ).update(object_repr=NOBODY, change_message="")
+    ).update(object_repr=ANONYMOUS_NAME, change_message="")
 
 
 def erase_pending(people: set[int], standing: dict[type[Model], set[int]]) -> None:
@@ -125,20 +125,20 @@ def erase_pending(people: set[int], standing: dict[type[Model], set[int]]) -> No
     for one in sets:
         before = [*one.rows, *one.released]
         one.rows, one.released = (
-            [unnamed(row) if (row["model"], row["key"]) in known else row for row in found]
+            [blank_pending_row(row) if (row["model"], row["key"]) in known else row for row in found]
             for found in (one.rows, one.released)
         )
         if before != [*one.rows, *one.released]:
             one.save(update_fields=["rows", "released"])
 
 
-def unnamed(row: dict[str, Any]) -> dict[str, Any]:
+def blank_pending_row(row: dict[str, Any]) -> dict[str, Any]:
     """Return a pending row without what it says about a person."""
     columns = {label.lower(): columns for label, columns in all_personal_fields().items()}
     erased = {*columns.get(row["model"], ())} - KEPT_FIELDS
 
     def empty(name: str, value: object) -> object:
-        return (NOBODY if name == "name" else "") if value else value
+        return (ANONYMOUS_NAME if name == "name" else "") if value else value
 
     values = {
         name: [empty(name, one) for one in pair] if name in erased else pair
@@ -147,7 +147,7 @@ def unnamed(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "values": values, "label": ""}
 
 
-def emptied(change: RowChange) -> dict[str, object]:
+def blank_change(change: RowChange) -> dict[str, object]:
     """Return the values of a change without those about a person."""
     personal = {label.lower(): columns for label, columns in all_personal_fields().items()}.get(
         change.model, ()
@@ -155,12 +155,12 @@ def emptied(change: RowChange) -> dict[str, object]:
     erased = {*personal} - KEPT_FIELDS
     if change.kind == RowChange.Kind.CHANGED:
         return {name: pair for name, pair in change.values.items() if name not in erased}
-    empty = {name: NOBODY if name == "name" else "" for name in erased}
+    empty = {name: ANONYMOUS_NAME if name == "name" else "" for name in erased}
     lists: dict[str, object] = {name: [] for name in erased if isinstance(change.values.get(name), list)}
     return {name: {**empty, **lists}.get(name, value) for name, value in change.values.items()}
 
 
-def erase_memories(subject: DataSubject) -> None:
+def erase_provenance(subject: DataSubject) -> None:
     """Empty what imports remember: of the person, and of the person's place in papers and sessions."""
     own = Provenance.objects.filter(kind="person", object_id__in=subject.keys)
     changes = RowChange.objects.filter(model=Provenance._meta.label_lower)
@@ -171,22 +171,22 @@ def erase_memories(subject: DataSubject) -> None:
         (changes, ("values",)),
         (Conflict.objects.all(), ("base", "ours", "theirs")),
     ):
-        without(rows.order_by("pk"), columns, subject.uids)
+        clear_people(rows.order_by("pk"), columns, subject.uids)
 
 
-def without(rows: QuerySet[Model], columns: Iterable[str], uids: set[str]) -> None:
+def clear_people(rows: QuerySet[Model], columns: Iterable[str], uids: set[str]) -> None:
     """Empty the parts of lists that are about one of these people, in the rows that have any."""
     for one in rows.iterator(500):
         old = {column: getattr(one, column) for column in columns}
-        new = {column: cleared(value, uids) for column, value in old.items()}
+        new = {column: without_people(value, uids) for column, value in old.items()}
         if new != old:
             type(one)._default_manager.filter(pk=one.pk).update(**new)
 
 
-def cleared(value: object, uids: set[str]) -> object:
+def without_people(value: object, uids: set[str]) -> object:
     """Return a remembered value with these people replaced by an anonymous one."""
     if isinstance(value, list):
-        return [cleared(part, uids) for part in value]
+        return [without_people(part, uids) for part in value]
     if not isinstance(value, dict):
         return value
     if value.get("person") in uids:
@@ -195,7 +195,7 @@ def cleared(value: object, uids: set[str]) -> object:
             for name, part in value.items()
             if name not in {"role", "person"}
         }
-    return {name: cleared(part, uids) for name, part in value.items()}
+    return {name: without_people(part, uids) for name, part in value.items()}
 
 
 def erase_account(user: "User") -> None:

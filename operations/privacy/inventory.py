@@ -9,10 +9,10 @@ from django.apps import apps
 from django.db import models
 
 # Columns of these types can name somebody.
-TELLING = (models.CharField, models.TextField, models.JSONField, models.FileField)
+TEXT_COLUMNS = (models.CharField, models.TextField, models.JSONField, models.FileField)
 
 # Of models of other packages.
-FOREIGN: dict[str, tuple[str, ...]] = {
+PACKAGE_FIELDS: dict[str, tuple[str, ...]] = {
     "auth.User": ("username", "first_name", "last_name", "email", "password"),
     "auth.Group": (),
     "auth.Permission": (),
@@ -25,7 +25,7 @@ FOREIGN: dict[str, tuple[str, ...]] = {
 
 def personal_fields(model: type[models.Model]) -> tuple[str, ...] | None:
     """Return the columns about a person; `None` if the model declares none."""
-    found: tuple[str, ...] | None = getattr(model, "personal_fields", FOREIGN.get(model._meta.label))
+    found: tuple[str, ...] | None = getattr(model, "personal_fields", PACKAGE_FIELDS.get(model._meta.label))
     return found
 
 

@@ -14,7 +14,7 @@ from accounts.sessions import AccountSession
 from content.history import RowChange
 from content.row_values import to_json_value
 from exchange.models import Provenance
-from operations.privacy.inventory import TELLING
+from operations.privacy.inventory import TEXT_COLUMNS
 from people.invitations import Invitation
 from people.models import Person
 from people.querysets import appearance_relations, follow_merges
@@ -51,10 +51,10 @@ def find_person(asked: str) -> DataSubject | None:
     while new:
         new = [*Person.objects.filter(merged_into__in=new).exclude(pk__in=[one.pk for one in people])]
         people += new
-    return DataSubject(people, words_of(people))
+    return DataSubject(people, identifying_words(people))
 
 
-def words_of(people: list[Person]) -> set[str]:
+def identifying_words(people: list[Person]) -> set[str]:
     """Return the names, as stored and as printed, addresses and identifiers of these people."""
     words: set[str] = set()
     for person in people:
@@ -97,14 +97,14 @@ def find_subject(person: str | None, account: str | None) -> "DataSubject | User
 MIN_WORD_CHARS = 5
 
 
-def mentions(words: Iterable[str]) -> Iterator[str]:
+def find_mentions(words: Iterable[str]) -> Iterator[str]:
     """Yield the columns of all rows that contain one of these words."""
     wanted = sorted(word for word in words if len(word) >= MIN_WORD_CHARS)
     for model in apps.get_models():
         if not wanted or model._meta.app_label in {"search", "sessions", "contenttypes"}:
             continue
         for column in model._meta.concrete_fields:
-            if not isinstance(column, TELLING) or column.name.endswith("_html"):
+            if not isinstance(column, TEXT_COLUMNS) or column.name.endswith("_html"):
                 continue
             match = Q()
             for word in wanted:
@@ -123,7 +123,7 @@ def mentions(words: Iterable[str]) -> Iterator[str]:
 # The export
 
 
-def row(one: Model) -> dict[str, object]:
+def row_values(one: Model) -> dict[str, object]:
     """Return the columns of a row by name; of a password or a secret only that there is one."""
     found: dict[str, object] = {}
     for column in one._meta.concrete_fields:
@@ -133,7 +133,7 @@ def row(one: Model) -> dict[str, object]:
     return found
 
 
-def related(one: Model) -> dict[str, list[object]]:
+def related_rows(one: Model) -> dict[str, list[object]]:
     """Return all rows that point at this one, by model, each with what it is called."""
     found: dict[str, list[object]] = {}
     for relation in one._meta.related_objects:
@@ -141,21 +141,21 @@ def related(one: Model) -> dict[str, list[object]]:
             continue
         rows: Iterable[Model] = relation.related_model._base_manager.filter(**{relation.field.name: one})
         for other in rows:
-            said = {**row(other), "about": str(other), "in": place(other)}
+            said = {**row_values(other), "about": str(other), "in": owner_label(other)}
             found.setdefault(relation.related_model._meta.label, []).append(said)
     return found
 
 
-def place(other: object) -> str:
+def owner_label(other: object) -> str:
     """Return what a row belongs to: the paper of an authorship."""
     names = ("paper", "session", "presentation", "award", "edition")
     return next((str(getattr(other, name)) for name in names if getattr(other, name, None)), "")
 
 
-def of_person(subject: DataSubject) -> dict[str, object]:
+def export_person(subject: DataSubject) -> dict[str, object]:
     return {
-        "person": [row(person) for person in subject.people],
-        "stands in": [related(person) for person in subject.people],
+        "person": [row_values(person) for person in subject.people],
+        "stands in": [related_rows(person) for person in subject.people],
         "history": [
             {"at": change.change_set.at, "what": change.kind, "of": change.name, "values": change.values}
             for key in sorted(subject.keys)
@@ -173,16 +173,16 @@ def of_person(subject: DataSubject) -> dict[str, object]:
     }
 
 
-def of_account(user: "User") -> dict[str, object]:
+def export_account(user: "User") -> dict[str, object]:
     """Return all that is stored about an account, with what it did."""
     groups = [str(group) for group in user.groups.all()]
     # These have no foreign key to the account.
     invited = invitations(user.email, Q(created_by=user))
     sessions = AccountSession.objects.filter(user_id=user.pk)
     return {
-        "account": row(user),
+        "account": row_values(user),
         "groups": groups,
-        "did": related(user),
-        "invitations": [row(one) for one in invited.order_by("pk")],
-        "signed in": [row(one) for one in sessions.order_by("since")],
+        "did": related_rows(user),
+        "invitations": [row_values(one) for one in invited.order_by("pk")],
+        "signed in": [row_values(one) for one in sessions.order_by("since")],
     }

@@ -8,7 +8,7 @@ import pytest
 from django.conf import settings
 from django.test import Client
 
-from api.documentation import DEMO_URL, chapters, examples, writing_examples
+from api.documentation import DEMO_URL, chapters, reading_examples, writing_examples
 from api.schema import CODES
 from api.shapes import RESOURCES
 from papers.models import Paper
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 def test_examples_are_what_the_demo_answers(client: Client) -> None:
     import_demo(2021)
 
-    for example in examples():
+    for example in reading_examples():
         response = client.get(example["path"])
         answer = response.content.decode().replace(settings.SITE_URL, DEMO_URL)
         # A cursor names the row by its key in the database.
@@ -36,15 +36,15 @@ def test_examples_are_what_the_demo_answers(client: Client) -> None:
 def test_examples_stand_on_the_page(client: Client) -> None:
     page = read(client, "/api/docs/")
 
-    for example in examples():
+    for example in reading_examples():
         assert " ".join(example["command"].split()) in page.texts("pre")
         assert " ".join(example["text"].split()) in page.texts("pre")
 
 
 def test_docs_show_examples_of_the_page() -> None:
     blocks = re.findall(r"```(?:json)?\n(.*?)\n```", TEXT, re.DOTALL)
-    known = {one["command"] for one in (*examples(), *writing_examples())}
-    known |= {one["text"] for one in examples()}
+    known = {one["command"] for one in (*reading_examples(), *writing_examples())}
+    known |= {one["text"] for one in reading_examples()}
 
     assert [block for block in blocks if block not in known and not block.startswith("TOKEN=")] == []
     assert len(blocks) > 6

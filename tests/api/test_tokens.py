@@ -270,4 +270,4 @@ def test_what_goes_along_is_judged_in_one_query(
     caller.may("view", Paper)
 
     with django_assert_num_queries(1):
-        assert caller.may_with_all(authors, "delete") is allowed
+        assert caller.may_rows(authors, "delete") is allowed

@@ -9,7 +9,7 @@ from django.test import Client
 
 from api.resources import WRITABLE
 from api.shapes import RESOURCES
-from api.writing.bodies import FILES
+from api.writing.bodies import UPLOAD_FIELDS
 from papers.models import Award, Material
 from people.models import Person
 from tests import factories as make
@@ -88,7 +88,9 @@ def test_file_is_refused_in_words_and_nothing_is_written(writer: Writer, name: s
 def test_every_field_for_a_file_is_refused_as_one() -> None:
     fields = [field for one in WRITABLE.values() for field in one.model._meta.fields]
 
-    assert {field.name for field in fields if isinstance(field, FileField) and field.editable} == FILES
+    assert {
+        field.name for field in fields if isinstance(field, FileField) and field.editable
+    } == UPLOAD_FIELDS
 
 
 @pytest.mark.parametrize("name", sorted({*NEW} - {"materials"}))

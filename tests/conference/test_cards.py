@@ -8,7 +8,7 @@ from PIL import Image
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 from conference import cards
-from conference.cards import INNER, SANS, SERIF, Picture, drawable, fit, length
+from conference.cards import SANS, SERIF, TEXT_WIDTH, Picture, drawable, fit_title, text_width
 from pagecache.keys import cache_key
 from tests import factories as make
 
@@ -27,10 +27,10 @@ def opened(png: bytes) -> Image.Image:
 
 @pytest.mark.parametrize("title", TITLES.values(), ids=TITLES)
 def test_every_title_fits(title: str) -> None:
-    style, lines = fit(title)
+    style, lines = fit_title(title)
 
     assert len(lines) <= 7
-    assert all(length(line, style) <= INNER for line in lines)
+    assert all(text_width(line, style) <= TEXT_WIDTH for line in lines)
     assert opened(cards.draw(Picture("", title, title, title, "#aa0000"))).size == (1200, 630)
 
 

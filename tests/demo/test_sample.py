@@ -35,7 +35,7 @@ def make_demo(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("today", [date(2026, 6, 10), date(2027, 3, 27), date(2028, 2, 29)])
 def test_second_day_is_today_and_hours_stay(today: date) -> None:
-    before, after = written(RUNNING), demo.moved_to_today(written(RUNNING), today)
+    before, after = written(RUNNING), demo.shift_to_today(written(RUNNING), today)
     zone = ZoneInfo(before["edition"]["timezone"])
 
     edition = after["edition"]
@@ -50,7 +50,7 @@ def test_second_day_is_today_and_hours_stay(today: date) -> None:
 
 def test_moving_changes_nothing_but_days() -> None:
     for slug in (RUNNING, COMING):
-        assert demo.moved_to_today(written(slug), demo.WRITTEN_FOR) == written(slug)
+        assert demo.shift_to_today(written(slug), demo.WRITTEN_FOR) == written(slug)
 
 
 @pytest.mark.django_db

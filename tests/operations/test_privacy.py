@@ -23,7 +23,7 @@ from content.history import ChangeSet, Origin
 from content.history.recording import recording
 from exchange.models import Conflict, ImportRun, Provenance
 from operations.indexing.update import refresh
-from operations.privacy.inventory import FOREIGN, TELLING, all_personal_fields, personal_fields
+from operations.privacy.inventory import PACKAGE_FIELDS, TEXT_COLUMNS, all_personal_fields, personal_fields
 from operations.privacy.subjects import find_person
 from papers.models import Authorship, Paper
 from people.models import Invitation, Person, PersonName
@@ -57,7 +57,7 @@ def unlisted() -> Iterator[str]:
         personal = personal_fields(model)
         for field in model._meta.concrete_fields:
             # A choice of fixed words names no person.
-            is_telling = isinstance(field, TELLING) and not field.choices
+            is_telling = isinstance(field, TEXT_COLUMNS) and not field.choices
             judged = personal == () or field.name in (*(personal or ()), *impersonal_fields(model))
             if is_telling and not judged:
                 yield f"{model._meta.label}.{field.name}"
@@ -70,7 +70,7 @@ def listed_in_vain() -> Iterator[str]:
         for name in (*(personal_fields(model) or ()), *impersonal_fields(model)):
             if name not in columns:
                 yield f"{model._meta.label}.{name}"
-    yield from FOREIGN.keys() - {model._meta.label for model in apps.get_models()}
+    yield from PACKAGE_FIELDS.keys() - {model._meta.label for model in apps.get_models()}
 
 
 def test_every_column_is_declared_personal_or_impersonal() -> None:

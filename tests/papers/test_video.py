@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from conference.headers import REFUSED
+from conference.headers import DENIED_FEATURES
 from conference.models import Edition
 from papers.templatetags.video import player
 from tests import factories as make
@@ -57,7 +57,7 @@ def test_video_is_a_link_and_plays_in_the_page_where_allowed(
     features = '(self "https://www.youtube-nocookie.com")' if hosts else "()"
     permissions = client.get(paper.get_absolute_url()).headers["Permissions-Policy"].split(", ")
     assert {"camera=()", f"fullscreen={features}", f"picture-in-picture={features}"} <= set(permissions)
-    assert len(permissions) == len(REFUSED)
+    assert len(permissions) == len(DENIED_FEATURES)
 
 
 @pytest.mark.django_db

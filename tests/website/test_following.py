@@ -10,7 +10,7 @@ from django.db import DatabaseError, OperationalError, connection, transaction
 from content import revision
 from content.invalidation import MAX_TAGS_PER_CHANGE
 from operations.indexing import documents, update
-from operations.indexing.update import read, refresh
+from operations.indexing.update import read_states, refresh
 from operations.verify import repair_search_index, search_index_errors
 from papers.models import Paper
 from people.models import PersonName
@@ -53,7 +53,7 @@ def test_edit_of_words_indexes_the_paper_alone(paper: Paper) -> None:
     retitled(paper.edition.papers.get(uid="p2"), "Cranks")
 
     assert (compared(), titles()) == ([], ["cranks", "pistons"])
-    assert read().stale() == []
+    assert read_states().stale() == []
     assert [*search_index_errors()] == []
 
 

@@ -81,7 +81,7 @@ class Command(BaseCommand):
                 continue
             self.stdout.write(f"Importing {path.relative_to(settings.BASE_DIR)} …")
             if path.stem.startswith(SAMPLE):
-                program = moved_to_today(program)
+                program = shift_to_today(program)
             with TemporaryDirectory() as folder:
                 file = Path(folder) / path.name
                 file.write_text(json.dumps(program, ensure_ascii=False), "utf-8")
@@ -109,21 +109,21 @@ class Command(BaseCommand):
         self.stdout.write(f"  {root}/admin/  the chairs' desk\n")
 
 
-def moved_to_today(program: dict[str, Any], today: date | None = None) -> dict[str, Any]:
+def shift_to_today(program: dict[str, Any], today: date | None = None) -> dict[str, Any]:
     """Return a program of the sample conference with all days moved; hours stay as they are at the venue."""
     edition = program["edition"]
     zone = ZoneInfo(edition["timezone"])
     by = (today or times.program_day(now(), zone, edition["day_start_hour"])) - WRITTEN_FOR
-    moved: dict[str, Any] = _moved(program, by, zone)
+    moved: dict[str, Any] = _shift(program, by, zone)
     moved["edition"]["year"] = date.fromisoformat(moved["edition"]["start_date"]).year
     return moved
 
 
-def _moved(value: object, by: timedelta, zone: ZoneInfo) -> Any:
+def _shift(value: object, by: timedelta, zone: ZoneInfo) -> Any:
     if isinstance(value, dict):
-        return {name: _moved(part, by, zone) for name, part in value.items()}
+        return {name: _shift(part, by, zone) for name, part in value.items()}
     if isinstance(value, list):
-        return [_moved(part, by, zone) for part in value]
+        return [_shift(part, by, zone) for part in value]
     if not isinstance(value, str) or not (found := DATE_OR_TIME.fullmatch(value)):
         return value
     if found[1]:
@@ -175,14 +175,14 @@ def refuse_busy_port(port: int) -> None:
             raise CommandError(f"Port {port} on {HOST} cannot be used ({error}): {advice}.") from error
 
 
-def newest(folder: Path) -> float:
+def newest_mtime(folder: Path) -> float:
     return max((path.stat().st_mtime for path in folder.rglob("*")), default=0.0)
 
 
 def collect_static() -> None:
     """Collect the static files, compressed and with hashed names, unless nothing changed since last time."""
     stamp: Path = settings.STATIC_ROOT / ".collected"
-    sources = max(newest(Path(folder)) for folder in settings.STATICFILES_DIRS)
+    sources = max(newest_mtime(Path(folder)) for folder in settings.STATICFILES_DIRS)
     if not stamp.exists() or stamp.stat().st_mtime < sources:
         call_command("collectstatic", verbosity=0, interactive=False)
         stamp.touch()

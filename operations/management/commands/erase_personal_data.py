@@ -7,7 +7,7 @@ from functools import partial
 from django.core.management.base import BaseCommand
 
 from operations.privacy.erasure import erase_account, erase_person
-from operations.privacy.subjects import DataSubject, add_arguments, find_subject, mentions
+from operations.privacy.subjects import DataSubject, add_arguments, find_mentions, find_subject
 
 
 class Command(BaseCommand):
@@ -36,6 +36,6 @@ class Command(BaseCommand):
         erase()
         self.stdout.write(f"{name} is anonymous now.")
         # The same words may name somebody else.
-        if left := [*mentions(words)]:
+        if left := [*find_mentions(words)]:
             self.stdout.write("The same words still stand here; look whether this person is meant:")
             self.stdout.write("".join(f"    {line}\n" for line in left))

@@ -7,7 +7,13 @@ from pathlib import Path
 from django.core.management.base import BaseCommand
 from django.core.serializers.json import DjangoJSONEncoder
 
-from operations.privacy.subjects import DataSubject, add_arguments, find_subject, of_account, of_person
+from operations.privacy.subjects import (
+    DataSubject,
+    add_arguments,
+    export_account,
+    export_person,
+    find_subject,
+)
 
 
 class Command(BaseCommand):
@@ -21,7 +27,7 @@ class Command(BaseCommand):
         self, *args: object, person: str | None, account: str | None, output: Path | None, **options: object
     ) -> None:
         subject = find_subject(person, account)
-        found = of_person(subject) if isinstance(subject, DataSubject) else of_account(subject)
+        found = export_person(subject) if isinstance(subject, DataSubject) else export_account(subject)
         text = json.dumps(found, cls=DjangoJSONEncoder, indent=1, ensure_ascii=False)
         if output is None:
             self.stdout.write(text)

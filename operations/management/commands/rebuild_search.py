@@ -5,7 +5,7 @@ import time
 from django.core.management.base import BaseCommand
 from django.db import transaction
 
-from operations.indexing.update import SITE, read, renew
+from operations.indexing.update import SITE, read_states, update_edition
 from search.index import clear_index
 from search.models import Document
 
@@ -20,8 +20,8 @@ class Command(BaseCommand):
         began = time.monotonic()
         with transaction.atomic():
             clear_index()
-            for key in sorted(read().wanted, key=lambda key: key == SITE):
-                renew(key)
+            for key in sorted(read_states().wanted, key=lambda key: key == SITE):
+                update_edition(key)
         if verbosity:
             number, seconds = Document.objects.count(), time.monotonic() - began
             self.stdout.write(f"{number:,} documents in {seconds:.1f} seconds.")

@@ -13,7 +13,7 @@ from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 
 from operations.backup.archive import Archive, BadArchiveError, write
-from operations.backup.restore import is_in_use, shaped
+from operations.backup.restore import is_in_use, migrate_to
 from tests import factories as make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -101,7 +101,7 @@ def test_other_files_are_refused(tmp_path: Path, content: bytes) -> None:
 
 def test_an_archive_with_unknown_migrations_is_refused(archive: Path) -> None:
     with pytest.raises(BadArchiveError, match=r"another version .* papers\.9999_to_come"):
-        shaped([("papers", "9999_to_come")])
+        migrate_to([("papers", "9999_to_come")])
 
 
 def test_a_failing_backup_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

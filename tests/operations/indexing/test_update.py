@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from conference.models import Edition
 from operations.indexing import update
-from operations.indexing.update import read, refresh
+from operations.indexing.update import read_states, refresh
 from papers.models import Authorship, Paper
 from people.models import Person
 from search.models import Document, Indexed, Word
@@ -35,7 +35,7 @@ def kept() -> dict[str, str]:
 
 
 def stale() -> list[int]:
-    return read().stale()
+    return read_states().stale()
 
 
 def ada() -> str:

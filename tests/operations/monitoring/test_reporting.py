@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from operations.monitoring.notes import stripped
+from operations.monitoring.notes import strip_report
 from pagecache import request_log
 from tests.processes import output, start
 
 
 def test_error_reports_have_no_personal_data() -> None:
-    told = stripped(
+    told = strip_report(
         {
             "user": {"username": "chair"},
             "request": {"url": "https://x.org/search/?q=ada", "cookies": "sessionid=1"},
@@ -25,7 +25,7 @@ def test_error_reports_have_no_personal_data() -> None:
 
 def test_report_has_the_name_that_the_log_has() -> None:
     request_log.begin("a-request-1")
-    told = stripped({"logentry": {"message": "%s: %s", "params": ["Error", "/2021/agenda/secret/"]}}, {})
+    told = strip_report({"logentry": {"message": "%s: %s", "params": ["Error", "/2021/agenda/secret/"]}}, {})
     request_log.end()
 
     assert told == {"logentry": {"message": "%s: %s"}, "tags": {"request": "a-request-1"}}
