@@ -61,7 +61,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         others = ["format"] if resource.name in FILES else []
         others += [DELETED] if resource.model.public_when else []
         narrowing = filters(parameters, resource, self.reader, others)
-        rows = narrowing.narrowed()
+        rows = narrowing.filtered_rows()
         if self.asks_for_deleted(parameters):
             return self.list_deleted(request, narrowing.form.cleaned_data)
         words = parameters.get("q", "")

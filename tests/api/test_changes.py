@@ -231,7 +231,7 @@ def test_gate_that_opens_by_the_clock_counts_as_a_change(client: Client) -> None
     def found(since: datetime) -> list[str]:
         query = QueryDict(mutable=True)
         query["changed_since"] = since.isoformat()
-        rows = filters(query, resource, Reader(at, ANONYMOUS)).narrowed()
+        rows = filters(query, resource, Reader(at, ANONYMOUS)).filtered_rows()
         return [row.uid for row in rows]
 
     assert (found(since), found(at)) == (["p"], [])
