@@ -20,7 +20,7 @@ def statuses(client: Client, count: int, **headers: Any) -> list[int]:
 def _two_a_minute(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.API_REQUESTS_PER_MINUTE = 2
     settings.API_REQUESTS_PER_MINUTE_AND_TOKEN = 3
-    monkeypatch.setattr("api.throttling.PerMinute.timer", lambda self: 600.0 + 15)
+    monkeypatch.setattr("api.throttling.PerMinuteThrottle.timer", lambda self: 600.0 + 15)
 
 
 def test_too_many_requests_are_told_when_to_come_back(client: Client) -> None:
@@ -32,7 +32,7 @@ def test_too_many_requests_are_told_when_to_come_back(client: Client) -> None:
 
 def test_next_minute_begins_anew(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert statuses(client, 3) == [200, 200, 429]
-    monkeypatch.setattr("api.throttling.PerMinute.timer", lambda self: 660.0)
+    monkeypatch.setattr("api.throttling.PerMinuteThrottle.timer", lambda self: 660.0)
     assert statuses(client, 1) == [200]
 
 
