@@ -183,7 +183,7 @@ def test_search_waits_a_second_for_another_writer_and_says_so_in_a_line(
 
     retitled(paper, "Pistons")
     usual = patience()
-    with mock.patch.object(update, "follow_words", locked):
+    with mock.patch.object(update, "update_papers", locked):
         assert not refresh()
 
     assert (waits, patience()) == ([1000], usual)

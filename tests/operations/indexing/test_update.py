@@ -107,7 +107,7 @@ def test_database_that_is_busy_leaves_the_index_as_it_is(
     paper: Paper, caplog: pytest.LogCaptureFixture
 ) -> None:
     Paper.objects.filter(pk=paper.pk).update(title="Engines")
-    with mock.patch.object(update, "renew", side_effect=DatabaseError("locked")):
+    with mock.patch.object(update, "update_edition", side_effect=DatabaseError("locked")):
         refresh()
 
     assert "could not be brought up to date" in caplog.text
