@@ -33,7 +33,13 @@ from content.ordering import move_to, position_sort_key, reorder
 from content.request_keys import parse_key
 from editorial.access import ScopedAdmin, ScopedChoices, ScopedInline, access_for
 from editorial.colors import ColorField
-from editorial.current_edition import edition_of, get_working_edition, requested_edition, working_on
+from editorial.current_edition import (
+    LIST_FILTER,
+    edition_of,
+    get_working_edition,
+    requested_edition,
+    working_on,
+)
 from editorial.folded_parts import prepare_folded
 from editorial.form_fields import EditionSelect, EditionWrapper, KnownChoiceField, ZonedField, ZonedWidget
 from editorial.forms import ContentForm, OrderedFormSet, PartForm, PartFormSet, mark_lost_files
@@ -135,6 +141,12 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         if access_for(request).may("private", apps.get_model("people", "Person")):
             return fields
         return [one for one in fields if not one.endswith(PRIVATE_SEARCH_FIELDS)]
+
+    def get_list_display(self, request: HttpRequest) -> list[str | Callable[[M], str | bool]]:
+        """Leave the column of the edition out of a list of one edition."""
+        columns = [*super().get_list_display(request)]
+        is_narrowed = parse_key(request.GET.get(LIST_FILTER))
+        return [one for one in columns if one != "edition"] if is_narrowed else columns
 
     def choices_for_edition(self, rows: QuerySet[M], edition: int) -> QuerySet[M]:
         """Return the rows that a choice offers; `edition` is the key of the form's edition, or 0."""

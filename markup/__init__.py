@@ -64,6 +64,10 @@ CLEANER = nh3.Cleaner(
     url_relative=lambda address: address if ADDRESS.match(address) else None,
     link_rel="nofollow noopener",
 )
+# A formula in a line of text, with the brackets before it and the punctuation after it.
+PUNCTUATED_FORMULA = re.compile(
+    r"([(\[“]*)(<math(?:(?! display)[^>])*>(?:(?!</math>).)*</math>)([)\]”.,;:!?]*)", re.DOTALL
+)
 # Scripts that one language, or a few, are written in, with the tag that is true of all of them (BCP 47).
 SCRIPTS = (
     (re.compile(r"[\u1100-\u11ff\uac00-\ud7af]"), "ko"),
@@ -120,7 +124,7 @@ def block(source: str) -> SafeString:
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
-    return mark_safe(CLEANER.clean(RENDERER.render(tokens, PARSER.options, env)))
+    return mark_safe(_keep_punctuation(CLEANER.clean(RENDERER.render(tokens, PARSER.options, env))))
 
 
 def inline(source: str) -> SafeString:
@@ -134,9 +138,20 @@ def inline(source: str) -> SafeString:
     else:
         tokens, env = _line_tokens(source)
         line = [_on_one_line(token) for token in tokens if token.type not in ("link_open", "link_close")]
-        shown = mark_safe(CLEANER.clean(RENDERER.renderInline(line, PARSER.options, env)).strip())
+        html = CLEANER.clean(RENDERER.renderInline(line, PARSER.options, env)).strip()
+        shown = mark_safe(_keep_punctuation(html))
     tag = language_of_line(source)
     return format_html('<span lang="{}">{}</span>', tag, shown) if tag else shown
+
+
+def _keep_punctuation(clean: str) -> str:
+    """Keep formulas and their punctuation on one line: browsers break a line before and after <math>."""
+
+    def join(found: re.Match[str]) -> str:
+        before, drawn, after = found.groups()
+        return f'<span class="formula">{found[0]}</span>' if before or after else drawn
+
+    return PUNCTUATED_FORMULA.sub(join, clean) if "<math" in clean else clean
 
 
 def plain(source: str) -> str:

@@ -5,6 +5,9 @@ from datetime import timedelta
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
+from conference.models import Edition
+from papers.models import Authorship, Paper
+from schedule.models import Presentation, Room, Session
 from tests import factories as make
 from tests.browser.axe import PHONE
 from tests.posted import address
@@ -23,6 +26,7 @@ FORM_END = """() => {
 # How far the page, and each table of rows, is wider than what is seen of it.
 TOO_WIDE = """() => [document.documentElement, ...document.querySelectorAll(".tabular .wrapper")]
   .map((box) => box.scrollWidth - box.clientWidth).filter((over) => over > 1)"""
+OVERFLOW = "box => box.scrollWidth - box.clientWidth"
 PAGE_TOO_WIDE = "document.documentElement.scrollWidth - window.innerWidth"
 
 
@@ -75,3 +79,29 @@ def test_form_fits_a_screen_and_a_phone(page: Page, form: str) -> None:
         # A link that is set is not folded away.
         expect(page.locator("summary", has_text="Links")).to_have_count(0)
         expect(page.locator("#id_recording_url")).to_be_visible()
+
+
+def test_lists_fit_beside_menu_and_filter(page: Page) -> None:
+    edition = make.make_edition(city="San Francisco", timezone="America/Los_Angeles")
+    room = make.make_room(edition, "Grand Ballroom of the East Wing")
+    session = make.make_session(edition, title="A session whose title goes on for a while", room=room)
+    paper = make.make_paper(edition, title="A rather long title of a paper about many things of this world")
+    make.make_presentation(session, paper, kind="poster", board="A12-117")
+    make.make_material(paper, url=f"https://example.org/{'folder/' * 12}paper.pdf")
+    for number in range(4):
+        make.add_author(paper, make.make_person(f"Wilhelmina Featherstonehaugh-Cholmondeley {number}"))
+    page.set_viewport_size(SCREEN)
+    wide = {}
+    for model in (Edition, Room, Session, Paper, Presentation, Authorship):
+        page.goto(address(model, "changelist"))
+        wide[model] = page.locator("#changelist-form .results").evaluate(
+            "box => box.scrollWidth - box.clientWidth"
+        )
+    heads = page.locator("#result_list thead")
+
+    assert {model: over for model, over in wide.items() if over} == {}
+    page.goto(address(Paper, "changelist"))
+    expect(heads).to_contain_text("Edition", ignore_case=True)
+    page.goto(f"{address(Paper, 'changelist')}?edition__id__exact={edition.pk}")
+    expect(heads).to_be_visible()
+    expect(heads).not_to_contain_text("Edition", ignore_case=True)

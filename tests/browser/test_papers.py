@@ -140,3 +140,19 @@ def test_frame_of_another_host_is_refused(
         }""")
 
     assert asked == []
+
+
+def test_formula_and_its_full_stop_stay_on_one_line(open_page: Callable[..., Page], address: str) -> None:
+    paper = Paper.objects.get(title__startswith="Cortex")
+    paper.abstract = "The rate of convergence is $x+y$."
+    paper.save()
+    page = open_page()
+    page.goto(address)
+    ends = "formula => [formula, formula.lastChild].map(one => {\n"
+    ends += "  const range = document.createRange(); range.selectNodeContents(one); \n"
+    ends += "  return Math.round(range.getBoundingClientRect().bottom); })"
+    formula = page.locator(".formula")
+    for width in range(320, 480, 4):
+        page.set_viewport_size({"width": width, "height": 700})
+        whole, stop = formula.evaluate(ends)
+        assert whole - stop < 10, width

@@ -92,8 +92,8 @@ def assert_harmless(html: str) -> None:
 def test_latex_is_neither_raw_nor_mangled_and_money_is_no_formula() -> None:
     html = block(TRAP)
     assert html == (
-        '<p><math alttext="a₁+b₂"><mrow><msub><mi>a</mi><mn>1</mn></msub><mo>+</mo>'
-        "<msub><mi>b</mi><mn>2</mn></msub></mrow></math>, costs $5 and $6, "
+        '<p><span class="formula"><math alttext="a₁+b₂"><mrow><msub><mi>a</mi><mn>1</mn></msub><mo>+</mo>'
+        "<msub><mi>b</mi><mn>2</mn></msub></mrow></math>,</span> costs $5 and $6, "
         "<em>x</em> y <em>z</em>, Q&amp;A</p>\n"
     )
     assert inline(TRAP) == html.removeprefix("<p>").removesuffix("</p>\n")
