@@ -345,7 +345,7 @@ def _fill_grid(grid: Grid, lines: Iterator[Line], max_rows: int, findings: Findi
             break
         grid.is_cut = grid.is_cut or any(cell.strip() for cell in cells[MAX_COLUMNS:])
         cells = cells[:MAX_COLUMNS]
-        while not (grid.is_text or cells[-1].strip()):
+        while not (grid.is_text or cells[-1]):
             # Workbooks have rows of one length.
             cells.pop()
         grid.lines.append((number, cells))

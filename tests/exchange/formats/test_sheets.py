@@ -22,6 +22,7 @@ from exchange.records import (
     PaperRecord,
     PersonRecord,
     PersonRef,
+    PresentationRecord,
     Program,
 )
 from tests.exchange.outputs import reported
@@ -73,6 +74,14 @@ def problem(content: bytes) -> str:
 @given(programs(full=True))
 def test_workbook_round_trip_is_exact(program: Program) -> None:
     assert back(program) == program
+
+
+@pytest.mark.parametrize("text", [" ", "\n", "\xa0"])
+def test_blank_text_in_the_last_cell_of_a_row_stays(text: str) -> None:
+    talk = PresentationRecord(uid="t", kind="oral", paper="p", recording_url=text)
+    program = Program(papers=(PaperRecord(uid="p", title="T"),), presentations=(talk,))
+
+    assert back(program).presentations[0].recording_url == text
 
 
 def test_every_table_is_a_file_with_fixed_columns() -> None:
