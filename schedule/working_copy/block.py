@@ -70,7 +70,7 @@ def pending_rows(copies: Collection[WorkingCopy]) -> dict[Key, PendingRow]:
 
 
 def follow_merges(rows: dict[Key, PendingRow]) -> None:
-    """Replace people who were merged in the meantime by those who stay. One query, or none."""
+    """Replace merged people by those that they were merged into. One query without merges."""
     pairs = [row.values["person"] for row in rows.values() if "person" in row.values]
     named = {key for pair in pairs for key in pair} - {None}
     while named:
@@ -189,7 +189,7 @@ def edit_working_copy(
 
 @dataclass
 class CollectedChanges:
-    """What a block changed, in working copies and elsewhere."""
+    """The changes of a block, in working copies and elsewhere."""
 
     copies: dict[int, WorkingCopy]
     # Changes of working rows, including fields that are not part of the working copy.
@@ -263,7 +263,7 @@ def _pending_changes(change_set: ChangeSet, copy: WorkingCopy, rows: list[Stored
 
 
 def _collect_changes(written: list[WrittenRows], copies: Collection[WorkingCopy]) -> CollectedChanges:
-    """Sort what was written to the history by whether it changed a working copy."""
+    """Separate the recorded changes of working copies from other changes."""
     taken = CollectedChanges({copy.edition_id: copy for copy in copies})
     # Change sets that were rolled back inside no longer exist.
     here = {
@@ -274,7 +274,7 @@ def _collect_changes(written: list[WrittenRows], copies: Collection[WorkingCopy]
     is_other_gone = any(row.kind == DELETED and not is_working(row.model) for _set, row in rows)
     for change_set, row in rows:
         copy = taken.copies.get(row.edition_key or 0)
-        # Of papers only a change of the status is pending; new and deleted papers are public at once.
+        # Only the status of a paper can be pending; new and deleted papers are public at once.
         fields = [is_working(row.model, name) for name in row.values if row.kind == CHANGED]
         if copy is None or not (is_working(row.model) or any(fields)):
             taken.others.append(row)
@@ -331,7 +331,7 @@ def _restore_unrecorded(rows: Iterable[tuple[type[Model], Columns]]) -> None:
 
 
 def _earlier_states(taken: CollectedChanges, shown: ReplacedRows) -> dict[type[Content], States]:
-    """Return the earlier columns of changed rows, computed ones too."""
+    """Return the earlier columns of changed rows, including computed ones."""
     earlier: dict[type[Content], dict[int, Columns]] = {}
     for _change_set, change, _copy in reversed(taken.mine):
         values = {name: value for name, value in change.before().items() if is_working(change.model, name)}

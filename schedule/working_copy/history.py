@@ -45,7 +45,7 @@ def shown_pairs(row: PendingRow) -> Pairs:
 
 
 def referenced_rows(rows: Iterable[PendingRow]) -> list[tuple[str, int]]:
-    """Return the rows whose labels a list of these needs."""
+    """Return model label and key of the rows whose labels a list of pending rows needs."""
     found = []
     for row in rows:
         for name, pair in shown_pairs(row).items():

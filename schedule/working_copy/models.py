@@ -18,7 +18,7 @@ class WorkingCopyQuerySet(NeverPublicQuerySet["WorkingCopy"]):
 
 
 class WorkingCopy(models.Model):
-    """The working copy of an edition. It is kept when it is closed, to tell who released what."""
+    """The working copy of an edition. A closed one is not deleted, because it records who released what."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("opened_by", "released_by", "planned_by")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("plan", "refusal")
@@ -67,7 +67,7 @@ class PendingChanges(models.Model):
     """One change set of a working copy. `act` is the key of its change set, which was rolled back.
 
     `rows`: dictionaries with `kind`, `model`, `key`, `label`, `values` as {field: [before, after]} and
-    `follows`, the computed columns. Released ones are kept, to tell who changed what.
+    `follows`, the computed columns. Released ones are not deleted, because they record who changed what.
     """
 
     personal_fields: ClassVar[tuple[str, ...]] = ("user_name", "detail", "rows", "released")

@@ -134,7 +134,7 @@ def rows_building_on(
 def add_required(
     rows: dict[Key, PendingRow], chosen: set[Key], targets: Callable[[PendingRow], set[Key]]
 ) -> set[Key]:
-    """Return the chosen rows, with the new rows that they point at."""
+    """Return the keys of the chosen rows, and of the new rows that they reference."""
     found, fresh = {*chosen}, {*chosen}
     while fresh:
         needed = {key for name in fresh for key in targets(rows[name]) if key in rows}

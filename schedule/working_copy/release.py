@@ -53,7 +53,7 @@ NEVER_CONFLICTS = frozenset((bulk.POSITION,))
 
 
 class RefusedError(Exception):
-    """Nothing was released or discarded; `reasons` say why."""
+    """Raised if an action on a working copy is refused; `reasons` are messages."""
 
     def __init__(self, *reasons: str) -> None:
         super().__init__(*reasons)
@@ -64,7 +64,7 @@ class RefusedError(Exception):
 class PendingConflict:
     """A field that was changed in the public program since it was changed in the working copy.
 
-    Without a `field` it is about the whole row: it was deleted, or references a deleted row.
+    Without a `field`, it concerns the whole row, which was deleted or references a deleted row.
     """
 
     row: PendingRow
@@ -80,7 +80,7 @@ class PendingConflict:
 
 @dataclass
 class PublicRows:
-    """The public values of rows with pending changes, as the history holds them."""
+    """The public values of rows with pending changes, in the format of the history."""
 
     values: dict[Key, dict[str, Any]] = field(default_factory=dict)
     # Deleted rows outside of the working copy that pending rows reference.
@@ -159,7 +159,7 @@ def resolve_conflicts(
 
 
 def revert_steps(rows: Mapping[Key, PendingRow], public: PublicRows) -> list[RevertStep]:
-    """Return a step for each row, validated where many rows are written together."""
+    """Return a step for each row; those that are written in bulk are already validated."""
     steps: list[RevertStep] = []
     for row in rows.values():
         model, now = content_model(row.model), public.values.get(row.name)
@@ -414,7 +414,7 @@ def plan_release(
 
 
 def release_due(at: datetime) -> list[WorkingCopy]:
-    """Release the working copies that are due; store the reason if one is refused. One query without any."""
+    """Release the working copies that are due; store the reasons of refusals. One query if none is due."""
     done = []
     for copy in WorkingCopy.objects.open().filter(release_at__lte=at):
         try:

@@ -57,7 +57,7 @@ def computed_columns(model: type[Content]) -> tuple[str, ...]:
 
 
 def read_columns(model: type[Model], keys: Iterable[int]) -> dict[int, Columns]:
-    """Return the columns of the rows that are here. One query for 500 rows."""
+    """Return the columns of those rows that exist, by key. One query for 500 rows."""
     names = [*written_columns(model)]
     found: dict[int, Columns] = {}
     for batch in batched(sorted({*keys}), BATCH_ROWS, strict=False):
@@ -73,7 +73,7 @@ def primary_key(model: type[Model]) -> str:
 
 
 def python_values(model: type[Content], values: Mapping[str, Any]) -> Columns:
-    """Return values of the history by column, as Python has them."""
+    """Convert values of the history to Python values, by column."""
     fields = recorded_fields(model)
     return {
         fields[name].attname: fields[name].to_python(value)
@@ -83,7 +83,7 @@ def python_values(model: type[Content], values: Mapping[str, Any]) -> Columns:
 
 
 def plain_values(model: type[Content], row: Columns) -> dict[str, Any]:
-    """Return the columns of a row as the history holds them."""
+    """Convert the columns of a row to values of the history, by field."""
     fields = recorded_fields(model).items()
     return {name: to_json_value(row[field.attname]) for name, field in fields if field.attname in row}
 
@@ -116,7 +116,7 @@ def targets(row: PendingRow) -> set[Key]:
 
 
 def drop_dangling[M: Model](wanted: dict[type[M], States]) -> None:
-    """Leave rows public as they are that reference deleted rows, such as a deleted paper."""
+    """Drop the states that require a missing row, such as a deleted paper; clear optional references."""
     for model, states in wanted.items():
         for field in model._meta.concrete_fields:
             target = field.related_model
@@ -145,7 +145,7 @@ def _missing_keys[M: Model](target: type[Model], asked: set[Any], wanted: dict[t
 
 
 def write_states(model: type[Model], now: Mapping[int, Columns], wanted: States) -> None:
-    """Write the wanted states; `now` holds the current ones. A few statements, however many rows."""
+    """Write the wanted states; `now` are the current ones. A few statements for any number of rows."""
     going = [key for key, row in wanted.items() if row is None and key in now]
     coming = [row for key, row in wanted.items() if row is not None and key not in now]
     changing: dict[tuple[str, ...], list[Columns]] = {}
@@ -211,7 +211,7 @@ def delete(model: type[Model], keys: Iterable[int]) -> None:
 
 
 def reserve_keys(rows: Iterable[PendingRow], change_sets: Iterable[int] = ()) -> None:
-    """Keep the keys of rolled back rows from being used again: SQLite rolls its sequence back too."""
+    """Prevent the keys of rolled back rows from being reused: SQLite rolls its sequence back too."""
     highest: dict[str, int] = {}
     for row in rows:
         if row.kind == CREATED:
@@ -234,7 +234,7 @@ def _reserve_in_sqlite(highest: Mapping[str, int]) -> None:
 
 
 def _reserve_in_sequences(highest: Mapping[str, int]) -> None:
-    """Advance sequences: a restored database counts from the rows that it holds."""
+    """Advance sequences: in a restored database they continue from the stored rows."""
     with connection.cursor() as cursor:
         for table, key in highest.items():
             sequence = f"pg_get_serial_sequence('{table}', 'id')"
