@@ -1,7 +1,7 @@
 """Clashes in the timetable: warnings for chairs that never block a change.
 
-`findings` (the program as the rules see it, and what a clash is) and `rules` are pure. The caller decides how
-a clash is shown and which addresses its rows have.
+`findings` (data classes of the program and of clashes) and `rules` are pure. The caller decides how a clash
+is shown, and which addresses its rows have.
 """
 
 from collections import defaultdict
@@ -58,7 +58,7 @@ REQUIRED_ROLES = ("speaker", "moderator", "chair", "panelist")
 ROOM_FIELDS = ("pk", "slug", "name", "capacity", "virtual")
 PERSON_FIELDS = ("person", "person__uid", "person__name")
 
-# The people of what has them: of sessions, presentations and papers, by key.
+# Keys of people, by the key of their session, presentation or paper.
 type PeopleByOwner = Mapping[int | None, set[int]]
 # Editions whose clashes are cached; a working copy counts as one.
 CACHED_EDITIONS = 4
@@ -66,10 +66,10 @@ NO_EDIT = PlannedEdit()
 
 
 class StoredProgram:
-    """An edition's rows, drafts included, without canceled ones. Five queries, however many rows.
+    """An edition's rows, including drafts, without canceled ones. Five queries for any number of rows.
 
-    With `near`, it holds only those presentations that planned ones may clash with: what is in their
-    sessions, and what their people present.
+    With `near`, it contains only the presentations that planned ones may clash with: those in their
+    sessions, and those of their people.
     """
 
     def __init__(self, edition: Edition, near: PlannedEdit | None = None) -> None:
@@ -81,7 +81,7 @@ class StoredProgram:
         presenting = Authorship.objects.filter(paper__edition=edition, presenting=True)
         talks = Presentation.objects.filter(edition=edition).taking_place()
         if near is not None:
-            # Without the edition, SQLite finds them by paper and person: with it, it takes seconds.
+            # Do not filter by edition: SQLite would take seconds instead of searching by paper and person.
             presenting = Authorship.objects.filter(presenting=True)
             found = near_talks(near, talks, presenting)
             papers = {*filter(None, found.values()), *(row["paper"] for row in near.new_talks)}
@@ -101,14 +101,14 @@ class StoredProgram:
         self.away = [*self._away(edition)]
 
     def _label(self, applies_to: str, kind: str, name: str) -> str:
-        """Return a kind in words; thousands of rows have a few kinds."""
+        """Return the label of a kind, cached because thousands of rows share a few kinds."""
         key = applies_to, kind, name
         if key not in self.labels:
             self.labels[key] = kind_label(*key)
         return self.labels[key]
 
     def _people(self, **rows: QuerySet[Any]) -> list[PeopleByOwner]:
-        """Return the people of each kind of rows by what has them, such as a session. One query."""
+        """Return the people for each queryset, by the key of their owner, such as a session. One query."""
         found: dict[str, dict[int | None, set[int]]] = {owner: defaultdict(set) for owner in rows}
         first, *others = (
             people.order_by().values_list(Value(owner, CharField()), owner, *PERSON_FIELDS)
@@ -120,17 +120,17 @@ class StoredProgram:
         return [*found.values()]
 
     def _away(self, edition: Edition) -> Iterator[Away]:
-        # A merged person counts as the one who stays.
+        # Use the person that a merged one was merged into.
         someone = Coalesce("person__merged_into", "person")
         rows = Unavailability.objects.filter(edition=edition).order_by("start", "pk")
         for person, room, start, end in rows.values_list(someone, "room", "start", "end"):
-            # A person without a part in the program, and a room that was just deleted, can't clash.
+            # Skip people without a role in the program, and rooms that were deleted.
             subject = self.names.get(person) or (self.rooms[room].subject if room in self.rooms else None)
             if subject:
                 yield Away(subject, start, end)
 
     def with_edit(self, edit: PlannedEdit = NO_EDIT) -> ClashProgram:
-        """Return what takes place once this edit is applied."""
+        """Return the program with this edit applied."""
         sessions: dict[int | None, ClashEvent] = {}
         for row in apply_edit(self.sessions, edit.sessions):
             sessions[row["pk"]] = self._session(row, sessions.get(row["parent"]))
@@ -160,7 +160,7 @@ class StoredProgram:
         )
 
     def _talk(self, row: TalkColumns, session: ClashEvent | None) -> ClashEvent | None:
-        """Return a presentation as the rules see it; `None` without a time."""
+        """Return a presentation as an event; `None` without a time."""
         pk, paper, start, end = row["pk"], row["paper"], row["start"], row["end"]
         begins = start or (session.start if session else None)
         if begins is None:
@@ -185,7 +185,7 @@ def near_talks(
     edit: PlannedEdit, talks: QuerySet[Presentation], presenting: QuerySet[Authorship]
 ) -> dict[int, int | None]:
     """Return the presentations that planned ones may clash with, and their papers. Eight queries."""
-    # Each condition is a query of its own: join by OR they take seconds.
+    # Use a query for each condition: joined by OR, they take seconds.
     rows = talks.order_by().values_list("pk", "paper")
     found: dict[int, int | None] = {**dict(rows.filter(pk__in=list(edit.talks)))}
     papers = {*filter(None, found.values()), *(row["paper"] for row in edit.new_talks)}
@@ -214,7 +214,7 @@ def apply_edit[Columns: (SessionColumns, TalkColumns)](
 
 @dataclass(frozen=True, slots=True)
 class EditionClashes:
-    """All clashes of an edition as it is stored, by time, and the rows in which they were found."""
+    """All clashes of the stored program of an edition, by time, and its rows."""
 
     stored: StoredProgram
     all: list[Clash]
@@ -222,7 +222,7 @@ class EditionClashes:
     session_of: dict[int, int]
 
     def about(self, rows: Iterable[Session | Presentation | Room]) -> list[Clash]:
-        """Return those that concern any of these rows, or what is in them."""
+        """Return the clashes that concern any of these rows, or presentations in these sessions."""
         keys = {(str(row._meta.model_name), row.pk) for row in rows}
         sessions = {pk for model, pk in keys if model == "session"}
         keys |= {("presentation", talk) for talk, pk in self.session_of.items() if pk in sessions}
@@ -230,9 +230,9 @@ class EditionClashes:
 
 
 def find_clashes(edition: Edition) -> EditionClashes:
-    """Return the clashes of an edition, drafts included. Five queries, however many rows.
+    """Return the clashes of an edition, including drafts. Five queries for any number of rows.
 
-    Canceled rows and withdrawn papers do not clash. Of a paper's authors those marked as presenting count.
+    Canceled rows and withdrawn papers do not clash. Only authors who are marked as presenting are considered.
     Each clash names its rows as `subjects` (model, key, uid, name); the caller gives them addresses.
     """
     stored = StoredProgram(edition)
@@ -262,14 +262,14 @@ def _session_of(program: ClashProgram) -> dict[int, int]:
 
 
 def find_clashes_about(rows: Iterable[Session | Presentation | Room]) -> list[Clash]:
-    """Return the clashes that concern any of these rows of one edition, or what is in them. Five queries."""
+    """Return the clashes that concern these rows of one edition, or presentations in them. Five queries."""
     given = list(rows)
     return find_clashes(given[0].edition).about(given) if given else []
 
 
 @dataclass(frozen=True, slots=True)
 class ClashDifference:
-    """How an edit changes the clashes of an edition: all that there would be, new ones, solved ones."""
+    """The effect of an edit on the clashes of an edition: all clashes after it, new ones and solved ones."""
 
     all: list[Clash]
     new: list[Clash]
@@ -278,7 +278,7 @@ class ClashDifference:
     session_of: dict[int, int]
 
     def sessions(self, clash: Clash) -> set[int]:
-        """Return the keys of the sessions that a clash concerns, itself or through what is in them."""
+        """Return the keys of the sessions that a clash concerns, directly or through their presentations."""
         own = {subject.pk for subject in clash.subjects if subject.model == "session"}
         talks = (subject.pk for subject in clash.subjects if subject.model == "presentation")
         return own | {self.session_of[pk] for pk in talks if pk in self.session_of}
@@ -311,5 +311,5 @@ def new_and_solved(before: list[Clash], after: list[Clash]) -> tuple[list[Clash]
 
 
 def signature(clash: Clash) -> tuple[ClashKind, frozenset[tuple[str, int]]]:
-    """Return what identifies a clash before and after an edit: its kind and its rows."""
+    """Return the identity of a clash, which an edit does not change: its kind and its rows."""
     return clash.kind, frozenset(subject.key for subject in clash.subjects)

@@ -1,4 +1,4 @@
-"""The program as the rules see it, and what a clash is: kind, sentence, rows. Pure."""
+"""Data classes of the clash rules: the program, and clashes with their kind, sentence and rows. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,9 +15,9 @@ import markup
 from content import times
 from schedule.timetable import instant
 
-# Kinds of presentations that are up for their whole session, beside others.
+# Kinds of presentations that are shown during their whole session, at the same time as others.
 POSTER_KINDS = ("poster", "demo")
-# Kinds of sessions that may share a room: coffee is served beside the posters.
+# Kinds of sessions that may share a room with others: coffee is served next to the posters.
 SIDE_KINDS = ("break", "meal", "registration", "social")
 
 
@@ -71,7 +71,7 @@ class ClashEvent:
 
     @property
     def is_poster(self) -> bool:
-        """Whether it is a poster or a demo, or anything else in a poster session."""
+        """Return whether it is a poster or a demo, or anything else in a poster session."""
         in_poster_session = self.session is not None and self.session.kind == "poster"
         return not self.is_session and (self.kind in POSTER_KINDS or in_poster_session)
 
@@ -81,7 +81,7 @@ class ClashEvent:
 
     @property
     def within(self) -> frozenset[str]:
-        """Keys of it and of what it is part of. A talk without a time of its own counts as its session."""
+        """The keys of it and its sessions. A talk without its own time only has those of its sessions."""
         session = self if self.is_session else self.session
         wholes = [session.subject.pk, session.parent and session.parent.subject.pk] if session else []
         keys = {f"s{key}" for key in wholes if key}
@@ -90,7 +90,7 @@ class ClashEvent:
 
 
 class SessionColumns(TypedDict):
-    """What a clash search reads of a session."""
+    """The columns of a session that a clash search reads."""
 
     pk: int
     uid: str
@@ -105,7 +105,7 @@ class SessionColumns(TypedDict):
 
 
 class TalkColumns(TypedDict):
-    """What a clash search reads of a presentation."""
+    """The columns of a presentation that a clash search reads."""
 
     pk: int
     uid: str
@@ -128,7 +128,7 @@ NEW_TALK_SIGN = -1
 
 @dataclass(frozen=True, slots=True)
 class PlannedEdit:
-    """Fields that are going to change, by the key of their row, such as a session's start."""
+    """The planned values of fields, such as a session's start, by the key of their row."""
 
     sessions: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
     talks: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
@@ -179,7 +179,7 @@ class ClashProgram:
 
 
 def close_open_ends(talks: Iterable[ClashEvent], open_ended: set[int]) -> list[ClashEvent]:
-    """Return the talks of one session; one without an end lasts until the next begins, or to the session's.
+    """Return the talks of one session. One without an end lasts until the next begins, or the session ends.
 
     `open_ended` are the keys of the presentations that have a start of their own and no end.
     """
@@ -194,7 +194,7 @@ def close_open_ends(talks: Iterable[ClashEvent], open_ended: set[int]) -> list[C
     ]
 
 
-# A sentence lists so many names, and says how many more there are.
+# The maximum number of names in a sentence, which counts the others.
 MAX_NAMES = 5
 
 
@@ -213,7 +213,7 @@ class ClashKind(TextChoices):
 
 
 class Severity(TextChoices):
-    """Whether a clash makes the program impossible, or may be intended."""
+    """The severity of a clash: impossible to carry out, or perhaps intended."""
 
     SERIOUS = "serious", _("Serious")
     LIGHT = "light", _("Worth a look")

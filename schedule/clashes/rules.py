@@ -1,7 +1,7 @@
 """The rules: each takes a program and yields its clashes. Pure.
 
-Every rule sorts or groups; none compares all rows with all. Of thousands of rows at one moment each is
-reported with a few others.
+Every rule sorts or groups; none compares all pairs of rows. If thousands of rows overlap, each is reported
+with a few others.
 """
 
 from collections import defaultdict
@@ -45,7 +45,7 @@ def apply_rules(program: ClashProgram) -> list[Clash]:
 
 
 def people_in_two_places(program: ClashProgram) -> Iterator[Clash]:
-    """Find who has to be in two places. Two people in the same two places are one clash."""
+    """Find people who must be in two places at once. People with the same two places share a clash."""
     by_person: dict[int, list[ClashEvent]] = defaultdict(list)
     for event in program.events:
         for person in event.people:
@@ -71,7 +71,7 @@ def presence_clash(
 
 
 def posters_during_their_talk(program: ClashProgram) -> Iterator[Clash]:
-    """Find papers whose poster is up while they are presented, where no presenter is marked."""
+    """Find papers whose poster is shown while they are presented, if no presenter is marked."""
     by_paper: dict[int, list[ClashEvent]] = defaultdict(list)
     for talk in program.talks:
         if talk.paper and not talk.people:
@@ -101,7 +101,7 @@ def double_booked_rooms(program: ClashProgram) -> Iterator[Clash]:
 
 
 def talks_in_other_rooms(talks: Iterable[ClashEvent]) -> list[ClashEvent]:
-    """Return the presentations in another room than their session; one stands for all posters of a hall."""
+    """Return the presentations in another room than their session, one for all posters of a session there."""
     rows: dict[object, ClashEvent] = {}
     for talk in talks:
         if talk.room and not (talk.session and talk.session.room == talk.room):
@@ -133,7 +133,7 @@ def sessions_outside_parent(program: ClashProgram) -> Iterator[Clash]:
 
 
 def talks_outside_session(program: ClashProgram) -> Iterator[Clash]:
-    """Find presentations that do not begin in their session, but not those that only end after it."""
+    """Find presentations that do not begin in their session, without those that only end after it."""
     for session, rows in program.by_session:
         yield from (
             outside_clash(program, ClashKind.OUTSIDE_SESSION, talk, session)
@@ -156,7 +156,7 @@ def is_inside(part: ClashEvent, whole: ClashEvent) -> bool:
 
 
 def outlasts(talk: ClashEvent, session: ClashEvent) -> bool:
-    """Whether a talk begins in its session and ends after it."""
+    """Return whether a talk begins in its session and ends after it."""
     begins_inside = instant(session.start) <= instant(talk.start) < instant(session.end)
     return begins_inside and instant(talk.end) > instant(session.end)
 
@@ -240,7 +240,7 @@ def unavailable(program: ClashProgram) -> Iterator[Clash]:
 def unavailable_clashes(
     program: ClashProgram, kind: ClashKind, event: ClashEvent, spans: Iterable[Away]
 ) -> Iterator[Clash]:
-    """Yield one clash if a person or room is away during an event, however often they are."""
+    """Yield one clash if a person or room is unavailable during an event, in one span or several."""
     met = [span for span in spans if overlaps(event, span)]
     if not met:
         return
@@ -255,6 +255,6 @@ def unavailable_clashes(
 
 
 def peak(posters: Iterable[ClashEvent]) -> int:
-    """Return the largest number of boards in use at once. Posters that only touch follow each other."""
+    """Return the largest number of boards in use at once. A board is free from the end of its poster."""
     moments = sorted(chain.from_iterable(((instant(p.start), 1), (instant(p.end), -1)) for p in posters))
     return max(accumulate(step for _moment, step in moments), default=0)
