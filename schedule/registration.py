@@ -1,7 +1,7 @@
 """Registers the schedule with lower packages: roles, menu sections, releases, speakers, search words.
 
-A session chair reaches the sessions that the account's person leads, and their contents; a track chair those
-in which papers of the chosen topics and tracks are presented.
+A session chair may access the sessions that the account's person leads, and their contents. A track chair may
+access those in which papers of the chosen topics and tracks are presented.
 """
 
 from collections.abc import Iterable, Iterator
@@ -53,7 +53,7 @@ LEADING_ROLES = ("chair", "moderator", "organizer")
 
 def led_sessions(user: "User") -> Any:
     """Return the keys of the sessions that an account's person leads, with their parts."""
-    # A merged person counts as the one who stays.
+    # Use the person that a merged one was merged into.
     one = Coalesce("person__merged_into", "person")
     persons = PersonAccount.objects.filter(user=user.pk).values(one=one)
     led = (
@@ -65,13 +65,13 @@ def led_sessions(user: "User") -> Any:
 
 
 def their_papers(user: "User") -> Any:
-    """Return the keys of the papers that are presented there."""
+    """Return the keys of the papers that are presented in the user's sessions."""
     shown = Presentation._base_manager.filter(session__in=led_sessions(user), paper__isnull=False)
     return shown.order_by().values("paper")
 
 
 def people_there(user: "User") -> Q:
-    """The people who take part in the user's sessions."""
+    """Return the condition for people who take part in the user's sessions."""
     roles = SessionRole._base_manager.filter(session__in=led_sessions(user))
     speakers = Speaker._base_manager.filter(presentation__session__in=led_sessions(user))
     authors = Authorship._base_manager.filter(paper__in=their_papers(user))
@@ -80,7 +80,7 @@ def people_there(user: "User") -> Q:
 
 
 def reachable_kinds(access: Access, action: str) -> Q:
-    """Kinds of conferences in which the user has a role; to change one, one must reach all its editions."""
+    """Return the condition for kinds: any edition of the conference to view, all of them to change."""
     keys = access.editions(action, SessionKind)
     found = Q(conference__in=Edition.objects.filter(pk__in=keys).order_by().values("conference"))
     if action == "view":
@@ -117,7 +117,7 @@ grant([Speaker], ALL, ALL, ALL, VIEW, VIEW)
 grant([Session], ALL, ALL, ALL, CHANGE, VIEW, track_chair=VIEW)
 grant([Presentation], ALL, ALL, ALL, CHANGE, VIEW, track_chair=CHANGE)
 grant([Release], ALL, ALL, VIEW, NONE, VIEW)
-# They hold e-mail addresses and private notes.
+# These contain e-mail addresses and private notes.
 grant([ProgramInvitation, Unavailability], ALL, ALL, ALL, NONE, NONE, private_viewer=VIEW)
 restrict(Role.SESSION_CHAIR, Session, ["abstract", "stream_url", "chat_url", "recording_url"])
 for role in (Role.SESSION_CHAIR, Role.TRACK_CHAIR):
@@ -138,7 +138,7 @@ DATED_MODELS.append(Release)
 
 @contextmanager
 def working_preview(request: HttpRequest, edition: Edition) -> Iterator[None]:
-    """Let a preview of an edition show its working copy."""
+    """Show the working copy in a preview of an edition."""
     copies = open_copies([edition.pk])
     vars(request)["working_copy"] = next(iter(copies), None)
     with show_working_copy(copies):
@@ -158,7 +158,7 @@ PROGRAM_WORDS.append(program_words)
 
 
 def recording_rows(edition: int, at: datetime) -> Iterable[QuerySet[Model]]:
-    """Yield what was recorded. Each part is looked up by itself: PostgreSQL would collect all videos."""
+    """Yield querysets of recorded rows. A single one would make PostgreSQL collect all videos."""
     presentations = Presentation.objects.published(at).filter(edition=edition)
     yield presentations.exclude(recording_url="")
     yield presentations.filter(presentations.has_video(at))

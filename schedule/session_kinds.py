@@ -1,7 +1,7 @@
 """Kinds of sessions and presentations: the built-in ones, and those that a conference adds as rows.
 
-A session or presentation holds the slug of its kind, and copies of the columns that its pages need, so that
-no row is fetched with it. Code that depends on a kind reads `counts_as`, which is always a built-in one.
+A session or presentation has the slug of its kind, and copies of the columns that its pages need, so that
+pages need no join. Code that depends on a kind reads `counts_as`, which is always a built-in one.
 """
 
 from collections.abc import Iterable
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 MAX_SLUG_CHARS, MAX_NAME_CHARS = 40, 60
 KIND_COPIES = ("counts_as", "kind_name")
-# An error names this many rows that use a kind.
+# The maximum number of rows that an error names as using a kind.
 MAX_NAMED_ROWS = 5
 
-# Which model a kind is for, and its slug.
+# The model that a kind is for, and the kind's slug.
 type KindKey = tuple[str, str]
 
 
@@ -61,7 +61,7 @@ class BuiltInPresentationKind(models.TextChoices):
 
 
 class AppliesTo(models.TextChoices):
-    """What a kind is one of; the values are names of models."""
+    """The model that a kind applies to; the values are names of models."""
 
     SESSION = "session", _("Sessions")
     PRESENTATION = "presentation", _("Presentations")
@@ -71,7 +71,7 @@ BUILT_IN: dict[str, type[models.TextChoices]] = {
     AppliesTo.SESSION: BuiltInSessionKind,
     AppliesTo.PRESENTATION: BuiltInPresentationKind,
 }
-# What a kind counts as where nothing better is known.
+# The defaults of `counts_as`.
 FALLBACK: dict[str, str] = {AppliesTo.SESSION: "other", AppliesTo.PRESENTATION: "talk"}
 
 
@@ -81,16 +81,16 @@ def built_in_kinds(applies_to: str) -> frozenset[str]:
 
 
 def kind_label(applies_to: str, slug: str, name: str) -> str:
-    """Return a kind in words; `name` is that of a kind of the conference's own, else empty.
+    """Return the label of a kind; `name` is that of the conference's own kind, else empty.
 
-    Files may spell names in lower case; they stay so for other files.
+    Names from imported files may be in lower case; only their label is capitalized.
     """
     return f"{name[:1].upper()}{name[1:]}" or str(dict(BUILT_IN[applies_to].choices).get(slug, slug))
 
 
 class SessionKindQuerySet(ContentQuerySet[Any]):
     def published(self, at: datetime | None = None) -> Self:
-        """Those of conferences that are public."""
+        """Return the kinds of public conferences."""
         return self.filter(conference__in=self.published_related("conference", at))
 
     def delete(self) -> tuple[int, dict[str, int]]:
@@ -102,12 +102,12 @@ class SessionKindQuerySet(ContentQuerySet[Any]):
 class SessionKind(Ordered, Content):
     """A kind of sessions or presentations that the chairs of a conference added.
 
-    One with the slug of a built-in kind gives that kind another color, and nothing else.
+    One with the slug of a built-in kind only changes the color of that kind.
     """
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     edition_lookup: ClassVar[str] = ""
-    # Reverting an import keeps it: other rows may use this kind by now.
+    # Do not delete it when an import is reverted: other rows may already use this kind.
     is_container: ClassVar[bool] = True
     siblings_of: ClassVar[str] = "conference"
 
@@ -163,16 +163,16 @@ class SessionKind(Ordered, Content):
 
     @property
     def recolors(self) -> bool:
-        """Whether it is the color of a built-in kind."""
+        """Return whether it only changes the color of a built-in kind."""
         return self.slug in built_in_kinds(self.applies_to)
 
     @property
     def copies(self) -> dict[str, str]:
-        """What sessions and presentations of this kind hold of it."""
+        """The columns that sessions and presentations copy from their kind."""
         return {"counts_as": self.counts_as, "kind_name": self.name}
 
     def used_by(self) -> "models.QuerySet[HasKind]":
-        """Return what is of this kind; nothing for a built-in one, which is there without this row."""
+        """Return the rows of this kind; none if it only recolors a built-in one, which they do not need."""
         model: Any = apps.get_model("schedule", self.applies_to)
         if self.recolors:
             return cast("models.QuerySet[HasKind]", model.objects.none())
@@ -180,7 +180,7 @@ class SessionKind(Ordered, Content):
         return cast("models.QuerySet[HasKind]", rows.select_related("edition"))
 
     def used_by_some(self) -> "list[HasKind]":
-        """Return the first of them, and one more than are named."""
+        """Return the first rows of this kind: one more than are named."""
         return list(self.used_by()[: MAX_NAMED_ROWS + 1])
 
     def clean(self) -> None:
@@ -205,7 +205,7 @@ class SessionKind(Ordered, Content):
         return super().delete(*args, **kwargs)
 
     def refuse_if_used(self) -> None:
-        """Raise `ProtectedError` with the rows of this kind, if there are some."""
+        """Raise `ProtectedError` with the rows of this kind, if there are any."""
         rows = self.used_by_some()
         if rows:
             named = "; ".join(f"{row} ({row.edition})" for row in rows[:MAX_NAMED_ROWS])
@@ -227,7 +227,7 @@ def own_kinds(edition: Edition | None) -> dict[KindKey, SessionKind]:
 
 
 def kind_choices(applies_to: str, own: Iterable[SessionKind]) -> "list[tuple[str, _StrOrPromise]]":
-    """Return the built-in kinds and these own ones, slug and label."""
+    """Return slug and label of the built-in kinds and of these own ones."""
     return [
         *BUILT_IN[applies_to].choices,
         *((kind.slug, kind.name) for kind in own if kind.applies_to == applies_to and not kind.recolors),
@@ -247,7 +247,7 @@ class KindField(models.CharField[str, str]):
 
 
 class HasKind(models.Model):
-    """A row with a kind, and the copies of what its pages need of it."""
+    """Abstract model of rows with a kind, and with copies of the kind's columns."""
 
     applies_to: ClassVar[str]
     Kind: ClassVar[type[models.TextChoices]]
@@ -261,16 +261,16 @@ class HasKind(models.Model):
         abstract = True
 
     def kind_words(self) -> str:
-        """Return the kind in words. Django's own `get_kind_display()` knows built-in kinds alone."""
+        """Return the label of the kind; Django's own `get_kind_display()` supports built-in kinds only."""
         return kind_label(self.applies_to, self.kind, self.kind_name)
 
     def own_kinds(self) -> dict[str, SessionKind]:
-        """Return the kinds of the conference's own by slug."""
+        """Return the conference's own kinds by slug."""
         found = own_kinds(getattr(self, "edition", None))
         return {slug: kind for (applies_to, slug), kind in found.items() if applies_to == self.applies_to}
 
     def kind_copies(self, slug: str) -> dict[str, str]:
-        """Return what the row would hold of a kind. No query for a built-in one."""
+        """Return the columns that the row would copy from a kind. No query for a built-in one."""
         is_built_in = slug in built_in_kinds(self.applies_to)
         own = None if is_built_in else self.own_kinds().get(slug)
         counts_as = slug if is_built_in else FALLBACK[self.applies_to]

@@ -83,7 +83,7 @@ def describe_move(row: "Content", news: Values) -> str:
 
 
 def last_positions(session: Session | None) -> dict[int, int]:
-    """Return the last position in a session, or without one, by edition."""
+    """Return the last position in a session, or of presentations without a session, by edition."""
     stood = Presentation.objects.filter(session=session).order_by()
     return dict(stood.values_list("edition").annotate(last=Max("position")))
 
@@ -163,7 +163,7 @@ def plan_presentation(
         news: Values = {"session": session}
         return apply_and_validate(waits, news) or BulkChange(paper, "", news)
     if paper.edition_id == session.edition_id:
-        # The kinds of a conference are read once for each edition, not for each row.
+        # Share the edition, so that the conference's kinds are read once, not for each row.
         paper.edition = session.edition
     made = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
     if not access.may("add", Presentation, made):

@@ -101,7 +101,7 @@ def exclude_invited(
 
 @admin.action(permissions=["change"], description=_("Prepare invitations for the people in them"))
 def ask_people(model_admin: ScopedAdmin[Any], request: HttpRequest, rows: QuerySet[Any]) -> HttpResponse:
-    """Redirect to the page that prepares them; it works outside working copies, as mails cannot wait."""
+    """Redirect to the page that prepares invitations, which is outside working copies: mails cannot wait."""
     return redirect(prepare_page_address(model_admin.model, rows.values_list("pk", flat=True)[:MAX_ROWS]))
 
 
@@ -164,7 +164,7 @@ def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation
 
 
 def declined_parts(edition: Edition) -> str:
-    """Name the parts that somebody declined, for the line of the desk."""
+    """Return the names of declined parts for the line of the desk."""
     rows = ProgramInvitation.objects.filter(edition=edition).to_replace().with_place()[: MAX_NAMED + 1]
     named = [row.part for row in rows]
     more = "…" if len(named) > MAX_NAMED else ""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class KindFilter(admin.SimpleListFilter):
-    """People or rooms."""
+    """Filters by people or rooms."""
 
     title = _("who or what")
     parameter_name = "of"

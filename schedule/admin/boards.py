@@ -44,7 +44,7 @@ class Order(TextChoices):
 
 
 class BoardsForm(forms.Form):
-    """The available boards, row by row, and how posters are assigned to them."""
+    """Form of the available boards, row by row, and of the assignment of posters to them."""
 
     boards = forms.CharField(
         label=_("Boards in walking order"),
@@ -105,7 +105,7 @@ class BoardAssignment(PlannedRows[PosterRow]):
         *,
         new_rows: bool = False,
     ) -> None:
-        """Assign boards; fixed posters keep theirs. Raises `ValidationError`."""
+        """Assign boards to posters that are not fixed. Raises `ValidationError` if there are too few."""
         posters = [
             Poster(
                 row.pk,
@@ -140,7 +140,7 @@ def sort_key_for(order: str, topics: Mapping[int, int]) -> Callable[[PosterRow],
 
 
 def set_presenters(rows: Iterable[PosterRow]) -> None:
-    """Set the presenters: authors marked as presenting, else the first; without a paper the speakers."""
+    """Set the presenters: authors marked as presenting, else the first author, or a talk's speakers."""
     by_paper: dict[int, list[tuple[bool, int]]] = {}
     papers = {row.talk.paper_id for row in rows if row.talk.paper_id}
     authors = Authorship.objects.filter(paper__in=papers).order_by("paper", "position")

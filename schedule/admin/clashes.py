@@ -36,7 +36,7 @@ MAX_LISTED_CLASHES = 3
 
 
 def clash_context(clash: Clash) -> dict[str, object]:
-    """Return a clash as templates show it: its sentence with a link to each row that it names."""
+    """Return the template context of a clash: its sentence with a link to each row that it names."""
     facts = {name: render_fact(fact) for name, fact in clash.facts.items()}
     return {"clash": clash, "message": mark_safe(escape(clash.sentence) % facts)}
 
@@ -45,7 +45,7 @@ def render_fact(fact: object) -> str:
     if isinstance(fact, NameList):
         return fact.join(render_fact)
     if isinstance(fact, ClashSubject):
-        # A presentation that is only planned has no form, but its paper has.
+        # A planned presentation has no form: link to its paper, whose key is the negated one.
         place, key = FORM_NAMES[fact.model], fact.pk
         address = reverse(f"admin:{place if key > 0 else 'papers_paper'}_change", args=[abs(key)])
         return format_html('<a href="{}">{}</a>', address, fact)

@@ -70,7 +70,7 @@ def may_all_fields(
 
 
 def require_full_view(request: HttpRequest, edition: Edition | None) -> None:
-    """Refuse users who see only some sessions of an edition, as clashes and plans show all."""
+    """Raise `PermissionDenied` unless the user may see all sessions: clashes and plans show them."""
     if not access_for(request).may_all_rows("view", Session, edition):
         raise PermissionDenied
 
@@ -160,7 +160,7 @@ def session_tools(session: Session) -> list[dict[str, Any]]:
 def difference_row(
     sent: QueryDict, name: str, what: str, whose: object, theirs: str, mine: str
 ) -> dict[str, object]:
-    """Return one conflict, as the page of two versions shows it."""
+    """Return a conflict in the form of the page that compares two versions."""
     sides = {"field": what, "row": f"“{whose}”", THEIRS: theirs, MINE: mine}
     name = f"{CHOICE}{name}"
     return {"name": name, "is_conflict": True, "chosen": sent.get(name, ""), **sides}
@@ -194,7 +194,7 @@ def plan_clash_context(
 class PlanPage[S: Edition | Session](ABC):
     """One request to a page that plans rows of an edition or a session and saves them together."""
 
-    # In the names of the template and the URL.
+    # Part of the names of the template and the URL.
     name: ClassVar[str]
     title: ClassVar["StrPromise"]
     # The message if nothing has changed.
@@ -232,7 +232,7 @@ class PlanPage[S: Edition | Session](ABC):
         return True
 
     def differences(self) -> list[dict[str, object]]:
-        """Return the conflicts, as the page of two versions shows them."""
+        """Return the conflicts in the form of the page that compares two versions."""
         return []
 
     @abstractmethod

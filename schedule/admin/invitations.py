@@ -175,7 +175,7 @@ class ProgramInvitationAdmin(EditionRowAdmin[ProgramInvitation]):
         return rows.with_place().with_presence()
 
     def get_readonly_fields(self, request: HttpRequest, obj: ProgramInvitation | None = None) -> list[str]:
-        """Fix person and part once the invitation is sent, as the letter names them."""
+        """Make person and part read-only once the invitation is sent, because the letter names them."""
         is_asked = obj is not None and obj.state != State.NOT_SENT
         fixed = ["person", "role", "session", "presentation"] if is_asked else []
         return [*super().get_readonly_fields(request, obj), *self.state_fields, *fixed]

@@ -86,7 +86,7 @@ class KindChoices[M: models.Model = Any](Fields[M]):
         return [*super().get_readonly_fields(request, obj), "shown_kind"]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Show the kind as text to users who may not change it: Django only knows built-in kinds."""
+        """Show the kind as text to users who may not change it, because Django only labels built-in kinds."""
         sets, access = super().get_fieldsets(request, obj), access_for(request)
         fields = access.fields(self.model, obj)
         if not isinstance(obj, HasKind) or (fields is None and access.may("change", self.model, obj)):
@@ -168,7 +168,7 @@ class SetKind(SetField):
     def plan(
         self, model_admin: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]
     ) -> BulkPlan:
-        # The kinds of a conference are read once for each edition, not for each row.
+        # Share editions between rows, so that kinds are read once for each edition.
         editions: dict[int, Any] = {}
         for row in rows:
             row.edition = editions.setdefault(row.edition_id, row.edition)

@@ -38,7 +38,7 @@ INPUT_FORMAT = "%Y-%m-%dT%H:%M"
 
 
 def moment_field(label: Any, *, required: bool = False) -> forms.DateTimeField:
-    """Return a field for a moment in the edition's zone, as a browser's own input sends it."""
+    """Return a field for a moment in the edition's zone, in the format of a browser's input."""
     widget = forms.DateTimeInput(attrs={"type": "datetime-local"}, format=INPUT_FORMAT)
     return forms.DateTimeField(label=label, required=required, widget=widget, input_formats=[INPUT_FORMAT])
 
@@ -195,7 +195,7 @@ def preview(notice: NoticeForm) -> dict[str, str]:
 
 
 def new_clashes(change: AnnouncedChange) -> list[dict[str, object]]:
-    """Return the clashes that the change would make."""
+    """Return the clashes that the change would cause."""
     planned = change.planned_edit()
     if not (planned.sessions or planned.talks):
         return []

@@ -59,7 +59,7 @@ from schedule.models import Presentation, Release, Room, Session, SessionRole, S
 # Initial values of a new session.
 DEFAULT_START, DEFAULT_LENGTH = time(9), timedelta(minutes=90)
 
-# A form with more presentations opens too slowly: with 750 it took three seconds.
+# A form with more presentations is too slow: with 750 it took three seconds.
 MAX_INLINE_ROWS = 100
 # A submitted form has this field if it contained the presentations.
 SENT_FIELD = "presentations-TOTAL_FORMS"
@@ -128,7 +128,7 @@ class RoleInline(OrderedInline):
 
 
 class LastInNewSession(BaseModelForm[Presentation]):
-    """A presentation moved to another session goes to its end, unless a position is entered."""
+    """Form that puts a presentation moved to another session at its end, unless a position is entered."""
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc]
@@ -137,7 +137,7 @@ class LastInNewSession(BaseModelForm[Presentation]):
 
 
 class PresentationForm(LastInNewSession, PartForm):
-    """A presentation among others."""
+    """Form of a presentation in an inline."""
 
 
 class PresentationInline(KindChoices, OrderedInline):
@@ -283,7 +283,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
 
     @admin.display(description=_("too many for one form"))
     def presentations_elsewhere(self, session: Session) -> SafeString:
-        """Return links to pages that can show many presentations."""
+        """Return links to the pages that list the presentations, which can show many."""
         number = presentation_count_in(session)
         listed = f"{reverse('admin:schedule_presentation_changelist')}?session__id__exact={session.pk}"
         return format_html(
@@ -316,7 +316,7 @@ class SpeakerInline(OrderedInline):
 
 
 class SinglePresentationForm(LastInNewSession, ContentForm):
-    """A presentation's own form."""
+    """Form of a single presentation."""
 
 
 @admin.register(Presentation)
@@ -456,7 +456,7 @@ admin.site.unregister(Release)
 
 @admin.register(Release)
 class WorkingReleaseAdmin(ReleaseAdmin):
-    """Releases, and the page of the working copy."""
+    """Admin of releases, with the page of the working copy."""
 
     def get_urls(self) -> list[URLPattern]:
         return [*page_urls(self, RELEASE_PAGES), *super().get_urls()]

@@ -1,6 +1,6 @@
 """The page that orders the presentations of a session and sets their times.
 
-A value that the chair did not change is not part of the plan, so changes by others stay.
+A value that the chair did not change is not part of the plan, so that it does not overwrite others' changes.
 """
 
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ class LineupRow(PlannedTalk[Times]):
 
     @property
     def takes_time(self) -> bool:
-        """Whether it gets a share of the session's time; canceled ones do not."""
+        """Return whether it gets a share of the session's time: not if canceled or withdrawn."""
         is_withdrawn = self.talk.paper is not None and self.talk.paper.status == "withdrawn"
         return not (self.talk.cancelled or is_withdrawn)
 
@@ -168,7 +168,7 @@ class LineupRow(PlannedTalk[Times]):
     def moment_at(self, clock: time | None, stored: datetime | None, since: datetime) -> datetime | None:
         """Return the first moment at that clock time in the session, else on its program day.
 
-        A stored moment, such as on a later day of the session, stays if its clock time is unchanged.
+        A stored moment is returned if its clock time is unchanged, even on a later day of the session.
         """
         edition, session = self.session.edition, self.session
         if clock is None or (stored and wall_clock(stored, edition.zone).time() == clock):
@@ -256,7 +256,7 @@ class Lineup(PlannedRows[LineupRow]):
         return {TIME_MARKS: marks, ORDER_MARKS: {str(key): "" for key in self.stored}}
 
     def save(self) -> bool:
-        """Save times and order, or set `errors` and save nothing."""
+        """Save times and order and return `True`, or set `errors` and save nothing."""
         is_saved = self.save_talks()
         if is_saved and self.is_reordered:
             reorder(Presentation.objects.filter(session=self.session), self.order)

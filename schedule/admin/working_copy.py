@@ -71,7 +71,7 @@ def refuse_invalid(form: forms.Form) -> None:
 
 
 class WorkingCopyPage:
-    """One request to the page."""
+    """A request to the page."""
 
     def __init__(self, model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> None:
         self.model_admin, self.request, self.edition = model_admin, request, edition

@@ -1,4 +1,4 @@
-"""Stars, and the mark beside what the current release moved."""
+"""Template tags for stars, and for the mark of rows that the current release moved."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def moved_mark(context: dict[str, Any], thing: Any) -> SafeString | str:
-    """Moved from Tue 6 Apr, 09:00 PDT: for what takes place and is known to have moved (`mark_moved()`)."""
+    """Return the mark "moved from …" for rows that `mark_moved()` marked, unless they are canceled."""
     before, edition = getattr(thing, "moved_from", None), context.get("edition")
     if not before or not edition or thing.cancelled:
         return ""
@@ -30,14 +30,14 @@ def moved_mark(context: dict[str, Any], thing: Any) -> SafeString | str:
 
 @register.simple_tag
 def paper_notices(paper: Any) -> list[LiveNotice]:
-    """The live notices of the sessions in which a paper is presented; it was fetched `with_appearances()`."""
+    """Return the live notices of a paper's sessions; the paper must be fetched `with_appearances()`."""
     sessions = [appearance.session for appearance in paper.appearances]
     return notices_about(paper.edition, timezone.now(), sessions) if any(sessions) else []
 
 
 @register.filter
 def stars(things: Any) -> str:
-    """The stars that a button gives to one thing, or to several at once."""
-    # Light rows are tuples themselves.
+    """Return the stars that a button gives to one row or several."""
+    # Do not test with `isinstance()`: light rows are named tuples.
     rows = things if type(things) in (list, tuple) else [things]
     return write_stars(map(star_of, rows))

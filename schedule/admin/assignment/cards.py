@@ -1,4 +1,4 @@
-"""Sessions on the page, and how full each is, as stored and with the plan."""
+"""Sessions on the page, with their stored and their planned load."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class SessionCard:
 
     @property
     def is_over(self) -> bool:
-        """Whether the plan, not what is stored, makes it too full."""
+        """Return whether it is too full and the plan adds papers to it."""
         return bool(self.planned and self.load.over)
 
     @cached_property
@@ -56,7 +56,7 @@ class SessionCard:
 
     @property
     def overfull(self) -> str:
-        """By how much it is too full; empty if it is not."""
+        """The label of the excess; empty if the session is not too full."""
         if not self.load.over:
             return ""
         if self.load.unit is Unit.MINUTES:
@@ -67,7 +67,7 @@ class SessionCard:
 
 
 def session_loads(sessions: Sequence[Session], minutes: int) -> dict[int, Load]:
-    """Return how full these sessions are as stored. Two queries."""
+    """Return the stored load of these sessions by key. Two queries."""
     rows = Presentation.objects.filter(session__in=[one.pk for one in sessions]).taking_place().order_by()
     counts = dict(rows.values_list("session").annotate(Count("pk")))
     timed = rows.filter(start__isnull=False, end__isnull=False)

@@ -1,4 +1,4 @@
-"""Plans papers without a session next to sessions with their load, and saves the plan."""
+"""The page that lists papers without a session and sessions with their load, and saves a plan."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -58,7 +58,7 @@ class AssignmentPage(EditionPage):
     def prepare(self, subject: Edition) -> None:
         self.edition = edition = subject
         model_admin, request = self.model_admin, self.request
-        # Filters come in the address.
+        # The filters are in the query string.
         self.sent = request.POST if request.method == "POST" else request.GET
         rows = visible_rows(model_admin, request, Session).filter(edition=edition).taking_place()
         self.all_sessions: list[Session] = list(
@@ -119,7 +119,7 @@ class AssignmentPage(EditionPage):
             self.moves |= more
 
     def picked(self) -> list[int]:
-        """Return the keys of the selected papers, or of all that the list has."""
+        """Return the keys of the selected papers, or of all listed ones if the request has `all`."""
         if "all" in self.sent:
             return list(self.listed.values_list("pk", flat=True)[: MAX_PLANNED + 1])
         return [key for text in dict.fromkeys(self.sent.getlist("pick")) if (key := parse_key(text))]

@@ -31,7 +31,7 @@ class PlannedPaper:
 
     paper: Paper
     session: Session
-    # The kind of presentation; empty: that of the unscheduled presentation, else of the session.
+    # The kind of presentation. If empty, that of the unscheduled presentation, else of the session.
     kind: str
     talks: list[Presentation]
     # The mark of the sessions that the page showed for it.
@@ -45,12 +45,12 @@ class PlannedPaper:
 
     @property
     def is_there(self) -> bool:
-        """Whether it is already in the session."""
+        """Return whether the paper is already in the session."""
         return any(talk.session_id == self.session.pk and self.matches(talk) for talk in self.talks)
 
     @property
     def where(self) -> str:
-        """The titles of the sessions that it is in."""
+        """The titles of the sessions that the paper is in."""
         return ", ".join(dict.fromkeys(str(talk.session) for talk in self.talks if talk.session)) or "–"
 
     def matches(self, talk: Presentation) -> bool:
@@ -169,7 +169,7 @@ class AssignmentPlan:
         return lines
 
     def save(self) -> bool:
-        """Save the plan, unless a row is refused."""
+        """Save the plan unless a row is refused; return whether none is."""
         lines = self.bulk_changes()
         if not self.wrong:
             bulk.create_rows(lines)
