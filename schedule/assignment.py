@@ -1,6 +1,6 @@
-"""Papers and sessions: how full a session is, and which session a paper belongs in. Pure.
+"""The load of sessions, and suggestions of sessions for papers. Pure.
 
-A suggestion looks at topics, at words of titles and at keywords, as `papers.related` does for papers.
+Suggestions compare topics, words of titles and keywords, as `papers.related` does for papers.
 """
 
 from collections import Counter
@@ -10,19 +10,19 @@ from enum import StrEnum
 
 from papers.related import SAME_KEYWORD_WEIGHT, distinctive_words
 
-# What it says if all papers of a session have the paper's topic, and if its title names the topic.
+# Scores if all papers of a session have the paper's topic, and if its title names the topic.
 TOPIC_SHARE, TOPIC_NAMED = 10.0, 8.0
-# Less in common is chance.
+# Lower scores are regarded as chance.
 MIN_SCORE = 1.0
-# A word in more of the titles says nothing about any of them.
+# A word in a larger share of the titles is ignored.
 COMMON_WORD_SHARE = 0.2
 MIN_COMMON_TITLES = 10
-# Of what is in common, so many words are named as the reason.
+# The maximum number of shared words that are named as the reason.
 MAX_NAMED_WORDS = 3
 
 
 class Unit(StrEnum):
-    """What runs out in a session."""
+    """The unit of a session's capacity."""
 
     MINUTES = "minutes"
     BOARDS = "boards"
@@ -30,12 +30,12 @@ class Unit(StrEnum):
 
 @dataclass(slots=True)
 class Load:
-    """How full a session is. Without a `limit` it is not known how much it takes."""
+    """The load of a session. Without a `limit`, its capacity is unknown."""
 
     unit: Unit
     used: int
     limit: int | None
-    # What one more paper takes.
+    # The number of units that one more paper needs.
     size: int = 1
 
     @property
@@ -44,7 +44,7 @@ class Load:
 
     @property
     def free(self) -> int | None:
-        """How many more papers there is room for."""
+        """The number of papers that still fit; `None` without a limit."""
         return None if self.limit is None else max(0, self.limit - self.used) // self.size
 
     def put(self, papers: int) -> None:
@@ -53,7 +53,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class PaperFeatures:
-    """What is compared of a paper; keywords are folded, words those that say what its title is about."""
+    """The compared features of a paper: `keywords` are folded, `words` the distinctive ones of its title."""
 
     key: int
     topic: int | None = None
@@ -64,11 +64,11 @@ class PaperFeatures:
 
 @dataclass(slots=True)
 class SessionProfile:
-    """A session as papers are compared with it: words of its title, and what its papers have in common."""
+    """The features of a session that papers are compared with: of its title, and counts of its papers'."""
 
     key: int
     words: frozenset[str]
-    # How many more papers it takes; `None`: any number.
+    # The number of papers that still fit; `None` means any number.
     free: int | None
     takes_any_topic: bool = False
     papers: int = 0
@@ -93,7 +93,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A session for a paper. `count`: papers of its topic there; `words`: what both have in common."""
+    """A session for a paper. `count`: papers of its topic there or suggested too; `words`: shared ones."""
 
     paper: int
     session: int
@@ -103,15 +103,15 @@ class Suggestion:
 
 
 def suggest(papers: Sequence[PaperFeatures], sessions: Sequence[SessionProfile]) -> list[Suggestion]:
-    """Return a session for each paper that has one, the best matches first, none beyond what it takes.
+    """Return at most one session for each paper. The best matches are assigned first, up to the capacity.
 
-    What matches no session goes by topic: to empty sessions, and to sessions that take any topic.
+    The remaining papers are assigned by topic, to empty sessions and to sessions that take any topic.
     """
     free = {session.key: session.free for session in sessions}
     common = common_words(paper.words for paper in papers)
     takers = [session for session in sessions if session.free != 0]
     matches = [match for paper in papers for match in score_sessions(paper, takers, common)]
-    # `sorted` keeps the order of papers and sessions among equals.
+    # `sorted` is stable: among equal scores, the order of papers and sessions decides.
     found: dict[int, Suggestion] = {}
     for _score, one in sorted(matches, key=lambda match: -match[0]):
         if one.paper not in found and _take(free, one.session):
@@ -131,7 +131,7 @@ def suggest_by_topic(
     free: dict[int, int | None],
     found: dict[int, Suggestion],
 ) -> None:
-    """Fill empty sessions with a topic each, the largest topic first; the rest goes where any topic may."""
+    """Fill each empty session with one topic, the largest first; use sessions with any topic for the rest."""
     groups: dict[int, list[PaperFeatures]] = {}
     for paper in papers:
         groups.setdefault(paper.topic or 0, []).append(paper)
@@ -170,7 +170,7 @@ def _take(free: dict[int, int | None], session: int) -> bool:
 
 
 def common_words(titles: Iterable[frozenset[str]]) -> frozenset[str]:
-    """Return the words that are in so many titles that they distinguish none."""
+    """Return the words that are in too large a share of the titles to distinguish any."""
     listed = list(titles)
     if len(listed) < MIN_COMMON_TITLES:
         return frozenset()
@@ -181,7 +181,7 @@ def common_words(titles: Iterable[frozenset[str]]) -> frozenset[str]:
 def score_sessions(
     paper: PaperFeatures, sessions: Iterable[SessionProfile], common: frozenset[str] = frozenset()
 ) -> Iterator[tuple[float, Suggestion]]:
-    """Yield what a paper has in common with sessions and their papers, where it is enough, with a score."""
+    """Yield a score and a suggestion for each session that has enough in common with the paper."""
     words = paper.words - common
     own = words | {word for keyword in paper.keywords for word in distinctive_words(keyword)} - common
     for session in sessions:

@@ -1,7 +1,7 @@
 """Plans of the timetable editor: reading clock times, moving several sessions together, and saving the moves.
 
-Durations are elapsed time: a change of clocks lengthens nothing. A field that the chair did not change is not
-planned, so that what someone else saved in the meantime stays.
+Durations are elapsed time, even across a change of clocks. A field that the chair did not change is not
+planned, so that it does not overwrite what someone else saved in the meantime.
 """
 
 import re
@@ -43,14 +43,14 @@ PAST_THE_DAY = _(
 
 
 def wall_clock(moment: datetime, zone: ZoneInfo) -> datetime:
-    """Return what a clock in the zone shows, to the minute, as a form does."""
+    """Return the naive local time in the zone, to the minute, as forms show it."""
     return to_the_minute(moment).astimezone(zone).replace(tzinfo=None)
 
 
 def moment_on(edition: Edition, day: date, clock: time, stored: datetime | None = None) -> datetime:
-    """Return the moment of a clock time on a program day: before its first hour it is the night after.
+    """Return the moment of a clock time on a program day; hours before its first are of the next date.
 
-    Raises `ValidationError` where the clocks skip that time or have it twice, unless `stored` shows it.
+    Raises `ValidationError` for a time that the clocks skip or repeat, unless `stored` has that time.
     """
     is_night = clock.hour < edition.day_start_hour
     naive = datetime.combine(day + DAY if is_night else day, clock)
@@ -58,10 +58,10 @@ def moment_on(edition: Edition, day: date, clock: time, stored: datetime | None 
 
 
 def end_after(edition: Edition, start: datetime, clock: time, before: tuple[datetime, datetime]) -> datetime:
-    """Return the end that a clock time means for what begins at `start`: the first one from there on.
+    """Return the end as the first moment with this clock time from `start` on.
 
-    `before` is what the row holds: what lasted whole days more still does. An end beyond the program day
-    is a slip, unless it was there before.
+    `before` are the stored start and end, whose whole days of duration are added. Raises `ValidationError`
+    for an end beyond the program day, unless the stored end is beyond it too.
     """
     begin, (was_start, was_end) = wall_clock(start, edition.zone), before
     was = wall_clock(was_start, edition.zone), wall_clock(was_end, edition.zone)
@@ -78,12 +78,12 @@ def end_after(edition: Edition, start: datetime, clock: time, before: tuple[date
 
 
 def runs_over(edition: Edition, start: datetime, end: datetime) -> bool:
-    """Tell whether something lasts beyond the program day on which it begins."""
+    """Return whether a span ends after the program day on which it begins."""
     return instant(end) > edition.day_bounds(edition.day_of(start))[1]
 
 
 def add_elapsed(moment: datetime, by: timedelta) -> datetime:
-    """Return the moment after that much time, whatever the clocks do meanwhile."""
+    """Return the moment after that much elapsed time, even across a change of clocks."""
     return instant(moment) + by
 
 
@@ -106,12 +106,12 @@ class Placement:
 
 
 def delay(before: Placement, after: Placement) -> timedelta:
-    """Return by how much a move delays the start."""
+    """Return the difference of the starts, negative if the move is to an earlier time."""
     return instant(after.start) - instant(before.start)
 
 
 def moved_parts(before: Placement, after: Placement, parts: Mapping[int, Placement]) -> dict[int, Placement]:
-    """Return where the parts of a whole go when it moves: at their distance, in its room if they share it."""
+    """Return the changed placements of a moved session's parts: same delay, and its room if they share it."""
     found = {}
     for key, part in parts.items():
         room = after.room if part.room == before.room else part.room
@@ -124,11 +124,10 @@ def moved_parts(before: Placement, after: Placement, parts: Mapping[int, Placeme
 def spread_talks(
     start: datetime, end: datetime, pauses: Sequence[int], minutes: int | None = None, gap: int = 0
 ) -> list[tuple[datetime, datetime]]:
-    """Return start and end of as many talks as there are `pauses`. Raises `ValidationError`
-    where the time is too short.
+    """Return start and end of as many talks as there are `pauses`.
 
-    Without `minutes` all share the time to `end` equally, in whole minutes. `gap` follows each talk but the
-    last; `pauses` are further minutes after each talk, in order.
+    Without `minutes`, all share the time to `end` equally, in whole minutes; raises `ValidationError` if it
+    is too short. `gap` follows each talk but the last; `pauses` are further minutes after each talk.
     """
     if not pauses:
         return []
@@ -142,7 +141,7 @@ def spread_talks(
 
 
 def equal_shares(start: datetime, end: datetime, number: int, between: int) -> list[int]:
-    """Return equal shares of the time that is left, in whole minutes; the rest goes to where it falls."""
+    """Return equal shares of the remaining time, in whole minutes that differ by one at most."""
     there = int((instant(end) - instant(start)) / MINUTE)
     left = there - between
     if left < number:
@@ -153,18 +152,18 @@ def equal_shares(start: datetime, end: datetime, number: int, between: int) -> l
 
 CLOCK_FORMATS = ["%H:%M", "%H:%M:%S"]
 MAX_SHIFT_MINUTES = 7 * 24 * 60
-# Start, end and room, a mark each.
+# One mark each for start, end and room.
 MARKS_CHARS = 3 * MARK_DIGITS
 SESSION_FIELD = re.compile(r"s(?P<key>[0-9]{1,18})-start")
 
 
 def clock_field(label: "StrPromise", *, required: bool = True) -> forms.TimeField:
-    """Return a field for a clock time as a browser's own input sends it."""
+    """Return a field for a clock time in the formats that a browser's time input sends."""
     return forms.TimeField(label=label, required=required, input_formats=CLOCK_FORMATS)
 
 
 class MoveForm(forms.Form):
-    """Where one session goes: a program day, two clock times in the edition's zone, a room."""
+    """Form of one session's placement: a program day, two clock times in the edition's zone, a room."""
 
     day = forms.DateField(label=_("day"), input_formats=["%Y-%m-%d"])
     start = clock_field(pgettext_lazy("moment", "start"))
@@ -183,7 +182,7 @@ class MoveForm(forms.Form):
         return key
 
     def clean(self) -> dict[str, object]:
-        """Add the `placement` that the fields mean."""
+        """Add the `placement` to the cleaned data."""
         sent, edition, before = self.cleaned_data, self.row.edition, self.row.before
         if {"day", "start", "end", "room"} <= sent.keys():
             name = "start"
@@ -215,7 +214,7 @@ def sent_keys(data: QueryDict) -> set[int]:
 
 
 def marks_of(at: Placement) -> tuple[str, str]:
-    """Return the marks of a time and of a room, as the versions of forms have them."""
+    """Return the marks of the times and of the room, in the format of form versions."""
     return value_mark(to_json_value(at.start)) + value_mark(to_json_value(at.end)), value_mark(at.room)
 
 
@@ -265,7 +264,7 @@ class SessionRow:
 
     @property
     def whole_days(self) -> int:
-        """How many days it lasts besides what its two clock times say."""
+        """The number of whole days in its duration, which two clock times do not show."""
         zone = self.edition.zone
         return (wall_clock(self.before.end, zone) - wall_clock(self.before.start, zone)) // DAY
 
@@ -296,12 +295,12 @@ class SessionRow:
 
     @property
     def values(self) -> dict[str, str]:
-        """What the inputs hold: what was sent where it could not be read, else where the session goes."""
+        """The values of the inputs: as submitted if they were invalid, else of the planned placement."""
         return self.sent if self.errors else self.input_values(self.after)
 
     @property
     def stored_values(self) -> str:
-        """What the inputs would hold without a move, as the page's script compares it."""
+        """The stored values of the inputs, joined for the comparison in the page's script."""
         return "|".join(self.input_values(self.before).values())
 
     def input_values(self, at: Placement) -> dict[str, str]:
@@ -328,7 +327,7 @@ class SessionRow:
         self.plan(form.cleaned_data["placement"])
 
     def plan(self, wanted: Placement) -> None:
-        """Plan this placement where it differs from what was shown."""
+        """Plan the times and the room of this placement if they differ from those shown."""
         mine, now = marks_of(wanted), marks_of(self.before)
         moved, elsewhere = (mine[unit] != self.seen[unit] for unit in (0, 1))
         when = wanted if moved else self.before
@@ -341,7 +340,7 @@ class SessionRow:
 
 @dataclass
 class PlannedTalk[V]:
-    """A presentation on the page: the value that it has, and the one that is planned."""
+    """A presentation on the page, with its stored value and its planned one."""
 
     fields: ClassVar[tuple[str, ...]]
     talk: Presentation
@@ -396,7 +395,7 @@ class PlannedRows[R: Any]:
         return [row for row in self.rows if row.is_stale]
 
     def save_talks(self) -> bool:
-        """Store what is planned of presentations, unless one is refused."""
+        """Store the planned values, unless a presentation is invalid; return whether all are valid."""
         moved = [] if self.wrong else self.moved
         for row in moved:
             row.apply()
@@ -409,11 +408,11 @@ class PlannedRows[R: Any]:
 class PlannedSessions(PlannedRows[SessionRow]):
     """All sessions of the page, and those of other days that were moved."""
 
-    # Moved here, deleted by someone else.
+    # Keys of submitted sessions that someone else deleted.
     gone: set[int] = field(default_factory=set)
 
     def read(self, data: QueryDict, seen: Seen) -> None:
-        """Take over what was sent."""
+        """Read the submitted fields, and move parts with their sessions where requested."""
         shown, sent = seen.get("", {}), sent_keys(data)
         self.gone = sent - {row.pk for row in self.rows}
         for row in self.rows:
@@ -455,7 +454,7 @@ class PlannedSessions(PlannedRows[SessionRow]):
         )
 
     def timed_talks(self) -> list[Presentation]:
-        """Return the presentations with own times in sessions that move, at their new times. One query."""
+        """Return the presentations with their own times in moved sessions, at the new times. One query."""
         delays = {row.pk: by for row in self.moved if (by := delay(row.before, row.after))}
         timed = Q(start__isnull=False) | Q(end__isnull=False)
         talks = list(Presentation.objects.filter(timed, session__in=delays).order_by("pk"))
@@ -465,7 +464,7 @@ class PlannedSessions(PlannedRows[SessionRow]):
         return talks
 
     def save(self) -> bool:
-        """Store the moves. Validation errors go to `errors` of their row, and nothing is stored."""
+        """Store the moves; return whether there are any. If a row gets validation `errors`, store nothing."""
         rows = self.moved
         for row in rows:
             row.session.start, row.session.end = row.after.start, row.after.end

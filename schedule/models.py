@@ -1,4 +1,4 @@
-"""When and where: rooms, sessions, presentations, and people in them. Agendas, releases: `following`."""
+"""Models of rooms, sessions, presentations and their people. Agendas and releases are in `following`."""
 
 from datetime import datetime
 from typing import ClassVar, Self
@@ -169,17 +169,17 @@ class Session(HasKind, TimetableEntry, Content):
                 condition=Q(parent__isnull=True) | ~Q(parent=F("id")), name="session_not_part_of_itself"
             ),
         ]
-        # The day page: an edition's sessions by time.
+        # For the day page, which lists an edition's sessions by time.
         indexes = [models.Index(fields=["edition", "start"], name="session_by_time")]
 
-    # Public rows, set by `with_people()`, `attach_talks()`, `timetable.nest()` and `with_talk_counts()`.
+    # Public rows that `with_people()`, `attach_talks()`, `timetable.nest()` and `with_talk_counts()` set.
     shown_roles: list["SessionRole"]
     shown_talks: list[TalkRow]
     shown_parts: list["Session"]
     talk_count: int
     # The titles that `notices.live.mark_notices()` found.
     notices: list[str]
-    # What `releases.mark_moved()` found.
+    # Set by `releases.mark_moved()`.
     on_now: bool
     moved_from: datetime | None
 
@@ -200,7 +200,7 @@ class Session(HasKind, TimetableEntry, Content):
 
     @property
     def people_by_role(self) -> "list[tuple[str, list[SessionRole]]]":
-        """Those whom `with_people()` found, role by role: ("Moderators", [...])."""
+        """The people that `with_people()` fetched, by role: ("Moderators", [...])."""
         groups: dict[str, list[SessionRole]] = {role: [] for role in SessionRole.Role.values}
         for person in self.shown_roles:
             groups[person.role].append(person)
@@ -208,7 +208,7 @@ class Session(HasKind, TimetableEntry, Content):
 
     @property
     def language_name(self) -> str:
-        """The language in words where Django knows it, else its tag."""
+        """The name of the language if Django knows it, else its tag."""
         try:
             name: str = get_language_info(self.language.lower())["name_translated"]
         except KeyError:
@@ -217,7 +217,7 @@ class Session(HasKind, TimetableEntry, Content):
 
     @property
     def speakers(self) -> "list[SessionRole]":
-        """Those of them who speak: an invited talk shows their biographies."""
+        """The people with the role of speaker, whose biographies an invited talk shows."""
         return [person for person in self.shown_roles if person.role == SessionRole.Role.SPEAKER]
 
     def clean(self) -> None:
@@ -246,7 +246,7 @@ class SessionRole(NamedAsPrinted, Ordered, Content):
         ORGANIZER = "organizer", _("Organizer")
 
         def words(self, number: int) -> str:
-            """Return the label for so many people."""
+            """Return the label for this number of people."""
             match self:
                 case self.SPEAKER:
                     return ngettext("Speaker", "Speakers", number)
@@ -316,7 +316,7 @@ class Speaker(NamedAsPrinted, Ordered, Content):
 
 
 class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
-    """One appearance: of a paper, or a talk with its own title and speakers."""
+    """An appearance of a paper, or a talk with its own title and speakers."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     part_of: ClassVar[tuple[str, ...]] = ("session", "paper")
@@ -429,7 +429,7 @@ class Presentation(Appearing, HasKind, TimetableEntry, Ordered, Content):
 
 
 def place_errors(row: Session | Presentation, *relations: str) -> dict[str, object]:
-    """Return what is wrong with its times, and which of these rows belong to another edition."""
+    """Return the errors of a row's times, and of those relations that belong to another edition."""
     errors: dict[str, object] = {"end": ENDS_BEFORE_START} if ends_before_start(row.start, row.end) else {}
     for name in relations:
         target = getattr(row, name)

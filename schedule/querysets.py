@@ -1,4 +1,4 @@
-"""Which rooms, sessions and presentations are public, and the queries that pages need."""
+"""Querysets of rooms, sessions and presentations: which are public, and the queries of pages."""
 
 from collections.abc import Callable
 from datetime import date, datetime
@@ -33,7 +33,7 @@ BREAK_KINDS = ("break", "meal")
 LED_KINDS = ("oral", "spotlight", "invited_talk", "panel")
 LEADER_ROLES = ("chair", "moderator")
 
-# A page lists up to this many talks of a session; beyond, it links to the rest.
+# The maximum number of talks of a session that a page lists; it links to the others.
 MAX_LISTED_TALKS = 100
 
 # Canceled sessions stay in the program, marked as such, because people look for them.
@@ -41,7 +41,7 @@ PUBLIC_STATUSES = ("published", "cancelled")
 
 
 def session_published(prefix: str, at: datetime | None) -> Q:
-    """The session that `prefix` leads to (such as "session__") is public."""
+    """Return the condition that the session at `prefix` (such as "session__") is public."""
     own = or_draft(Q(**{f"{prefix}status__in": PUBLIC_STATUSES}), prefix)
     whole = f"{prefix}parent__"
     above = Q(**{f"{prefix}parent__isnull": True}) | or_draft(
@@ -51,14 +51,14 @@ def session_published(prefix: str, at: datetime | None) -> Q:
 
 
 def of_kind(kind: str) -> Q:
-    """Sessions or presentations of this kind, or of one that counts as it."""
+    """Return the condition that a row is of this kind, or of one that counts as it."""
     return Q(kind=kind) | Q(counts_as=kind)
 
 
 class RoomQuerySet[M: "Content"](ContentQuerySet[M]):
     def published(self, at: datetime | None = None) -> Self:
-        """Rooms in which something public takes place."""
-        # PostgreSQL reads at once all that do: few presentations have a room of their own.
+        """Return the rooms of public sessions and presentations."""
+        # With `room__isnull`, PostgreSQL reads the few presentations with their own room at once.
         sessions, presentations = (
             Exists(self.published_related(relation, at).filter(room=OuterRef("pk"), room__isnull=False))
             for relation in ("sessions", "presentations")
@@ -73,22 +73,22 @@ class SessionQuerySet(EntryQuerySet):
     # Which
 
     def starting_between(self, start: datetime, end: datetime) -> Self:
-        """Sessions that begin in the half-open span from `start` to `end`."""
+        """Return the sessions that begin in the half-open span from `start` to `end`."""
         return self.filter(start__gte=start, start__lt=end)
 
     def running(self, at: datetime | None = None) -> Self:
-        """Sessions going on at that moment."""
+        """Return the sessions that take place at that moment."""
         return self.filter(start__lte=at_or_now(at), end__gt=at_or_now(at)).exclude(status="cancelled")
 
     def next_after(self, at: datetime | None = None) -> Self:
-        """An edition's sessions of the next starting time on the same program day. One query by itself."""
+        """Return an edition's sessions of the next start on the same program day. Runs a query itself."""
         first = self.first_after(at)
         if first is None or first.edition.day_of(first.start) != first.edition.day_of(at_or_now(at)):
             return self.none()
         return self.filter(start=first.start).exclude(status="cancelled")
 
     def first_after(self, at: datetime | None = None) -> Any:
-        """The session that begins next, on whatever day; `None` after the last. One query."""
+        """Return the session that begins next, on any day; `None` after the last. One query."""
         later = self.filter(start__gt=at_or_now(at)).exclude(status="cancelled")
         return later.in_order().select_related("edition").first()
 
@@ -96,17 +96,17 @@ class SessionQuerySet(EntryQuerySet):
         return self.filter(counts_as="invited_talk")
 
     def beside(self, key: int, parent: int | None) -> Self:
-        """The sessions that one may go on to from that with this key: those of the same whole, in order."""
+        """Return the session with this key and others of the same parent, without breaks, in order."""
         rows = self.filter(Q(pk=key) | ~Q(counts_as__in=BREAK_KINDS), parent=parent)
         return rows.in_order().defer("abstract", "abstract_html")
 
     def with_posters(self, at: datetime | None = None) -> Self:
-        """Poster sessions, and others that contain posters."""
+        """Return poster sessions, and others that contain posters."""
         posters = self.published_related("presentations", at).posters()
         return self.filter(Q(counts_as="poster") | Exists(posters.filter(session=OuterRef("pk"))))
 
     def held_in(self, room: Model, at: datetime | None = None) -> Self:
-        """Sessions in a room, and those of which something stands there, such as posters in a hall."""
+        """Return the sessions in a room, and those with a presentation in it, such as posters in a hall."""
         there = self.published_related("presentations", at).filter(room=room, session=OuterRef("pk"))
         return self.filter(Q(room=room) | Exists(there))
 
@@ -114,7 +114,7 @@ class SessionQuerySet(EntryQuerySet):
         return self.exclude(recording_url="")
 
     def chosen(self, choice: Any, at: datetime | None = None) -> Self:
-        """Sessions of the kind, in the room and with talks on the topic that a visitor chose."""
+        """Return the sessions of the kind, in the room and with talks on the topic that a visitor chose."""
         rows = self.filter(of_kind(choice.kind)) if choice.kind else self
         rows = rows.held_in(choice.room, at) if choice.room else rows
         if not choice.topic:
@@ -125,7 +125,7 @@ class SessionQuerySet(EntryQuerySet):
     # Checks for chairs, public or not
 
     def taking_place(self) -> Self:
-        """Sessions that are not called off, drafts too; public or not."""
+        """Return the sessions that are not canceled, including drafts; public or not."""
         return self.exclude(status="cancelled").exclude(parent__isnull=False, parent__status="cancelled")
 
     def without_chair(self) -> Self:
@@ -133,7 +133,7 @@ class SessionQuerySet(EntryQuerySet):
         return self.taking_place().filter(~Exists(roles), counts_as__in=LED_KINDS)
 
     def ending_early(self) -> Self:
-        """Sessions in which a talk begins that ends after them, as `sessions_ending_early()` finds them."""
+        """Return the sessions in which a talk begins that ends after them, like `sessions_ending_early()`."""
         start, end = OuterRef("start"), OuterRef("end")
         talks = self._related("presentations").taking_place().with_beginning()
         late = talks.filter(session=OuterRef("pk"), begins__gte=start, begins__lt=end, end__gt=end)
@@ -146,25 +146,25 @@ class SessionQuerySet(EntryQuerySet):
     # How
 
     def in_order(self) -> Self:
-        """By time, then room in the chairs' order; the same on every database."""
+        """Order by time, then by room in the chairs' order; the same on every database."""
         return self.order_by("start", F("room__position").asc(nulls_last=True), "end", "uid")
 
     def with_place(self) -> Self:
-        """With all that its place and its address need, of the sessions of one edition."""
+        """Select the relations that places and addresses of one edition's sessions need."""
         return self.select_related("room__edition", "parent__edition")
 
     def with_called_off(self) -> Self:
-        """With `called_off`: it, or its whole, stays in the program only to say that it does not happen."""
+        """Annotate `called_off`: whether the session or its parent is canceled."""
         off = Q(status="cancelled") | Q(parent__status="cancelled", parent__isnull=False)
         return self.annotate(called_off=ExpressionWrapper(off, BooleanField()))
 
     def with_people(self, at: datetime | None = None) -> Self:
-        """With the people in roles; see `people_by_role`."""
+        """Prefetch the people in roles; see `people_by_role`."""
         roles = with_shown_names(self.published_related("roles", at)).order_by("position", "pk")
         return self.prefetch_related(Prefetch("roles", roles, "shown_roles"))
 
     def with_talk_counts(self, at: datetime | None = None, topic: Model | None = None) -> Self:
-        """With the numbers of presentations and of posters among them: `talk_count`, `poster_count`."""
+        """Annotate the numbers of presentations and of posters among them: `talk_count`, `poster_count`."""
         talks = self.published_related("presentations", at).about(topic, at)
         talks = talks.filter(session=OuterRef("pk")).order_by()
 
@@ -174,7 +174,7 @@ class SessionQuerySet(EntryQuerySet):
         return self.annotate(talk_count=number(talks), poster_count=number(talks.posters()))
 
     def for_timetable(self, at: datetime | None = None, topic: Model | None = None) -> Self:
-        """All that a block of a timetable says but the talks; with a topic, only talks on it count."""
+        """Fetch the data of timetable blocks without the talks; with a topic, count only talks on it."""
         return self.in_order().with_place().with_people(at).with_talk_counts(at, topic)
 
     def program_days(self, day_of: Callable[[datetime], date]) -> set[date]:
@@ -187,13 +187,13 @@ class SessionRoleQuerySet(ContentQuerySet[Any]):
 
 
 def presentation_published(prefix: str, at: datetime | None) -> Q:
-    """The presentation that `prefix` leads to is public, and so are its session and its paper."""
+    """Return the condition that the presentation at `prefix`, its session and its paper are public."""
     paper = Q(**{f"{prefix}paper__isnull": True}) | paper_published(f"{prefix}paper__", at)
     return presentation_open(prefix, at) & paper
 
 
 def presentation_open(prefix: str, at: datetime | None) -> Q:
-    """The presentation that `prefix` leads to is public if its paper is."""
+    """Return the condition that the presentation at `prefix` is public if its paper is."""
     own = schedule_public(f"{prefix}edition__", at) & or_draft(
         Q(**{f"{prefix}status__in": PUBLIC_STATUSES}), prefix
     )
@@ -211,19 +211,19 @@ class PresentationQuerySet(EntryQuerySet):
         return self.filter(presentation_published("", at))
 
     def public_beside_papers(self, at: datetime | None = None) -> Self:
-        """Those that are public if their papers are."""
+        """Return the presentations that are public if their papers are."""
         return self.filter(presentation_open("", at))
 
     def unscheduled(self) -> Self:
         return self.filter(session__isnull=True)
 
     def taking_place(self) -> Self:
-        """Presentations not called off, drafts too, of papers not withdrawn; public or not."""
+        """Return the presentations that are not canceled, including drafts, without withdrawn papers."""
         withdrawn = Q(paper__isnull=False, paper__status="withdrawn")
         return self.filter(~is_cancelled(), ~withdrawn)
 
     def outside_session(self) -> Self:
-        """Those that neither lie in their session nor begin in it, as `talks_outside_session()` finds."""
+        """Return the presentations that do not begin in their session, like `talks_outside_session()`."""
         begins, end = Coalesce("start", "session__start"), F("session__end")
         late = Q(begins__gt=end) | Q(begins=end, end__gt=end)
         rows = self.taking_place().alias(begins=begins)
@@ -233,11 +233,11 @@ class PresentationQuerySet(EntryQuerySet):
         return self.taking_place().unscheduled().filter(counts_as="poster")
 
     def posters(self) -> Self:
-        """Posters, and everything in a poster session."""
+        """Return posters, and everything in a poster session."""
         return self.filter(Q(counts_as="poster") | Q(session__counts_as="poster"))
 
     def about(self, topic: Any, at: datetime | None = None) -> Self:
-        """Those of papers on this topic or one below it; all where there is no topic."""
+        """Return the presentations of papers on this topic or one below it; all if the topic is `None`."""
         if topic is None:
             return self
         return self.filter(paper__in=self.published_related("paper", at).in_topic(topic))
@@ -249,7 +249,7 @@ class PresentationQuerySet(EntryQuerySet):
         return self.order_by(Coalesce("start", "session__start").asc(nulls_last=True), "position", "pk")
 
     def recorded(self, at: datetime | None = None) -> Self:
-        """Those with a recording, or a video of the paper."""
+        """Return the presentations with a recording, or a video of the paper."""
         return self.filter(~Q(recording_url="") | self.has_video(at))
 
     def has_video(self, at: datetime | None) -> Exists:
@@ -258,7 +258,7 @@ class PresentationQuerySet(EntryQuerySet):
         return Exists(videos.filter(paper=OuterRef("paper")))
 
     def with_beginning(self) -> Self:
-        """By time, with it as `begins`, their own or their session's; and whether they are `called_off`."""
+        """Annotate `begins` (the own or the session's start) and `called_off` (canceled); order by time."""
         rows = self.annotate(
             begins=Coalesce("start", "session__start"),
             called_off=ExpressionWrapper(is_cancelled(), BooleanField()),
@@ -266,9 +266,10 @@ class PresentationQuerySet(EntryQuerySet):
         return rows.order_by(F("begins").asc(nulls_last=True), "position", "pk")
 
     def on_day(self, start: datetime, end: datetime) -> Self:
-        """What takes place in sessions that begin in this span, by time, with their or their sessions' place.
+        """Return the presentations that take place in sessions that begin in this span, by time.
 
-        `starts` and `ends`; of the room `room_key`, `room_slug` and `place`, its name; is it a `poster`?
+        Annotates `starts`, `ends`, `room_key`, `room_slug`, `place` (the room's name), each the
+        presentation's or its session's, and `poster` (whether it is one).
         """
         poster = Q(counts_as="poster") | Q(session__counts_as="poster", session__isnull=False)
         placed = self.with_beginning().annotate(
@@ -285,7 +286,7 @@ class PresentationQuerySet(EntryQuerySet):
         return self.select_related("session__edition", "session__room", "session__parent")
 
     def with_credits(self, at: datetime | None = None) -> Self:
-        """With paper, authors or speakers as printed, award marks, own room; without abstracts."""
+        """Fetch the paper, authors or speakers as printed, award marks and own room; defer abstracts."""
         papers = self.published_related("paper", at).with_authors(at).with_awards(at)
         papers = papers.prefetch_related("edition").defer(*DEFERRED_FIELDS)
         speakers = with_shown_names(self.published_related("speakers", at)).order_by("position", "pk")
@@ -305,12 +306,12 @@ class ReleaseQuerySet[M: "Content"](ContentQuerySet[M]):
         return self.filter(schedule_public("edition__", at), or_upcoming("published_at", at))
 
     def newest_first(self) -> Self:
-        """Without their snapshots, which no page shows."""
+        """Order by descending number, and defer snapshots, which no page shows."""
         return self.order_by("-number").defer("snapshot")
 
 
 class NeverPublicQuerySet[M: Model](QuerySet[M]):
-    """Rows that no page lists, such as visitors' agendas, which are found by their secret alone."""
+    """Queryset of rows that no page lists, such as visitors' agendas, which are found only by a secret."""
 
     def published(self, at: datetime | None = None) -> Self:
         return self.none()

@@ -1,4 +1,4 @@
-"""Releases of a program: what was public when one was announced, what changed since, and how pages show it.
+"""Releases of a program: snapshots of the public program, changes between two, and their display.
 
 Comparing two snapshots is pure. A session that moves is listed without its talks, which move with it.
 """
@@ -27,7 +27,7 @@ from schedule.entries import Status
 from schedule.models import Release, Session
 from schedule.timetable import instant
 
-# The kinds of change, in the order in which visitors need to hear of them.
+# The kinds of change, in the order in which pages list them.
 KINDS = {
     "cancelled": pgettext_lazy("change of the program", "Canceled"),
     "withdrawn": pgettext_lazy("change of the program", "Withdrawn"),
@@ -46,7 +46,7 @@ def from_timestamp(seconds: int | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class TimeAndRoom:
-    """When and where, empty while not known. The room is its slug, or its name in what was announced."""
+    """A time and a room, empty while unknown. The room is a slug, or a name in announced changes."""
 
     start: datetime | None = None
     end: datetime | None = None
@@ -64,7 +64,7 @@ class TimeAndRoom:
 class SnapshotRow:
     """The compared fields of a session, presentation or paper; times and room are its own, not its session's.
 
-    `title` is plain text, empty for the paper's; `within` is the key of the session that it is part of.
+    `title` is plain text, empty if it is the paper's; `within` is the key of the containing session.
     """
 
     title: str = ""
@@ -97,7 +97,7 @@ class Snapshot:
     things: Mapping[str, SnapshotRow]
 
     def whole(self, key: str) -> str:
-        """Return the key of the session that a thing is part of, if that is here too."""
+        """Return the key of the session that contains a row, empty if the snapshot does not have it."""
         within = self.things[key].within
         return within if within in self.things else ""
 
@@ -107,7 +107,7 @@ class Snapshot:
         return thing.title or (paper.title if paper else "")
 
     def place(self, key: str) -> TimeAndRoom:
-        """Return when and where a thing is, its whole's where it has none of its own."""
+        """Return the time and room of a row, with those of the containing session as fallbacks."""
         thing = self.things[key]
         whole = self.whole(key)
         above = self.place(whole) if whole else TimeAndRoom()
@@ -125,7 +125,7 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class ProgramChange:
-    """One row that differs from what was announced. `before` and `after` are set where they apply.
+    """A row that differs from the announced program. `before` and `after` are set where they apply.
 
     `note` is text that the chairs add.
     """
@@ -148,7 +148,7 @@ class ProgramChange:
         return f"{self.kind}:{self.key}"
 
     def to_json(self, rooms: Mapping[str, str]) -> dict[str, object]:
-        """Return what is stored, with the names of rooms by slug, which may be gone one day."""
+        """Return the stored form, with the names of `rooms` by slug, because rooms may be deleted later."""
         row: dict[str, object] = {"kind": self.kind, "key": self.key, "title": self.title, "was": self.was}
         for name, place in (("before", self.before), ("after", self.after)):
             if place:
@@ -167,7 +167,7 @@ class ProgramChange:
 
 
 def find_changes(before: Snapshot, after: Snapshot) -> list[ProgramChange]:
-    """Return the changes that visitors must know of: by kind, then by time and title."""
+    """Return the changes that concern visitors, ordered by kind, then by time and title."""
 
     def place_in_list(change: ProgramChange) -> tuple[int, datetime, str, str]:
         place = change.after or change.before
@@ -230,7 +230,7 @@ def _moved(key: str, before: Snapshot, after: Snapshot) -> Iterator[ProgramChang
 
 
 def _length(key: str, program: Snapshot) -> timedelta | None:
-    """Return how long a thing with an end of its own lasts."""
+    """Return the duration of a row with its own end, else `None`."""
     place = program.place(key)
     return place.end - place.start if program.things[key].end and place.end and place.start else None
 
@@ -238,7 +238,7 @@ def _length(key: str, program: Snapshot) -> timedelta | None:
 def _changed_with_session(
     asked: Callable[[Snapshot, str], Any], key: str, before: Snapshot, after: Snapshot
 ) -> bool:
-    """Whether what changed about a thing changed alike about the session that it is and was part of."""
+    """Return whether a row's value changed in the same way as that of its session, before and after."""
     whole = after.whole(key)
     if not whole or before.whole(key) != whole:
         return False
@@ -246,13 +246,13 @@ def _changed_with_session(
     if not isinstance(values[0], datetime):
         return values[:2] == values[2:]
     if None in {before.things[key].start, after.things[key].start}:
-        # Only its time within the session was added.
+        # Only its own time within the session was added or removed.
         return True
     own, above = (instant(values[n + 1]) - instant(values[n]) for n in (0, 2))
     return own == above
 
 
-# In the sentence of the first release.
+# Counts in the text of the first release.
 COUNT_MESSAGES = {
     "session": ngettext_lazy("%(count)s session", "%(count)s sessions", "number"),
     "paper": ngettext_lazy("%(count)s paper", "%(count)s papers", "number"),
@@ -261,7 +261,7 @@ COUNT_MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class PendingRelease:
-    """What a release would announce. The first one needs no list: the whole program is new."""
+    """The content of the next release. The first one lists no changes: the whole program is new."""
 
     number: int
     program: Snapshot
@@ -279,7 +279,7 @@ class PendingRelease:
 
     @property
     def text(self) -> str:
-        """How much there is, for the first release."""
+        """The numbers of sessions and papers for the first release, else empty."""
         numbers = [(self.program.count(kind), words) for kind, words in COUNT_MESSAGES.items()]
         said = [words % {"number": number, "count": f"{number:,}"} for number, words in numbers if number]
         if not said or not self.is_first:
@@ -290,13 +290,13 @@ class PendingRelease:
 
 
 def snapshot(edition: Edition, at: datetime) -> Snapshot:
-    """Return what `published(at)` shows of an edition. Three queries."""
+    """Return the rows of an edition that are public at a moment. Three queries."""
     columns = ("uid", "title", "start", "end", "room__slug", "status")
     sessions = edition.sessions.published(at).order_by().values_list(*columns, "parent__uid")
     presentations = edition.presentations.published(at).order_by()
     talks = presentations.values_list(*columns, "session__uid", "paper__uid")
     papers = edition.papers.published(at).order_by().values_list("uid", "title")
-    # In the order of their unique identifiers, which takes a database much longer.
+    # Sort by unique identifier here, because a database takes much longer.
     return Snapshot(
         {
             **{f"session:{uid}": _row(*row) for uid, *row in sorted(sessions)},
@@ -339,7 +339,7 @@ def announce(
     without: Collection[str] = (),
     notes: Mapping[str, str] = MappingProxyType({}),
 ) -> Release:
-    """Announce what is public at that moment `without` these lines, with the chairs' notes by line."""
+    """Create a release of the public program, `without` these lines, and with the chairs' notes by line."""
     with revision.lock(), transaction.atomic():
         Edition.objects.select_for_update().get(pk=edition.pk)
         ready = pending_release(edition, at)
@@ -370,7 +370,7 @@ DEFERRED_FIELDS = ("abstract", "abstract_html")
 
 @dataclass(frozen=True, slots=True)
 class ReleaseLine:
-    """One change; `thing` is None for what is gone."""
+    """One change and its row; `thing` is `None` if the row is not public."""
 
     change: ProgramChange
     thing: Any
@@ -403,8 +403,8 @@ class ReleaseLine:
 def release_view(edition: Edition, at: datetime, newest: int | None = None) -> list[Release]:
     """Return the published releases with their `shown_lines`, newest first. Four queries.
 
-    A change of a thing that is no longer public is shown only if a release said so: a withdrawn paper may be
-    named, one that went back to being a draft may not.
+    Changes of rows that are not public are shown only if the last one announces the withdrawal: a withdrawn
+    paper may be named, but not one that became a draft again.
     """
     releases = list(edition.releases.published(at).newest_first())
     changes = {release.pk: [ProgramChange.read(row) for row in release.changes] for release in releases}
@@ -422,7 +422,7 @@ def release_view(edition: Edition, at: datetime, newest: int | None = None) -> l
 
 
 def _public_things(keys: set[str], edition: Edition, at: datetime) -> dict[str, Any]:
-    """Return the things that are public, by key. Three queries."""
+    """Return the public rows with these keys, by key. Three queries."""
     rows: dict[str, Any] = {
         "session": edition.sessions.select_related("parent").defer(*DEFERRED_FIELDS),
         "paper": edition.papers.defer(*DEFERRED_FIELDS),
@@ -438,7 +438,7 @@ def _public_things(keys: set[str], edition: Edition, at: datetime) -> dict[str, 
 
 
 def moved_times(edition: Edition, at: datetime) -> dict[str, datetime]:
-    """Return when what the current release moved was announced before, by key. One query."""
+    """Return the earlier starts of rows that the current release moved, by key. One query."""
     release = edition.releases.published(at).newest_first().first()
     changes = [ProgramChange.read(row) for row in release.changes] if release else []
     return {
@@ -449,7 +449,7 @@ def moved_times(edition: Edition, at: datetime) -> dict[str, datetime]:
 
 
 def mark_moved(sessions: Iterable[Session], moves: Mapping[str, datetime], at: datetime) -> list[Session]:
-    """Return the sessions with what pages mark: whether they go on, when they were announced for before."""
+    """Return the sessions with `on_now` (in progress) and `moved_from` (the earlier announced start)."""
     rows = list(sessions)
     for session in rows:
         session.on_now = session.start <= at < session.end
