@@ -1,4 +1,4 @@
-"""The public site: address map, home pages, menus, search page, feeds, site maps."""
+"""App of the public site: URLconf, home pages, menus, search, feeds and site maps."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _

@@ -1,8 +1,8 @@
 """The stylesheet with the colors of an edition: its accent, and those of kinds and topics.
 
-`static/css/plenary/hues.css` has the palette. A color that chairs chose takes its place; a kind of the
-conference's own without one has that of the built-in kind that it counts as; a topic has its own, else that
-of the topic above it, else one of the palette by its place among the highest topics.
+`static/css/plenary/hues.css` defines the default palette. Colors that the chairs chose override it. A custom
+kind without a color has that of the built-in kind that it counts as. A topic without a color has that of its
+parent. A top-level topic without one has a color of the palette, by its position.
 """
 
 from collections.abc import Hashable, Iterable
@@ -35,7 +35,7 @@ type ColorRow = tuple[str, str, str, str, int, str]
 
 @edition_page
 def stylesheet(request: HttpRequest, edition: Edition, digest: str) -> HttpResponse:
-    """Return the colors of an edition; an address of earlier colors leads to the present ones."""
+    """Return the colors of an edition. Redirect addresses of outdated colors to the current ones."""
     css = build_stylesheet(edition, timezone.now())
     if digest != stylesheet_digest(css):
         return redirect("website:colors", edition.slug, stylesheet_digest(css))
@@ -43,7 +43,7 @@ def stylesheet(request: HttpRequest, edition: Edition, digest: str) -> HttpRespo
 
 
 def colors_url(edition: Edition, at: datetime) -> str:
-    """Return the address of the stylesheet; it changes with them. One query after a change, else none."""
+    """Return the address of the stylesheet, which contains a digest. One query after a change, else none."""
     revision = site_revision(edition)
     css = _colors(edition, at, revision) if revision else build_stylesheet(edition, at)
     return reverse("website:colors", args=[edition.slug, stylesheet_digest(css)])
@@ -90,7 +90,7 @@ def color_rows(edition: Edition, at: datetime) -> Iterable[ColorRow]:
 
 
 def topic_hues(topics: Iterable[ColorRow]) -> dict[str, str]:
-    """Return the hue of each topic by its slug. The topics come in order."""
+    """Return the hue of each topic by its slug. The topics must come sorted by position."""
     own = {slug: (color, above) for _, slug, color, above, *_ in topics}
     highest = [slug for slug, (_, above) in own.items() if above not in own]
     palette = {slug: f"var(--topic-{place % PALETTE_TOPICS + 1})" for place, slug in enumerate(highest)}

@@ -1,4 +1,4 @@
-"""What the frame of every page needs: the year menu, the edition's own menu, links, the head, the feeds."""
+"""The context of the base template: the menus of years and editions, links, the head and the feeds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,9 +31,9 @@ CANONICAL_PARAMETERS = ("letter", "page", "show", "topic", "track")
 
 
 def site(request: HttpRequest) -> dict[str, object]:
-    """Return the frame's variables. One query, and up to four more after a change.
+    """Return the variables of the base template. One query, and up to four more after a change.
 
-    None for the admin, which has its own frame.
+    The admin has its own base template, so its pages get only the site's name, without a query.
     """
     if request.path.startswith(reverse("admin:index")):
         return {"site_name": settings.SITE_NAME}
@@ -49,7 +49,7 @@ def site(request: HttpRequest) -> dict[str, object]:
         "editions": [one for one in editions if framing is None or one.conference == framing.conference],
         "edition": edition,
         "framing_edition": framing,
-        # Links to pages of all years name it, so that the frame stays.
+        # Links to pages of all years name this edition, so that those pages show its menu.
         "linked_edition": linked,
         "menu": menu,
         "site_links": [replace(link, url=with_edition(link.url, linked_slug)) for link in site_links],
@@ -69,17 +69,17 @@ def site(request: HttpRequest) -> dict[str, object]:
 def framing_edition(
     request: HttpRequest, edition: Edition | None, editions: Sequence[Edition], has_conferences: bool
 ) -> Edition | None:
-    """Return the edition whose name, menu and color the frame of this page has.
+    """Return the edition whose name, menu and color this page shows.
 
-    Pages of all years take the one that `edition` names, from which the reader came; else the current one, if
-    the site has a single conference.
+    Pages of all years use the edition that the parameter `edition` names. The default is the current
+    edition if the site has a single conference, else none.
     """
     edition = edition or named_edition(request, editions)
     return edition or (None if has_conferences else current_edition(editions))
 
 
 def named_edition(request: HttpRequest, editions: Sequence[Edition]) -> Edition | None:
-    """Return the edition that a page of all years is to be framed as, by its parameter `edition`."""
+    """Return the edition that the parameter `edition` names, if it is one of `editions`."""
     named = query_parameters(request).get("edition", "")
     return next((one for one in editions if one.slug == named), None)
 
@@ -111,7 +111,7 @@ def canonical_path(request: HttpRequest, edition: Edition | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LanguageLink:
-    """The same page in a language, which is named in itself. `url` is the canonical address, for machines."""
+    """A link to this page in a language, named in that language. `url` is the canonical address."""
 
     tag: str
     name: str
@@ -122,11 +122,11 @@ class LanguageLink:
 
 
 def language_links(request: HttpRequest, edition: Edition | None) -> list[LanguageLink]:
-    """Return the page in each language; nothing where it is in one alone."""
+    """Return links to the page in each language; none if it exists in only one."""
     if len(settings.LANGUAGES) < 2 or not is_in_each_language(request):
         return []
     current = language_of_path(request.path_info)
-    # In order, as the page cache writes them.
+    # Sort the parameters as the page cache does.
     given = query_parameters(request)
     query = urlencode(sorted((name, value) for name in given for value in given.getlist(name)))
     canonical = canonical_path(request, edition)
@@ -144,7 +144,7 @@ def language_links(request: HttpRequest, edition: Edition | None) -> list[Langua
 
 
 def query_parameters(request: HttpRequest) -> QueryDict:
-    """Return the parameters of an address; none if Django refuses to read them."""
+    """Return the query parameters of a request; none if Django rejects them."""
     try:
         return request.GET
     except SuspiciousOperation:

@@ -1,4 +1,4 @@
-"""What the home page of an edition shows, section by section. A section without content is left out."""
+"""The context of the home page of an edition. Sections without content are omitted."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -22,9 +22,9 @@ from schedule.notices.live import banners, with_sessions
 from schedule.querysets import BREAK_KINDS
 from website.menu import count_section_rows, filled_sections, program_links
 
-# Before the first session, and over night, what comes next is shown so long ahead.
+# The home page shows the next sessions this long before they begin.
 LOOKAHEAD = timedelta(hours=18)
-# What begins this soon after a pause is shown in its place.
+# A session that begins this soon after the start of a pause is shown instead of it.
 MAX_PAUSE_BEFORE = timedelta(hours=1)
 PAUSE_KINDS = (*BREAK_KINDS, "registration")
 MAX_SPEAKERS, MAX_TOPICS, MAX_GRANTS, MAX_NEWS = 12, 24, 4, 4
@@ -46,18 +46,18 @@ class TopicCount(NamedTuple):
 
 @dataclass(slots=True)
 class Sessions:
-    """What is on, what comes next, who is invited, and the spans of all."""
+    """The running, upcoming and invited sessions, and the spans of all sessions."""
 
     spans: list[SessionSpan]
     running: list[Any] = field(default_factory=list)
     upcoming: list[Any] = field(default_factory=list)
-    # Whether what comes next is on another day.
+    # Whether the upcoming sessions are on another day.
     is_later: bool = False
     invited: list[Any] = field(default_factory=list)
 
 
 def home_context(edition: Edition, at: datetime) -> dict[str, Any]:
-    """Return what the template of the home page takes. At most 12 queries."""
+    """Return the template context of the home page. At most 12 queries."""
     numbers, state = count_section_rows(edition, at), edition_state(edition, at)
     news = list(with_sessions(edition, at))
     sessions = sessions_around(edition, at) if numbers["schedule"] else Sessions([])
@@ -95,7 +95,7 @@ def art_url(edition: Edition) -> str:
 
 
 def recordings_url(edition: Edition, at: datetime) -> str:
-    """Return where to watch what was recorded, if something was. One query."""
+    """Return the address of the recordings, or an empty string if there are none. One query."""
     is_filled = "recordings" in filled_sections(edition, at).sections
     return SECTIONS["recordings"].url(edition) if is_filled else ""
 
@@ -103,7 +103,7 @@ def recordings_url(edition: Edition, at: datetime) -> str:
 def buttons(
     edition: Edition, numbers: dict[str, int], state: EditionState, is_on_today: bool
 ) -> list[Button]:
-    """Return the main ways in, the first of them the most important."""
+    """Return the main buttons, most important first."""
     found = []
     if numbers["schedule"]:
         words = gettext("Today’s schedule") if is_on_today else gettext("Schedule")
@@ -117,13 +117,13 @@ def buttons(
         found.append(Button(gettext("Add to calendar"), calendar, is_calendar=True))
     if edition.registration_url and not state.is_over:
         register = Button(gettext("Register"), edition.registration_url, is_external=True)
-        # Before the conference it is what most people come for.
+        # Before the conference, most visitors come to register.
         found.insert(0 if state.is_ahead else len(found), register)
     return found
 
 
 def sessions_around(edition: Edition, at: datetime) -> Sessions:
-    """Return all spans, and the sessions that are on, that begin next and that are invited. Three queries."""
+    """Return all spans, and the running, upcoming and invited sessions. Three queries."""
     rows = edition.sessions.published(at).with_called_off().order_by("start", "end")
     columns = ("pk", "start", "end", "kind", "counts_as", "parent_id", "called_off")
     spans = [
@@ -150,7 +150,7 @@ def sessions_around(edition: Edition, at: datetime) -> Sessions:
 
 
 def next_start(held: Iterable[SessionSpan], at: datetime) -> datetime | None:
-    """Return when something begins next: a pause only if nothing else begins soon after."""
+    """Return the next start of a session. Skip a pause if a session begins soon after its start."""
     ahead = [span for span in held if span.start > at]
     first = min((span.start for span in ahead), default=None)
     if first is None:
@@ -160,7 +160,7 @@ def next_start(held: Iterable[SessionSpan], at: datetime) -> datetime | None:
 
 
 def topic_counts(edition: Edition, at: datetime) -> list[TopicCount]:
-    """Return the topics of the first level with the papers in and below them. One query."""
+    """Return the top-level topics with the numbers of papers in them and their subtopics. One query."""
     papers = edition.papers.published(at).filter(topic=OuterRef("pk")).order_by()
     own = Subquery(papers.values("topic").annotate(number=Count("pk")).values("number"))
     rows = list(edition.topics.annotate(own=own).values_list("pk", "slug", "name", "parent", "own"))
@@ -190,12 +190,12 @@ def first_grants(edition: Edition, at: datetime) -> Any:
 
 
 def section_templates(edition: Edition, context: dict[str, Any]) -> list[str]:
-    """Return the templates of the sections with content, in the order of the chairs."""
+    """Return the templates of the sections with content, in the order that the chairs chose."""
     sessions: Sessions = context["sessions"]
     filled = {
         "now": sessions.running or sessions.upcoming,
         "about": edition.description_html,
-        # Where there is none, it says so.
+        # Without a program, this section shows a note.
         "program": True,
         "speakers": sessions.invited,
         "topics": context["topics"],

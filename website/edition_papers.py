@@ -1,4 +1,4 @@
-"""Papers as the search of an edition finds them, beside people, sessions, talks and pages."""
+"""The search for papers within the search of an edition."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -18,26 +18,26 @@ from papers.paper_search import PaperSearch
 from search.filters import Filter
 from search.query import MAX_QUERY_CHARS, Query, parse_query
 
-# `kind` says what is shown, such as papers or people.
+# The parameter `kind` is taken: it selects the tab, such as papers or people.
 PARAMETERS = {"kind": "as", "tab": "kind"}
 SEARCH_PARAMETERS.update({"plain", "sort", *(PARAMETERS.get(name, name) for name in FACETS)})
 SEARCH_SORTS = ("relevance", "title", "schedule", "board")
-# These narrow sessions and talks as well as papers.
+# These facets filter sessions and talks as well as papers.
 TIMED_FACETS = frozenset(("day", "room", "kind"))
 
 
 class EditionPapers(PaperSearch):
-    """The words, facets and order of a search in an edition; `add_hits` says what the words find."""
+    """Form of the words, facets and order of a search in an edition. `add_hits` sets the results."""
 
     PARAMETERS: ClassVar[Mapping[str, str]] = PARAMETERS
-    # Sessions are of a kind, too.
+    # This facet also applies to sessions, so its label does not name papers.
     CHIP_LABELS: ClassVar[dict[str, object]] = {"kind": _("Kind")}
     KEPT_PARAMETERS: ClassVar[tuple[str, ...]] = ("tab",)
 
     def __init__(
         self, parameters: QueryDict, edition: Edition, tabs: Iterable[str], at: datetime | None = None
     ) -> None:
-        # Any words are searched for, as far as they are read.
+        # Truncate long searches instead of rejecting them.
         typed = parameters.copy()
         typed["q"] = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS]
         super().__init__(typed, edition, at)
@@ -57,11 +57,11 @@ class EditionPapers(PaperSearch):
     def default_sort(self) -> str:
         return "relevance" if self.reading.words else "schedule"
 
-    # What is asked for
+    # The search
 
     @cached_property
     def other_query(self) -> Query:
-        """What is searched for among people, sessions and pages: there the name of a topic is words."""
+        """The query for people, sessions and pages, in which names of topics are plain words."""
         return parse_query(self.unfiltered)
 
     @property
@@ -70,21 +70,21 @@ class EditionPapers(PaperSearch):
 
     @property
     def is_asked(self) -> bool:
-        """Whether there is something to look for: a word, or what papers or sessions are narrowed by."""
+        """Whether the search has a word or a filter."""
         return bool(self.paper_query or self.values)
 
     @property
     def timed_values(self) -> dict[str, str]:
-        """What narrows sessions and talks."""
+        """The chosen filters of sessions and talks."""
         return {name: self.values[name][0] for name in TIMED_FACETS if name in self.values}
 
     @property
     def is_of_papers(self) -> bool:
-        """Whether something was chosen that papers alone have."""
+        """Whether a facet was chosen that only papers have."""
         names_topic = any(one.facet == "topic" and not one.is_explicit for one in self.reading.filters)
         return bool(self.values.keys() - TIMED_FACETS - ({"topic"} if names_topic else set()))
 
-    # What is offered
+    # Links
 
     @property
     def display_links(self) -> dict[str, list[tuple[str, str, bool]]]:
@@ -93,7 +93,7 @@ class EditionPapers(PaperSearch):
 
     @property
     def unfiltered(self) -> str:
-        """The words alone, without what they mean and what else was chosen."""
+        """The words without those that were read as filters, except names of topics."""
         return self.reading.without(self._filters_but_topics)
 
     @property

@@ -1,4 +1,4 @@
-"""A search in an edition: papers, with people, sessions, talks and pages beside them."""
+"""The search in an edition, for papers, people, sessions, talks and pages."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -25,7 +25,7 @@ TIMED = ("session", "talk")
 
 
 class EditionSearch(ResultSections):
-    """What was asked for in an edition, and by kind the primary keys of what was found (`keys`)."""
+    """A search in an edition, with the primary keys of the results by kind (`keys`)."""
 
     edition: Edition
 
@@ -33,22 +33,22 @@ class EditionSearch(ResultSections):
         super().__init__(edition)
         self.at = at
         self.papers = EditionPapers(parameters, edition, KINDS, at)
-        # Raises for a parameter that cannot be read.
+        # This raises an error if a parameter is invalid.
         self.chosen = self.papers.chosen
 
     def add_hits(self, query: Query, hits: Hits) -> None:
-        """Take what the words find."""
+        """Store the hits by kind, under the chosen filters."""
         self.query = query
         self.best_kinds = {hit.kind for hit in hits.page[:BEST_HITS]}
         self.papers.add_hits(query, hits)
         if not self.papers.is_asked:
             return
         self.keys["paper"] = self.papers.keys
-        # Without a word that is wanted, papers alone are known by the words that are not.
+        # Only papers can match a query that has nothing but excluded words.
         if self.papers.is_of_papers or (query.excluded and not query):
             return
         if hits.capped:
-            # Papers may have left no room for others.
+            # Capped hits may omit other kinds than papers.
             hits = find_documents(query, edition=self.edition.pk, kinds=[*SHOWN_PER_KIND], limit=MAX_HITS)
         for kind in SHOWN_PER_KIND:
             self.keys[kind] = [hit.object_id for hit in hits.page if hit.kind == kind]
@@ -58,7 +58,7 @@ class EditionSearch(ResultSections):
                 self.keys[kind] = self._timed(kind)
 
     def _timed(self, kind: str) -> list[int]:
-        """Return the sessions or talks of the chosen day, room and kind: the found ones, or all by time."""
+        """Return keys of sessions or talks of the chosen day, room and kind. Without words, all by time."""
         rows = timed_rows(kind, self.edition, self.papers.timed_values, self.at)
         if not self.query:
             return list(rows.values_list("pk", flat=True))
@@ -67,7 +67,7 @@ class EditionSearch(ResultSections):
         return [key for key in found if key in matching]
 
     def suggestions(self) -> tuple[list[Hit], Query]:
-        """Return the best few hits of what the words find under what they mean, and what was searched for."""
+        """Return the best hits under the filters that the words name, and the query of the other words."""
         query, key = self.papers.other_query, self.edition.pk
         text = self.papers.unfiltered
         if not self.papers.values:
@@ -81,7 +81,7 @@ class EditionSearch(ResultSections):
         few = [*timed[: MAX_SUGGESTIONS // 2], *(("paper", one) for one in self.keys["paper"])]
         return [Hit(kind, one, key, 0) for kind, one in few[:MAX_SUGGESTIONS]], query
 
-    # What the page shows
+    # Properties that the page shows
 
     @property
     def days(self) -> list[date]:
@@ -89,7 +89,7 @@ class EditionSearch(ResultSections):
 
     @property
     def topics(self) -> list[tuple[FacetValue, int]]:
-        """The highest topics with the numbers of their papers."""
+        """The top-level topics with the numbers of their papers."""
         topics = self.papers.catalog.facets["topic"].values()
         return [(topic, topic.bits.bit_count()) for topic in topics if not topic.parent]
 
@@ -138,7 +138,7 @@ def timed_rows(kind: str, edition: Edition, values: dict[str, str], at: datetime
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """Words to start with."""
+    """An example of a search."""
 
     words: str
 
@@ -148,7 +148,7 @@ class Example:
 
 
 def examples(search: EditionPapers) -> list[Example]:
-    """Return searches that find something in this edition."""
+    """Return example searches that have results in this edition."""
     facets = search.catalog.facets
     days = [date.fromisoformat(choice.value) for choice in facets["day"].values() if choice.bits]
     topics = sorted(facets["topic"].values(), key=lambda topic: -topic.bits.bit_count())

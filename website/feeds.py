@@ -50,7 +50,7 @@ class AnnouncementsFeed(EditionFeed):
 
 
 class PaperEntries:
-    """Feed entries of papers that were fetched `with_authors()`: published when first shown."""
+    """Feed entries of papers fetched `with_authors()`. The date of an entry is when it became public."""
 
     def item_title(self, item: Paper) -> str:
         return writable(str(item))

@@ -1,4 +1,4 @@
-"""The front page of a site with several conferences: what is on, what comes, and all by series."""
+"""The front page of a site with several conferences: running and upcoming editions, and all series."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ def picture_url(edition: Edition) -> str:
 
 
 def front_page_context(editions: Iterable[Edition], at: datetime) -> dict[str, object]:
-    """Return what the template takes of the published editions, newest first. No query."""
+    """Return the template context from the published editions, which come newest first. No query."""
     shown = [ShownEdition(edition, edition_state(edition, at), picture_url(edition)) for edition in editions]
     by_conference: dict[int, list[ShownEdition]] = {}
     for one in shown:

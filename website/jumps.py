@@ -1,4 +1,4 @@
-"""Pages of the site that the suggestions offer to go to: sections, days, the agenda, rooms and topics."""
+"""Pages of the site that the search suggests: sections, days, the agenda, rooms and topics."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ MAX_PAGES = 40
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """A page: its name, what it is a part of, and its address."""
+    """A suggested page: its name, the part of the site that it belongs to, and its address."""
 
     label: str
     hint: str
@@ -33,9 +33,9 @@ class Jump:
 def find_jumps(
     request: HttpRequest, text: str, edition: Edition | None, search: PaperSearch | None = None
 ) -> list[Jump]:
-    """Return the pages whose names have words that begin as these; without words, the sections and days.
+    """Return the pages whose names have words with these prefixes; without words, the sections and days.
 
-    Those that are likely meant, by their names alone, are marked and come first.
+    Pages whose label alone matches are marked as likely and come first.
 
     Up to three queries after a change, else none.
     """
@@ -69,7 +69,7 @@ def unique_pages(pages: Iterable[Jump]) -> list[Jump]:
 
 
 def has_beginnings(name: str, typed: Sequence[str]) -> bool:
-    """Whether each word that was typed begins one of the name."""
+    """Return whether each typed word is a prefix of a word of the name."""
     named = fold_words(name)
     return bool(typed) and all(any(word.startswith(begun) for word in named) for begun in typed)
 
@@ -98,7 +98,7 @@ def program_pages(edition: Edition, search: PaperSearch) -> Iterator[Jump]:
 
 
 def meant_pages(edition: Edition, search: PaperSearch) -> list[Jump]:
-    """Return the pages of the day, room and topic that the words mean."""
+    """Return the pages of the days, rooms and topics that the search words name."""
     views = {"day": "schedule:day", "room": "schedule:room", "topic": "papers:topic"}
     meant = {
         page_path(views[one.facet], edition.slug, one.value)

@@ -1,4 +1,7 @@
-"""Uploaded files, for whom a row that names them may be shown: pictures and PDFs open, all else is saved."""
+"""The view of uploaded files. Readers need access to a row that refers to the file.
+
+Browsers display pictures and PDFs, and download all other files.
+"""
 
 from hashlib import sha256
 from pathlib import PurePosixPath
@@ -16,7 +19,7 @@ from conference.views import FOR_A_YEAR
 from content.fields import file_fields
 from editorial.access import access_for
 
-# What a browser shows without running anything; not SVG, which may contain scripts.
+# The types that browsers may display. SVG is not among them because it may contain scripts.
 INLINE_MEDIA_TYPES = {
     ".avif": "image/avif",
     ".gif": "image/gif",
@@ -29,17 +32,17 @@ INLINE_MEDIA_TYPES = {
 # A paper's file may be withdrawn at any moment; a picture may be cached for an hour.
 FOR_AN_HOUR, REVALIDATED = "public, max-age=3600, s-maxage=1", "public, max-age=0, must-revalidate"
 PRIVATE = "private, no-store"
-# If a browser took a file for a page, it could run nothing.
+# Prevent scripts from running if a browser displays a file as a page.
 SANDBOX_POLICY = "sandbox; default-src 'none'"
 
 
 def cache_control(request: HttpRequest, name: str) -> str:
-    """Return the Cache-Control of a file; nothing if this reader may not have it.
+    """Return the `Cache-Control` of a file, or an empty string if this reader has no access to it.
 
-    Files that no row names are for no reader.
+    No reader has access to files that no row refers to.
     """
     fields = [(model, one) for model, one in file_fields() if name.startswith(str(one.upload_to))]
-    # A smaller copy is for whom its original is.
+    # A smaller copy has the access of its original.
     copy = COPY.fullmatch(name)
     lookup, value = ("__startswith", copy["stem"]) if copy else ("", name)
     for model, field in fields:

@@ -1,4 +1,4 @@
-"""The links through the site: menus of editions and of all years, and which sections have content."""
+"""The menus of editions and of all years, and queries for the sections that have content."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -33,27 +33,30 @@ class MenuLink:
     children: Sequence["MenuLink"] = ()
 
 
-# Of so many editions and languages.
+# Each edition and language has its own cache entry.
 CACHED_MENUS = 60
 CACHED_SITE_LINES = 12
 # The icons of the sections in the tab bar of a phone.
 TAB_ICONS = {"home": "home", "schedule": "calendar", "papers": "file"}
-# Sections that count no rows of their own: they have content as soon as another section has.
+# Sections without rows of their own. They have content as soon as another section does.
 ALWAYS_MORE = frozenset(("downloads", "statistics"))
 
 
 def site_revision(edition: Edition) -> tuple[object, object] | None:
-    """Return the site's revision, if the edition was fetched with it and something has changed so far."""
+    """Return the site's revision and its time of change.
+
+    Return `None` if the edition was fetched without them, or if nothing has ever changed.
+    """
     held = vars(edition)
     return (held["site_revision"], held["site_changed_at"]) if held.get("site_revision") else None
 
 
 @dataclass(frozen=True, slots=True)
 class EditionMenu:
-    """The links that the pages of an edition lead to.
+    """The navigation links of the pages of an edition.
 
-    `lines` are the chairs' menu, `tabs` those of the bar at the foot of a phone by icon, `more` the sections
-    with content that the menu leaves out. The edition's home is not among the lines: its name leads there.
+    `lines` are the chairs' menu. `tabs` are the links of the tab bar on phones, with their icons. `more` are
+    the sections with content that the menu omits. The edition's name links to its home, so `lines` omit it.
     """
 
     lines: Sequence[MenuLink] = ()
@@ -61,7 +64,7 @@ class EditionMenu:
     more: Sequence[MenuLink] = ()
 
     def at_path(self, path: str, edition: Edition) -> "EditionMenu":
-        """Return the menu as the page at `path` has it, with the current lines marked."""
+        """Return a copy of the menu in which the links that lead to `path` are marked as current."""
         lines = [mark_current(line, edition, path) for line in self.lines]
         tabs = [(icon, mark_current(tab, edition, path)) for icon, tab in self.tabs]
         return EditionMenu(lines, tabs, self.more)
@@ -72,7 +75,7 @@ def menus(
 ) -> tuple[EditionMenu, list[MenuLink]]:
     """Return the edition's menu for the page at `path`, and the links of all years.
 
-    Up to three queries after a change, else none. Any of the site's `editions` knows the site's revision.
+    Up to three queries after a change, else none. The site's revision is read from the first of `editions`.
     """
     revision = site_revision(editions[0]) if editions else None
     site_lines = [
@@ -97,7 +100,7 @@ def _site_lines(_newest: Edition, _at: datetime, _site: Hashable) -> list[MenuLi
 
 
 def edition_menu(edition: Edition, at: datetime) -> EditionMenu:
-    """Return the chairs' own menu, else the sections with content in the usual order, and the pages."""
+    """Return the chairs' menu. By default, it has the sections with content, and then the pages."""
     found = filled_sections(edition, at)
     home = edition.get_absolute_url()
     lines = [line for line in menu_lines(edition, at, found) if line.url != home or line.children]
@@ -130,7 +133,7 @@ def item_link(line: MenuItem, edition: Edition, children: Sequence[MenuLink] = (
 
 
 def item_label(line: MenuItem) -> "str | StrPromise":
-    """Return the chairs' own words; a section under its usual name is called so in each language."""
+    """Return the chairs' label. The default label of a section is translated."""
     section = SECTIONS.get(line.section)
     if section is None:
         return line.label
@@ -140,9 +143,9 @@ def item_label(line: MenuItem) -> "str | StrPromise":
 
 
 def mark_current(link: MenuLink, edition: Edition, path: str) -> MenuLink:
-    """Return a line of the menu as the page at `path` has it: current on its own page and those below."""
+    """Return a copy of the link. It is current if `path` is its own address or one below it."""
     children = [mark_current(child, edition, path) for child in link.children]
-    # Every page is below an edition's home.
+    # All pages are below the edition's home, so its link is current only on the home itself.
     is_below = link.url != edition.get_absolute_url() and path.startswith(link.url)
     return replace(link, current=path == link.url or is_below, children=children)
 
@@ -161,7 +164,7 @@ class ProgramLink:
 
 
 def program_links(edition: Edition, counts: dict[str, int]) -> list[ProgramLink]:
-    """Return the ways into an edition's program that lead somewhere."""
+    """Return links to the parts of an edition's program that have content."""
     found = []
     for name, section in SECTIONS.items():
         if section.counted and counts[name]:
@@ -175,7 +178,7 @@ def program_links(edition: Edition, counts: dict[str, int]) -> list[ProgramLink]
 
 @dataclass(frozen=True, slots=True)
 class FilledSections:
-    """What an edition has: sections with content, pages of its own by slug and title, a menu of its own."""
+    """The sections of an edition with content, its pages (slug and title), and whether it has a menu."""
 
     sections: set[str]
     pages: list[tuple[str, str]]
@@ -183,7 +186,7 @@ class FilledSections:
 
 
 def filled_sections(edition: Edition, at: datetime | None = None) -> FilledSections:
-    """Return what an edition has. One query."""
+    """Return the sections, pages and menu that an edition has. One query."""
     key, at = edition.pk, at_or_now(at)
     exists = {
         f"has_{section.name}": ExpressionWrapper(
@@ -201,7 +204,7 @@ def filled_sections(edition: Edition, at: datetime | None = None) -> FilledSecti
 
 
 def count_section_rows(edition: Edition, at: datetime | None = None) -> dict[str, int]:
-    """Return how many public rows fill the sections that a home page counts. One query."""
+    """Return the number of public rows of each section that the home page counts. One query."""
     numbers = {}
     for section in SECTIONS.values():
         if section.counted and section.rows:

@@ -1,4 +1,4 @@
-"""Permanent redirects of the old site's addresses. What is not public has no old address."""
+"""Permanent redirects of the old site's addresses. They only lead to public pages."""
 
 import re
 from datetime import date
@@ -13,7 +13,7 @@ from conference.models import Edition
 from papers.models import Paper
 from schedule.models import Presentation, Session
 
-# Pages of an edition that had one address.
+# Old paths below an edition, with the views that replace them.
 OLD_PAGES = {
     "": "website:edition",
     "index.html": "website:edition",
@@ -27,7 +27,7 @@ OLD_PAGES = {
     "organizers": "people:committee",
     "eventlistwithbios/Invited Talk": "schedule:talks",
 }
-# Lists of events by type; the schedule holds all the others.
+# Lists of events by type. Other types redirect to the schedule.
 EVENT_PAGES = {
     "poster": "schedule:posters",
     "oral": "papers:list",
@@ -36,14 +36,14 @@ EVENT_PAGES = {
     "invited talk": "schedule:talks",
     "award": "papers:awards",
 }
-# Parameters in which old addresses carry what was searched for.
+# Parameters of old addresses that contain the words of a search.
 SEARCH_WORDS = ("search", "query", "q")
 EVENT_UID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @require_safe
 def old_page(request: HttpRequest, year: int, page: str = "") -> HttpResponse:
-    """Redirect an edition's page, with the words that were searched for."""
+    """Redirect a page of an edition. Pass the words of a search on."""
     view = OLD_PAGES.get(page.rstrip("/"))
     if view is None:
         raise Http404("No such page.")
@@ -77,7 +77,7 @@ def old_event(request: HttpRequest, year: int, kind: str, uid: str) -> HttpRespo
 
 @require_safe
 def old_schedule(request: HttpRequest, year: int) -> HttpResponse:
-    """Redirect the oldest schedule, which showed single events by a parameter."""
+    """Redirect the oldest schedule, which had a parameter for single events."""
     uid = request.GET.get("showEvent")
     if uid is None:
         return redirect("schedule:index", get_edition_of_year(year).slug, permanent=True)
@@ -85,7 +85,7 @@ def old_schedule(request: HttpRequest, year: int) -> HttpResponse:
 
 
 def get_edition_of_year(year: int) -> Edition:
-    """Return the published edition of a year, first the one whose address is the year."""
+    """Return the published edition of a year, preferably the one whose slug is the year."""
     editions = Edition.objects.published().filter(year=year)
     ordered = sorted(editions, key=lambda edition: (edition.slug != str(year), edition.slug))
     if not ordered:

@@ -1,4 +1,4 @@
-"""What was found, as the search page and the suggestions show it: public rows with their words marked."""
+"""The results of the search page and the suggestions: public rows with highlighted words."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from search.highlighting import excerpt, highlight
 from search.hits import Hit
 from search.query import Field, Query
 
-# What can be found, in the words of the links that narrow a search to it.
+# The kinds of results, with the labels of their tabs.
 KINDS = {
     "paper": _("Papers"),
     "person": _("People"),
@@ -37,7 +37,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """One thing that was found: what it is, its marked title, its people with their addresses, a passage."""
+    """A result: its kind, highlighted title, people with their addresses, and a passage of its text."""
 
     kind: str
     title: SafeString
@@ -50,9 +50,9 @@ class SearchResult:
     place: str = ""
     board: str = ""
     note: str = ""
-    # The slug of its kind, which has a color.
+    # The slug of its kind, which selects the color.
     hue: str = ""
-    # A session or talk, for its star.
+    # The session or talk, for the button that adds it to the agenda.
     thing: Session | Presentation | None = None
     person: Person | None = None
     appearance: NextAppearance | None = None
@@ -61,17 +61,17 @@ class SearchResult:
 def search_results(
     hits: Collection[Hit], query: Query, editions: Iterable[Edition], edition: Edition | None = None
 ) -> list[SearchResult]:
-    """Return the results for these hits in their order, where public, in these editions."""
+    """Return the results for these hits, in their order, if they are public and in these editions."""
     return [*results_by_hit(hits, query, editions, edition).values()]
 
 
 def results_by_hit(
     hits: Collection[Hit], query: Query, editions: Iterable[Edition], edition: Edition | None = None
 ) -> dict[Hit, SearchResult]:
-    """Return the result of each of these hits, in their order, where public, in these editions.
+    """Return the results by hit, in the order of the hits, if they are public and in these editions.
 
-    A query for each kind of thing, two for papers; one more for the people of sessions and talks, and one
-    for where people appear next, in the edition if there is one.
+    One query for each kind, and a second one for papers. One more for the people of sessions and talks, and
+    one for the next appearances of people, which are limited to `edition` if it is given.
     """
     known = {one.pk: one for one in editions}
     found: dict[Hit, Any] = {}
@@ -100,7 +100,7 @@ def results_by_hit(
 
 
 def public_rows(kind: str) -> Any:
-    """Return the public rows of a kind, with what a result shows of them."""
+    """Return the public rows of a kind, annotated for a result."""
     match kind:
         case "paper":
             rows = Paper.objects.published().select_related("topic").with_authors()
@@ -120,7 +120,7 @@ def public_rows(kind: str) -> Any:
 def people_by_row(
     sessions: Collection[int], talks: Collection[int]
 ) -> dict[tuple[str, int], list[PersonLink]]:
-    """Return who has a role in each session and speaks in each talk, in order. At most one query."""
+    """Return the people of each session and the speakers of each talk, in order. At most one query."""
     if not sessions and not talks:
         return {}
     columns = ("kind", "owner", "position", "pk", "person__uid", "person__name", "shown_name")
@@ -137,7 +137,7 @@ def people_by_row(
 
 
 def first_appearance() -> Mapping[str, Subquery]:
-    """Return when and where a paper is presented first."""
+    """Return annotations of when and where a paper is first presented."""
     talks = Presentation.objects.published().filter(paper=OuterRef("pk")).with_beginning()
     talks = talks.filter(called_off=False, begins__isnull=False)
     talks = talks.annotate(place_name=Coalesce("room__name", "session__room__name"))
@@ -213,7 +213,7 @@ def search_result(kind: str, row: Any, query: Query, edition: Edition | None) ->
 def people_credits(
     people: Iterable[Any], query: Query, edition: Edition | None
 ) -> list[tuple[SafeString, str]]:
-    """Return the names as shown, marked, each with the address of its person."""
+    """Return the highlighted names as printed, each with the address of its person."""
     slug = edition.slug if edition else ""
     return [
         (highlight(one.shown_name, query, Field.PEOPLE), with_edition(one.person.get_absolute_url(), slug))
@@ -222,9 +222,9 @@ def people_credits(
 
 
 def marked_papers(keys: Sequence[int], query: Query) -> list[PaperRow]:
-    """Return the lines of these papers with what was found in them marked; a passage as the abstract.
+    """Return the rows of these papers with highlighted words, and a passage as the abstract.
 
-    Four queries. A title without a mark keeps its formulas.
+    Four queries. Formulas in a title are rendered only if no word of it is highlighted.
     """
     papers = Paper.objects.published().in_key_order(keys)
     if not query:

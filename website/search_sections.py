@@ -13,16 +13,16 @@ from search.hits import Hit
 from search.query import Query
 from website.search_results import KINDS, SearchResult, marked_papers, results_by_hit
 
-# So many of each kind are shown beside papers.
+# The number of results of each kind that are shown with the papers.
 SHOWN_PER_KIND = {"person": 4, "session": 3, "talk": 3, "page": 3}
 SHOWN_WITHOUT_PAPERS = 12
-# Sections with a hit among so many of the best come before the papers.
+# Sections with a hit among the first `BEST_HITS` come before the papers.
 BEST_HITS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Results of a kind; `query` leads to all of them, where more were found."""
+    """The shown results of a kind. `query` links to all of them if there are more."""
 
     name: str
     label: str
@@ -32,7 +32,7 @@ class Section:
 
 
 class ResultSections:
-    """By kind the primary keys of what was found (`keys`), best first, and what a page shows of it."""
+    """The primary keys of the results by kind (`keys`), best first, and the sections of a page of them."""
 
     def __init__(self, edition: Edition | None = None) -> None:
         self.edition = edition
@@ -50,12 +50,12 @@ class ResultSections:
         return self.edition is None
 
     def parameters(self) -> dict[str, object]:
-        """Return the words as they were typed, with what else was chosen."""
+        """Return the words as typed and the other choices, as parameters of the address."""
         raise NotImplementedError
 
     @property
     def counts(self) -> dict[str, int]:
-        """How much of each kind was found."""
+        """The number of results of each kind."""
         return {kind: len(keys) for kind, keys in self.keys.items()}
 
     @property
@@ -63,7 +63,7 @@ class ResultSections:
         return sum(self.counts.values())
 
     def sections(self, page: PageOf[int], editions: Iterable[Edition]) -> list[Section]:
-        """Return the results of one page: those of a kind, or of papers with a few of each other kind."""
+        """Return the sections of one page: those of one kind, or papers with a few of each other kind."""
         if self.tab == "paper" or (not self.tab and page.number > 1):
             return [self._papers(page)]
         if self.tab:
@@ -84,7 +84,7 @@ class ResultSections:
         return Section("paper", str(KINDS["paper"]), rows, self.counts["paper"])
 
     def _others(self, few: dict[str, list[int]], editions: Iterable[Edition]) -> list[Section]:
-        """Return a section for each kind; one that shows a few of many leads to all of them."""
+        """Return a section for each kind. It links to all results if it shows only some of them."""
         hits = {kind: [Hit(kind, key, None, 0) for key in keys] for kind, keys in few.items()}
         flat = [hit for some in hits.values() for hit in some]
         found = results_by_hit(flat, self.query, editions, self.edition)
@@ -100,14 +100,14 @@ class ResultSections:
         ]
 
     def tabs(self) -> list[tuple[str, object, int | None, str]]:
-        """Return what can be shown alone: name, label, how much was found, query."""
+        """Return the name, label, number of results and query of each tab."""
         counts = {"": None, **self.counts}
         labels = {"": _("All"), **KINDS}
         shown = [name for name in labels if not name or counts[name] or name == self.tab]
         return [(name, labels[name], counts[name], f"?{self.text_query(tab=name)}") for name in shown]
 
     def text_query(self, **changes: str) -> str:
-        """Return the query of the words as they were typed, ending in `&` unless the tab is changed."""
+        """Return the query string with the words as typed. It ends in `&` unless the tab is changed."""
         state = {**self.parameters(), **({"kind": changes["tab"]} if changes else {})}
         query = urlencode({name: value for name, value in state.items() if value}, doseq=True)
         return query if changes or not query else f"{query}&"

@@ -1,4 +1,4 @@
-"""The search pages, what is suggested while somebody types, and the description that browsers read."""
+"""Views of the search: result pages, suggestions while typing, and the OpenSearch description."""
 
 from collections.abc import Sequence
 from urllib.parse import urlencode
@@ -24,7 +24,7 @@ from website.search_results import search_results
 from website.site_search import SiteSearch
 
 PAGE_SIZE = 20
-# What one can type beyond words, with what it means.
+# The search operators, with their meanings.
 OPERATORS = [
     ('"graph neural networks"', _("this exact phrase")),
     ("compil", _("words that begin this way: compiler, compilation")),
@@ -35,19 +35,19 @@ OPERATORS = [
     ("award:outstanding", _("with this award")),
     ("year:2021-2023", _("from these years")),
 ]
-# These are understood in the search of an edition.
+# Operators of the search of an edition only.
 EDITION_OPERATORS = [
     ("day:wednesday", _("on this day; the weekday or date alone also works")),
     ('room:"hall a"', _("in this room")),
     ("kind:poster", _("presented this way; “posters” alone also works")),
 ]
-# And this in the search of all years.
+# Operators of the search of all years only.
 SITE_OPERATORS = [("edition:2021", _("of this year; its name alone also works"))]
 
 
 @require_safe
 def site_search(request: HttpRequest) -> HttpResponse:
-    """Show what was found in all years, by kind; years and topics narrow it."""
+    """Show the results from all years by kind. Years and topics can filter them."""
     is_current, editions = refreshed(), published_editions(request)
     search = SiteSearch(request.GET, editions)
     query, hits, is_corrected = find_or_correct(search.paper_query)
@@ -65,7 +65,7 @@ def site_search(request: HttpRequest) -> HttpResponse:
 def results_context(
     request: HttpRequest, search: EditionSearch | SiteSearch, words: str
 ) -> dict[str, object]:
-    """Return what the pages of both searches show of what was found."""
+    """Return the template context that the result pages of both searches share."""
     page = paginate(request, search.keys[search.tab or "paper"], PAGE_SIZE)
     return {
         "search_text": words,
@@ -82,9 +82,9 @@ def results_context(
 
 @edition_page
 def edition_search(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Show what was found in an edition, and of what belongs to all years: people and pages.
+    """Show the results from an edition, with people and the pages of all years.
 
-    Papers can be narrowed and sorted as in their list; so can sessions and talks by day, room and kind.
+    Papers can be filtered and sorted as in their list, and sessions and talks filtered by day, room and kind.
     """
     is_current = refreshed()
     search = EditionSearch(request.GET, edition, timezone.now())
@@ -93,7 +93,7 @@ def edition_search(request: HttpRequest, edition: Edition) -> HttpResponse:
     words = search.papers.text
     context = {
         "chooser": search.papers,
-        # The feed is of all years, in which days and rooms mean nothing.
+        # The feed covers all years, so it ignores days and rooms.
         "feed_words": search.papers.unfiltered if query else "",
         "corrected": str(query) if is_corrected else "",
         "everywhere": f"{reverse('website:search')}{search_query_string(words, search.tab)}",
@@ -105,7 +105,7 @@ def edition_search(request: HttpRequest, edition: Edition) -> HttpResponse:
 
 
 def is_cacheable_search(response: HttpResponse, is_current: bool) -> HttpResponse:
-    """Let the response be cached until something changes, unless the index was behind."""
+    """Allow caching the response until something changes, unless the index is out of date."""
     if not is_current:
         patch_cache_control(response, private=True, no_cache=True)
     return response
@@ -121,7 +121,7 @@ def search_query_string(words: str, kind: str) -> str:
 
 @require_safe
 def site_suggestions(request: HttpRequest) -> HttpResponse:
-    """Return the options of the list under the search box while somebody types; see static/js/search.js."""
+    """Return the options of the list under the search box. `static/js/search.js` requests it while typing."""
     words, is_current = get_query_words(request), refreshed()
     shown = search_results(suggest(words), parse_query(words), published_editions(request))
     context = {
@@ -133,7 +133,7 @@ def site_suggestions(request: HttpRequest) -> HttpResponse:
 
 
 def suggestions_context(words: str, pages: Sequence[Jump], address: str) -> dict[str, object]:
-    """Return what suggestions show beside results; the pages that are likely meant come before these."""
+    """Return the template context of suggestions except the results. Likely pages precede the results."""
     return {
         "search_text": words,
         "first_jumps": [page for page in pages if page.is_likely],
@@ -144,7 +144,7 @@ def suggestions_context(words: str, pages: Sequence[Jump], address: str) -> dict
 
 @edition_page
 def edition_suggestions(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Return the options in an edition: pages to go to, and what the words find under what they mean."""
+    """Return the options in an edition: pages, and results under the filters that the words name."""
     is_current = refreshed()
     search = EditionSearch(request.GET, edition, timezone.now())
     hits, query = search.suggestions()

@@ -1,4 +1,4 @@
-"""A search in all years: sections, facets and chips as in the search of an edition, from the index alone."""
+"""The search in all years. It has the facets of the search of an edition, but reads them from the index."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,16 +22,16 @@ from search.query import MAX_QUERY_CHARS, Query, parse_query
 from website.search_results import KINDS
 from website.search_sections import BEST_HITS, SHOWN_PER_KIND, ResultSections
 
-# The parameter `edition` names the frame of a page of all years.
+# The parameter `edition` is taken: it selects the edition whose menu a page of all years shows.
 PARAMETERS = {"edition": "in", "area": "topic"}
 SEARCH_PARAMETERS.update(PARAMETERS.values())
 LABELS = {"edition": _("Year"), "area": FACETS["topic"]}
 
 
 class SiteSearch(ResultSections):
-    """What was asked for in all editions, and by kind the primary keys of the best of what was found."""
+    """A search in all editions, with the primary keys of the best results by kind."""
 
-    # A topic narrows to papers; there is one order.
+    # There is only one order of results, so the page has no links to others.
     display_links: dict[str, list[tuple[str, str, bool]]] = {}
 
     def __init__(self, parameters: QueryDict, editions: Sequence[Edition]) -> None:
@@ -53,7 +53,7 @@ class SiteSearch(ResultSections):
 
     @cached_property
     def reading(self) -> Reading:
-        """The words; an edition that they name narrows, if there are others."""
+        """The parsed words. An edition that they name is a filter, unless no other words are left."""
         names = site_vocabulary((one.slug, one.name, one.year) for one in self.editions.values())
         found = read_filters(self.text, names, plain=self.plain, known=[*self.given])
         return found if parse_query(found.words) else Reading(self.text)
@@ -78,15 +78,15 @@ class SiteSearch(ResultSections):
         given = {PARAMETERS[name]: value for name, value in self.given.items()}
         return {"q": self.text, "plain": PLAIN_SEPARATOR.join(self.plain), "kind": self.tab, **given}
 
-    # What is found
+    # Results
 
     def add_hits(self, query: Query, hits: Hits) -> None:
-        """Take the best of what the words find in all years. Of more than these, all are counted."""
+        """Store the best results from all years. If `hits` are capped, all matches are counted."""
         self.query = query
         counted = count_by_scope(query) if hits.capped else Counter(hit.scope for hit in hits.page)
         self.numbers = {frozenset(scope.split()): number for scope, number in counted.items()}
         if hits.capped:
-            # Papers may have left no room for others, and other years for the chosen one.
+            # Capped hits may omit other kinds than papers, and the chosen year.
             found = [*self._narrowed(["paper"]), *self._narrowed([*SHOWN_PER_KIND])]
         else:
             found = [hit for hit in hits.page if self._is_chosen(frozenset(hit.scope.split()))]
@@ -100,7 +100,7 @@ class SiteSearch(ResultSections):
         return find_documents(self.query, edition=edition, kinds=kinds, area=area, limit=MAX_HITS).page
 
     def _is_chosen(self, scope: frozenset[str], but: str = "") -> bool:
-        """Whether these markers are of what was chosen, that of the facet `but` not counted."""
+        """Return whether these markers match the chosen facets. The facet `but` is ignored."""
         edition, area = self.values.get("edition"), self.values.get("area")
         if area and but != "area" and area_word(area) not in scope:
             return False
@@ -109,7 +109,7 @@ class SiteSearch(ResultSections):
         return not scope.isdisjoint((edition_word(self.editions[edition].pk), edition_word(None)))
 
     def _number(self, markers: Sequence[str], but: str = "") -> int:
-        """Count what has one of these markers, under what is chosen of the facets but one."""
+        """Count the results with one of these markers under the chosen facets. The facet `but` is ignored."""
         return sum(
             number
             for scope, number in self.numbers.items()
@@ -120,11 +120,11 @@ class SiteSearch(ResultSections):
     def counts(self) -> dict[str, int]:
         return {kind: self._number([kind_word(kind)]) for kind in KINDS}
 
-    # What is offered
+    # Facets and links
 
     @cached_property
     def facets(self) -> list[Facet]:
-        """Years and topics with the numbers of results that they would leave, the chosen ones among them."""
+        """The facets of years and topics, with the number of results of each choice."""
         years = {slug: (one.name, edition_word(one.pk)) for slug, one in self.editions.items()}
         areas = {key: (name, area_word(key)) for key, name in self.areas.items()}
         offered = {"edition": years, "area": areas}
@@ -142,7 +142,7 @@ class SiteSearch(ResultSections):
         return sorted(choices, key=lambda offer: -offer.count) if name == "area" else choices
 
     def query_with(self, **changes: str) -> str:
-        """Return the query of what was understood, in which these facets differ, on its first page."""
+        """Return the query string of the parsed search with these facets changed, on its first page."""
         values = {**self.values, **changes}
         state = {
             "q": self.reading.words,
@@ -172,19 +172,19 @@ class SiteSearch(ResultSections):
 
     @property
     def plain_query(self) -> str:
-        """Return the query that searches for the understood words as words."""
+        """Return the query string that searches for the names of editions as plain words."""
         plain = PLAIN_SEPARATOR.join([*self.plain, *self.understood_words])
         return urlencode([("q", self.text), ("plain", plain), *self.hidden_parameters])
 
     @property
     def hidden_parameters(self) -> list[tuple[str, str]]:
-        """The parameters beside the words, for a form that searches for others."""
+        """The parameters except the words, for the hidden inputs of the search form."""
         given = [(PARAMETERS[name], value) for name, value in self.given.items()]
         return [*([("kind", self.tab)] if self.tab else []), *given]
 
     @property
     def is_of_papers(self) -> bool:
-        """Whether something was chosen that papers alone have."""
+        """Whether a facet was chosen that only papers have."""
         return "area" in self.values
 
     @property
@@ -197,7 +197,7 @@ class SiteSearch(ResultSections):
 
 
 def area_names(editions: Sequence[Edition]) -> dict[str, str]:
-    """Return the highest topics of these editions by the key that their spellings share, as last written.
+    """Return the names of the top-level topics by `area_key`. The newest edition's spelling is used.
 
     One query after a change, else none.
     """

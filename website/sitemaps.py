@@ -1,4 +1,4 @@
-"""What crawlers and programs may read, and where they find it: robots.txt, llms.txt, and site maps."""
+"""Views for crawlers and programs: robots.txt, llms.txt and site maps."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -22,7 +22,7 @@ from schedule.models import Room, Session
 from website.menu import filled_sections
 
 PLAIN_TEXT = "text/plain; charset=utf-8"
-# Personal pages, searches, and combined facets, which show the same papers again.
+# Personal pages, searches, and combined facets, which only repeat papers of other pages.
 DISALLOWED = (
     "/admin/",
     "/search/",
@@ -31,10 +31,10 @@ DISALLOWED = (
     "/*/papers/?*&",
     "/*/papers/?*sort=random",
 )
-# Far below what is allowed, and quick to make.
+# The protocol allows 50,000. Fewer are faster to generate.
 PATHS_PER_FILE = 2000
 NAMESPACE = "http://www.sitemaps.org/schemas/sitemap/0.9"
-# What has many pages, in an edition and beside the editions.
+# The models with many pages, in each edition and outside of editions.
 EDITION_SECTIONS: dict[str, type[Paper] | type[Session]] = {"papers": Paper, "sessions": Session}
 SITE_SECTIONS: dict[str, type[Person] | type[Institution]] = {"people": Person, "institutions": Institution}
 
@@ -95,12 +95,12 @@ def sitemap(request: HttpRequest, section: str, page: int) -> HttpResponse:
 
 
 def file_slice(page: int) -> slice:
-    """Return which addresses are in the file with this number; none in file 0."""
+    """Return the slice of the addresses in the file with this number. It is empty for file 0."""
     return slice(max(0, page - 1) * PATHS_PER_FILE, page * PATHS_PER_FILE)
 
 
 def page_paths(edition: Edition) -> list[str]:
-    """Return the addresses of an edition, its sections, topics, rooms and own pages, each once."""
+    """Return the addresses of an edition and its sections, topics, rooms and pages, without duplicates."""
     topics, rooms = edition.topics.published().order_by("slug"), edition.rooms.published().order_by("slug")
     parts = paths_of([*topics, *rooms, *edition.pages.published()], edition)
     home = edition.get_absolute_url()
@@ -109,7 +109,7 @@ def page_paths(edition: Edition) -> list[str]:
 
 
 def paths_of(rows: Iterable[Paper | Session | Topic | Room | Page], edition: Edition) -> list[str]:
-    """Return the addresses of rows of an edition, which is not fetched again."""
+    """Return the addresses of rows of an edition, without fetching it for each row."""
     found = []
     for row in rows:
         row.edition = edition
@@ -118,7 +118,7 @@ def paths_of(rows: Iterable[Paper | Session | Topic | Room | Page], edition: Edi
 
 
 def sitemap_response(paths: list[str], changed: datetime) -> HttpResponse:
-    """Return the addresses as a site map; a page without any does not exist."""
+    """Return the addresses as a site map. Raise `Http404` if there are none."""
     if not paths:
         raise Http404("There is no such site map.")
     return xml_response("urlset", "url", [(path, changed) for path in paths])

@@ -1,4 +1,4 @@
-"""The root address map. An edition's own address comes last: any first word that is not taken may be one."""
+"""The root URLconf. Addresses of editions come last, because their slug may be any other word."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ handler500 = "website.views.server_error"
 
 
 def with_or_without_slash(route: str, view: Callable[..., HttpResponse], name: str) -> list[URLPattern]:
-    """The old site wrote most addresses without a slash; a second redirect to add one would be waste."""
+    """Return patterns with and without a final slash, so that old addresses need only one redirect."""
     return [path(route, view, name=name), path(f"{route}/", view, name=f"{name}-slash")]
 
 

@@ -1,4 +1,4 @@
-"""The home pages of the site and of each edition; the error pages."""
+"""Views of the home pages of the site and of each edition, and of errors."""
 
 import sys
 
@@ -27,7 +27,7 @@ API_PREFIX = "/api/"
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponseBase:
-    """Show the current edition's home; with several conferences, their list."""
+    """Show the home of the current edition. If there are several conferences, list them instead."""
     editions = published_editions(request)
     current = current_edition(editions)
     if current is None or len({edition.conference_id for edition in editions}) > 1:
@@ -55,7 +55,7 @@ def edition_card(request: HttpRequest, edition: Edition) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Say in a sentence which part of the address cannot be read, or that too much was sent."""
+    """Show which parameter of the address is invalid, or that the request was too large."""
     reason = str(exception) if isinstance(exception, BadParameter) else ""
     if isinstance(exception, RequestDataTooBig):
         reason = _("The text you sent is too long. Shorten it, or upload it as a file.")
@@ -63,17 +63,17 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def csrf_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Say what to do about a form without a valid CSRF token, as after signing in elsewhere."""
+    """Explain what to do after a form was sent without a valid CSRF token."""
     return render(request, "403_csrf.html", status=403)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Report a failure; if the database is away, a 503 with `Retry-After`."""
+    """Return a 500 page, or a 503 with `Retry-After` if the database is unavailable."""
     is_away = isinstance(sys.exception(), OperationalError | InterfaceError)
     status = 503 if is_away else 500
     headers = {"Retry-After": RETRY_AFTER, "Cache-Control": "no-store"} if is_away else {}
     if request.path.startswith(API_PREFIX):
         words = _("The site is temporarily unavailable.") if is_away else _("Something went wrong.")
         return JsonResponse({"detail": words}, status=status, headers=headers)
-    # Without the request: the context processors may be what failed.
+    # Render without the request, because the context processors may have failed.
     return HttpResponse(loader.get_template(f"{status}.html").render(), status=status, headers=headers)

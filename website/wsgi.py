@@ -1,9 +1,9 @@
-"""The WSGI application that the server runs: Django behind its page cache, with a layer around both."""
+"""The WSGI application: Django behind the page cache, with a monitoring layer around both."""
 
 import gc
 import os
 
-# Garbage collection while loading finds nothing and takes a quarter of the time.
+# Garbage collection takes a quarter of the time of loading and frees nothing.
 gc.disable()
 
 from django.core.wsgi import get_wsgi_application  # noqa: E402
@@ -16,15 +16,15 @@ from conference.environment import settings_or_exit  # noqa: E402
 settings_or_exit()
 django = get_wsgi_application()
 
-# They need the models, which Django has loaded by now.
+# These modules import models, so Django must be set up first.
 from operations.monitoring.wsgi import MonitoringLayer  # noqa: E402
 from pagecache.middleware import PageCache  # noqa: E402
 
 pages = PageCache(django)
 application = MonitoringLayer(pages)
 
-# Loads all views before the first request.
+# Load all views before the first request.
 get_resolver().url_patterns  # noqa: B018
-# What was loaded stays: the collector need not scan it during requests.
+# Loaded modules are never freed, so exclude their objects from garbage collection.
 gc.freeze()
 gc.enable()
