@@ -1,4 +1,4 @@
-"""Tokens in the admin: made and revoked by their owners. The text of one is shown once."""
+"""Admin of tokens: their owners create and revoke them. The text of a token is shown once."""
 
 from datetime import timedelta
 from typing import Any, ClassVar
@@ -24,7 +24,7 @@ DAYS = [(1, _("a day")), (7, _("a week")), (30, _("30 days")), (90, _("90 days")
 
 
 class TokenForm(forms.ModelForm[Token]):
-    """A new token: what it is for, and how long."""
+    """Form of a new token."""
 
     lasts = forms.TypedChoiceField(label=_("valid for"), choices=DAYS, coerce=int, initial=90)
 
@@ -33,7 +33,7 @@ class TokenForm(forms.ModelForm[Token]):
         fields: ClassVar[list[str]] = ["name", "scope", "edition"]
 
     def clean(self) -> dict[str, object] | None:
-        # The owner is known to the view; the name is one of theirs.
+        # Set the owner before validation, because names are unique for each owner.
         self.instance.user = self.owner
         return super().clean()
 
@@ -46,7 +46,7 @@ class TokenForm(forms.ModelForm[Token]):
 
 @admin.register(Token)
 class TokenAdmin(admin.ModelAdmin[Token]):
-    """One's own tokens; superusers see everybody's."""
+    """Admin of the user's own tokens; superusers see all tokens."""
 
     desk_section = DeskSection.MEMBERS
     form = TokenForm
@@ -73,7 +73,7 @@ class TokenAdmin(admin.ModelAdmin[Token]):
     def formfield_for_foreignkey(
         self, db_field: ForeignKey[object, object], request: HttpRequest, **kwargs: object
     ) -> forms.ModelChoiceField[Model] | None:
-        """Offer the editions that the owner reaches: the names of others may be under embargo."""
+        """Offer only editions that the owner has access to, because names of others may be under embargo."""
         if db_field.name == "edition":
             kwargs["queryset"] = access_of(request.user).rows(Edition.objects.all())
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
@@ -86,13 +86,13 @@ class TokenAdmin(admin.ModelAdmin[Token]):
         obj.token_key = text[: CONSTANTS.TOKEN_KEY_LENGTH]
         obj.expiry = timezone.now() + timedelta(days=form.cleaned_data["lasts"])
         super().save_model(request, obj, form, change)
-        # For the answer alone: it is stored nowhere.
+        # Pass the text to `response_add()`; it is not stored.
         obj.__dict__["text"] = text
 
     def response_add(
         self, request: HttpRequest, obj: Token, post_url_continue: object = None
     ) -> HttpResponse:
-        """Show the text now, and never again."""
+        """Show the text of the token, which cannot be shown later."""
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Token “%(name)s”") % {"name": obj},

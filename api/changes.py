@@ -1,8 +1,8 @@
-"""When rows were created and last changed, as the history tells it, and which changed since a moment.
+"""When rows were created and last changed according to the history, and which changed since a moment.
 
-What a response says of a row depends on other rows, too: on its parts, on the people it names, on what it
-belongs to, on what makes it public. A resource declares them as sources; a change of any is a change of the
-row. Each is public whenever the row is: nobody may learn of a draft by the date of something else.
+A response also depends on other rows: on parts, people, owners, and rows that make it public. A resource
+declares them as sources, and a change of one is a change of the row. Sources must be public whenever the
+row is, so that no date reveals a change of a draft.
 """
 
 from collections import defaultdict
@@ -21,17 +21,17 @@ from content.models import Content
 from content.row_values import content_model, owner_fields, owner_names
 from people.models import Person, PersonName
 
-# The columns of a change that name the row whose part its row is or was.
+# The columns of a change that name the owner of a part, before and after it moved.
 OWNERS = ("owner", "moved_to")
 Kind = RowChange.Kind
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Rows at the end of a path from those of a resource, of which a change is a change of these.
+    """Rows that `path` leads to from rows of a resource, and whose changes count as changes of these.
 
-    `fields`: only changes of these count, where there are any. `parts`: models of rows in them that count.
-    `opens`: fields with moments at which rows become public. `where`: which rows it is about.
+    If `fields` is not empty, only changes of these count. Changes of `parts`, models of parts, count too.
+    `opens`: fields with moments at which rows become public. `where` limits the rows of the resource.
     """
 
     model: type[Content]
@@ -47,7 +47,7 @@ class Source:
 
     @property
     def moments(self) -> list[str]:
-        """The paths from a row of the resource to what `opens`."""
+        """Return the paths from a row of the resource to the fields in `opens`."""
         return [f"{self.path}__{name}" if self.path else name for name in self.opens]
 
     def own_changes(self) -> Q:
@@ -62,20 +62,20 @@ class Source:
 
 
 def in_edition(path: str, *gates: str, fields: tuple[str, ...] = ()) -> Source:
-    """The edition whose gates make rows public, and fields of it that are shown of them.
+    """Return the edition as a source: the `gates` that make rows public, and `fields` shown with them.
 
-    A gate that is opened as of a moment in the past is a change, too.
+    Setting a gate to a moment in the past is a change, too.
     """
     return Source(Edition, path, (*gates, *fields), opens=gates)
 
 
 def named_people(path: str) -> Source:
-    """People whose names are shown: a name that becomes hidden is replaced."""
+    """Return people as a source, because a name that becomes hidden is replaced in responses."""
     return Source(Person, path, ("name",), (PersonName,))
 
 
 def changed_since(model: type[Content], sources: Iterable[Source], since: datetime, at: datetime) -> Q:
-    """Match the rows of which something changed at that moment or later."""
+    """Return the condition that a source of a row changed since then, or became public by `at`."""
     every = model._base_manager.order_by()
     recent = RowChange.objects.order_by().filter(change_set__at__gte=since)
     found = Q(pk__in=())
@@ -98,13 +98,13 @@ def _changed_keys(source: Source, recent: RowChangeQuerySet) -> Iterator[QuerySe
 
 
 class Moments(NamedTuple):
-    """When a row was created, and last changed; `None` where the history does not know."""
+    """When a row was created and last changed; `None` if that is not in the history."""
 
     created: datetime | None = None
     changed: datetime | None = None
 
 
-# Keys of rows of a source, with those of the rows that lead there.
+# Maps the keys of a source's rows to the keys of the resource's rows that lead to them.
 SourceRows = defaultdict[int, list[int]]
 
 
@@ -124,7 +124,7 @@ def moments(
         changed[key] += [moment for moment in values[len(above) :] if moment and moment <= at]
         if key not in created and (names := owner_names(model, dict(zip(above, values, strict=False)))):
             owner_of[key] = names[0]
-    # They were made with what they are part of, or were before they were first changed.
+    # Use the creation of the owner, the earliest in the history, if that of the row is not recorded.
     changes = RowChange.objects.filter(AnyOf("object_id", owner_of), model=model._meta.label_lower)
     moved = changes.exclude(owner="").order_by("-pk").values_list("object_id", "owner")
     created |= _created_with(owner_of | dict(moved)) if owner_of else {}
@@ -141,7 +141,7 @@ def _rows(model: type[Content], keys: Collection[int]) -> QuerySet[Any, Any]:
 def _source_rows(
     model: type[Content], sources: Collection[Source], keys: Collection[int]
 ) -> list[SourceRows]:
-    """Return the rows of each source, with those of the resource that lead there. One query."""
+    """Return for each source the keys of its rows, with those of the rows that lead to them. One query."""
     found = [SourceRows(list) for _source in sources]
     queries = []
     for number, source in enumerate(sources):
@@ -160,7 +160,7 @@ def _source_rows(
 def _own_changes(
     sources: Collection[Source], ends: Sequence[SourceRows]
 ) -> Iterable[tuple[int, int, datetime]]:
-    """Return the number of the source, the key, and the moment of the last change of each. One query."""
+    """Return the number of the source, the key and the last change of each source row. One query."""
     queries = []
     for number, source in enumerate(sources):
         rows = RowChange.objects.filter(source.own_changes(), AnyOf("object_id", ends[number])).order_by()
@@ -172,13 +172,14 @@ def _own_changes(
 def _part_changes(
     sources: Collection[Source], ends: Sequence[SourceRows]
 ) -> Iterator[tuple[int, int, datetime]]:
-    """Yield the same of the last changes of their parts. One query."""
+    """Yield the number of the source, the key and the last change of parts of each source row. One query."""
     queries = []
     with_parts = {number: source for number, source in enumerate(sources) if source.parts}
     for number, source in with_parts.items():
         names = [f"{source.prefix}{key}" for key in ends[number]]
         for column in OWNERS:
-            # The index of the column holds no empty ones. One of `model` would find all its changes.
+            # Exclude empty values, so that the partial index of the column is used. Do not filter by `model`
+            # here: the database might use the index of that column, which is less selective.
             rows = RowChange.objects.filter(~Q(**{column: ""}), AnyOf(column, names)).order_by()
             numbered = rows.annotate(source_number=Value(number), of_row=F(column))
             columns = numbered.values_list("source_number", "of_row", "model")
@@ -200,7 +201,7 @@ def _created(model: type[Content], keys: Collection[int]) -> dict[int, datetime]
 
 
 def _created_with(owner_of: Mapping[int, str]) -> dict[int, datetime]:
-    """Return when the rows were created, named as "papers.paper:7", to which others belong."""
+    """Return by key when its owner, named as in "papers.paper:7", was created."""
     keys: dict[str, set[int]] = defaultdict(set)
     for name in owner_of.values():
         label, _colon, key = name.partition(":")

@@ -1,4 +1,4 @@
-"""Headers of responses for caches and for pages of other sites: ETag, Cache-Control, CORS."""
+"""Headers for caches and for pages of other sites: ETag, Cache-Control, CORS."""
 
 from hashlib import blake2b
 from typing import Any
@@ -20,7 +20,7 @@ from pagecache.revisions import SITE, CacheStates
 from pagecache.tags import edition_slug
 
 READ_METHODS = ("GET", "HEAD", "OPTIONS")
-# Anybody may keep a copy, but has to ask whether it still holds.
+# Caches may store a response, but have to revalidate it.
 PUBLIC_CACHE_CONTROL = "public, max-age=0, must-revalidate"
 # Responses that may contain drafts are private.
 PRIVATE_CACHE_CONTROL = "private, no-store"
@@ -28,12 +28,12 @@ EXPOSED_HEADERS = "ETag, Last-Modified, Retry-After"
 
 
 def is_anonymous(request: HttpRequest) -> bool:
-    """Whether the request has no session and no token."""
+    """Return whether the request has no session and no token."""
     return not ("HTTP_AUTHORIZATION" in request.META or request.user.is_authenticated)
 
 
 def add_cors_headers(request: Request, response: HttpResponse) -> None:
-    """Let pages of any site read what everybody may read; no cookie and no token comes along."""
+    """Let pages of all sites read public responses; browsers send no cookie and no token with these."""
     response["Access-Control-Allow-Origin"] = "*"
     response["Access-Control-Expose-Headers"] = EXPOSED_HEADERS
     if request.method == "OPTIONS":
@@ -43,7 +43,7 @@ def add_cors_headers(request: Request, response: HttpResponse) -> None:
 
 
 def make_conditional(request: Request, response: HttpResponse, states: CacheStates) -> Any:
-    """Give a response its ETag and the date of these states, which were read before it; or return a 304."""
+    """Add an ETag and the date of these states, which must have been read first; or return a 304."""
     if not is_anonymous(request):
         response["Cache-Control"] = PRIVATE_CACHE_CONTROL
         patch_vary_headers(response, ["Authorization", "Cookie"])
@@ -51,7 +51,7 @@ def make_conditional(request: Request, response: HttpResponse, states: CacheStat
     if not is_whole or request.method not in ("GET", "HEAD"):
         return response
     if response.has_header("ETag") and not is_anonymous(request):
-        # The version of a row, for If-Match: another choice of its fields has it too.
+        # The ETag is the version of the row, for If-Match. Responses with other fields have the same one.
         return response
     if isinstance(response, Response):
         response.render()
@@ -64,7 +64,7 @@ def make_conditional(request: Request, response: HttpResponse, states: CacheStat
         if len(response.content) >= MIN_COMPRESSED_BYTES:
             accepted = accepted_encodings(request.META.get("HTTP_ACCEPT_ENCODING", ""))
             encoding = next((name for name in ENCODERS if name in accepted), "")
-    # As the page cache gives it.
+    # Use the same form of ETags as the page cache.
     digest = blake2b(response.content, digest_size=9).hexdigest()
     response["ETag"] = quote_etag(f"{digest}-{encoding}" if encoding else digest)
     found = get_conditional_response(request._request, response["ETag"], changed, response)
@@ -74,22 +74,22 @@ def make_conditional(request: Request, response: HttpResponse, states: CacheStat
 
 
 class ConditionalView(APIView):
-    """What all views of the API share: conditional answers, and that pages of other sites may read them."""
+    """Base class of all views of the API, with conditional responses and CORS headers."""
 
     states: CacheStates = {}
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
-        """Read the date of a response before its content, so that it never claims later changes."""
+        """Read the date of a response before its content, so that it is never later than the content."""
         super().initial(request, *args, **kwargs)
         if request.method in ("GET", "HEAD") and is_anonymous(request):
             self.states = read_cache_states(timezone.now())
 
     def options(self, request: HttpRequest, *args: object, **kwargs: object) -> Response:
-        """Answer a browser that asks whether a page of another site may read."""
+        """Respond to preflight requests of browsers."""
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def dispatch(self, request: HttpRequest, *args: object, **kwargs: object) -> HttpResponseBase:
-        """Free a response with its request: they and the view refer to each other, a megabyte for a list."""
+        """Break the reference cycle of view and response, so that a list frees its megabyte at once."""
         response = super().dispatch(request, *args, **kwargs)
         del self.response
         return response

@@ -16,7 +16,7 @@ from api.resources import RESOURCES
 from api.schema import CODES, Json, parts_of, schema
 from api.shapes import Resource, list_url
 
-# The address of the demo.
+# The address of the demo site, used in examples.
 DEMO_URL = "http://127.0.0.1:8000"
 
 
@@ -26,7 +26,7 @@ def chapters() -> list[Json]:
 
 
 def chapter(document: Json, resource: Resource) -> Json:
-    """Return the addresses of a resource, the parameters of its list, its fields, and those of its parts."""
+    """Return the template context of a resource: addresses, parameters, fields, and fields of its parts."""
     root = list_url(resource.name).removeprefix(settings.SITE_URL)
     schemas, reading = document["components"]["schemas"], document["paths"][root]["get"]
     names = [name for name, many in resource.manys.items() if many.is_part]
@@ -38,13 +38,13 @@ def chapter(document: Json, resource: Resource) -> Json:
         "parameters": [describe_field(one["name"], one["schema"], one) for one in reading["parameters"]],
         "fields": list(describe_fields(schemas[resource.title])),
         "parts": list(zip(names, parts, strict=True)),
-        # The fields of a body that creates one; empty where only the admin does.
+        # The fields of a body that creates a row; empty if rows are created only in the admin.
         "written": list(describe_fields(schemas.get(f"{resource.title}Body", {}), gettext("needed"))),
     }
 
 
 def describe_fields(described: Json, required: str = "") -> Iterator[Json]:
-    """Describe the properties of an object; `required` marks those that it cannot do without."""
+    """Yield the properties of an object schema; the text `required` is appended to the required ones."""
     for name, one in described.get("properties", {}).items():
         is_marked = required and name in described.get("required", ())
         yield describe_field(name, one, one, f"; {required}" if is_marked else "")
@@ -55,7 +55,7 @@ def describe_field(name: str, values: Json, described: Json, mark: str = "") -> 
 
 
 def describe_schema(described: Json) -> str:
-    """Say in a few words which values fit a schema."""
+    """Return a short text about the values that a schema allows."""
     match described:
         case {"$ref": reference}:
             return str(reference).rpartition("/")[2]
@@ -72,7 +72,7 @@ def describe_schema(described: Json) -> str:
 
 @require_safe
 def docs_page(request: HttpRequest) -> HttpResponse:
-    """Show how the API is asked, with examples, and every resource."""
+    """Show how to use the API, with examples, and all resources."""
     context = {
         "chapters": chapters(),
         "examples": reading_examples(),
@@ -103,12 +103,12 @@ def reading_examples() -> list[Json]:
 
 
 def writing_examples() -> list[Json]:
-    """Return a few changes of the demo, one after the other, each with the commands that make it."""
+    """Return a sequence of changes of the demo, each with the commands that make it."""
     return [{**one, "command": change_command(one)} for one in read_examples("examples-writing.json")]
 
 
 def change_command(one: Json) -> str:
-    """Return the command that makes a change: of what is there already, with the version that was read."""
+    """Return the shell commands of a change; all but POST first read the ETag and send it as If-Match."""
     url = f"'{DEMO_URL}{one['path']}'"
     sent = [f"curl -X {one['method']}", '-H "Authorization: Bearer $TOKEN"', url]
     lines = []

@@ -1,4 +1,4 @@
-"""Errors of the API: JSON with a `detail` for people, and parameters or fields by name."""
+"""Errors of the API: JSON with a `detail` message, and the parameters or fields that are wrong."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -16,7 +16,7 @@ from content.pagination import BadParameter, printable
 
 
 class BadValue(APIException):
-    """A parameter that is not known, or has a value that is not: the answer names it and what it knows."""
+    """Raised for a parameter with an invalid value. The response names it and lists the `allowed` values."""
 
     status_code = status.HTTP_400_BAD_REQUEST
 
@@ -39,7 +39,7 @@ class UnknownParameter(BadValue):
 
 
 def answer_error(error: Exception, context: dict[str, object]) -> Response | None:
-    """Turn an exception into an answer, for Django REST framework."""
+    """Return the response for an exception; `None` if the framework should raise it as a server error."""
     if isinstance(error, BadParameter):
         return Response({"detail": str(error)}, status=status.HTTP_400_BAD_REQUEST)
     if isinstance(error, BadRequest):
@@ -55,12 +55,12 @@ def answer_error(error: Exception, context: dict[str, object]) -> Response | Non
     return response
 
 
-# The key of errors that concern no single field.
+# The key of errors that do not belong to a single field.
 WHOLE_BODY = "body"
 
 
 class WriteError(APIException):
-    """A write that was refused; nothing was changed. `more` is added to the response."""
+    """Raised when a write is refused, before anything is stored. `more` is added to the response."""
 
     def __init__(self, code: int, message: str, **more: object) -> None:
         self.status_code = code
@@ -70,7 +70,7 @@ class WriteError(APIException):
 
 
 class InvalidBodyError(WriteError):
-    """A request body that is invalid: reasons by field, such as `authors.1.person`."""
+    """Raised for an invalid request body, with the reasons by path, such as `authors.1.person`."""
 
     def __init__(self, errors: Mapping[str, list[str]]) -> None:
         named = {printable(name): [str(reason) for reason in reasons] for name, reasons in errors.items()}

@@ -1,4 +1,4 @@
-"""The rows of a list as a file, in the formats of `exchange` that hold such rows: `?format=bibtex`."""
+"""Lists as files in the formats of `exchange`, for requests such as `?format=bibtex`."""
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -22,12 +22,12 @@ from exchange.files import Format
 from exchange.formats import csv_files, ics, writable, xcal, xlsx
 from exchange.formats.ics import CalendarScope
 
-# Makes the response with the filtered rows of a list.
+# A function that returns the filtered rows of a list as a response.
 type Sender = Callable[[HttpRequest, Reader, Rows], HttpResponseBase]
 
 
 def citation_sender(ending: str) -> Sender:
-    """Return what sends papers of one or several editions as references."""
+    """Return a sender of papers, of one or several editions, as references."""
     fmt, written = CITING[ending]
 
     def send(request: HttpRequest, reader: Reader, rows: Rows) -> HttpResponseBase:
@@ -45,7 +45,7 @@ def citation_sender(ending: str) -> Sender:
 def file_of_one_edition(
     fmt: ModuleType, name: str, contents: Callable[[Edition, Reader, Q], Iterable[bytes]]
 ) -> Sender:
-    """Return what sends rows of one edition as a file of this format's module."""
+    """Return a sender of rows of one edition as a file of the format in the module `fmt`."""
 
     def send(request: HttpRequest, reader: Reader, rows: Rows) -> HttpResponseBase:
         edition = one_edition(reader, rows, fmt.FORMAT)
@@ -59,7 +59,7 @@ def file_of_one_edition(
 
 
 def one_edition(reader: Reader, rows: Rows, fmt: Format) -> Edition:
-    """Return the edition that all rows belong to; of no rows, any."""
+    """Return the edition of the rows; raise `BadValue` if there are several."""
     found = list(reader.editions().filter(pk__in=rows.order_by().values("edition"))[:2])
     found = found or list(reader.editions()[:1])
     if len(found) != 1:
@@ -74,7 +74,7 @@ CITATIONS = {fmt.name: citation_sender(ending) for ending, (fmt, written) in CIT
 
 
 def table_senders(name: str, kind: str) -> dict[str, Sender]:
-    """Return by format what sends rows of one edition as a table, as its downloads have it."""
+    """Return senders by format that write rows of one edition as the tables that its downloads contain."""
 
     def contents(fmt: ModuleType, edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
         program = stream(edition, at=reader.at, only=selection_for_table(edition, kind, wanted))
@@ -86,7 +86,7 @@ def table_senders(name: str, kind: str) -> dict[str, Sender]:
 
 
 def calendar_senders(name: str, appointments: Callable[[Edition, Q], CalendarScope]) -> dict[str, Sender]:
-    """Return by format what sends rows of one edition as a calendar."""
+    """Return senders by format that write rows of one edition as a calendar."""
 
     def contents(fmt: ModuleType, edition: Edition, reader: Reader, wanted: Q) -> Iterable[bytes]:
         written: Iterable[bytes] = fmt.calendar([appointments(edition, wanted)], str(edition))
@@ -96,7 +96,7 @@ def calendar_senders(name: str, appointments: Callable[[Edition, Q], CalendarSco
     return {fmt.FORMAT.name: file_of_one_edition(fmt, name, partial(contents, fmt)) for fmt in formats}
 
 
-# By resource and name of the format. All of them contain only what is public.
+# Senders by resource and name of the format. Files contain only public rows.
 FILES: Mapping[str, Mapping[str, Sender]] = {
     "papers": {**CITATIONS, **table_senders("papers", "paper")},
     "sessions": {**table_senders("sessions", "session"), **calendar_senders("sessions", sessions_calendar)},

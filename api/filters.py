@@ -1,4 +1,4 @@
-"""The filters of each resource. Related rows come from the reader, so drafts never filter for the public."""
+"""Filters of each resource. Related rows come from the reader, so that drafts never affect public results."""
 
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
@@ -37,7 +37,7 @@ from schedule.querysets import of_kind
 from schedule.session_kinds import HasKind
 
 MAX_TEXT_CHARS = 200
-# As many names as an error lists; of more it says none.
+# An error lists the valid names only if there are at most this many.
 MAX_LISTED_NAMES = 50
 UNKNOWN_NAME = _("Nothing public has that name.")
 # Parameters of every list, in addition to its filters.
@@ -49,23 +49,23 @@ REFERENCE_VALIDATOR = RegexValidator(
 
 
 def match_reference(value: str, key: str, edition: str = "") -> Q:
-    """Return the condition that a row is the one named; `key` and `edition` lead to its columns.
+    """Return the condition that matches a reference; `key` and `edition` are lookups of its two columns.
 
-    Something of an edition is named <edition>/<id> or by its id alone, something of the whole site by its id.
+    A reference to a row of an edition is <edition>/<id> or the id alone; to one of the whole site, its id.
     """
     slug, slash, own = value.rpartition("/")
     return Q(**{key: own}, **({edition: slug} if slash and edition else {}))
 
 
 class PathFilter(CharFilter):  # type: ignore[misc]  # the package has no types
-    """Rows of which the one at the end of a path is the one named, a thing of the resource `target`."""
+    """Filter rows by a reference to a row of the resource `target`, which `path` leads to."""
 
     def __init__(self, target: str, path: str = "", **kwargs: object) -> None:
         self.target, self.path = target, path
         super().__init__(validators=[REFERENCE_VALIDATOR], **kwargs)
 
     def condition(self, value: str, path: str) -> Q:
-        """Return the condition that the thing at the end of a path is the one named."""
+        """Return the condition that `path` leads to the referenced row; if it is empty, the row is meant."""
         resource, start = RESOURCES[self.target], f"{path}__" if path else ""
         return match_reference(
             value, f"{start}{resource.key}", f"{start}{resource.edition}" if resource.edition else ""
@@ -76,7 +76,7 @@ class PathFilter(CharFilter):  # type: ignore[misc]  # the package has no types
 
 
 class RelatedFilter(PathFilter):
-    """Rows at the end of `back` from visible rows of another model that lead by `path` to the one named."""
+    """Filter by visible rows of another model: `back` leads to the results, `path` to the referenced row."""
 
     def __init__(self, target: str, model: type[Model], back: str, path: str, **kwargs: object) -> None:
         self.related_model, self.back = model, back
@@ -103,7 +103,7 @@ class YesNoFilter(BooleanFilter):  # type: ignore[misc]
 
 
 class KindFilter(CharFilter):  # type: ignore[misc]
-    """Rows of a kind or of one that counts as it; with a `path`, rows at its end, as `RelatedFilter`."""
+    """Filter by kind, including kinds that count as it; `path` leads from rows of `model` to the result."""
 
     def __init__(self, model: type[HasKind], path: str = "", **kwargs: object) -> None:
         self.model_of_kinds, self.path = model, path
@@ -130,19 +130,19 @@ class WholeNumberFilter(NumberFilter):  # type: ignore[misc]
         return None
 
 
-# Further away dates and zones cannot be reckoned with, and no conference was or will be.
+# Arithmetic with dates and time zones may overflow beyond these bounds.
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2200, 12, 31, tzinfo=UTC)
 
 
 def day_filter(help: Text) -> DateFilter:
-    """Rows of a day, by the method `on_day`."""
+    """Return a filter by day, which calls the method `on_day` of its filter set."""
     bounds = [MinValueValidator(EARLIEST.date()), MaxValueValidator(LATEST.date())]
     text = format_lazy("{}, {}.", help, _("such as 2021-04-06"))
     return DateFilter(method="on_day", validators=bounds, help_text=text)
 
 
 class ResourceFilter(FilterSet):  # type: ignore[misc]
-    """What narrows any list. A parameter that is unknown, malformed or given twice is an error."""
+    """Filters of all lists. A parameter that is unknown, malformed or given twice is an error."""
 
     changed_since = IsoDateTimeFilter(
         method="filter_changed_since",
@@ -164,12 +164,12 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         self.reader, self.resource = reader, resource
         self.others = {*LIST_PARAMETERS, *others}
         self.known = {*self.base_filters, *self.others}
-        # Filters and their fields are copied for each request, so none but those that are asked for.
+        # Filters and their fields are copied for each request, so restrict them to those in use.
         self.base_filters = {name: one for name, one in self.base_filters.items() if name in data}
         super().__init__(data, reader.rows(resource.model))
 
     def filtered_rows(self) -> Rows:
-        """Return the rows; raise `BadValue` for what cannot be read."""
+        """Return the filtered rows; raise `BadValue` for an unknown, repeated or invalid parameter."""
         for name, values in self.data.lists():
             if name not in self.known:
                 raise UnknownParameter(name, self.known)
@@ -187,7 +187,7 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
         return rows
 
     def refuse_unknown_name(self, name: str, one: Filter, value: str) -> None:
-        """Raise `BadValue` for the name of nothing: an empty list would say that all was deleted."""
+        """Raise `BadValue` if no row has this name: clients might read an empty list as a deletion."""
         if isinstance(one, PathFilter):
             resource = RESOURCES[one.target]
             rows, key, meant = self.reader.rows(resource.model), resource.key, one.condition(value, "")
@@ -204,7 +204,7 @@ class ResourceFilter(FilterSet):  # type: ignore[misc]
             )
 
     def related(self, model: type[Model], path: str, condition: Q) -> Q:
-        """Return what is true of rows at the end of a path from visible rows of a model."""
+        """Return the condition that `path` leads here from a visible row of `model` with this condition."""
         found = self.reader.rows(model).filter(condition, **{f"{path}__isnull": False})
         return Q(pk__in=found.order_by().values(path))
 
@@ -219,7 +219,7 @@ PROGRAM_MARGIN = timedelta(days=31)
 
 
 class LabelFilter(CharFilter):  # type: ignore[misc]
-    """Rows with this label, such as a track; one that no row has is an error."""
+    """Filter by a label such as a track; a label that no row has is an error."""
 
 
 def exact_filter(column: str, help: Text, kind: type[CharFilter] = CharFilter) -> CharFilter:
@@ -235,13 +235,13 @@ def name_filter(help: Text) -> CharFilter:
 
 
 def in_room(value: str) -> Q:
-    """Presentations in a room: their own, else their session's."""
+    """Return the condition that a presentation is in a room: its own, else that of its session."""
     own = match_reference(value, "room__slug", "edition__slug")
     return own | (Q(room__isnull=True) & match_reference(value, "session__room__slug", "edition__slug"))
 
 
 def on_day(editions: QuerySet[Edition], day: date, column: str) -> Q:
-    """What begins on a program day, as each edition counts its days."""
+    """Return the condition that `column` is on a program day, in the zone of each edition. One query."""
     found = Q(pk__in=[])
     for edition in editions.filter(start_date__lte=day + PROGRAM_MARGIN, end_date__gte=day - PROGRAM_MARGIN):
         first, following = edition.day_bounds(day)
@@ -250,7 +250,7 @@ def on_day(editions: QuerySet[Edition], day: date, column: str) -> Q:
 
 
 def talks_on_day(editions: QuerySet[Edition], day: date) -> Q:
-    """Presentations that begin on a program day, at their own time or else their session's."""
+    """Return the condition that a presentation begins on a program day: by its own or its session's time."""
     own = on_day(editions, day, "start") & Q(start__isnull=False)
     return own | (on_day(editions, day, "session__start") & Q(start__isnull=True))
 
@@ -258,7 +258,7 @@ def talks_on_day(editions: QuerySet[Edition], day: date) -> Q:
 class SearchFilter(ResourceFilter):
     """Filters of resources in the search index."""
 
-    # The list itself does the search, as it knows the order of how well things fit.
+    # The view does the search, because it needs the order of relevance.
     q = CharFilter(method="filter_search", max_length=MAX_TEXT_CHARS, help_text=SEARCH_HELP)
 
     def filter_search(self, rows: Rows, name: str, value: str) -> Rows:

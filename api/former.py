@@ -1,4 +1,4 @@
-"""What was public and was deleted or withdrawn, for those who keep a copy: its id, and its last title."""
+"""Rows that were public and were deleted or withdrawn, with id and last title, for clients with copies."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -19,7 +19,7 @@ from content.row_values import BATCH_ROWS
 
 
 class FormerRow(NamedTuple):
-    """Since when a row is not public, and the JSON object that says so."""
+    """A row that is no longer public: since when, and its JSON object."""
 
     until: datetime
     answer: Answer
@@ -28,13 +28,13 @@ class FormerRow(NamedTuple):
 def former_rows(
     resource: Resource, editions: Collection[int] | None, at: datetime, since: datetime = EARLIEST
 ) -> dict[int, FormerRow]:
-    """Return what ceased to be public since then, by primary key, the latest last."""
+    """Return the rows that ceased to be public since then, by primary key, the latest last."""
     found = _answers(resource, candidate_keys(resource.model, editions, at, since), at)
     return {key: row for key, row in found.items() if row.until >= since}
 
 
 def former_row(resource: Resource, edition: str | None, id: str, at: datetime) -> FormerRow | None:
-    """Return what is reported of the row that had this address; `None` if none was public there."""
+    """Return the former row that had this address, or `None` if no row there was public."""
     key = None
     if resource.model.public_when is None:
         return None
@@ -52,7 +52,7 @@ def _answers(resource: Resource, keys: Iterable[int], at: datetime) -> dict[int,
     columns = [*titles, *([] if resource.key == "pk" else [resource.key])]
     rows = formerly_public(resource.model, keys, columns, at)
     slugs = dict(Edition.objects.values_list("pk", "slug")) if rows else {}
-    # An address that is in use again is not gone; of several rows that had it, the last one counts.
+    # Skip addresses that are in use again. If several rows had an address, use the last one.
     latest = {_url(resource, row, slugs): row for row in rows}
     here = _urls_in_use(resource, rows, at) if rows else set()
     return {

@@ -1,4 +1,4 @@
-"""JSON in and out: renderer, content negotiation, parser.
+"""Renderer, content negotiation and parser of JSON.
 
 `OrjsonRenderer` takes a sixth of the time and memory of JSONRenderer. This module imports no view of Django
 REST framework, which reads these classes while it is imported.
@@ -18,14 +18,14 @@ from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.utils.encoders import JSONEncoder
 
-# What orjson would write in another way than the framework is left to its encoder.
+# Leave datetimes to the encoder of the framework, because orjson formats them differently.
 OPTIONS = orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATETIME
-# Ends of lines to JavaScript, but not to JSON.
+# JavaScript treats these characters as line ends; JSON does not.
 SEPARATORS = {"\u2028".encode(): rb"\u2028", "\u2029".encode(): rb"\u2029"}
 
 
 class OrjsonRenderer(JSONRenderer):
-    """Compact JSON in UTF-8; what is no number is null. Raises `TypeError` for what cannot be said in it."""
+    """Renders compact JSON in UTF-8, NaN and infinity as null. Raises `TypeError` for unsupported types."""
 
     def render(
         self, data: object, accepted_media_type: object = None, renderer_context: object = None
@@ -39,7 +39,7 @@ class OrjsonRenderer(JSONRenderer):
 
 
 class OnlyJson(DefaultContentNegotiation):
-    """Parsers by content type, as usual; the first renderer always."""
+    """Selects parsers by content type, as the default does, and always the first renderer."""
 
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
@@ -49,7 +49,7 @@ class OnlyJson(DefaultContentNegotiation):
 
 
 class BoundedJSONParser(JSONParser):
-    """Refuses bodies above `DATA_UPLOAD_MAX_MEMORY_SIZE` bytes."""
+    """Parser that refuses bodies longer than `DATA_UPLOAD_MAX_MEMORY_SIZE` bytes."""
 
     def parse(
         self,

@@ -1,4 +1,4 @@
-"""Tokens with which programs ask in somebody's name; only a digest of each is stored."""
+"""Tokens with which programs send requests on behalf of staff; only a digest of a token is stored."""
 
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from conference.models import Edition
 
 
 class Token(AbstractAuthToken):  # type: ignore[misc]  # the package has no types
-    """A named token of a member of staff, for reading drafts or for writing, in one edition or all."""
+    """A token of a member of staff, for reading drafts or for writing, in one edition or all."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "digest", "token_key")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("scope",)

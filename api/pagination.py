@@ -1,8 +1,8 @@
-"""Lists in pages that are walked by cursor: a row is in one page only, however much changes meanwhile.
+"""Pagination by cursor: a row is in one page only, whatever is added or deleted between two requests.
 
-A cursor names the last row of a page by its sort value and primary key; the next page begins behind it.
-The usual order is that of the primary key, which never changes. In another order a row comes twice only
-if the value that it is sorted by moved ahead during the walk.
+A cursor names the last row of a page by its sort value and primary key; the next page begins after it.
+The default order is that of the primary key, which never changes. In another order a row is repeated only
+if its sort value increased between two requests.
 """
 
 import binascii
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from django.db.models.expressions import Combinable
 
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
-# Wider answers cost more.
+# Responses with expanded relations take longer to build.
 MAX_EXPANDED_ROWS = 100
 MAX_KEY = 2**63 - 1
 RELEVANCE = "relevance"
@@ -33,7 +33,7 @@ CURSOR_HINT = _("Take it from “next” of the previous page, with the same ord
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """A place in a list: behind the row with this key and sort value, in this order."""
+    """A position in an ordered list: after the row with this primary key and sort value."""
 
     order: str
     value: object
@@ -46,7 +46,7 @@ class Cursor:
 
 
 def read_cursor(text: str, order: str) -> Cursor:
-    """Return the cursor that an address carries; raise `BadValue` for what is none of this order."""
+    """Return the cursor in a query string; raise `BadValue` if it is malformed or of another order."""
     try:
         padded = text + "=" * (-len(text) % 4)
         written_in, value, key = json.loads(urlsafe_b64decode(padded.encode("ascii")))
@@ -58,7 +58,7 @@ def read_cursor(text: str, order: str) -> Cursor:
 
 
 def to_database_value(value: object) -> object:
-    """Return the value as every database takes it; raise `ValueError` where none would."""
+    """Return the value in a form that all databases accept, or raise `ValueError`."""
     if value is None or (isinstance(value, int) and abs(value) > MAX_KEY):
         raise ValueError
     if isinstance(value, datetime):
@@ -72,7 +72,7 @@ def to_database_value(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a walk: which size, in which order, from where. `orders` are those of the resource."""
+    """A request for one page. `orders` maps the names of orders to expressions."""
 
     size: int
     order: str
@@ -80,7 +80,7 @@ class Page:
     orders: "Mapping[str, Combinable]"
 
     def paginate_rows(self, rows: Rows) -> tuple[list[int], Cursor | None]:
-        """Return the primary keys of the page, and the cursor of the next one. One query."""
+        """Return the primary keys of the page, and the cursor of the next page or `None`. One query."""
         name = self.order.removeprefix("-")
         expression = self.orders.get(name, F("pk"))
         is_down = self.order.startswith("-")
@@ -104,7 +104,7 @@ class Page:
         return Q(**{f"sort_value__{way}": value}) | Q(sort_value=value, **{f"pk__{way}": cursor.key})
 
     def paginate_keys(self, keys: Sequence[int]) -> tuple[list[int], Cursor | None]:
-        """Return the same for keys that are sorted by relevance."""
+        """Return the page of keys that are sorted by relevance, and the cursor of the next page or `None`."""
         start = 0
         if self.cursor:
             cursor = read_cursor(self.cursor, self.order)

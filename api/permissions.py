@@ -1,7 +1,7 @@
-"""Who asks, with a token or signed in, and what they may: the only place that judges drafts and changes.
+"""Callers of the API and their permissions. Only this module decides who may read drafts and change rows.
 
-Everybody sees what is published. Staff see and do what their Django permissions allow everywhere and their
-roles in the editions (`accounts.access_scope`), with a token no more than its scope.
+Published rows are visible to all. Staff have the Django permissions of their accounts everywhere and of their
+roles in editions (`accounts.access_scope`). A token limits them to its scope.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from people.models import Institution, Person, PersonName
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-# What staff do not get either: people and institutions that are others by now, and names that nothing shows.
+# Restrictions that apply to staff, too: no merged people and institutions, and no hidden names.
 PRIVATE_ROWS: dict[type[Model], Q] = {
     Institution: Q(merged_into__isnull=True),
     Person: Q(merged_into__isnull=True),
@@ -34,7 +34,7 @@ PRIVATE_ROWS: dict[type[Model], Q] = {
 
 
 class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc]  # the package has no types
-    """Tokens of staff that have not expired; one that has stays in the list until somebody deletes it."""
+    """Accepts tokens of staff that have not expired. Unlike the base class, it does not delete expired ones."""
 
     def authenticate_credentials(self, token: bytes) -> "tuple[User, Token]":
         if not token.isascii():
@@ -54,38 +54,38 @@ class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc]  # t
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who asks: `user` is staff, or `None` for everybody else."""
+    """The sender of a request. `user` is a member of staff, or `None` for the public."""
 
     user: "User | None" = None
     token: Token | None = None
 
     @property
     def edition(self) -> int | None:
-        """The key of the only edition that the token is for; `None` where it is for all."""
+        """Return the key of the edition that the token is limited to; `None` if there is no limit."""
         return self.token.edition_id if self.token else None
 
     @property
     def writes(self) -> bool:
-        """Whether the token, if there is one, is for more than reading."""
+        """Return whether the token allows writing, or there is none."""
         return self.token is None or self.token.writes
 
     def may(self, action: str, model: type[Model]) -> bool:
-        """Tell whether they may "view", "add", "change" or "delete" rows of this model at all."""
+        """Return whether the caller may "view", "add", "change" or "delete" any rows of this model."""
         if self.user is None or (action != "view" and not self.writes):
             return False
         return access_of(self.user).may(action, model)
 
     def may_inline(self, action: str, part: type[Model], owner: Model) -> bool:
-        """Tell whether they may do this with rows that are written with their owner."""
+        """Return whether the caller may do this with parts, which are written with their owner."""
         return self.may(action, part) and access_of(self.user).may_inline(action, part, owner)
 
     def may_row(self, row: Content, action: str) -> bool:
-        """Tell whether a role reaches this row, and the token."""
+        """Return whether the roles of the caller and the token allow this action on a row."""
         is_theirs = access_of(self.user).may(action, type(row), row)
         return self.may(action, type(row)) and is_theirs and self.reaches(row, action)
 
     def may_rows(self, rows: QuerySet[Model], action: str) -> bool:
-        """Tell the same of all these rows, without reading them."""
+        """Return whether `may_row()` is true of all these rows, without fetching them."""
         model, access = rows.model, access_of(self.user)
         if not self.may(action, model):
             return not rows.exists()
@@ -98,18 +98,18 @@ class Caller:
         return not rows.exclude(pk__in=allowed.values("pk")).exists()
 
     def may_read_in_full(self, row: Model) -> bool:
-        """Tell whether they may read all that can be written of a row, former names and addresses too."""
+        """Return whether the caller may read all writable fields, such as former names and e-mail addresses."""
         access, model = access_of(self.user), type(row)
         if not self.may("view", model) or access.may_everywhere("view", model):
             return self.may("view", model)
         return access.may("private" if model is Person else "view", model, row)
 
     def fields(self, row: Model) -> frozenset[str] | None:
-        """Return the only columns that they may write; `None` for all."""
+        """Return the columns that the caller may write; `None` for all."""
         return access_of(self.user).fields(type(row), row)
 
     def reaches(self, row: Content, action: str) -> bool:
-        """Tell whether a row is in reach of the token: one for an edition only adds to the whole site."""
+        """Return whether the token covers a row. A token of one edition can only add rows of the whole site."""
         if self.edition is None:
             return True
         if not row.edition_lookup:
@@ -128,7 +128,7 @@ def get_caller(request: Request) -> Caller:
 
 
 def visible_rows[R: QuerySet[Any]](caller: Caller, rows: R, at: datetime) -> R:
-    """Return those of the rows that somebody may see at a moment."""
+    """Filter the rows by those that the caller may see at a moment."""
     model = rows.model
     published: R = rows.published(at)  # type: ignore[attr-defined]  # what every model of the program has
     if not caller.may("view", model):

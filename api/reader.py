@@ -1,6 +1,6 @@
 """Read rows for the API: which rows a reader may see, which fields are wanted, and their JSON objects.
 
-Objects are made of `values()`, with one query for each relation: a page of 50 papers takes milliseconds.
+Objects are built from `values()` with one query for each relation: a page of 50 papers takes milliseconds.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -33,23 +33,23 @@ type Answer = dict[str, object]
 
 @dataclass(slots=True)
 class Selection:
-    """The names wanted at one level, all where none is named, and what is expanded below it."""
+    """The requested fields of one level (empty: the default ones), and the selections of its relations."""
 
     fields: set[str] = field(default_factory=set)
     below: dict[str, "Selection"] = field(default_factory=dict)
     expanded: set[str] = field(default_factory=set)
 
     def names(self, shape: Shape) -> list[str]:
-        """Return the names to answer with, in the order in which they are declared."""
+        """Return the names of the fields in the response, in the order of their declaration."""
         wanted = self.fields or {*shape.default_names, *self.expanded}
         return [name for name in shape.names if name in wanted or (name == "id" and name in shape.fields)]
 
     def nested(self, name: str) -> "Selection":
-        """Return what is wanted of a relation."""
+        """Return the selection of a relation."""
         return self.below.setdefault(name, Selection())
 
     def add(self, shape: Shape, path: str, parameter: str) -> None:
-        """Add a path such as "presentations.room" that `fields` or `expand` names."""
+        """Add a path such as "presentations.room" from `fields` or `expand`; raise `BadValue` if invalid."""
         steps = path.split(".")
         if len(steps) > MAX_DEPTH:
             message = _("Use at most %(number)d levels.") % {"number": MAX_DEPTH}
@@ -69,7 +69,7 @@ class Selection:
 
 
 def select(shape: Shape, fields: str, expand: str) -> Selection:
-    """Return what the two parameters ask for; raise `BadValue` that says what they know."""
+    """Return the selection of these two parameters; raise `BadValue` with the allowed names."""
     selection = Selection()
     for parameter, value in (("expand", expand), ("fields", fields)):
         paths = [path for path in (part.strip() for part in value.split(",")) if path]
@@ -82,7 +82,7 @@ def select(shape: Shape, fields: str, expand: str) -> Selection:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Somebody who reads at a moment. Lists, details, nested rows and filters all take rows from here."""
+    """Reads rows for a caller at a moment. All lists, details, nested rows and filters use it."""
 
     at: datetime
     caller: Caller = ANONYMOUS
@@ -136,7 +136,7 @@ class Reader:
         ]
 
     def _manys(self, many: ToMany, rows: Sequence[Row], selection: Selection) -> Iterable[list[Answer]]:
-        """Return the rows on the far side, each owner's in their order. One query, and those below it."""
+        """Return the related objects of each row, in order. One query, and those of nested relations."""
         groups: dict[int, list[Answer]] = {row["pk"]: [] for row in rows}
         if groups:
             found = self._read(many.resource, groups, many.owner, selection, many.order)
@@ -169,8 +169,8 @@ class Reader:
 
 
 def search_keys(words: str, kind: str, edition: str = "") -> list[int]:
-    """Return the keys of the rows found, the best first; at most 1,000."""
-    # Who keeps the index is a floor above: it knows what goes in.
+    """Return the primary keys of the matching rows, the most relevant first; at most 1,000."""
+    # The module that updates the index is in a higher layer, so it is imported by name.
     import_string(settings.SEARCH_INDEX_REFRESH)()
     key = Edition.objects.published().filter(slug=edition).values_list("pk", flat=True).first()
     hits = find_documents(parse_query(words), edition=key, kinds=[kind], limit=MAX_HITS)

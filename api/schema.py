@@ -1,4 +1,4 @@
-"""The description of the API in OpenAPI 3.1, made from what resources, filters and bodies declare."""
+"""The OpenAPI 3.1 document of the API, generated from the declared resources, filters and bodies."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ from api.shapes import ID_HELP, STRING, STRINGS, URL, VERSION, JsonSchema, Resou
 from api.writing.bodies import BodyField, ReferenceField, body_serializer, part_serializer
 from people.models import Institution, Person
 
-# A part of the document, to read.
+# A part of the document after encoding.
 type Json = dict[str, Any]
 
 GONE_HELP = _("It was public, and was deleted or withdrawn: id, url, the last title and deleted_at.")
@@ -62,7 +62,7 @@ READ_SECURITY: list[JsonSchema] = [{}, *WRITE_SECURITY]
 
 
 def build_schema() -> Json:
-    """Return the description of the whole API; it is the same while the process runs."""
+    """Build the OpenAPI document. Use `schema()`, which caches it for the life of the process."""
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -100,7 +100,7 @@ def describe(schema: JsonSchema, help: Text) -> JsonSchema:
 def object_schema(
     properties: Mapping[str, object], required: Iterable[str] = (), help: Text = ""
 ) -> JsonSchema:
-    """Return the schema of an object; OpenAPI forbids nothing that it does not name."""
+    """Return the schema of an object. Properties that it does not list are allowed, as OpenAPI defines it."""
     needed = {"required": found} if (found := list(required)) else {}
     return describe({"type": "object", "properties": properties, **needed}, help)
 
@@ -187,7 +187,7 @@ def parts_of(shape: Shape) -> Iterator[Shape]:
 
 
 def shape_schema(shape: Shape, more: Mapping[str, object] | None = None) -> JsonSchema:
-    """Return the schema of a response. Only `id` is always there: `?fields=` can leave out the others."""
+    """Return the schema of a response. Only `id` is required, as `?fields=` can leave out all others."""
     fields = shape.fields.items()
     properties: dict[str, object] = {name: describe(one.schema, one.help) for name, one in fields}
     for name, one in shape.ones.items():
@@ -258,7 +258,7 @@ def filter_schema(one: Filter) -> JsonSchema:
 
 
 def paths() -> Iterator[tuple[str, JsonSchema]]:
-    """Walk the addresses of resources with what can be done there."""
+    """Yield the path of each address with its operations."""
     reading = {
         "operationId": "root",
         "summary": "Where the list of each resource is.",

@@ -1,7 +1,7 @@
-"""How a resource is declared: its fields with their columns and JSON Schema, its relations, its address.
+"""Classes that declare a resource: fields with their columns and JSON Schema, relations, and address.
 
-One declaration gives the responses (`reader`), their description (`schema`), the names that `?fields=` and
-`?expand=` know, and what can be written (`writing`). The resources are in `resources`.
+A declaration defines responses (`reader`), their OpenAPI schema (`schema`), the names for `?fields=` and
+`?expand=`, and request bodies (`writing`). The resources are in `resources`.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
 type Text = str | StrPromise
-# What `values()` returns of a row: values of any column.
+# A row as `values()` returns it.
 type Row = dict[str, Any]
 # Rows of any model.
 type Rows = QuerySet[Any, Any]
@@ -45,14 +45,14 @@ STRING: JsonSchema = {"type": "string"}
 URL: JsonSchema = {"type": "string", "format": "uri"}
 STRINGS: JsonSchema = {"type": "array", "items": STRING}
 
-# Titles and abstracts are the same in answer after answer.
+# Cached, because the same titles and abstracts occur in many responses.
 plain = lru_cache(maxsize=4096)(markup.plain)
 slug = lru_cache(maxsize=16384)(markup.slug)
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a response: the columns it needs, how it is made of them, what it means."""
+    """A field of a response: the columns that it needs, the function of its value, help text and schema."""
 
     columns: tuple[str, ...]
     make: Callable[[Row], object]
@@ -62,7 +62,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class ToOne:
-    """A row at which `path` points; `key` and `edition` are the columns of its identity, where not plain."""
+    """A relation to one row; `key` and `edition` are the lookups of its id and edition if not below `path`."""
 
     target: str
     path: str
@@ -78,7 +78,7 @@ class ToOne:
         return self.key or f"{self.path}__{self.resource.key}"
 
     def edition_column(self) -> str:
-        """The column with the slug of its edition; empty for what belongs to the whole site."""
+        """Return the lookup of the slug of its edition; empty for rows of the whole site."""
         target = self.resource
         return self.edition or (f"{self.path}__{target.edition}" if target.edition else "")
 
@@ -88,7 +88,7 @@ class ToOne:
 
 @dataclass(frozen=True, slots=True)
 class ToMany:
-    """Rows that point here through `owner`: parts of the response, or resources that `?expand=` adds."""
+    """A reverse relation, with `owner` as the lookup: parts of the response, or resources for `?expand=`."""
 
     shape: "Shape | str"
     owner: str
@@ -101,17 +101,17 @@ class ToMany:
 
     @property
     def is_part(self) -> bool:
-        """Whether it is always there."""
+        """Return whether the rows are always in the response."""
         return not isinstance(self.shape, str)
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What is shown and written of a row.
+    """The fields of a row that are shown and written.
 
-    `prepare` adds the annotations that its fields need, as of a moment.
-    `writable` names columns. With any, the rows that `ones` and parts of `manys` refer to can be written too.
-    `part_key`: the columns that identify a row of a part within its owner.
+    `prepare` adds the annotations that the fields need, as of a moment. `writable` lists columns; if there are
+    any, the references in `ones` and the parts in `manys` can be written too.
+    `part_key`: the columns that identify a part within its owner.
     """
 
     title: str
@@ -129,28 +129,28 @@ class Shape:
 
     @property
     def names(self) -> list[str]:
-        """Every name that `?fields=` knows."""
+        """Return all names that `?fields=` accepts."""
         return [*self.fields, *self.relations]
 
     @property
     def default_names(self) -> list[str]:
-        """What a response contains unless something else is asked for."""
+        """Return the names in a response without `?fields=`."""
         parts = [name for name, many in self.manys.items() if many.is_part]
         return [*self.fields, *self.ones, *parts]
 
     @property
     def references(self) -> dict[str, str]:
-        """The resource that each writable reference is to, by column."""
+        """Return the name of the resource of each writable reference, by column."""
         return {name: one.target for name, one in self.ones.items() if name != "edition"}
 
     @property
     def lists_of_references(self) -> dict[str, str]:
-        """The resource that each writable list of references is to, by column."""
+        """Return the name of the resource of each writable list of references, by column."""
         return {name: many.shape for name, many in self.manys.items() if isinstance(many.shape, str)}
 
     @property
     def parts(self) -> dict[str, ToMany]:
-        """The rows that are written with this one, as a list."""
+        """Return the relations whose rows are written with this one, as a list."""
         return {name: many for name, many in self.manys.items() if many.is_part and many.resource.writable}
 
 
@@ -158,8 +158,8 @@ class Shape:
 class Resource(Shape):
     """A shape with an address of its own.
 
-    `key` is the column of its `id`, `edition` that of its edition's slug (empty: it belongs to the whole
-    site), `page` the address of its page, `lists` the lists that it narrows with the name of their parameter.
+    `key` is the column of its `id`, `edition` the lookup of the slug of its edition (empty for rows of the whole
+    site), and `page` the field of the URL of its page. `lists` maps resources to their filters by this one.
     """
 
     name: str
@@ -171,12 +171,12 @@ class Resource(Shape):
     lists: Mapping[str, str] = field(default_factory=dict)
     orders: "Mapping[str, Combinable]" = field(default_factory=dict)
     filters: "type[FilterSet] | None" = None
-    # The kind of document in the search index that is found by `?q=`; empty: it cannot be searched.
+    # The kind of document in the search index for `?q=`; empty if there is no search.
     kind: str = ""
-    # Names of writable columns that differ from the column.
+    # Names of writable columns in the API, where they differ.
     renamed: Mapping[str, str] = field(default_factory=dict)
-    # What moves `changed_at` besides the row: parts that are as public as the row itself, and other sources.
-    # Columns that no response has do not.
+    # Changes of `changed_at` other than by the row: parts that are as public as the row, and other sources.
+    # The columns in `unshown` are not in responses and do not change it.
     dated_parts: tuple[type[Content], ...] = ()
     follows: tuple[Source, ...] = ()
     unshown: tuple[str, ...] = ()
@@ -191,7 +191,7 @@ class Resource(Shape):
 
     @property
     def followed(self) -> tuple[Source, ...]:
-        """All that moves `changed_at`."""
+        """Return all sources of `changed_at`."""
         names = tuple(recorded_fields(self.model).keys() - {*self.unshown}) if self.unshown else ()
         when = self.model.public_when
         since = (when.since,) if when and when.since else ()
@@ -199,7 +199,7 @@ class Resource(Shape):
 
     @property
     def has_edition(self) -> bool:
-        """Whether its model has a column for the edition."""
+        """Return whether the model has a foreign key to the edition."""
         return self.edition == "edition__slug"
 
 
@@ -207,7 +207,7 @@ RESOURCES: dict[str, Resource] = {}
 
 
 def identity_fields(resource: Resource) -> dict[str, Field]:
-    """Return the fields that every resource begins with."""
+    """Return the first fields, which all resources have."""
     key, edition = resource.key, resource.edition
     columns = (key, edition) if edition else (key,)
 
@@ -237,7 +237,7 @@ def to_utc_iso(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
 
 
-# Where a row that was read has its `api.changes.Moments`, if these fields are wanted.
+# The key of `api.changes.Moments` in a row, if one of these fields is requested.
 MOMENTS = "moments"
 MOMENT_FIELDS = frozenset(("created_at", "changed_at"))
 MOMENT: JsonSchema = {"type": ["string", "null"], "format": "date-time"}
@@ -254,11 +254,11 @@ def list_url(name: str) -> str:
 
 
 def column_field(name: str, help: Text, schema: JsonSchema = STRING) -> Field:
-    """A column as it is."""
+    """Return the field of a column whose value is used unchanged."""
     return Field((name,), itemgetter(name), help, schema)
 
 
-# What columns of this name mean, whatever they belong to.
+# Help texts of columns by name, for all models.
 HELP: Mapping[str, Text] = {
     "status": _("The status. Only staff see drafts and withdrawn rows."),
     "position": _("Place in the order, from 1."),
@@ -266,7 +266,7 @@ HELP: Mapping[str, Text] = {
 
 
 def column_fields(model: type[Content], *names: str, **helps: Text) -> dict[str, Field]:
-    """Columns with the types, choices and help texts of the model, unless `helps` say more."""
+    """Return fields with the types, choices and help texts of the model; `helps` replaces the help texts."""
     found: dict[str, Field] = {}
     for name in names:
         found |= _column_fields(model, model._meta.get_field(name), helps.get(name) or HELP.get(name) or "")
@@ -300,13 +300,13 @@ def nullable(kind: str, is_null: bool, **more: str) -> JsonSchema:
 
 
 def kind_schema(model: type[HasKind]) -> JsonSchema:
-    """A built-in kind, or the slug of one that the conference added."""
+    """Return the schema of a kind: a built-in one, or the slug of one that the conference added."""
     built_in = {"type": "string", "enum": [*model.Kind.values]}
     return {"anyOf": [built_in, {"type": "string", "maxLength": MAX_SLUG_CHARS}]}
 
 
 def kind_fields(model: type[HasKind], help: Text) -> dict[str, Field]:
-    """The kind of a session or presentation, and what is known of one that the conference added."""
+    """Return the fields of the kind of a session or presentation, with name and base of an added kind."""
     counts_as = {"type": "string", "enum": [*model.Kind.values]}
     return {
         "kind": column_field("kind", help, kind_schema(model)),
@@ -316,7 +316,7 @@ def kind_fields(model: type[HasKind], help: Text) -> dict[str, Field]:
 
 
 def text_fields(name: str, help: Text) -> dict[str, Field]:
-    """A text in three forms: as its author wrote it, as HTML, and without markup."""
+    """Return the three fields of a text: Markdown, HTML, and plain text."""
     return {
         name: column_field(name, format_lazy("{} {}", help, _("Markdown with TeX."))),
         f"{name}_html": column_field(f"{name}_html", _("As safe HTML.")),
@@ -325,7 +325,7 @@ def text_fields(name: str, help: Text) -> dict[str, Field]:
 
 
 def moment_field(name: str, zone: str, help: Text, *, empty: bool = False) -> Field:
-    """A moment as ISO 8601 with the offset that its zone has then."""
+    """Return the field of a moment as ISO 8601, with the UTC offset of the zone in the column `zone`."""
     schema = nullable("string", empty, format="date-time")
     return Field((name, zone), lambda row: to_local_iso(row[name], row[zone]), help, schema)
 
@@ -335,17 +335,17 @@ def timezone_field(name: str) -> Field:
 
 
 def page_field(columns: tuple[str, ...], path: Callable[[Row], str]) -> Field:
-    """The address of the page on the site."""
+    """Return the field of the URL of a page; `path` returns its path from the columns."""
     return Field(columns, lambda row: f"{settings.SITE_URL}{path(row)}", _("The page on the site."), URL)
 
 
 def to_local_iso(moment: datetime | None, zone: str) -> str | None:
-    """Return the moment in a zone, such as 2021-04-06T08:00:00-07:00."""
+    """Return a moment in a zone as ISO 8601, such as 2021-04-06T08:00:00-07:00."""
     return moment.astimezone(ZoneInfo(zone)).isoformat() if moment else None
 
 
 def with_names(rows: Rows, at: datetime) -> Rows:
-    """Add `shown_name`: the name as printed, unless that is hidden."""
+    """Annotate rows with `shown_name`: the name as printed, unless that is hidden."""
     return with_shown_names(rows)
 
 

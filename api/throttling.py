@@ -1,4 +1,4 @@
-"""How much one may ask: per token, or per address without one. Responses of the page cache do not count."""
+"""Rate limits per account and token, or per address. Responses from the page cache are not counted."""
 
 import time
 from hashlib import blake2b
@@ -18,7 +18,7 @@ MINUTE = 60
 
 
 class PerMinuteThrottle(BaseThrottle):
-    """So many requests in a minute by the clock, counted in Django's cache."""
+    """Limits requests in each minute of the clock, with counters in Django's cache."""
 
     def __init__(self) -> None:
         self.left = 0.0
@@ -28,7 +28,7 @@ class PerMinuteThrottle(BaseThrottle):
 
     def allow_request(self, request: Request, view: "APIView") -> bool:
         who, limit = self.identify(request)
-        # A digest: caches do not take every key, and addresses are not stored.
+        # Use a digest: caches restrict the characters of keys, and addresses must not be stored.
         digest = blake2b(who.encode("utf-8", "replace"), digest_size=12).hexdigest()
         now = self.timer()
         self.left = MINUTE - now % MINUTE
@@ -37,7 +37,7 @@ class PerMinuteThrottle(BaseThrottle):
             if cache.add(key, 1, timeout=2 * MINUTE):
                 return limit > 0
             return cache.incr(key) <= limit
-        except ValueError:  # It expired meanwhile.
+        except ValueError:  # The counter has expired.
             return True
         except settings.CACHE_ERRORS:
             return True
@@ -46,7 +46,7 @@ class PerMinuteThrottle(BaseThrottle):
         return self.left
 
     def identify(self, request: Request) -> tuple[str, int]:
-        """Return whose requests are counted together, and how many there may be."""
+        """Return a name for the requests that are counted together, and their limit."""
         if request.auth is not None or request.user.is_authenticated:
             return f"user:{request.user.pk} {request.auth}", settings.API_REQUESTS_PER_MINUTE_AND_TOKEN
         return f"address:{client_address(request)}", settings.API_REQUESTS_PER_MINUTE

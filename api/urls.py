@@ -1,4 +1,4 @@
-"""The addresses of the API: a list of each resource, and below it each thing with its edition and id."""
+"""URL patterns of the API: the list of each resource, and below it single rows by edition and id."""
 
 from collections.abc import Iterator
 
@@ -15,12 +15,12 @@ __all__ = ["app_name", "url_converters", "urlpatterns"]
 
 app_name = "api"
 
-# How the identity of a thing is written in an address, by the column that holds it.
+# The path converter of the id, by its column.
 CONVERTERS = {"slug": "key", "uid": "uid", "number": "number", "pk": "number"}
 
 
 def addresses(resource: Resource) -> Iterator[URLPattern]:
-    """Make the address of the list, and of one thing."""
+    """Yield the URL patterns of the list and of single rows."""
     name, ending = resource.name, f"<{CONVERTERS[resource.key]}:id>/"
     creating = {"post": "create"} if resource.writable else {}
     changing = {"patch": "partial_update", "delete": "destroy"} if resource.writable else {}
@@ -38,6 +38,6 @@ urlpatterns = [
     path(f"{VERSION}/", views.Root.as_view(), name="root"),
     path("schema/", views.Schema.as_view(), name="schema"),
     path("docs/", docs_page, name="docs"),
-    # Whatever it is, line breaks too: everything below /api/ answers in JSON.
+    # Match all other paths, even with line breaks, so that every response below /api/ is JSON.
     re_path(r"^(?P<rest>[\s\S]+)\Z", views.Unknown.as_view(), name="unknown"),
 ]

@@ -1,4 +1,4 @@
-"""Lists and single things of every resource, the root, the schema, and the answer to unknown addresses."""
+"""Views of lists and single rows of the resources, the root, the schema, and unknown addresses."""
 
 from collections.abc import Collection
 from functools import cached_property
@@ -32,7 +32,7 @@ from people.models import Institution, Person
 
 JSON = "json"
 DELETED = "deleted"
-# What can narrow a list of what is no longer public.
+# Parameters of a list of rows that are no longer public.
 DELETED_PARAMETERS = (DELETED, "edition", "conference", "changed_since", "page_size", "cursor")
 FORMAT_HINT = gettext_lazy("Leave it out if you use “format”: a file has the whole list and fixed columns.")
 
@@ -44,9 +44,9 @@ def refuse_unknown(request: Request, known: Collection[str]) -> None:
 
 
 class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
-    """One resource: its list and one of it. `as_view()` is given the resource."""
+    """Views of a resource: its list and its single rows. Pass the resource to `as_view()`."""
 
-    # Without one there are no views; `as_view()` takes no arguments that the class does not have.
+    # Always set by `as_view()`, which accepts only names of class attributes.
     resource: Resource = None  # type: ignore[assignment]
 
     @cached_property
@@ -82,7 +82,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         return Response({"next": self.next_url(request, following), "results": results})
 
     def asks_for_deleted(self, parameters: QueryDict) -> bool:
-        """Whether to list what was public and is no more."""
+        """Return whether to list deleted rows; raise `BadValue` if other parameters do not allow it."""
         value = parameters.get(DELETED, "")
         if value.lower() not in ("", "true", "false"):
             raise BadValue(DELETED, value, allowed=["true", "false"])
@@ -94,7 +94,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         return True
 
     def list_deleted(self, request: Request, wanted: dict[str, Any]) -> Response:
-        """List them by the moment since when they are not public."""
+        """List the rows that are no longer public, in the order in which they ceased to be."""
         at, editions = self.reader.at, Edition.objects.published(self.reader.at).order_by()
         if wanted.get("edition"):
             editions = editions.filter(slug=wanted["edition"].rpartition("/")[2])
@@ -125,14 +125,14 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         return Response(status=status.HTTP_301_MOVED_PERMANENTLY, headers={"Location": url})
 
     def moved_to(self, id: str) -> str | None:
-        """Return the address of what this one was merged into, if it was."""
+        """Return the address of the person or institution that this one was merged into, if any."""
         model = self.resource.model
         if model not in (Person, Institution):
             return None
         survivor = model._default_manager.survivor(id, self.reader.at)
         return self.resource.url(None, getattr(survivor, self.resource.key)) if survivor else None
 
-    # What is asked for
+    # Parameters
 
     def rows_at(self, id: str, edition: str | None) -> Rows:
         """Return the visible rows with this address: one or none."""
@@ -144,7 +144,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         return self.reader.rows(self.resource.model).filter(**lookup)
 
     def get_sender(self, name: str) -> Sender | None:
-        """Return what sends the list as a file of this format; nothing for JSON."""
+        """Return the sender of this file format, `None` for JSON; raise `BadValue` for an unknown format."""
         known = FILES.get(self.resource.name, {})
         if name not in known and name not in ("", JSON):
             raise BadValue("format", name, allowed=[JSON, *known])
@@ -172,7 +172,7 @@ class ReadOnlyViewSet(ViewSetMixin, ConditionalView):
         return rows.filter(pk__in=search_keys(words, self.resource.kind)) if words else rows
 
     def next_url(self, request: Request, following: object) -> str | None:
-        """Return the address of the next page: this one with another cursor."""
+        """Return the URL of the next page, which differs only in the cursor; `None` after the last page."""
         if following is None:
             return None
         query = request.query_params.copy()
@@ -193,7 +193,7 @@ class Schema(ConditionalView):
 
 
 class Unknown(ConditionalView):
-    """Addresses that lead nowhere: JSON, as from all of the API."""
+    """View of unknown addresses: a 404 in JSON."""
 
     def get(self, request: Request, rest: str) -> Response:
         raise Http404

@@ -20,7 +20,7 @@ from conference.models import Announcement, Conference, Edition, KeyDate, Page, 
 from content.history.public_past import SITE
 from people.models import CommitteeRole
 
-# In its zone are the times of what belongs to it.
+# Fields that change the times shown of rows of the edition.
 CLOCK = ("timezone", "day_start_hour")
 EDITION = ToOne("editions", "edition", _("The edition it belongs to."))
 
@@ -38,7 +38,7 @@ CONFERENCES = Resource(
     orders={"name": F("name")},
 )
 
-# What belongs to an edition, or can be narrowed to it.
+# Resources with a filter by edition.
 PARTS = (
     "papers", "topics", "awards", "sessions", "presentations", "rooms", "materials", "sponsors", "pages",
     "announcements", "key_dates", "releases", "people", "institutions",

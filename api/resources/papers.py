@@ -29,7 +29,7 @@ from papers.querysets import TopicQuerySet
 
 
 def paper_path(row: Row, prefix: str = "") -> str:
-    """Return the address of a paper's page; `prefix` leads to the paper."""
+    """Return the path of a paper's page; `prefix` is the lookup of the paper."""
     edition, uid = row[f"{prefix}edition__slug"], row[f"{prefix}uid"]
     return f"/{edition}/papers/{uid}/{slug(row[f'{prefix}title'])}/"
 

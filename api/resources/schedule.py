@@ -34,12 +34,12 @@ from papers.models import Paper
 from schedule.models import Presentation, Release, Room, Session, SessionRole, Speaker
 from schedule.session_kinds import SessionKind
 
-# Later than everything that has a time: what is not scheduled yet comes last.
+# A moment after all others, to list rows without a time last.
 NEVER = Value(datetime(9000, 1, 1, tzinfo=UTC), DateTimeField())
 ZONE, HOUR = "edition__timezone", "edition__day_start_hour"
 
 
-# The names of its own that a conference has for kinds.
+# The lookup of the kinds that a conference added.
 PATH_TO_KINDS = "edition__conference__session_kinds"
 KINDS = Source(
     SessionKind,
@@ -50,7 +50,7 @@ KINDS = Source(
 
 
 def program_day(name: str) -> Field:
-    """The program day of a moment: a talk at 00:30 belongs to the evening before."""
+    """Return the field of a moment's program day: a talk at 00:30 belongs to the day before."""
 
     def make(row: Row) -> str | None:
         if row[name] is None:
@@ -63,7 +63,7 @@ def program_day(name: str) -> Field:
 
 
 def called_off(*levels: str) -> dict[str, Field]:
-    """Whether it is cancelled, itself or with what it is part of, and the reason."""
+    """Return the fields of whether and why a row is cancelled; `levels` are lookups of it and its owners."""
     states = tuple(f"{level}status" for level in levels)
     reasons = tuple(f"{level}cancellation_reason" for level in levels)
 
@@ -182,7 +182,7 @@ SPEAKERS = Shape(
 
 
 def placed(rows: Rows, at: datetime) -> Rows:
-    """With what a presentation has of its own, or else of its session."""
+    """Annotate presentations with their times and room, or else those of their sessions."""
     found: Rows = rows.annotate(
         begins=Coalesce("start", "session__start", NEVER),
         starts=Coalesce("start", "session__start"),
@@ -198,7 +198,7 @@ def title_of(row: Row) -> str:
 
 
 def presentation_path(row: Row) -> str:
-    """The page of its paper, else of its session, else of its edition."""
+    """Return the path of the page of the paper, else of the session, else of the edition."""
     if row["paper__uid"]:
         return paper_path({**row, "paper__edition__slug": row["edition__slug"]}, "paper__")
     return session_path(row, "session__") if row["session__uid"] else f"/{row['edition__slug']}/"

@@ -1,1 +1,1 @@
-"""Writing over REST: `writable` declares, `bodies` reads, `rows` writes, `responses` answers."""
+"""Writing over REST: `bodies` parses requests, `rows` writes them, `responses` builds the responses."""

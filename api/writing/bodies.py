@@ -1,4 +1,4 @@
-"""Request bodies: serializers check types and names, references become rows. Models check rules later."""
+"""Request bodies: serializers validate types and names, references become rows. Models validate the rest."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -20,19 +20,19 @@ from content.fields import LinesField
 from content.pagination import printable
 from schedule.session_kinds import KindField
 
-# A body as its serializer read it.
+# The validated data of a body.
 type Body = dict[str, Any]
 type BodyField = serializers.Field[Any, Any, Any, Any]
 type Column = models.Field[object, object]
 
-# What holds an uploaded file.
+# Columns of uploaded files, which cannot be written over REST.
 UPLOAD_FIELDS = frozenset({"file", "logo", "photo", "teaser"})
 YEARS = range(1900, 2201)
 MAX_ROWS = 2000
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """A body whose every name is known."""
+    """Serializer that refuses unknown names."""
 
     def to_internal_value(self, data: object) -> Any:
         if isinstance(data, dict):
@@ -49,7 +49,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 class AwareDateTimeField(serializers.DateTimeField):
-    """A moment that says which one it is: with an offset."""
+    """Field of a moment, which must have a UTC offset."""
 
     def enforce_timezone(self, value: datetime) -> datetime:
         if value.tzinfo is None:
@@ -61,7 +61,7 @@ class AwareDateTimeField(serializers.DateTimeField):
 
 
 class ReferenceField(serializers.Field[Any, Any, Any, Any]):
-    """`<edition>/<id>`, an id, or an object with `url` or `id`; read as a pair of edition (or "") and id."""
+    """Field of `<edition>/<id>`, an id, or an object with `url` or `id`; its value is (edition or "", id)."""
 
     default_error_messages = {
         "form": gettext_lazy("Write <edition>/<id>, or the id alone, or an object with the “url” or “id”.")
@@ -89,7 +89,7 @@ def column_of(model: type[models.Model], name: str) -> Column:
 
 
 def serializer_field(column: Column) -> BodyField:
-    """Return how a column is read: its type, whether it may be left out, empty, or null."""
+    """Return the serializer field of a column."""
     arguments: dict[str, Any] = {
         "help_text": column.help_text or column.verbose_name,
         "required": not (column.blank or column.has_default() or column.null),
@@ -166,7 +166,7 @@ def body_serializer(resource: Resource) -> type[StrictSerializer]:
     return type(title, (StrictSerializer,), {**fields, "__doc__": f"What can be written: {title[:-4]}."})
 
 
-# A reference in a body: its container, its key or index there, its path, the resource it refers to.
+# A reference in a body: its container, its key or index in it, its path, and the name of its resource.
 type ReferencePlace = tuple[Any, Any, str, str]
 
 
@@ -185,7 +185,10 @@ def references_in(shape: Shape, body: Body, path: str = "") -> Iterator[Referenc
 
 
 def resolve_references(resource: Resource, body: Body, reader: Reader, edition: str) -> None:
-    """Replace references by rows that the reader may see; an id alone is one of this edition."""
+    """Replace references by rows that the reader may see; an id alone refers to this edition.
+
+    Raises `InvalidBodyError` for unknown references.
+    """
     by_target: dict[str, list[ReferencePlace]] = defaultdict(list)
     for place in references_in(resource, body):
         by_target[place[3]].append(place)
@@ -204,14 +207,14 @@ def resolve_references(resource: Resource, body: Body, reader: Reader, edition: 
 
 
 def full_reference(target: str, name: tuple[str, str], edition: str) -> tuple[str, str]:
-    """Return edition and id; things of the whole site have no edition."""
+    """Return edition and id of a reference; the edition is empty for rows of the whole site."""
     return (name[0] or edition if RESOURCES[target].edition else "", name[1])
 
 
 def rows_by_reference(
     target: str, names: list[tuple[str, str]], reader: Reader, edition: str
 ) -> dict[tuple[str, str], object]:
-    """Return the rows with these names that the reader may see. One query."""
+    """Return the referenced rows that the reader may see, by full reference. One query."""
     resource = RESOURCES[target]
     wanted = {full_reference(target, name, edition) for name in names}
     rows = reader.rows(resource.model).filter(**{f"{resource.key}__in": [key for _slug, key in wanted]})

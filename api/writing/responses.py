@@ -51,7 +51,7 @@ def reference_paths(model: type[Model], references: Iterable[str]) -> list[str]:
 
 
 def with_references(resource: Resource, rows: Rows) -> Rows:
-    """Select what the references of these rows need, so that `writable_body()` needs no more queries."""
+    """Select the related rows that `writable_body()` refers to, so that it does not query them one by one."""
     paths = reference_paths(resource.model, resource.references)
     if lookup := resource.model.edition_lookup:
         *steps, _last = lookup.split("__")
@@ -60,7 +60,7 @@ def with_references(resource: Resource, rows: Rows) -> Rows:
 
 
 def writable_body(resource: Resource, row: Content) -> Answer:
-    """Return the stored row as a request body would state it. One or two queries per part."""
+    """Return the stored row in the form of a request body. One or two queries per kind of part."""
     edition = edition_of(row)
     zone = edition.timezone if edition else "UTC"
     found: Answer = {} if resource.key == "pk" else {"id": str(getattr(row, resource.key))}
@@ -86,7 +86,7 @@ def writable_values(shape: Shape, row: Content, zone: str, renamed: Mapping[str,
 
 
 def to_json_value(value: object, zone: str) -> object:
-    """Return a value as JSON holds it, a moment in this zone."""
+    """Return a value as JSON, with moments in this zone."""
     if isinstance(value, datetime):
         return to_local_iso(value, zone)
     return value.isoformat() if isinstance(value, date) else value

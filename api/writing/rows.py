@@ -1,6 +1,6 @@
-"""Create, change, move and delete rows as a request body says; models validate every write.
+"""Create, change, move and delete rows according to a request body; models validate every write.
 
-Parts, such as the authors of a paper, are written with their owner as one list: rows that are missing from
+Parts, such as the authors of a paper, are written with their owner as one list. Rows that are missing from
 it are deleted, and positions count from 1.
 """
 
@@ -52,14 +52,14 @@ def create(resource: Resource, body: Body, edition: Edition | None, caller: Call
 
 
 def change(resource: Resource, row: Content, body: Body, caller: Caller) -> None:
-    """Change what the body names, and leave the rest as it is."""
+    """Change the fields and parts that are in the body."""
     check_fields(resource, row, body, caller)
     before = owner_key(row)
     values = column_values(resource, body)
     for column, value in values.items():
         setattr(row, column, value)
     if isinstance(row, Ordered) and owner_key(row) != before:
-        # A new row goes to the end, unless the body has a position.
+        # Move the row to the end of its new owner's list, unless the body has a position.
         row.position = 0
     validate(resource, row)
     check_permissions(caller, row, "change")
@@ -69,12 +69,12 @@ def change(resource: Resource, row: Content, body: Body, caller: Caller) -> None
 
 
 def owner_key(row: Model) -> object:
-    """Return the key of the thing below which a row has its place, if it has one."""
+    """Return the key of the row that an ordered row is listed under; `None` for rows without an order."""
     return getattr(row, f"{row.siblings_of}_id") if isinstance(row, Ordered) else None
 
 
 def check_permissions(caller: Caller, row: Content, action: str) -> None:
-    """Refuse rows of editions that are not the token's, or in which no role allows this."""
+    """Raise `PermissionDenied` if the token or the roles of the caller do not allow this action."""
     if not caller.reaches(row, action):
         raise PermissionDenied(_("This token is for another edition."))
     if not caller.may_row(row, action):
@@ -82,7 +82,7 @@ def check_permissions(caller: Caller, row: Content, action: str) -> None:
 
 
 def check_fields(resource: Resource, row: Content, body: Body, caller: Caller) -> None:
-    """Refuse what goes beyond the fields that a session chair keeps."""
+    """Raise `InvalidBodyError` if the body changes fields that the caller, as a session chair, must not."""
     allowed = caller.fields(row)
     if allowed is None:
         return
@@ -113,14 +113,14 @@ def save_parts_and_position(resource: Resource, row: Content, body: Body, caller
 
 
 def delete(row: Content, reader: Reader) -> None:
-    """Delete a row with what belongs to it, unless something else holds it."""
+    """Delete a row and those that cascade; raise a conflict if other rows protect it."""
     try:
         going = Collector(using=row._state.db or DEFAULT_DB_ALIAS, origin=row)
         going.collect([row])
         check_delete_permissions(going, reader.caller)
         row.delete()
     except ProtectedError as error:
-        # Of a part, such as an authorship, its owner.
+        # For a part, such as an authorship, name its owner.
         held: set[Model] = {
             getattr(one, one.siblings_of) if isinstance(one, Ordered) else one
             for one in error.protected_objects
@@ -132,7 +132,7 @@ def delete(row: Content, reader: Reader) -> None:
 
 
 def check_delete_permissions(going: Collector, caller: Caller) -> None:
-    """Refuse if the deletion cascades to rows that the user may not delete."""
+    """Raise `PermissionDenied` if the deletion cascades to rows that the caller may not delete."""
     # Cascading rows may belong to another edition, such as an award of an old paper.
     collected: Mapping[type[Model], Iterable[Any]] = going.data
     refused = {
@@ -150,7 +150,7 @@ def check_delete_permissions(going: Collector, caller: Caller) -> None:
 
 
 def summaries_of(rows: set[Model], reader: Reader) -> list[dict[str, str]]:
-    """Return the rows as responses name them, as far as the reader may see them."""
+    """Return summaries of the rows that the reader may see, sorted."""
     found: list[dict[str, str]] = []
     for model in {type(row) for row in rows}:
         keys = [row.pk for row in rows if type(row) is model]
@@ -162,7 +162,7 @@ type Errors = dict[str, list[str]]
 
 
 def write_part(part: ToMany, name: str, owner: Content, body: list[Body], caller: Caller) -> None:
-    """Make the owner's rows what the list says. Few queries, however long it is."""
+    """Replace the owner's rows by those of the list. The number of queries does not depend on its length."""
     shape = part.resource
     stored = rows_of_part(part, owner)
     rows, removed = match_rows(part, name, owner, body, stored)
@@ -192,7 +192,7 @@ def write_part(part: ToMany, name: str, owner: Content, body: list[Body], caller
 def match_rows(
     part: ToMany, name: str, owner: Content, body: list[Body], stored: list[Content]
 ) -> tuple[list[Content], list[Content]]:
-    """Return the row of each entry, found by its key or new, and the stored rows without an entry."""
+    """Return the stored or new row of each entry, and the stored rows without an entry."""
     model, part_key = part.resource.model, part.resource.part_key
     fields = {column: cast("Field[Any, Any]", model._meta.get_field(column)) for column in part_key}
     required = [name for name, field in fields.items() if not field.null and not field.has_default()]
@@ -216,12 +216,12 @@ def match_rows(
 
 
 def key_value(value: object) -> object:
-    """Return the value that keys are compared by: of a row its primary key."""
+    """Return the value to compare keys by: the primary key of a row, else the value itself."""
     return getattr(value, "pk", value)
 
 
 def validate_part(part: ToMany, rows: Mapping[str, Content]) -> None:
-    """Apply the model's rules to rows, by path, without the queries of `full_clean()` for each row."""
+    """Validate rows, given by path, without the queries of `full_clean()` for each row."""
     errors: Errors = {}
     model = part.resource.model
     rules = [

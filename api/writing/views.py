@@ -1,4 +1,4 @@
-"""Requests that write: made, changed, deleted; each is one transaction and one act in the history."""
+"""Views that create, change and delete rows, each in one transaction and one change set of the history."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -32,9 +32,9 @@ from schedule.working_copy.rows import is_working
 def refuse_in_working_copy(
     model: type[Content], edition: Edition | None, fields: Collection[str] = ()
 ) -> None:
-    """Refuse what would wait in a working copy: a client that read it back would not find it.
+    """Raise a conflict if the change would go to a working copy, where clients could not read it back.
 
-    `fields` are those that change, which matter where only some wait.
+    `fields` are those that change, as some models have only some fields in working copies.
     """
     label = model._meta.label_lower
     waits = is_working(label) or any(is_working(label, name) for name in fields)
@@ -49,15 +49,15 @@ def refuse_in_working_copy(
 
 
 class ResourceViewSet(ReadOnlyViewSet):
-    """A resource to read, and to write where that is declared."""
+    """Views of a resource, which can be written if it declares writable columns."""
 
     # Requests
 
     def retrieve(self, request: Request, id: str, edition: str | None = None) -> Response:
-        """Answer as to everybody; to staff with all that can be written, and its version.
+        """Return the row; for staff with all writable fields, and its version as ETag.
 
-        The version is read before the content: a change in between is newer than the ETag, so a write based
-        on it is refused. The other way round the change would be lost.
+        The version is read before the content, so that the ETag never is newer than the content. Otherwise a
+        client could overwrite a change that it has not seen.
         """
         row = self.get_writable_row(id, edition)
         response = super().retrieve(request, id, edition)
@@ -66,7 +66,7 @@ class ResourceViewSet(ReadOnlyViewSet):
         return self.add_version(request, response, row)
 
     def get_writable_row(self, id: str, edition: str | None) -> Content | None:
-        """Return the row with all that can be written, if the user may read that."""
+        """Return the row if the caller may read all its writable fields, otherwise `None`."""
         if not self.resource.writable or not self.reader.caller.may("view", self.resource.model):
             return None
         row = with_references(self.resource, self.rows_at(id, edition)).first()
@@ -108,10 +108,10 @@ class ResourceViewSet(ReadOnlyViewSet):
             rows.delete(row, self.reader)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    # Who, and in what state
+    # Permissions and versions
 
     def authorize(self, request: Request, action: str, id: str = "", edition: str | None = None) -> Caller:
-        """Return who writes; refuse those who may not."""
+        """Return the caller; raise the errors for a row that is not found or permissions that are missing."""
         refuse_unknown(request, ("fields", "expand"))
         if not request.user.is_authenticated:
             raise NotAuthenticated
@@ -126,7 +126,7 @@ class ResourceViewSet(ReadOnlyViewSet):
 
     @contextmanager
     def record_changes(self, caller: Caller) -> Iterator[None]:
-        """Record what is written inside as one change set of this user, in one transaction."""
+        """Record the writes in this block as one change set of this user, in one transaction."""
         token = caller.token.name if caller.token else ""
         try:
             with recording(Origin.API, caller.user, token), revision.lock():
@@ -141,14 +141,17 @@ class ResourceViewSet(ReadOnlyViewSet):
         if header in ("", "*"):
             message = _("Send the ETag of the version you read as If-Match.")
             raise WriteError(status.HTTP_428_PRECONDITION_REQUIRED, message)
-        # A proxy that compresses makes tags weak; they identify the same version.
+        # Proxies that compress make tags weak. They still identify the same version.
         return {tag.strip().removeprefix("W/") for tag in header.split(",")}
 
     def lock_row(self, request: Request, id: str, edition: str | None, action: str) -> Content:
-        """Return the row, locked to the end of the transaction, if it has not changed since it was read."""
+        """Return the row, locked until the end of the transaction.
+
+        Raises `WriteError` with the current version if the row has changed since the client read it.
+        """
         key = self.rows_at(id, edition).values_list("pk", flat=True).first()
         rows_of: Rows = self.resource.model._base_manager.all()
-        # First lock, then read: a statement that waits for a lock may have read old values.
+        # Lock in a statement of its own: a statement that waits for a lock may return old values.
         held = rows_of.select_for_update().filter(pk=key).order_by("pk").values_list("pk", flat=True)
         if held.first() is None:
             raise Http404
@@ -170,7 +173,7 @@ class ResourceViewSet(ReadOnlyViewSet):
         return dict(serializer.validated_data)
 
     def find_edition(self, body: Body) -> Edition | None:
-        """Return the edition that a new row belongs to; it has to be visible."""
+        """Return the edition of a new row; raise `InvalidBodyError` if the caller may not see it."""
         if body.get("edition") is None:
             return None
         found: Edition | None = self.reader.editions().filter(slug=body["edition"][1]).first()
@@ -180,7 +183,7 @@ class ResourceViewSet(ReadOnlyViewSet):
 
     @staticmethod
     def check_identity(body: Body, row: Content) -> None:
-        """Refuse another id or edition than it has: both are fixed for life."""
+        """Raise `InvalidBodyError` if the body has another id or edition: they cannot be changed."""
         own = edition_of(row)
         fixed = {"id": getattr(row, "uid", getattr(row, "slug", None)), "edition": own.slug if own else None}
         sent = {**fixed, **({"id": body["id"]} if "id" in body else {})}
@@ -195,7 +198,7 @@ class ResourceViewSet(ReadOnlyViewSet):
     def row_response(
         self, request: Request, row: Content, selection: Selection, code: int, *, clash: bool = True
     ) -> Response:
-        """Return the row as reading shows it, with what can be written, and what it clashes with."""
+        """Return the response to a write: the row's fields and writable fields, and warnings about clashes."""
         found = self.reader.objects(self.resource, [row.pk], selection)
         response = Response(found[0] if found else {}, status=code)
         if clash:
@@ -204,7 +207,7 @@ class ResourceViewSet(ReadOnlyViewSet):
         return self.add_version(request, response, with_references(self.resource, rows_of).get(pk=row.pk))
 
     def add_version(self, request: Request, response: Response, row: Content) -> Response:
-        """Add what can be written of the row, unless some fields are asked for, and its version."""
+        """Add the ETag, and the writable fields unless the request has `fields`."""
         body = writable_body(self.resource, row)
         if "fields" not in request.query_params:
             response.data["written"] = body
