@@ -34,7 +34,7 @@ PRIVATE_ROWS: dict[type[Model], Q] = {
 
 
 class BearerTokenAuthentication(TokenAuthentication):  # type: ignore[misc]  # the package has no types
-    """Accepts tokens of staff that have not expired. Unlike the base class, it does not delete expired ones."""
+    """Accepts unexpired tokens of staff. Unlike the base class, it does not delete expired ones."""
 
     def authenticate_credentials(self, token: bytes) -> "tuple[User, Token]":
         if not token.isascii():
@@ -98,7 +98,7 @@ class Caller:
         return not rows.exclude(pk__in=allowed.values("pk")).exists()
 
     def may_read_in_full(self, row: Model) -> bool:
-        """Return whether the caller may read all writable fields, such as former names and e-mail addresses."""
+        """Return whether the caller may read all writable fields, with former names and e-mail addresses."""
         access, model = access_of(self.user), type(row)
         if not self.may("view", model) or access.may_everywhere("view", model):
             return self.may("view", model)
@@ -109,7 +109,7 @@ class Caller:
         return access_of(self.user).fields(type(row), row)
 
     def reaches(self, row: Content, action: str) -> bool:
-        """Return whether the token covers a row. A token of one edition can only add rows of the whole site."""
+        """Return whether the token covers a row. One of a single edition can only add rows of the site."""
         if self.edition is None:
             return True
         if not row.edition_lookup:

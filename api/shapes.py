@@ -62,7 +62,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class ToOne:
-    """A relation to one row; `key` and `edition` are the lookups of its id and edition if not below `path`."""
+    """A relation to one row; `key` and `edition` are lookups of its id and edition if not below `path`."""
 
     target: str
     path: str
@@ -109,8 +109,8 @@ class ToMany:
 class Shape:
     """The fields of a row that are shown and written.
 
-    `prepare` adds the annotations that the fields need, as of a moment. `writable` lists columns; if there are
-    any, the references in `ones` and the parts in `manys` can be written too.
+    `prepare` adds the annotations that the fields need, as of a moment. `writable` lists columns; if there
+    are any, the references in `ones` and the parts in `manys` can be written too.
     `part_key`: the columns that identify a part within its owner.
     """
 
@@ -158,7 +158,7 @@ class Shape:
 class Resource(Shape):
     """A shape with an address of its own.
 
-    `key` is the column of its `id`, `edition` the lookup of the slug of its edition (empty for rows of the whole
+    `key` is the column of its `id`, `edition` the lookup of its edition's slug (empty for rows of the whole
     site), and `page` the field of the URL of its page. `lists` maps resources to their filters by this one.
     """
 

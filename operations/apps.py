@@ -1,4 +1,4 @@
-"""Running the site: backup and restore, verification, privacy, monitoring, the search index, the demo."""
+"""Operation of the site: backup and restore, verification, privacy, monitoring, search index, and demo."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
@@ -16,9 +16,9 @@ class OperationsConfig(AppConfig):
         from people.duplicates.storage import search_all
         from search.freshness import UPDATES
 
-        # First: what follows asks for the rows that came in.
+        # Run this first, because the next ones query the imported rows.
         after_import.append(analyze)
-        # Otherwise the first search after an import would have to index the whole program.
+        # Update the index now, so that the first search after an import does not have to.
         after_import.append(refresh)
         after_import.append(search_all)
         UPDATES.append(refresh)

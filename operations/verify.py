@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 EDITION = "edition"
 PARENT = "parent"
 BATCH_ROWS = 500
-# The history is written when a transaction ends, which may be long after a long import set the revision.
+# A long import sets the revision long before the end of its transaction, when the history is written.
 MAX_DELAY = timedelta(minutes=30)
 
 # Rows of content models, their files, and the database itself
@@ -51,7 +51,7 @@ def row_label(model: "type[Model] | None", key: int) -> str:
 
 
 def database_errors() -> Iterator[str]:
-    """Foreign keys that lead nowhere, and on SQLite damage of the file."""
+    """Yield broken foreign keys, and on SQLite damage of the file."""
     try:
         connection.check_constraints()
     except (DatabaseError, IntegrityError) as error:
@@ -67,19 +67,19 @@ def has_edition(model: "type[Model] | None") -> bool:
 
 
 def rows_pointing_at_other_editions() -> Iterator[str]:
-    """Rows of one edition that point at a row of another."""
+    """Yield rows that refer to a row of another edition."""
     for model in filter(has_edition, content_models()):
         for field in model._meta.concrete_fields:
             if field.is_relation and field.name != EDITION and has_edition(field.related_model):
                 far = f"{field.name}__{EDITION}"
-                # What belongs to no edition belongs to all.
+                # References to rows without an edition, which belong to the whole site, are valid.
                 apart = ~Q(**{far: F(EDITION)}) & Q(**{f"{far}__isnull": False})
                 for key in model._base_manager.filter(apart).order_by("pk").values_list("pk", flat=True):
                     yield f"{row_label(model, key)}: “{field.verbose_name}” is of another edition"
 
 
 def texts_too_long() -> Iterator[str]:
-    """Texts beyond what their column holds: SQLite takes them, PostgreSQL does not."""
+    """Yield texts that are longer than `max_length`, which SQLite does not enforce."""
     if connection.vendor != "sqlite":
         return
     for model in apps.get_models():
@@ -98,7 +98,7 @@ def is_numbered(places: Iterable[int]) -> bool:
 
 
 def is_ordered(rows: list[tuple[int, int | None]]) -> bool:
-    """Whether pairs of position and parent count from 1: all together, or each level by itself."""
+    """Return whether positions count from 1, either across all pairs of (position, parent) or per parent."""
     levels: dict[int | None, list[int]] = defaultdict(list)
     for place, parent in rows:
         levels[parent].append(place)
@@ -133,7 +133,7 @@ def position_gaps() -> Iterator[str]:
 
 
 def rows_with_stale_fields() -> Iterator[tuple[Content, dict[str, object]]]:
-    """Walk the rows whose derived fields are not what they would be now, with what these would be."""
+    """Yield the rows whose derived fields are out of date, with the current values of these fields."""
     for model in content_models():
         fields = model.derived_fields
         if not fields:
@@ -188,7 +188,7 @@ def missing_files() -> Iterator[str]:
 
 
 def _orphaned() -> Iterator[Provenance]:
-    """Yield provenance of rows that neither exist nor are in the history as deleted and may come back."""
+    """Yield provenance of rows that do not exist and are not in the history as deleted (so cannot return)."""
     for kind in KINDS.values():
         here = kind.model._base_manager.order_by().values("pk")
         lost = Provenance.objects.filter(kind=kind.name).exclude(object_id__in=here).order_by("pk")
@@ -207,7 +207,7 @@ def repair_provenance() -> None:
 
 
 def _outdated() -> list[tuple[int | None, str]]:
-    """Return editions (`None`: the site) whose revision is older than their history or in the future."""
+    """Return the key (`None`: the site) and a message for each revision that is outdated or in the future."""
     found: list[tuple[int | None, str]] = []
     latest = timezone.now() + MAX_DELAY
     changes = ChangeSet.objects.order_by().values_list("rows__edition_key").annotate(last=Max("at"))
@@ -283,14 +283,14 @@ def repair_search_index() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """An invariant: `find` lists the violations; `repair` fixes them, `None` where a person has to."""
+    """An invariant. `find` yields its violations; `repair` fixes them, if that can be done automatically."""
 
     title: str
     find: Callable[[], Iterable[str]]
     repair: Callable[[], object] | None = None
 
 
-# In the order in which they run: later ones rely on earlier ones.
+# Later checks rely on earlier ones.
 CHECKS = [
     Check("the database is whole", database_errors),
     Check("related rows belong to the same edition", rows_pointing_at_other_editions),

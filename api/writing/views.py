@@ -198,7 +198,7 @@ class ResourceViewSet(ReadOnlyViewSet):
     def row_response(
         self, request: Request, row: Content, selection: Selection, code: int, *, clash: bool = True
     ) -> Response:
-        """Return the response to a write: the row's fields and writable fields, and warnings about clashes."""
+        """Return the response to a write: the row's fields, its writable fields, and warnings of clashes."""
         found = self.reader.objects(self.resource, [row.pk], selection)
         response = Response(found[0] if found else {}, status=code)
         if clash:

@@ -1,5 +1,5 @@
-"""The whole installation as one file: rows, uploaded files, the list of settings; out, and into any database.
+"""Backup and restore of the whole installation as one file: rows, uploaded files, the list of settings.
 
-An archive is a ZIP: `manifest.json` (what is in it, with counts and checksums), `rows/<model>.jsonl` (a row a
-line), `media/…`. It names no database engine: whatever made it, SQLite and PostgreSQL take it.
+An archive is a ZIP with `manifest.json` (contents, counts and checksums), `rows/<model>.jsonl` (one row per
+line) and `media/…`. It can be restored to SQLite and PostgreSQL, whichever it was made from.
 """

@@ -1,4 +1,4 @@
-"""Archives: what is in one; writing one, and reading it back before it counts."""
+"""Archives: their contents, writing, and verification."""
 
 import fcntl
 import hashlib
@@ -53,7 +53,7 @@ class FileEntry(TypedDict):
 
 
 class Manifest(TypedDict):
-    """The manifest of an archive. Migrations are pairs of an app and its last one."""
+    """The manifest of an archive. `migrations` are pairs of an app and its last migration."""
 
     version: str
     made_at: str
@@ -65,11 +65,11 @@ class Manifest(TypedDict):
 
 
 class BadArchiveError(Exception):
-    """A file that is not an archive, or is damaged."""
+    """Raised for a file that is not an archive, or is damaged."""
 
 
 class Archive:
-    """An archive that was opened."""
+    """An archive that is open for reading."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -93,7 +93,7 @@ class Archive:
 
     @property
     def targets(self) -> list[tuple[str, str]]:
-        """The last migration of each app: the rows are in the shape that it left."""
+        """Return the last migration of each app at the time of the archive."""
         return [(app, name) for app, name in self.manifest["migrations"]]
 
     @property
@@ -105,7 +105,7 @@ class Archive:
         return self.manifest["files"]
 
     def rows(self, label: str) -> Iterator[list[object]]:
-        """Walk the rows of a table, as lists of values in the order of its columns."""
+        """Yield the rows of a table as lists of values, in the order of its columns."""
         with self.zip.open(f"{ROWS}{label}.jsonl") as member:
             for line in member:
                 yield json.loads(line)
@@ -114,7 +114,7 @@ class Archive:
         return self.zip.open(f"{MEDIA}{name}")
 
     def check(self) -> None:
-        """Read everything once; raise `BadArchiveError` at the first byte that is not as it was written."""
+        """Verify all members; raise `BadArchiveError` if a checksum or a number of rows is wrong."""
         for label, table in self.tables.items():
             lines, _, digest = self._read(f"{ROWS}{label}.jsonl")
             if (lines, digest) != (table["rows"], table["sha256"]):
@@ -144,13 +144,13 @@ def copy_stream(source: IO[bytes], write: Callable[[bytes], object]) -> tuple[in
     return size, digest.hexdigest()
 
 
-# The index is rebuilt, everybody signs in again, no task runs twice, and uploads live for a day at most.
+# Not archived: the index is rebuilt, sessions end, tasks must not run twice, and uploads expire in a day.
 EXCLUDED_APPS = frozenset(("django_tasks_database", "search", "sessions"))
 EXCLUDED_TABLES = frozenset(("accounts.accountsession", "exchange.uploadpart"))
 
 
 def archived_models(apps: "Apps | StateApps") -> "Iterator[type[Model]]":
-    """Yield the models whose rows are archived, many-to-many tables too. `apps`: present or historical."""
+    """Yield the models whose rows are archived, with many-to-many tables, of current or historical apps."""
     for model in apps.get_models(include_auto_created=True):
         about = model._meta
         is_stored = about.managed and not about.proxy and not about.swapped
@@ -163,7 +163,7 @@ def stored_fields(model: "type[Model]") -> "list[Field[object, object]]":
 
 
 def to_json(value: object) -> str:
-    """Return a value as JSON has it; the column converts it back."""
+    """Return the text of a value that JSON has no type for; `to_python()` of the column converts it back."""
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     if isinstance(value, timedelta):
@@ -178,7 +178,7 @@ def to_json(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What an archive holds."""
+    """The size and contents of an archive that was written."""
 
     path: Path
     rows: int
@@ -187,7 +187,7 @@ class Summary:
 
 
 class Writer:
-    """An archive in the making: members, and what the manifest will say of them."""
+    """Writes the members of an archive, and collects their entries for the manifest."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self.archive = archive
@@ -195,7 +195,7 @@ class Writer:
         self.files: dict[str, FileEntry] = {}
 
     def table(self, model: "type[Model]") -> None:
-        """Write the rows of a table, one a line, in the order of their keys."""
+        """Write the rows of a table, one per line, in the order of primary keys."""
         label, fields = model._meta.label_lower, stored_fields(model)
         names = [field.attname for field in fields]
         rows = model._base_manager.order_by("pk").values_list(*names)
@@ -235,7 +235,7 @@ class Writer:
 
 
 def migrations() -> list[list[str]]:
-    """Return the last migration of each app: the shape that the rows have. All have to be applied."""
+    """Return the last migration of each app; raise `OSError` if some are not applied."""
     loader = MigrationLoader(connection)
     leaves = loader.graph.leaf_nodes()
     missing = [leaf for leaf in leaves if leaf not in loader.applied_migrations]
@@ -256,7 +256,7 @@ def stored_files(folder: str = "") -> Iterator[str]:
 
 
 def remove_partials(folder: Path) -> None:
-    """Remove what backups that were killed left behind; one that is being written is locked."""
+    """Remove partial files of killed backups; skip those that are being written, which are locked."""
     for partial in folder.glob(".*.zip.*"):
         with suppress(OSError), partial.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -264,7 +264,7 @@ def remove_partials(folder: Path) -> None:
 
 
 def write(path: Path, at: datetime) -> Summary:
-    """Write an archive of everything, read it back, and only then give it its name."""
+    """Write an archive to a temporary file, verify it, and rename it to `path`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_partials(path.parent)
     handle, partial = tempfile.mkstemp(
@@ -294,11 +294,11 @@ def write(path: Path, at: datetime) -> Summary:
 
 @contextmanager
 def snapshot() -> Iterator[None]:
-    """Read everything inside from one snapshot. Writers do not wait."""
+    """Run all queries of the block on one snapshot, without blocking writers."""
     connection.ensure_connection()  # a new connection would set the mode of the settings again
     mode = getattr(connection, "transaction_mode", None)
     if connection.vendor == "sqlite":
-        # Takes no lock for writing; with a write-ahead log the first reading fixes the moment.
+        # DEFERRED takes no write lock; in WAL mode the first read determines the snapshot.
         connection.transaction_mode = "DEFERRED"  # type: ignore[attr-defined]
     try:
         with transaction.atomic():

@@ -1,7 +1,7 @@
-"""An archive into the database and the store of files of this installation, whatever engine either is.
+"""Restoring an archive to the database and the file storage of this installation.
 
-The tables are made in the shape that they had when the archive was written, filled, and brought to the
-present shape by the ordinary migrations: an archive outlives the version of the program that wrote it.
+The tables are created by the migrations of the time of the archive, filled, and then migrated to the
+current ones. So archives of older versions of the program can be restored.
 """
 
 import sqlite3
@@ -42,10 +42,10 @@ def is_in_use() -> bool:
 
 
 def restore(archive: Archive) -> None:
-    """Replace everything here by the archive. A damaged or unknown archive is refused first."""
+    """Replace all data by the archive; raise `BadArchiveError` for a damaged one before changing anything."""
     archive.check()
     before = last_revision()
-    # The database is exchanged first: until then every file is as it was.
+    # Replace the database first; files are replaced only if that succeeded.
     with (
         staged_files() as put,
         _replace_sqlite() if connection.vendor == "sqlite" else _replace_in_transaction(),
@@ -61,14 +61,14 @@ def restore(archive: Archive) -> None:
         ContentType.objects.clear_cache()
         call_command("migrate", verbosity=0, interactive=False)
         outdate_cached_pages(before)
-        # New rows of working copies are in no table yet.
+        # Reserve the keys of new rows in working copies, which are not in their tables yet.
         reserve_all_keys()
         analyze()
         call_command("rebuild_search", verbosity=0)
 
 
 def migrate_to(targets: list[tuple[str, str]]) -> StateApps:
-    """Create the tables of these migrations; return their models."""
+    """Create the tables of these migrations; return the historical models."""
     executor = MigrationExecutor(connection)
     unknown = [f"{app}.{name}" for app, name in targets if (app, name) not in executor.loader.disk_migrations]
     if unknown:
@@ -82,15 +82,15 @@ def migrate_to(targets: list[tuple[str, str]]) -> StateApps:
 
 @transaction.atomic
 def load_tables(archive: Archive, apps: StateApps) -> None:
-    """Fill the tables, and let the database check every reference."""
-    # On PostgreSQL some migrations end with every reference being checked at once: again only at the end.
+    """Fill the tables, and check all foreign keys."""
+    # Some migrations set constraints to immediate on PostgreSQL: defer them again until the end.
     connection.check_constraints()
     models = {model._meta.label_lower: model for model in archived_models(apps)}
     if models.keys() != archive.tables.keys():
         apart = ", ".join(sorted(models.keys() ^ archive.tables.keys()))
         raise BadArchiveError(f"The backup does not fit its migrations: {apart}.")
     for model in models.values():
-        # Migrations may have inserted rows.
+        # Delete rows that migrations inserted.
         model._base_manager.all()._raw_delete(connection.alias)
     for label, model in models.items():
         load_table(archive, label, model)
@@ -101,7 +101,7 @@ def load_tables(archive: Archive, apps: StateApps) -> None:
 
 
 def load_table(archive: Archive, label: str, model: type[Model]) -> None:
-    """Insert the rows of a table unchanged: no time of change is set."""
+    """Insert the rows of a table unchanged, without automatic values such as times of changes."""
     fields, names = stored_fields(model), archive.tables[label]["columns"]
     if {field.attname for field in fields} != {*names}:
         raise BadArchiveError(f"The columns of {label} do not fit its migrations.")
@@ -121,7 +121,7 @@ def last_revision() -> int:
 
 
 def outdate_cached_pages(before: int) -> None:
-    """Advance the site's revision beyond any with which a running process cached a page."""
+    """Advance the site's revision, so that running processes do not reuse pages from before the restore."""
     site, _ = SiteRevision.objects.get_or_create(pk=1)
     site.revision = max(site.revision, before) + 1
     site.save()
@@ -130,7 +130,7 @@ def outdate_cached_pages(before: int) -> None:
 SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 
 
-# Let `connection` inside be an empty database; at the end it takes the place of the one in use.
+# Switch `connection` to an empty database within the block, and copy that over the one in use at the end.
 
 
 @contextmanager
@@ -175,7 +175,7 @@ type Put = Callable[[str, IO[bytes]], None]
 
 @contextmanager
 def staged_files() -> Iterator[Put]:
-    """Store files next to the present ones; they replace these at the end, or are deleted on failure."""
+    """Store files under temporary names; rename them at the end, or delete them on failure."""
     fresh: list[str] = []
     waiting: dict[str, str] = {}
 
@@ -206,7 +206,7 @@ def _replace_file(there: str, name: str) -> None:
     try:
         Path(default_storage.path(there)).replace(default_storage.path(name))
     except NotImplementedError:
-        # A storage without folders.
+        # The storage has no local paths, such as a bucket.
         with default_storage.open(there) as content:
             default_storage.delete(name)
             default_storage.save(name, content)

@@ -1,1 +1,1 @@
-"""What the search index holds of each model, and how it is updated."""
+"""The documents of the search index, and its updates."""

@@ -1,6 +1,6 @@
-"""What of each model goes into the search index: public rows alone, with names as they are shown.
+"""Documents of the search index by model: only public rows, with names as they are shown.
 
-When the index is brought up to date: `operations.indexing.update`.
+`operations.indexing.update` decides when to index them.
 """
 
 from collections import defaultdict
@@ -22,12 +22,12 @@ type Names = Groups[str]
 
 
 def reindex(edition: Edition | None) -> int:
-    """Make the index show what is public of an edition, or of the whole site; return how much changed."""
+    """Index the public rows of an edition, or of the whole site (`None`); return the number of changes."""
     return replace_documents(edition.pk if edition else None, records(edition), plain)
 
 
 def reindex_papers(edition: Edition, uids: Collection[str]) -> int:
-    """Make the index show what is public of these papers alone; return how much changed."""
+    """Index these papers, or remove those that are not public; return the number of changes."""
     keys = list(edition.papers.filter(uid__in=uids).values_list("pk", flat=True))
     shown = list(papers(edition, keys))
     return index_documents(shown, plain) + remove_documents(
@@ -36,16 +36,16 @@ def reindex_papers(edition: Edition, uids: Collection[str]) -> int:
 
 
 def records(edition: Edition | None) -> list[DocumentRecord]:
-    """Return what the index has to show of an edition, or of the whole site."""
+    """Return the documents of an edition, or of the whole site (`None`)."""
     if edition is None:
         return [*people(), *pages(None)]
     return [*papers(edition), *sessions(edition), *talks(edition), *pages(edition)]
 
 
 def papers(edition: Edition, keys: Collection[int] | None = None) -> Iterator[DocumentRecord]:
-    """Papers by title, authors, topic with those above it, awards of all years, abstract and keywords.
+    """Yield documents of papers, with authors, topics, awards of all years, abstract and keywords.
 
-    All of an edition, or those with these keys.
+    All of an edition, or those with these primary keys.
     """
     chosen, own = ({}, {}) if keys is None else ({"paper__in": keys}, {"pk__in": keys})
     authors = Authorship.objects.published().filter(paper__edition=edition, **chosen)
@@ -71,7 +71,7 @@ def papers(edition: Edition, keys: Collection[int] | None = None) -> Iterator[Do
 
 
 def people() -> Iterator[DocumentRecord]:
-    """People by every name that is not hidden, with awards of their own, and where they are now."""
+    """Yield documents of people, with all names that are not hidden, personal awards, and affiliation."""
     others = PersonName.objects.published().order_by("person", "name", "pk")
     names = grouped(others.values_list("person_id", "name"))
     awards = grouped(award_names("person__isnull", False).values_list("person_id", "award__name"))
@@ -91,7 +91,7 @@ def people() -> Iterator[DocumentRecord]:
 
 
 def shown_in() -> Iterator[tuple[int, int]]:
-    """Return the keys of people, each with the keys of the editions that show them, in order."""
+    """Yield pairs of a person's key and the key of an edition that shows the person, sorted."""
     pairs: set[tuple[int, int]] = set()
     for model, _name in appearance_relations(Person):
         rows = model.objects.published().order_by()
@@ -138,7 +138,7 @@ def pages(edition: Edition | None) -> Iterator[DocumentRecord]:
 
 
 def shown_names(rows: QuerySet[Content], owner: str) -> Names:
-    """Return the names as pages show them, in order, by the key of their paper or session."""
+    """Return the names as pages show them, by the key of their paper or session (`owner`)."""
     return grouped(with_shown_names(rows).values_list(owner, "shown_name"))
 
 

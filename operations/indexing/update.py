@@ -1,9 +1,9 @@
-"""Updating the search index: every search first checks whether anything has changed since.
+"""Updating the search index: every search first checks whether anything has changed since the last one.
 
-What the index shows of an edition depends on its revision, as every cached response does. A stale edition is
-compared row by row with what is public, which costs half a second for 6,600 papers; only what differs is
-folded and written. So no change needs to know of the index, and an embargo that ends, an import, a withdrawn
-paper are all the same. Where only texts of papers changed, these alone are indexed.
+The documents of an edition depend on its revision, as cached responses do. All documents of a stale edition
+are compared with the public rows, which takes half a second for 6,600 papers; only those that differ are
+written. So code that changes rows does not need to update the index, and the end of an embargo is detected
+like a change. If only texts of papers changed, only these papers are indexed.
 """
 
 import logging
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 STALE_MESSAGE = "The search index could not be brought up to date; the next search tries again."
 # How long a search waits for another writer (milliseconds).
 BUSY_TIMEOUT_MS = 1000
-# One thread of a process updates the index; the others search what is there.
+# One thread of a process updates the index; the others meanwhile search the outdated one.
 _busy = threading.Lock()
 
 
@@ -45,12 +45,12 @@ _busy = threading.Lock()
 def refresh() -> bool:
     """Update the index; return whether it is current. One query if nothing changed.
 
-    If the database is busy, or another process updates it, the index stays as it is; also in a working copy,
-    which it never shows.
+    The index is left unchanged if the database is busy, or another process updates it, or the request works
+    on a working copy, which is never indexed.
     """
     if is_working_state():
         return True
-    # The index is the same for all accounts.
+    # Index the public rows even in a preview, because all accounts share the index.
     with preview_as(None):
         if not read_states().stale():
             return True
@@ -63,7 +63,7 @@ def refresh() -> bool:
                     update_edition(key)
             return not read_states().stale()
         except OperationalError as error:
-            # Another transaction writes, such as a long import on SQLite.
+            # Another transaction holds the write lock, such as a long import on SQLite.
             log.warning("%s (%s)", STALE_MESSAGE, error)
             return False
         except DatabaseError:
@@ -74,7 +74,7 @@ def refresh() -> bool:
 
 
 def refreshed() -> bool:
-    """Update the index; return whether readers see it current: a replica may lag behind."""
+    """Update the index; return whether it is current for reads, which may use a replica that lags behind."""
     if REPLICA not in settings.DATABASES:
         return refresh()
     with preview_as(None):
@@ -83,7 +83,7 @@ def refreshed() -> bool:
 
 @contextmanager
 def short_busy_timeout() -> Iterator[None]:
-    """Make searches wait only a second for SQLite's single writer."""
+    """Reduce the time that searches wait for the write lock of SQLite to a second."""
     if connection.vendor != "sqlite":
         yield
         return
@@ -99,9 +99,9 @@ def short_busy_timeout() -> Iterator[None]:
 
 
 def update_papers() -> None:
-    """If nothing but texts of papers changed, index these alone."""
+    """Index only the changed papers, if nothing but texts of papers changed."""
     with transaction.atomic():
-        # Another process may index at the same time: then the state changes meanwhile.
+        # Lock the states: if another process has locked some, leave the update to it.
         rows = Indexed.objects.select_for_update(skip_locked=True)
         mine = {*rows.values_list("edition", flat=True)}
         states = read_states()
@@ -115,10 +115,10 @@ def update_papers() -> None:
 
 
 def update_edition(key: int) -> int:
-    """Index what changed of an edition, or of the whole site; return how much that was."""
+    """Index the changes of an edition, or of the whole site (0); return their number."""
     with transaction.atomic():
         known, _ = Indexed.objects.get_or_create(edition=key)
-        # Another process may have updated it, or be doing so: then search what is there.
+        # Skip the edition if another process is updating it, or has done so.
         locked = Indexed.objects.select_for_update(skip_locked=True).filter(pk=known.pk).first()
         if locked is None:
             return 0
@@ -133,15 +133,15 @@ def update_edition(key: int) -> int:
     return changed
 
 
-# Another number makes every database compare all rows again, as after a change of `documents`.
+# Increase it after a change of `documents`, so that all rows are compared again.
 VERSION = 2
-# The key of the whole site's state; editions have their own.
+# The key of the state of the whole site.
 SITE = 0
 
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """What the index should show and what it shows, by the keys of editions; the site is 0."""
+    """The states that should be indexed and those that are, by keys of editions; the key of the site is 0."""
 
     wanted: Mapping[int, str]
     known: Mapping[int, str]
@@ -151,14 +151,14 @@ class States:
     names: str
 
     def stale(self) -> list[int]:
-        """Return the keys of the editions that changed, or are gone, since they were indexed."""
+        """Return the keys of the editions that changed or were deleted since they were indexed."""
         keys = self.wanted.keys() | self.known.keys()
         return sorted(key for key in keys if self.wanted.get(key) != self.known.get(key))
 
     def changed_papers(self) -> dict[int, set[str]] | None:
-        """Return by edition the uids of papers whose words changed, if that is all; `None` if it may not be.
+        """Return by edition the uids of papers whose texts changed; `None` if anything else may have changed.
 
-        Texts do not decide who is public: the site is current if its editions are unchanged.
+        Texts do not affect which people are public, so the state of the site is compared without them.
         """
         editions = {key: state for key, state in self.known.items() if key != SITE}
         as_it_was = state_of_site(self.site, self.names, dict(sorted(editions.items())))
@@ -168,11 +168,11 @@ class States:
         return {key: uids for key, uids in found.items() if uids} if all(found.values()) else None
 
     def _changed_papers_of(self, key: int) -> set[str]:
-        """Return the uids for a stale edition, none if anything else may have changed."""
+        """Return the uids of a stale edition, or an empty set if anything else may have changed."""
         old, _, rest = self.known[key].partition(" ")
         new, _, now = self.wanted[key].partition(" ")
         tags = tags_between(key, int(old), int(new), None) if rest == now else None
-        # The tag of a title never comes alone.
+        # Skip the tags of titles, which only occur together with the tag of a row.
         things = {tag for tag in tags or () if not tag.startswith(TITLE_PREFIX)} - {
             papers_tag(self.slugs[key])
         }
@@ -181,7 +181,7 @@ class States:
 
 
 def read_states() -> States:
-    """Return the states. One query, two more after a change of the site or where editions are gone."""
+    """Return the states. One query; two more after a change of the site or a deletion of editions."""
     rows = _editions()
     site = (rows[0].site_revision, rows[0].site_changed_at) if rows else _site()
     names = _names(*site)
@@ -197,7 +197,7 @@ def read_states() -> States:
 
 
 def state_of_site(revision: int | None, names: str, editions: Mapping[int, str]) -> str:
-    """Return the state of the whole site: anything may be what makes a person public."""
+    """Return the state of the whole site, which depends on all editions, as any may make a person public."""
     return f"{revision} {digest(names, *editions.items())}"
 
 
@@ -220,7 +220,7 @@ def _site() -> tuple[int | None, datetime | None]:
 
 @lru_cache(maxsize=4)
 def _names(revision: int | None, changed_at: datetime | None) -> str:
-    """Return a digest of the hidden names: a change of them is one of the site, whose state this is."""
+    """Return a digest of the hidden names. It is cached by the state of the site, which a change advances."""
     hidden = PersonName.objects.filter(hidden=True).order_by("pk")
     return digest(FOLDING_VERSION, VERSION, *hidden.values_list("person__name", "name", "person_id"))
 

@@ -1,1 +1,1 @@
-"""Monitoring: the note of each request, the log, the metrics, readiness."""
+"""Monitoring: notes of requests, the log, metrics, and readiness."""

@@ -1,6 +1,6 @@
 """Metrics for Prometheus: requests, seconds by view, hits of the page cache, revision, queue.
 
-With `METRICS_DIR` set the counts of all processes are added up there; without it each process has its own.
+If `METRICS_DIR` is set, the counts of all processes are added up there. Otherwise each process has its own.
 """
 
 import os
@@ -14,7 +14,7 @@ from django.db.models import Count, Min
 from django.utils import timezone
 
 if settings.METRICS_DIR:
-    # The package reads it when it is imported.
+    # `prometheus_client` reads the variable when it is imported.
     os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", settings.METRICS_DIR)
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -24,7 +24,7 @@ from conference.models import Edition
 from content.models import SiteRevision
 from pagecache import request_log
 
-# The package's own name for its app.
+# The app label of django-tasks-db.
 TASKS_APP = "django_tasks_database"
 PROCESS_REGISTRY = CollectorRegistry()
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -50,7 +50,7 @@ outcomes = Counter(
 def count_request(note: request_log.RequestNote, method: str, status: str, seconds: float) -> None:
     if not settings.METRICS_TOKEN:
         return
-    # An arbitrary method must not become a label.
+    # Do not let clients create labels by arbitrary methods.
     requests.labels(method if method in METHODS else "other", status).inc()
     outcomes.labels(note.cache or "none").inc()
     if note.view and note.is_cold:
@@ -58,7 +58,7 @@ def count_request(note: request_log.RequestNote, method: str, status: str, secon
 
 
 def render_metrics() -> bytes:
-    """Return everything in the text format of Prometheus. Two queries, and what the queue takes."""
+    """Return all metrics in the text format of Prometheus. Two queries, and one for the queue."""
     registry = CollectorRegistry() if settings.METRICS_DIR else PROCESS_REGISTRY
     if settings.METRICS_DIR:
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
@@ -84,14 +84,14 @@ def site_metrics() -> CollectorRegistry:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """Tasks that are due and that no worker has taken yet."""
+    """The number of tasks that wait for a worker, and the seconds that the first has waited."""
 
     waiting: int = 0
     seconds: float = 0.0
 
 
 def queue_state(at: datetime | None = None) -> Queue:
-    """Return what waits now; nothing where tasks are done on the spot. One query."""
+    """Return the state of the queue, which is empty if tasks run immediately. One query."""
     if settings.TASK_BACKEND == "immediate":
         return Queue()
     rows: Any = apps.get_model(TASKS_APP, "dbtaskresult")._default_manager

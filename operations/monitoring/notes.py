@@ -1,6 +1,6 @@
-"""What Django and the tasks add to the note of a request, and error reports that name it.
+"""Additions of Django and of tasks to the note of a request, and error reports with its id.
 
-A report goes to your own Sentry, if a setting names it: no names, addresses, forms or variables.
+Reports are sent to Sentry if `SENTRY_DSN` is set. They contain no names, addresses, forms or variables.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RequestNoteMiddleware:
-    """Writes the view and the pattern of the address into the note."""
+    """Writes the view and the URL pattern of a request into its note."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -34,7 +34,7 @@ class RequestNoteMiddleware:
 
 
 def begin_task(task_result: TaskResult[..., object], **sent: object) -> None:
-    """Open a note for a task of a worker; one that runs inside a request shares the request's."""
+    """Open a note for a task of a worker; a task that runs in a request shares the note of the request."""
     if request_log.current_note() is None:
         request_log.begin(task_result.id).view = task_result.task.module_path
 
@@ -46,17 +46,17 @@ def end_task(task_result: TaskResult[..., object], **sent: object) -> None:
 
 
 def connect_task_signals() -> None:
-    """Let every task be named. The last line of a task is written by Django, before its note is closed."""
+    """Connect the handlers. Django logs the end of a task before `end_task()` closes its note."""
     task_started.connect(begin_task, dispatch_uid="task_note")
     task_finished.connect(end_task, dispatch_uid="task_note")
 
 
 def strip_report(event: dict[str, Any], hint: object) -> dict[str, Any]:
-    """Remove personal data from a report; add the id of the request or task, as the log has it."""
+    """Remove personal data from a report, and add the id of the request or task, which the log has, too."""
     for name in ("user", "request", "server_name", "extra", "breadcrumbs"):
         event.pop(name, None)
     if "logentry" in event:
-        # Its parameters may contain an address.
+        # Drop the parameters, which may contain an address.
         event["logentry"] = {"message": redact(str(event["logentry"].get("message", "")))}
     if found := request_log.current_note():
         event["tags"] = {"request": found.request}

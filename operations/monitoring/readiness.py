@@ -1,7 +1,7 @@
-"""Pages for monitoring: metrics, and whether the site can answer visitors.
+"""Pages for monitoring: health, readiness, and metrics.
 
-That is up to the database, its tables, the cache, the disk, and the worker. Each check raises `NotReadyError`
-with what is wrong, for the operator, without secrets.
+Readiness depends on the database, its migrations, the cache, the disk, and the worker. Checks raise
+`NotReadyError` with a reason for the operator, which must not contain secrets.
 """
 
 import secrets
@@ -21,14 +21,14 @@ from operations.monitoring import metrics
 from operations.monitoring.metrics import queue_state
 
 MEGABYTE = 1_000_000
-# A task that waits longer than this means that no worker runs.
+# If a task has waited longer than this, no worker is running.
 MAX_TASK_AGE_SECONDS = 600
-# Applied migrations stay applied: checking takes a tenth of a second.
+# Not empty once all migrations were applied, to skip the check, which takes a tenth of a second.
 _migrated: list[bool] = []
 
 
 class NotReadyError(Exception):
-    """Something that the site needs is not there."""
+    """Raised by a check that fails, with the reason."""
 
 
 def database() -> str:
@@ -109,14 +109,14 @@ def readiness() -> tuple[bool, dict[str, str]]:
 @require_safe
 @never_cache
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Return 200: the process responds."""
+    """Return 200 while the process responds."""
     return HttpResponse("ok\n", content_type="text/plain; charset=utf-8")
 
 
 @require_safe
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Say whether the site can answer visitors, and what is missing: 200 or 503."""
+    """Return 200 if the site is ready, otherwise 503, with the results of all checks."""
     is_ready, words = readiness()
     answer = {"ready": is_ready, "checks": words}
     if is_ready:
@@ -127,7 +127,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def metrics_page(request: HttpRequest) -> HttpResponse:
-    """Show the metrics with the right token; otherwise answer 404."""
+    """Return the metrics for requests with the token; raise a 404 for all others."""
     given = request.headers.get("Authorization", "").removeprefix("Bearer ")
     token = settings.METRICS_TOKEN
     if not token or not secrets.compare_digest(given.encode(), token.encode()):

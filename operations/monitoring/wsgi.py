@@ -1,7 +1,7 @@
-"""The outermost layer: it names each request, counts it, and writes its line into the log.
+"""The outermost WSGI application, which assigns an id to each request, counts it, and logs it.
 
-It wraps the page cache, so that it sees all requests. It records nothing of the reader, and of an
-address only its pattern.
+It wraps the page cache, so that it sees all requests. It records no data about the reader, and only the
+patterns of URLs.
 """
 
 import logging
@@ -22,7 +22,7 @@ log = logging.getLogger("plenary.requests")
 
 
 class MonitoringLayer:
-    """A WSGI application around the whole site."""
+    """WSGI application that wraps the whole site."""
 
     def __init__(self, application: WSGIApplication) -> None:
         self.application = application
@@ -51,7 +51,7 @@ class MonitoringLayer:
 
 
 def conclude(note: request_log.RequestNote, method: str, status: str, began: float) -> None:
-    """Count a request that was answered; what the page cache did not answer gets a line in the log."""
+    """Count a finished request, and log it unless the response is from the page cache."""
     seconds = time.perf_counter() - began
     metrics.count_request(note, method, status, seconds)
     if note.is_cold:

@@ -1,1 +1,1 @@
-"""Personal data: what is stored about whom, export and erasure of one person's data."""
+"""Personal data: the inventory, and export and erasure of one person's data."""

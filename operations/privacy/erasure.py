@@ -1,7 +1,7 @@
-"""Erasing a person: papers and places among the authors stay, without saying who it was.
+"""Erasing a person or an account: papers and positions of authors remain, under an anonymous name.
 
-In the history, in what imports remember and in copies of texts the person's values become empty: an earlier
-state can still be reverted to, without the person.
+The person's values in the history, in the provenance of imports and in copies of texts are emptied, so that
+reverting to an earlier state does not restore them.
 """
 
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 ANONYMOUS_NAME = "Anonymous"
 PERSON = "people.person"
-# Columns that say which row it is, or what it does, rather than who.
+# Columns that are listed as personal but do not identify the person.
 KEPT_FIELDS = frozenset(("role", "citation", "citation_html"))
 
 
@@ -59,7 +59,7 @@ def erase_person(subject: DataSubject) -> None:
 
 
 def appearance_rows(people: set[int]) -> dict[type[Model], set[int]]:
-    """Return the rows of these people by model: present and deleted ones."""
+    """Return the keys of the rows that refer to these people, by model, including deleted rows."""
     found: dict[type[Model], set[int]] = {}
     for model, _name in appearance_relations(Person):
         found[model] = {*model._base_manager.filter(person__in=people).values_list("pk", flat=True)}
@@ -71,7 +71,7 @@ def appearance_rows(people: set[int]) -> dict[type[Model], set[int]]:
 
 
 def anonymize(person: Person) -> None:
-    """Empty the person's row, delete other names and identifiers, and empty printed names elsewhere."""
+    """Empty the person's row and the printed names of other rows; delete other names and identifiers."""
     person.names.all().delete()
     person.identifiers.all().delete()
     for model, _name in appearance_relations(Person):
@@ -90,14 +90,14 @@ def anonymize(person: Person) -> None:
         asked |= ProgramInvitation._base_manager.filter(email__iexact=person.email)
     asked.delete()
     Unavailability._base_manager.filter(person=person).delete()
-    # Suspected duplicates and namesakes.
+    # Delete suspected duplicates and namesakes.
     PersonPair.objects.filter(Q(first=person) | Q(second=person)).delete()
     LikelyNamesake.objects.filter(person=person).delete()
     for name in {*Person.personal_fields} - {"uid", *Person.derived_fields}:
         setattr(person, name, blank(Person, name))
     person.name = ANONYMOUS_NAME
     person.save()
-    # What imports remember is found by the old one.
+    # Change the uid, because the provenance of imports refers to the old one.
     Person.objects.filter(pk=person.pk).update(uid=new_uid())
 
 
@@ -117,7 +117,7 @@ def erase_history(people: set[int], standing: dict[type[Model], set[int]]) -> No
 
 
 def erase_pending(people: set[int], standing: dict[type[Model], set[int]]) -> None:
-    """Empty what working copies hold of these people, in their public rows and in new ones."""
+    """Empty the personal values of these people in working copies, of stored rows and of new ones."""
     known = {(model._meta.label_lower, key) for model, keys in standing.items() for key in keys}
     sets = list(PendingChanges.objects.order_by("pk").select_for_update())
     rows = [row for one in sets for row in (*one.rows, *one.released)]
@@ -133,7 +133,7 @@ def erase_pending(people: set[int], standing: dict[type[Model], set[int]]) -> No
 
 
 def blank_pending_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a pending row without what it says about a person."""
+    """Return a pending row with its personal values emptied."""
     columns = {label.lower(): columns for label, columns in all_personal_fields().items()}
     erased = {*columns.get(row["model"], ())} - KEPT_FIELDS
 
@@ -148,7 +148,7 @@ def blank_pending_row(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def blank_change(change: RowChange) -> dict[str, object]:
-    """Return the values of a change without those about a person."""
+    """Return the values of a change with personal values removed or emptied."""
     personal = {label.lower(): columns for label, columns in all_personal_fields().items()}.get(
         change.model, ()
     )
@@ -161,7 +161,7 @@ def blank_change(change: RowChange) -> dict[str, object]:
 
 
 def erase_provenance(subject: DataSubject) -> None:
-    """Empty what imports remember: of the person, and of the person's place in papers and sessions."""
+    """Empty the provenance of the person, and the person's entries in that of papers and sessions."""
     own = Provenance.objects.filter(kind="person", object_id__in=subject.keys)
     changes = RowChange.objects.filter(model=Provenance._meta.label_lower)
     changes.filter(object_id__in=[*own.values_list("pk", flat=True)]).delete()
@@ -175,7 +175,7 @@ def erase_provenance(subject: DataSubject) -> None:
 
 
 def clear_people(rows: QuerySet[Model], columns: Iterable[str], uids: set[str]) -> None:
-    """Empty the parts of lists that are about one of these people, in the rows that have any."""
+    """Empty the entries of these people in JSON columns of the rows."""
     for one in rows.iterator(500):
         old = {column: getattr(one, column) for column in columns}
         new = {column: without_people(value, uids) for column, value in old.items()}
@@ -184,7 +184,7 @@ def clear_people(rows: QuerySet[Model], columns: Iterable[str], uids: set[str]) 
 
 
 def without_people(value: object, uids: set[str]) -> object:
-    """Return a remembered value with these people replaced by an anonymous one."""
+    """Return a stored JSON value with the entries of these people emptied."""
     if isinstance(value, list):
         return [without_people(part, uids) for part in value]
     if not isinstance(value, dict):
@@ -199,7 +199,7 @@ def without_people(value: object, uids: set[str]) -> object:
 
 
 def erase_account(user: "User") -> None:
-    """Close an account and erase its names; its changes stay."""
+    """Close an account and erase its names; its changes remain in the history, under another user name."""
     old, new = user.get_username(), f"former-{user.pk}"
     with transaction.atomic():
         for model in (Token, Membership, PersonAccount):

@@ -1,17 +1,17 @@
-"""Which columns hold personal data, and which do not: every model with columns that could says so itself.
+"""The inventory of personal data. All models with text columns declare which of them are personal.
 
-`personal_fields` are about a person, `impersonal_fields` are not. A model whose `personal_fields` are empty
-is about things, and about people only where somebody writes of them in a free text. `docs/privacy.md` says
-the same to people; tests hold both to the models.
+`personal_fields` are about a person, `impersonal_fields` are not. Models with empty `personal_fields` are
+not about people, although free texts may mention some. Tests compare the declarations with the columns,
+and with `docs/privacy.md`.
 """
 
 from django.apps import apps
 from django.db import models
 
-# Columns of these types can name somebody.
+# Columns of these types can contain personal data.
 TEXT_COLUMNS = (models.CharField, models.TextField, models.JSONField, models.FileField)
 
-# Of models of other packages.
+# The personal fields of models of other packages.
 PACKAGE_FIELDS: dict[str, tuple[str, ...]] = {
     "auth.User": ("username", "first_name", "last_name", "email", "password"),
     "auth.Group": (),
@@ -24,7 +24,7 @@ PACKAGE_FIELDS: dict[str, tuple[str, ...]] = {
 
 
 def personal_fields(model: type[models.Model]) -> tuple[str, ...] | None:
-    """Return the columns about a person; `None` if the model declares none."""
+    """Return the personal columns; `None` if the model has no declaration."""
     found: tuple[str, ...] | None = getattr(model, "personal_fields", PACKAGE_FIELDS.get(model._meta.label))
     return found
 

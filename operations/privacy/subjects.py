@@ -1,4 +1,4 @@
-"""Whose data it is, a person of the program or an account, and everything that is stored about them."""
+"""Data subjects, which are people of the program or accounts, and the export of their data."""
 
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class DataSubject:
-    """A person of the program: the rows that are this person, and every word that is known to name them."""
+    """A person of the program: their rows, with merged ones, and all words that identify them."""
 
     people: list[Person]
     words: set[str] = field(default_factory=set)
@@ -69,7 +69,7 @@ def identifying_words(people: list[Person]) -> set[str]:
 
 
 def invitations(email: str, more: Q | None = None) -> QuerySet[Invitation]:
-    """Return the invitations that were sent to an address, and those that `more` describes."""
+    """Return the invitations that were sent to an address, and those that match `more`."""
     sent = Q(email__iexact=email) if email else Q(pk__in=())
     return Invitation._base_manager.filter(sent | more if more else sent)
 
@@ -86,19 +86,19 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def find_subject(person: str | None, account: str | None) -> "DataSubject | User":
-    """Return the person or the account that the arguments name. Raises `CommandError`."""
+    """Return the person or the account that an argument names; raise `CommandError` if there is none."""
     found = find_person(person) if person else find_account(account or "")
     if found is None:
         raise CommandError(f"There is nobody called “{person or account}” here.")
     return found
 
 
-# Shorter words name many things.
+# Shorter words would match many unrelated texts.
 MIN_WORD_CHARS = 5
 
 
 def find_mentions(words: Iterable[str]) -> Iterator[str]:
-    """Yield the columns of all rows that contain one of these words."""
+    """Yield a line for each column of a row that contains one of these words."""
     wanted = sorted(word for word in words if len(word) >= MIN_WORD_CHARS)
     for model in apps.get_models():
         if not wanted or model._meta.app_label in {"search", "sessions", "contenttypes"}:
@@ -108,7 +108,7 @@ def find_mentions(words: Iterable[str]) -> Iterator[str]:
                 continue
             match = Q()
             for word in wanted:
-                # JSON may hold what is no ASCII in another way: the text of the value is looked at below.
+                # JSON may be stored with escapes, so all its values are fetched and compared below.
                 match |= Q(**{f"{column.name}__icontains": word})
             rows = (
                 model._base_manager.all()
@@ -124,7 +124,7 @@ def find_mentions(words: Iterable[str]) -> Iterator[str]:
 
 
 def row_values(one: Model) -> dict[str, object]:
-    """Return the columns of a row by name; of a password or a secret only that there is one."""
+    """Return the columns of a row by name, with passwords and secrets masked."""
     found: dict[str, object] = {}
     for column in one._meta.concrete_fields:
         value = getattr(one, column.attname)
@@ -134,7 +134,7 @@ def row_values(one: Model) -> dict[str, object]:
 
 
 def related_rows(one: Model) -> dict[str, list[object]]:
-    """Return all rows that point at this one, by model, each with what it is called."""
+    """Return all rows with a foreign key to this one, by model, with their labels."""
     found: dict[str, list[object]] = {}
     for relation in one._meta.related_objects:
         if relation.many_to_many:
@@ -147,7 +147,7 @@ def related_rows(one: Model) -> dict[str, list[object]]:
 
 
 def owner_label(other: object) -> str:
-    """Return what a row belongs to: the paper of an authorship."""
+    """Return the label of the row that this one belongs to, such as the paper of an authorship."""
     names = ("paper", "session", "presentation", "award", "edition")
     return next((str(getattr(other, name)) for name in names if getattr(other, name, None)), "")
 
@@ -174,9 +174,9 @@ def export_person(subject: DataSubject) -> dict[str, object]:
 
 
 def export_account(user: "User") -> dict[str, object]:
-    """Return all that is stored about an account, with what it did."""
+    """Return all data about an account, with its changes."""
     groups = [str(group) for group in user.groups.all()]
-    # These have no foreign key to the account.
+    # Invitations and sessions have no foreign key to the account.
     invited = invitations(user.email, Q(created_by=user))
     sessions = AccountSession.objects.filter(user_id=user.pk)
     return {

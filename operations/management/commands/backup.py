@@ -1,4 +1,4 @@
-"""`manage.py backup`: everything into one file, while the site is in use."""
+"""`manage.py backup`: write all data into one file, while the site is in use."""
 
 from argparse import ArgumentParser
 from pathlib import Path

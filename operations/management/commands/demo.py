@@ -1,4 +1,4 @@
-"""Make everything ready and serve the demo: database, static files, the demo program, a chair's account."""
+"""`manage.py demo`: prepare and serve the demo: database, static files, programs, and a chair's account."""
 
 import gc
 import json
@@ -36,14 +36,14 @@ HOST = "127.0.0.1"
 DEMO_DIR = settings.BASE_DIR / "demo"
 PICTURES_DIR = DEMO_DIR / "pictures"
 CHAIR = "chair"
-# Files of the sample conference begin with this. They are written as if today were the day below.
+# The prefix of files of the sample conference, which are written as if today were the day below.
 SAMPLE = "scrc-"
 WRITTEN_FOR = date(2026, 6, 10)
 DATE_OR_TIME = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d[+-]\d\d:\d\d)?")
 
 
 class Command(BaseCommand):
-    """Running it again starts at once and loses nothing: what is there is left as it is."""
+    """Command that can be repeated: existing data is left unchanged."""
 
     help = "Prepare the demo (database, static files, program, a chair's account) and serve it on 127.0.0.1."
 
@@ -57,7 +57,7 @@ class Command(BaseCommand):
     ) -> None:
         if not no_serve:
             refuse_busy_port(port)
-        # A short-lived process: whoever starts the demo waits, and garbage collection costs time.
+        # Start faster without garbage collection, which this short-lived process does not need.
         gc.disable()
         with ThreadPoolExecutor(1) as beside:
             collected = beside.submit(collect_static)
@@ -72,7 +72,7 @@ class Command(BaseCommand):
             serve(port)
 
     def import_programs(self) -> None:
-        """Import each edition of the demo that is not in the database yet, through the ordinary importer."""
+        """Import each edition of the demo that is not in the database yet, with `import_program`."""
         present = set(Edition.objects.values_list("slug", flat=True))
         for path in sorted(DEMO_DIR.glob("*.json")):
             program = json.loads(path.read_text("utf-8"))
@@ -91,7 +91,7 @@ class Command(BaseCommand):
             add_pictures(slug)
 
     def make_chair(self) -> None:
-        """Make a chair's account, unless somebody can sign in already. Its password is shown this once."""
+        """Create a chair's account and print its password, unless there is a superuser already."""
         users = get_user_model().objects
         if users.filter(is_superuser=True).exists():
             return
@@ -110,7 +110,7 @@ class Command(BaseCommand):
 
 
 def shift_to_today(program: dict[str, Any], today: date | None = None) -> dict[str, Any]:
-    """Return a program of the sample conference with all days moved; hours stay as they are at the venue."""
+    """Return a program of the sample conference with all dates moved, and local times unchanged."""
     edition = program["edition"]
     zone = ZoneInfo(edition["timezone"])
     by = (today or times.program_day(now(), zone, edition["day_start_hour"])) - WRITTEN_FOR
@@ -132,7 +132,7 @@ def _shift(value: object, by: timedelta, zone: ZoneInfo) -> Any:
 
 
 def add_pictures(slug: str) -> None:
-    """Give an edition that was just imported the pictures that the demo has for it."""
+    """Add the pictures of the demo to an edition that was just imported."""
     for folder, field, rows in (
         ("heroes", "hero", {row.slug: row for row in Edition.objects.filter(slug=slug)}),
         (
@@ -152,7 +152,7 @@ def add_pictures(slug: str) -> None:
 
 
 def add_teasers(slug: str) -> None:
-    """Give papers their teasers and thumbnails. Made here: a process for each would take 20 seconds."""
+    """Add teasers and thumbnails to papers. A process for each thumbnail, as for uploads, would take 20 s."""
     papers = {paper.uid: paper for paper in Paper.objects.filter(edition__slug=slug, teaser="")}
     with revision.lock():
         for path in sorted((PICTURES_DIR / "teasers").iterdir()):
@@ -165,7 +165,7 @@ def add_teasers(slug: str) -> None:
 
 
 def refuse_busy_port(port: int) -> None:
-    """Raise `CommandError` when something listens on the port already."""
+    """Raise `CommandError` if the port is in use."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -189,18 +189,18 @@ def collect_static() -> None:
 
 
 def serve(port: int) -> None:
-    """Become the production server: granian, two workers. Does not return."""
+    """Replace this process by the production server, granian with two workers. Does not return."""
     sys.stdout.flush()
     # granian warns above this number, which does not matter for a demo.
     threads = min(8, 2 * multiprocessing.cpu_count() + 1)
-    # A worker ignores a signal while it starts: hence the time-out.
+    # Workers ignore signals while they start, hence the timeout.
     options = (
         f"--interface wsgi --host {HOST} --port {port} --workers 2 --blocking-threads {threads} "
         "--workers-kill-timeout 5 --backpressure 128 --log-level warning"
     )
     application = ":".join(settings.WSGI_APPLICATION.rsplit(".", 1))
     command = [sys.executable, "-m", "granian", *options.split(), application]
-    # Links to copy, QR codes and calendars lead here, unless the site was given an address.
+    # Make copied links, QR codes and calendars lead to this server, unless SITE_URL is set.
     os.environ.setdefault("SITE_URL", f"http://{HOST}:{port}")
     os.chdir(settings.BASE_DIR)
     os.execv(sys.executable, command)  # noqa: S606  a fixed command, no shell

@@ -1,4 +1,4 @@
-"""`manage.py erase_personal_data`: take one person out, everywhere; papers stay."""
+"""`manage.py erase_personal_data`: erase the data of a person or an account; papers remain."""
 
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -35,7 +35,7 @@ class Command(BaseCommand):
             return
         erase()
         self.stdout.write(f"{name} is anonymous now.")
-        # The same words may name somebody else.
+        # List remaining texts with the same words, which may be about other people.
         if left := [*find_mentions(words)]:
             self.stdout.write("The same words still stand here; look whether this person is meant:")
             self.stdout.write("".join(f"    {line}\n" for line in left))

@@ -1,4 +1,4 @@
-"""`manage.py export_personal_data`: everything that is stored about one person, as JSON."""
+"""`manage.py export_personal_data`: export all data about one person or account as JSON."""
 
 import json
 from argparse import ArgumentParser

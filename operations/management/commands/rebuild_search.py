@@ -1,4 +1,4 @@
-"""`manage.py rebuild_search`: rebuild the search index from what is public."""
+"""`manage.py rebuild_search`: rebuild the search index from the public rows."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""`manage.py restore`: a backup in place of what is here, in whatever database this installation has."""
+"""`manage.py restore`: replace all data by a backup, which may be from another database engine."""
 
 from argparse import ArgumentParser
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`manage.py verify`: check every invariant of the data; `--repair` repairs what it can."""
+"""`manage.py verify`: check all invariants of the data; `--repair` repairs some automatically."""
 
 from argparse import ArgumentParser
 
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             raise CommandError(f"{left} problems found.{advice}")
 
     def run_check(self, check: Check, repair: bool, verbosity: int) -> int:
-        """Run one check; return the number of problems left."""
+        """Run a check; return the number of remaining problems."""
         found = [*check.find()]
         if found and repair and check.repair:
             self.show("repaired", check.title, found)
