@@ -1,7 +1,7 @@
-"""The models of the history: what was changed, when, by whom and from which origin. Never public.
+"""The models of the history: what was changed, when, by whom and from which origin. It is never public.
 
-How changes get here: `content.history.recording`. A row's first values are not stored: they follow from its
-present ones and its changes, and a row that is gone is stored whole.
+`content.history.recording` writes it. A row's first values are not stored: they follow from its present
+values and its changes. A deleted row is stored with all values.
 """
 
 from typing import ClassVar, Self
@@ -50,7 +50,7 @@ class ChangeSet(models.Model):
     user_name = models.CharField(_("user name"), max_length=150, blank=True)
     origin = models.CharField(_("origin"), max_length=8, choices=Origin, default=Origin.CODE)
     detail = models.CharField(_("detail"), max_length=200, blank=True)
-    # What the act left behind elsewhere, such as "exchange.importrun:12".
+    # A row that the change set created, such as "exchange.importrun:12".
     reference = models.CharField(_("reference"), max_length=80, blank=True, db_index=True)
 
     class Meta:
@@ -98,10 +98,10 @@ class RowChange(models.Model):
     kind = models.CharField(_("kind"), max_length=7, choices=Kind)
     model = models.CharField(_("model"), max_length=60)
     object_id = models.BigIntegerField(_("object id"))
-    # A row whose pages show this row too, as "papers.paper:7".
+    # The row whose pages show this row too, such as "papers.paper:7".
     owner = models.CharField(_("owner"), max_length=80, blank=True)
     other = models.CharField(_("other"), max_length=80, blank=True)
-    # Where its owner changed: the new one.
+    # The new owner, if the owner changed.
     moved_to = models.CharField(_("moved to"), max_length=80, blank=True)
     edition_key = models.BigIntegerField(_("edition key"), null=True, blank=True)
     label = models.CharField(_("label"), max_length=300, blank=True)
@@ -122,7 +122,7 @@ class RowChange(models.Model):
             models.Index(fields=["owner"], condition=~Q(owner=""), name="row_change_by_owner"),
             models.Index(fields=["other"], condition=~Q(other=""), name="row_change_by_other"),
             models.Index(fields=["moved_to"], condition=~Q(moved_to=""), name="row_change_by_new_owner"),
-            # What was public and is no more, of an edition.
+            # The deleted rows of an edition, of which some were public.
             models.Index(
                 fields=["model", "edition_key"], condition=Q(kind="deleted"), name="row_change_deleted"
             ),
@@ -137,16 +137,16 @@ class RowChange(models.Model):
 
     @property
     def key(self) -> tuple[str, int]:
-        """Which row it is: model and primary key."""
+        """The model label and primary key of the row."""
         return self.model, self.object_id
 
     @property
     def name(self) -> str:
-        """The row's key as `owner` of others holds it."""
+        """The row as `owner` of others names it, such as "papers.paper:7"."""
         return f"{self.model}:{self.object_id}"
 
     def before(self) -> dict[str, object]:
-        """Return the values before the act, of what it changed or deleted."""
+        """Return the previous values of the changed fields, or all values of a deleted row."""
         if self.kind == self.Kind.CHANGED:
             return {name: pair[0] for name, pair in self.values.items()}
         return dict(self.values)

@@ -1,7 +1,7 @@
-"""Rows that were public and are no more, from the history: which, until when, and with which values.
+"""Rows of the history that were public and are no longer: until when, and with which values.
 
-`published()` alone decides what is public now. A model's `public_when` says the same in terms of which the
-history knows the past: its own values, the gates of its edition, the rows it belongs to.
+Only `published()` decides what is public now. A model's `public_when` expresses the same rule in terms that
+the history records: the row's values, the gates of its edition, the rows that it belongs to.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -32,10 +32,10 @@ EDITION, WITHDRAWN = "edition", "withdrawn"
 
 @dataclass(frozen=True, slots=True)
 class PublicWhen:
-    """When rows of a model are public: `having` these values, their edition's gates open, and more.
+    """The rule for when rows of a model are public: they have the values `having`, and the gates are open.
 
-    `within`: foreign keys to rows that are public too, where set; of such a row alone that has no key of an
-    edition, its edition is taken. `since`: the field with the moment from which on a row is public.
+    `within`: foreign keys whose targets, if set, must be public too. A row without an edition of its own
+    belongs to the target's. `since`: the field with the time from which a row is public.
     """
 
     gates: tuple[str, ...]
@@ -54,7 +54,7 @@ class Span(NamedTuple):
 
 
 class FormerState(NamedTuple):
-    """A row that was public: its values when it last was, when that ended, and since when it is reported."""
+    """A row that was public: its last public values, when that ended, and since when it is reported."""
 
     key: int
     values: Values
@@ -66,11 +66,11 @@ class FormerState(NamedTuple):
 def formerly_public(
     model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime
 ) -> list[FormerState]:
-    """Return those of the rows that ceased to be public as they were deleted or withdrawn, by `until`.
+    """Return the rows that ceased to be public because they were deleted or withdrawn, sorted by `until`.
 
-    Or as what they belong to was. What became a draft, was hidden or postponed is not reported, nor what went
-    behind a gate before that or later; nor what belongs to such a row. Titles of
-    what ended before a person was erased are empty.
+    Rows are also returned if a row that they belong to was. Not returned are rows that became drafts, were
+    hidden or postponed, or whose gate was closed, nor rows that belong to such. Titles are empty if the row
+    ceased to be public before the last erasure of a person.
     """
     found = [one for one in _reported(model, keys, columns, at).values() if one]
     erased = _last_erasure() if found else EARLIEST
@@ -79,7 +79,7 @@ def formerly_public(
 
 
 def _last_erasure() -> datetime:
-    """Return when a person was last erased: texts that nobody can edit any more may name whoever it was."""
+    """Return when a person was last erased, whose name older texts may still contain."""
     erasures = ChangeSet.objects.filter(origin=Origin.COMMAND, detail=ERASURE)
     return erasures.order_by("-at").values_list("at", flat=True).first() or EARLIEST
 
@@ -88,14 +88,14 @@ def _untitled(values: Values) -> Values:
     return {name: "" if name in ("title", "name") else value for name, value in values.items()}
 
 
-# By key of a row: what is reported of it, `None` if it is public.
+# The reported state by primary key; `None` if the row is public.
 type Reported = dict[int, FormerState | None]
 
 
 def _reported(
     model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime, levels: int = 3
 ) -> Reported:
-    """Return the rows that are public, and those that `formerly_public()` is about."""
+    """Return the rows that are public, and those that `formerly_public()` reports."""
     when = model.public_when
     if when is None:
         return {}
@@ -127,10 +127,10 @@ def _reported(
 
 
 def _lost(key: int, last: Span, later: list[Span], around: Mapping[str, Reported]) -> FormerState | None:
-    """Return a row if its last public span ended by a deletion or withdrawal, of it or what it belonged to.
+    """Return a row's last public state if a deletion or withdrawal ended it, of it or a row it belonged to.
 
-    `later` is what became of it. All that it belonged to then or belongs to now has to be public or reported,
-    too.
+    `later` are its states since. All rows that it belonged to then or belongs to now must be public or
+    reported, too.
     """
     until = last.end
     is_lost = not later or later[0].start > last.end or later[0].values.get("status") == WITHDRAWN
@@ -145,7 +145,7 @@ def _lost(key: int, last: Span, later: list[Span], around: Mapping[str, Reported
 
 
 def _is_out(span: Span, when: PublicWhen, at: datetime) -> bool:
-    """Whether these values would be public, or are those of something withdrawn."""
+    """Return whether a row with these values would be public, or is withdrawn."""
     is_shown = _has(span.values, when.having) or span.values.get("status") == WITHDRAWN
     moment = span.values[when.since] if when.since else ""
     return is_shown and (not when.since or bool(moment and datetime.fromisoformat(str(moment)) <= at))
@@ -185,7 +185,7 @@ def public_spans(
 def past_states(
     model: type[Model], keys: Collection[int], names: Collection[str], at: datetime
 ) -> dict[int, list[Span]]:
-    """Return the values that each row had up to `at`, the earliest first: what is now, and walked back."""
+    """Return the states of each row up to `at`, the earliest first, from its present values and changes."""
     wanted = [*keys]
     changes = _changes(model, wanted, [*names])
     found: dict[int, list[Span]] = {}
@@ -214,8 +214,8 @@ def _changes(
 ) -> dict[int, list[tuple[datetime, str, Values]]]:
     """Return when and how each row changed, with the values before, the latest first.
 
-    Of a changed row no other values are read: some are long texts. Of a deleted one they are, since SQLite
-    cannot tell a text in JSON from the JSON that it may look like.
+    Of a changed row no other values are read, since some are long texts. Of a deleted row all are, since
+    SQLite cannot distinguish a JSON string from the JSON that it may look like.
     """
     found: dict[int, list[tuple[int, datetime, str, Values]]] = {key: [] for key in keys}
     columns = ("object_id", "pk", "change_set__at", "kind")
@@ -247,7 +247,7 @@ def open_spans(editions: Collection[int], gates: Iterable[str], at: datetime) ->
 
 
 def _joined(spans: Iterable[Span]) -> list[Span]:
-    """Return the spans, those that touch as one."""
+    """Merge adjacent spans."""
     found: list[Span] = []
     for span in spans:
         if found and found[-1].end == span.start:
@@ -258,7 +258,7 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def _begun(span: Span, names: Iterable[str]) -> Span | None:
-    """Return the part of a span in which all of these moments of its row have come."""
+    """Return the part of a span after all of these times of its row; `None` if it is empty."""
     start = max(span.start, *(datetime.fromisoformat(str(span.values[name])) for name in names))
     return span._replace(start=start) if start < span.end else None
 
@@ -279,7 +279,7 @@ def _since(spans: Iterable[Span], name: str) -> Iterable[Span]:
 
 
 def _in_edition(spans: Iterable[Span], gates: Mapping[int, list[Span]]) -> Iterable[Span]:
-    """Yield the parts of spans in which the gates were open. What belongs to the whole site has none."""
+    """Yield the parts of spans in which the gates were open. Rows of the whole site have none."""
     for span in spans:
         if edition := _key(span, EDITION):
             for open_ in gates[edition]:
@@ -308,7 +308,7 @@ def candidate_keys(
 ) -> set[int]:
     """Return the keys of rows that may have ceased to be public since then, of these editions or of all.
 
-    Nothing is read of editions whose gates are closed now. Those that opened since count from the beginning.
+    Editions whose gates are closed now are skipped. Of those that opened since, all changes count.
     """
     when = model.public_when
     if when is None:
@@ -332,7 +332,7 @@ def candidate_keys(
 def _withdrawn(
     model: "type[Content]", editions: Collection[int], since: datetime, levels: int = 3
 ) -> set[int]:
-    """Return the keys of rows that were withdrawn since then, or belong to something that was."""
+    """Return the keys of rows that were withdrawn since then, or belong to a row that was."""
     when = model.public_when
     if when is None or not editions or not levels:
         return set()

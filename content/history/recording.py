@@ -1,7 +1,7 @@
 """Records history: `Content` and its bulk methods report changes, which form one change set.
 
-Entry points name the user and origin: `recording(Origin.API, user, "name of the token")`. What is
-changed inside is one act in one transaction; a change outside of any is an act of its own.
+Entry points name the user and origin: `recording(Origin.API, user, "name of the token")`. All changes
+in the block form one change set in one transaction. A change outside of a block forms its own change set.
 """
 
 from collections.abc import Iterable, Iterator
@@ -42,7 +42,7 @@ Kind = RowChange.Kind
 
 @dataclass(frozen=True, slots=True)
 class WrittenRows:
-    """What was written to the history at once; `created` are all rows that are new in the change set."""
+    """Entries written to the history together; `created` are all rows that the change set created."""
 
     change_set: ChangeSet
     rows: list[RowChange]
@@ -51,9 +51,9 @@ class WrittenRows:
 
 @dataclass(slots=True)
 class HistoryWatch:
-    """What a block wrote to the history, and rows without a history that it deleted or changed by cascade.
+    """The history that a block wrote, and rows without a history that it deleted or changed by cascade.
 
-    Of these it has the columns as they were before.
+    `unrecorded` contains the previous columns of the latter.
     """
 
     written: list[WrittenRows] = field(default_factory=list)
@@ -65,7 +65,7 @@ _watch: ContextVar[HistoryWatch | None] = ContextVar("watch", default=None)
 
 @contextmanager
 def watch_history() -> Iterator[HistoryWatch]:
-    """Collect what the block writes to the history, and what it deletes by cascade."""
+    """Collect the history that the block writes, and rows without a history that it deletes by cascade."""
     token = _watch.set(found := HistoryWatch())
     try:
         yield found
@@ -74,7 +74,7 @@ def watch_history() -> Iterator[HistoryWatch]:
 
 
 def current_watch() -> HistoryWatch | None:
-    """Return what is collected of the current block, if anything is."""
+    """Return the watch of the current block; `None` outside of any."""
     return _watch.get()
 
 
@@ -122,7 +122,7 @@ class Log:
     def record_changed(
         self, model: type[models.Model], key: int, before: Values, after: Values, edition: int | None
     ) -> None:
-        """Record the fields that differ. `before` holds the row's owners too."""
+        """Record the fields that differ. `before` also contains the row's owners."""
         name = (model._meta.label_lower, key)
         news = {field: [before[field], after[field]] for field in after if before.get(field) != after[field]}
         known = self.pending.get(name)
@@ -195,7 +195,7 @@ def _change(
 
 
 def is_container(label: str) -> bool:
-    """Whether all content belongs to rows of this model; changes of content are recorded apart from them."""
+    """Return whether all content belongs to rows of this model. Its changes are recorded separately."""
     return bool(getattr(apps.get_model(label), "is_container", False))
 
 
@@ -258,7 +258,7 @@ def editions_by_row(model: type[models.Model], keys: Iterable[int]) -> dict[int,
 
 
 def advance_for_links(model: type[models.Model], name: str, far: Iterable[int]) -> None:
-    """Advance the editions of authors whose institutions changed from the other side, and the like."""
+    """Advance the editions of rows whose relation was changed from its other side, such as authors."""
     owner = many_to_many_fields(model)[name].model
     if owner is not model and (keys := list(far)):
         revision.advance(editions_by_row(owner, keys).values())

@@ -1,7 +1,7 @@
-"""Reverting of recorded changes: a plan of what it would do now, and doing it, which is a change itself.
+"""Reverting of recorded changes: planning the steps now, and applying them, which is recorded as well.
 
 - `version_plan`: one row and its parts back to a version; `restore_plan`: a deleted row with its dependents.
-- `undo_plan`: a change set as a whole, such as an import or a bulk action. What was changed since stays.
+- `undo_plan`: a change set as a whole, such as an import or a bulk action. Fields changed since stay.
 - `revert` applies a plan, all or nothing.
 """
 
@@ -41,7 +41,7 @@ from content.row_values import (
 
 type RowKeys = dict[type[Content], set[int]]
 type Targets = dict[type[Content], dict[int, Content]]
-# Returns those of the steps that somebody may take.
+# Returns the steps that a user has permission for.
 type Permitted = Callable[[list[RevertStep]], list[RevertStep]]
 
 Kind = RowChange.Kind
@@ -55,7 +55,7 @@ class CannotRevertError(Exception):
 
 @dataclass(slots=True)
 class EarlierRow:
-    """A row before certain changes: all of it, some fields of it, or not there."""
+    """A row before certain changes: some of its fields, all of them, or no row."""
 
     state: Literal["fields", "whole", "absent"] = "fields"
     values: Values = field(default_factory=dict)
@@ -63,7 +63,7 @@ class EarlierRow:
 
 @dataclass(slots=True)
 class RevertStep:
-    """What is going to happen to one row. `pairs`: field -> [now, then]."""
+    """The planned change of one row. `pairs`: field -> [present value, earlier value]."""
 
     model: "type[Content]"
     key: int
@@ -71,13 +71,13 @@ class RevertStep:
     row: "Content | None" = None
     label: str = ""
     pairs: dict[str, list[Any]] = field(default_factory=dict)
-    # The values for the model, if its rules have accepted them: such rows are written together.
+    # The validated values as the model's attributes. Rows with them are written in bulk.
     accepted: Values | None = None
 
 
 @dataclass(slots=True)
 class KeptRow:
-    """A row that stays, or of which some fields do: in words, and why."""
+    """A row that is not reverted, or not in all fields: its description and the reason."""
 
     words: str
     reason: str
@@ -88,7 +88,7 @@ class KeptRow:
 
 @dataclass(slots=True)
 class RevertPlan:
-    """What reverting would do: what happens to rows, and which rows stay as they are."""
+    """The steps of a reversion, and the rows that it leaves as they are."""
 
     steps: list[RevertStep] = field(default_factory=list)
     kept: list[KeptRow] = field(default_factory=list)
@@ -111,7 +111,7 @@ def keys_by_model(steps: Iterable[RevertStep]) -> RowKeys:
     return found
 
 
-# What changes are reverted
+# The changes to revert
 
 
 def earlier_rows(changes: Iterable[RowChange]) -> dict[Key, EarlierRow]:
@@ -129,7 +129,7 @@ def earlier_rows(changes: Iterable[RowChange]) -> dict[Key, EarlierRow]:
 
 
 def with_dependents(deleted: Iterable[RowChange]) -> list[RowChange]:
-    """Return these deletions, with all that went or lost its relation with them."""
+    """Return these deletions, with the rows that they deleted by cascade or that lost a relation."""
     found = {change.pk: change for change in deleted}
     names = {change.name for change in found.values() if change.kind == Kind.DELETED}
     sets = {change.change_set_id for change in found.values()}
@@ -144,7 +144,7 @@ def with_dependents(deleted: Iterable[RowChange]) -> list[RowChange]:
 
 
 def _depended_on(change: RowChange, names: set[str]) -> bool:
-    """Tell whether a row went, or lost a relation, because of one of these."""
+    """Return whether a row was deleted or lost a relation because one of these rows was deleted."""
     model = content_model(change.model)
     is_own = change.kind == Kind.DELETED and not change.dragged
     if change.kind == Kind.CREATED or is_own or not is_recorded(model):
@@ -157,7 +157,7 @@ def _depended_on(change: RowChange, names: set[str]) -> bool:
 
 
 def version_plan(row: Model, change_set: int) -> list[RevertStep]:
-    """Plan to take back what was changed of a row and its parts after this change set, as far as forms do."""
+    """Plan to revert the editable fields of a row and its parts to their state after this change set."""
     label = row._meta.label_lower
     later = RowChange.objects.filter(change_set__gt=change_set)
     found = [*later.filter(model=label, object_id=row.pk), *later.of_parts(f"{label}:{row.pk}")]
@@ -167,16 +167,16 @@ def version_plan(row: Model, change_set: int) -> list[RevertStep]:
 
 
 def restore_plan(deleted: RowChange) -> list[RevertStep]:
-    """Plan to bring a deleted row back, with all that went with it."""
+    """Plan to restore a deleted row, with all rows that were deleted by cascade."""
     return _differing(compare_rows(earlier_rows(with_dependents([deleted]))))
 
 
 def undo_plan(
     change_set: ChangeSet, permitted: Permitted | None = None, *, by_row: bool = False
 ) -> RevertPlan:
-    """Plan to take a change set back. Fields that were changed since stay, and new rows that are needed.
+    """Plan to revert a change set, without fields that were changed since and new rows that others need.
 
-    `by_row`: where only plain values were written, a row goes back as a whole, or stays.
+    `by_row`: if only plain values were written, revert each row completely or not at all.
     """
     changes = [one for one in change_set.rows.all() if is_recorded(content_model(one.model))]
     created = [change for change in changes if change.kind == Kind.CREATED]
@@ -208,7 +208,7 @@ def _is_plain(change: RowChange) -> bool:
 
 @cache
 def singly_saved_fields(model: "type[Content]") -> frozenset[str]:
-    """Return what `update()` cannot put back: text follows from it, it is unique, or it leads to many."""
+    """Return the fields that `update()` cannot revert: unique, many-to-many, or sources of derived text."""
     unique = {one.name for one in model._meta.concrete_fields if one.unique}
     for rule in model._meta.constraints:
         if isinstance(rule, UniqueConstraint) and bulk.POSITION not in rule.fields:
@@ -217,7 +217,7 @@ def singly_saved_fields(model: "type[Content]") -> frozenset[str]:
 
 
 def _keep_edited(plan: RevertPlan, step: RevertStep, after: dict[str, list[Any]]) -> str:
-    """Leave only the fields that still are as the change set left them."""
+    """Remove the fields that were changed after the change set from the step, and report them in the plan."""
     _drop_equal(step)
     edited = [name for name, pair in step.pairs.items() if name in after and pair[0] != after[name][1]]
     for name in edited:
@@ -229,7 +229,7 @@ def _keep_edited(plan: RevertPlan, step: RevertStep, after: dict[str, list[Any]]
 
 
 def _accept(step: RevertStep, after: dict[str, list[Any]], targets: Targets) -> str:
-    """Let the row's rules judge the values from before; return why it stays, or nothing."""
+    """Validate the earlier values; return the reason for leaving the row as it is, or an empty string."""
     pairs, relations = step.pairs, relation_targets(step.model)
     if step.row is None or any(pairs[name][0] != after[name][1] for name in pairs if name != bulk.POSITION):
         return _("It has been changed since.")
@@ -241,7 +241,7 @@ def _accept(step: RevertStep, after: dict[str, list[Any]], targets: Targets) -> 
 
 
 def earlier_values(step: RevertStep, targets: Targets) -> Values:
-    """Return the values from before as the model has them."""
+    """Return the earlier values as the model's attributes; of foreign keys, instances."""
     fields, relations = recorded_fields(step.model), relation_targets(step.model)
     return {
         name: targets[relations[name]].get(then) if name in relations else fields[name].to_python(then)
@@ -250,7 +250,7 @@ def earlier_values(step: RevertStep, targets: Targets) -> Values:
 
 
 def earlier_targets(steps: Iterable[RevertStep]) -> Targets:
-    """Return the rows at which these pointed before. A query for each model."""
+    """Return the earlier targets of the steps' foreign keys. One query for each model."""
     keys: RowKeys = defaultdict(set)
     for step in steps:
         for name, target in relation_targets(step.model).items():
@@ -260,7 +260,7 @@ def earlier_targets(steps: Iterable[RevertStep]) -> Targets:
 
 
 def compare_rows(rows: dict[Key, EarlierRow], *, editable: bool = False) -> list[RevertStep]:
-    """Compare rows as they were with those that are here. `editable`: leave what no form changes as it is."""
+    """Compare earlier rows with the present ones. `editable`: skip fields that no form changes."""
     keys: dict[str, list[int]] = defaultdict(list)
     for label, key in rows:
         keys[label].append(key)
@@ -313,13 +313,13 @@ def _differing(steps: list[RevertStep]) -> list[RevertStep]:
     return [step for step in steps if step.pairs or step.kind != "change"]
 
 
-# New rows that go again
+# Removal of new rows
 
 
 def _plan_removals(
     plan: RevertPlan, created: list[RowChange], change_set: ChangeSet, permitted: Permitted | None
 ) -> None:
-    """Plan to remove the rows that came, unless they were changed since or are needed."""
+    """Plan to remove the created rows, unless they were changed since or other rows need them."""
     imported = change_set.origin == Origin.IMPORT
     going, staying = _removable(created, rows_changed_since(change_set), plan.steps, imported=imported)
     if permitted is None:
@@ -360,9 +360,9 @@ def rows_changed_since(change_set: ChangeSet) -> set[str]:
 def _removable(
     created: list[RowChange], changed: set[str], steps: list[RevertStep], *, imported: bool = False
 ) -> tuple[RowKeys, RowKeys]:
-    """Return the new rows that can go, and those that stay: they were changed, or something needs them.
+    """Return the new rows to remove, and those that stay, as they were changed or other rows need them.
 
-    What was imported is not all that an edition has: an imported one stays in any case.
+    An imported edition always stays, since it may contain more than the import created.
     """
     going: RowKeys = defaultdict(set)
     staying: RowKeys = defaultdict(set)
@@ -378,7 +378,7 @@ def _removable(
 
 
 def _leaving(steps: list[RevertStep]) -> dict[tuple[type[Content], str], set[int]]:
-    """Return the rows that will point elsewhere, by model and field: they can do without their target."""
+    """Return the rows whose nullable foreign key will change, by model and field: they need no target."""
     found: dict[tuple[type[Content], str], set[int]] = defaultdict(set)
     for step in steps:
         for name in step.pairs.keys() & relation_targets(step.model).keys():
@@ -390,7 +390,7 @@ def _leaving(steps: list[RevertStep]) -> dict[tuple[type[Content], str], set[int
 def _needed(
     model: "type[Content]", going: RowKeys, leaving: dict[tuple[type[Content], str], set[int]]
 ) -> set[int]:
-    """Return those of the rows to remove that something which stays points at."""
+    """Return the rows to remove to which a remaining row has a foreign key."""
     needed: set[int] = set()
     for relation in model._meta.related_objects:
         other = relation.related_model
@@ -406,7 +406,7 @@ def _needed(
 
 
 def _goes(model: "type[Content]", row: Sequence[int | None], going: RowKeys) -> bool:
-    """Tell whether a row (its key and its owners') is to be removed, or the nearest owner that it has."""
+    """Return whether a row (its key and its owners' keys) or its nearest owner is to be removed."""
     key, *owners = row
     if key in going.get(model, set()):
         return True
@@ -417,20 +417,20 @@ def _goes(model: "type[Content]", row: Sequence[int | None], going: RowKeys) -> 
     return False
 
 
-# Doing it
+# Applying a plan
 
 
 def undo(
     change_set: ChangeSet, user: User = None, permitted: Permitted | None = None, *, by_row: bool = False
 ) -> tuple[RevertPlan, ChangeSet | None]:
-    """Take a change set back. Raises `CannotRevertError` with every reason why not."""
+    """Revert a change set. Raise `CannotRevertError` with all reasons if it cannot be reverted."""
     with recording(Origin.UNDO, user, change_set.detail), revision.lock():
         plan = undo_plan(change_set, permitted, by_row=by_row)
         return plan, revert(plan.steps, Origin.UNDO, user, change_set.detail)
 
 
 def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -> ChangeSet | None:
-    """Apply a plan, all or nothing. Raises `CannotRevertError` with every reason why not."""
+    """Apply a plan completely, or raise `CannotRevertError` with all reasons and change nothing."""
     with recording(origin, user, detail) as log, revision.lock():
         _remove([step for step in steps if step.kind == "remove"])
         single = [step for step in steps if step.kind != "remove" and step.accepted is None]
@@ -470,7 +470,7 @@ def _owners_of(moving: Iterable[RevertStep]) -> "dict[type[Ordered], set[int]]":
 
 
 def _remove(going: list[RevertStep]) -> None:
-    """Delete rows, those that others point at last; those behind them move up."""
+    """Delete rows, those that others refer to last, and close the gaps in positions."""
     owners = _owners_of(going)
     left = keys_by_model(going)
     try:
@@ -487,7 +487,7 @@ def _remove(going: list[RevertStep]) -> None:
 
 
 def _pointers(model: "type[Content]") -> "set[type[Model]]":
-    """Return the models that point at this one, themselves or through what hangs on them."""
+    """Return the models with a foreign key to this one, and the models of their owners."""
     found = {relation.related_model for relation in model._meta.related_objects}
     for other in [one for one in found if is_recorded(one)]:
         found.update(related_model(other, name) for name in owner_fields(other)[:1])
@@ -495,7 +495,7 @@ def _pointers(model: "type[Content]") -> "set[type[Model]]":
 
 
 def _bring_back(coming: list[RevertStep]) -> list[RevertStep]:
-    """Write many rows together, those first that others point at; return those that are left, in order."""
+    """Create rows in bulk, referenced ones first; return the steps to write singly, in order."""
     left, alone = {(step.model, step.key): step for step in coming}, list[RevertStep]()
     while left:
         ready = [step for step in left.values() if not _targets(step) & left.keys()] or list(left.values())
@@ -503,14 +503,14 @@ def _bring_back(coming: list[RevertStep]) -> list[RevertStep]:
         for step in ready:
             by_model.setdefault(step.model, []).append(left.pop((step.model, step.key)))
         for model, steps in by_model.items():
-            # Once one is left, others may need it.
+            # Later rows may refer to one that is not yet created.
             if alone or not _create(model, steps):
                 alone += steps
     return alone
 
 
 def _create(model: "type[Content]", steps: list[RevertStep]) -> bool:
-    """Create rows together, if the rules of all accept them; those that do not are told one by one."""
+    """Create rows in bulk if all are valid; otherwise return `False`, so that errors are found singly."""
     if len(steps) == 1:
         return False
     there = {
@@ -542,12 +542,12 @@ def _create(model: "type[Content]", steps: list[RevertStep]) -> bool:
 
 
 def _new_row(step: RevertStep) -> Content:
-    """Return a row that comes back, with its values."""
+    """Return an unsaved instance of a deleted row, with its values."""
     row = step.model()
     row.pk = step.key
     _set(row, step)
     if isinstance(row, Ordered):
-        # Beyond those that moved up or out of the way; it gets its place again when the gaps are closed.
+        # Avoid the positions of all other rows. `close_gaps` gives the row its position back.
         row.position += 2 * PARKED_FROM
     return row
 
@@ -573,7 +573,7 @@ def _write(step: RevertStep) -> None:
         if isinstance(row, Ordered) and _is_taken(row):
             row.position = 0
     without = {"position"} if not getattr(row, "position", 1) else set[str]()
-    # First that what it points at is here: rules look there.
+    # First check that the targets of foreign keys exist, since `clean()` reads them.
     row.clean_fields()
     row.clean()
     row.validate_unique(exclude=without)

@@ -1,4 +1,4 @@
-"""The history as people read it: acts in order, each with its rows, each with its fields before and after."""
+"""The history for display: change sets in order, with their rows, and the fields before and after."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MIN_DIFF_CHARS = 40
 
 
 class RowLabels:
-    """What rows are called, asked for many at once: as they are now, else as they were when they went."""
+    """The labels of many rows, fetched together: as they are now, or as they were when deleted."""
 
     def __init__(self, wanted: Iterable[tuple[str, int]]) -> None:
         self.known: dict[tuple[str, int], str] = {}
@@ -47,7 +47,7 @@ class RowLabels:
 
 
 def target_label(label: str, name: str) -> str:
-    """Return the label of the model that a field points at, if it does."""
+    """Return the label of a relation's target model; empty for other fields."""
     model = content_model(label)
     if name in recorded_fields(model):
         target = recorded_fields(model)[name].related_model
@@ -109,7 +109,7 @@ def field_label(label: str, name: str) -> str:
 
 
 def shown_value(label: str, name: str, value: object, names: RowLabels, edition: Edition | None) -> str:
-    """Return a stored value as people read it: a name for a key, a time in the edition's zone."""
+    """Return a stored value for display: a label for a key, a time in the edition's zone."""
     found = recorded_fields(content_model(label)).get(name)
     target = target_label(label, name)
     if value is None or value == "" or value == []:
@@ -130,7 +130,7 @@ def shown_value(label: str, name: str, value: object, names: RowLabels, edition:
 
 
 def word_diff(before: str, after: str) -> list[SafeString]:
-    """Mark what differs between two texts, word by word; short ones are shown as they are."""
+    """Return two texts as HTML, with the words marked that differ; short texts are not compared."""
     if max(len(before), len(after)) < MIN_DIFF_CHARS:
         return [conditional_escape(before), conditional_escape(after)]
     old, new = (text.replace("\r\n", "\n").split(" ") for text in (before, after))
