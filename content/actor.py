@@ -1,6 +1,6 @@
 """The user and origin of the current changes: set at each entry point, read by the history on writes.
 
-No part of `content.history`, whose models exist only once apps are loaded: `manage.py` sets it before.
+It is separate from `content.history`, since `manage.py` sets it before apps and their models are loaded.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What all models of the program share: publication, order, history, revision."""
+"""The app with the common base of the program's models: publication, order, history, revision."""
 
 from django.apps import AppConfig
 from django.db import connections

@@ -1,7 +1,7 @@
 """A lookup that passes thousands of keys as one parameter.
 
-`IN` has a parameter for each key: preparing them takes longer than most queries, and a database accepts no
-more than some ten thousand.
+`IN` has a parameter for each key. Preparing them takes longer than most queries, and databases accept only
+some ten thousand.
 """
 
 import json
@@ -15,7 +15,7 @@ from django.db.models.sql.compiler import SQLCompiler
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
 
-# What psycopg takes as well: a list is an array.
+# SQL and its parameters. psycopg adapts a list to an array.
 type Sql = tuple[str, tuple[Any, ...]]
 
 
@@ -38,7 +38,7 @@ KEYS = KeysField()
 
 
 class AnyOf(Lookup):
-    """Whether a column, such as "paper_id", holds one of these keys: `rows.filter(AnyOf("pk", keys))`."""
+    """A lookup of rows whose column has one of these keys: `rows.filter(AnyOf("paper_id", keys))`."""
 
     prepare_rhs = False
 

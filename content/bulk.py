@@ -1,4 +1,4 @@
-"""Bulk changes: plan what would change and what is skipped and why, then write it in a few queries.
+"""Bulk changes: plan which rows change and which are skipped for what reason, then write in a few queries.
 
 Each row is validated by its model's `clean_fields` and `clean`. Permissions are checked elsewhere.
 """
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from content.models import Content
 
 POSITION = "position"
-# An update of values that differ names every row for every column: large batches take no less time.
+# An update with different values has a branch for each row and column: larger batches are no faster.
 UPDATE_BATCH_ROWS = 200
 
-# What a row's fields are set to; a foreign key to a row.
+# The new values by field name; of a foreign key, the instance.
 type Values = dict[str, Any]
 
 
@@ -49,7 +49,7 @@ class BulkPlan:
     same: "list[Content]" = field(default_factory=list)
     # Row and reason.
     skipped: "list[tuple[Content, str]]" = field(default_factory=list)
-    # Why nothing can be done at all.
+    # Reasons why no row can be changed.
     problems: list[str] = field(default_factory=list)
 
     @cached_property
@@ -64,7 +64,7 @@ class BulkPlan:
 
 
 def defer_long_texts[M: models.Model](rows: QuerySet[M], *wanted: str) -> QuerySet[M]:
-    """Fetch rows with what their rules look at, without long texts; `wanted` are fields that are needed."""
+    """Select the relations that validation reads, and defer long texts except the fields `wanted`."""
     keys = (key for key in rows.model._meta.concrete_fields if key.many_to_one)
     relations = {key.name: key.related_model for key in keys if hasattr(key.related_model, "derive")}
     left = [name for name in long_texts(rows.model) if name not in wanted]
@@ -81,13 +81,13 @@ def long_texts(model: type[models.Model] | None) -> list[str]:
 
 
 def column_value(row: models.Model, name: str) -> object:
-    """Return a field of a row as its column holds it."""
+    """Return a field's value as in its column: for a foreign key, the primary key."""
     field = row._meta.get_field(name)
     return getattr(row, getattr(field, "attname", name))
 
 
 def apply_and_validate(row: "Content", values: Values) -> str:
-    """Give a row in memory these values; return why its rules refuse them, or nothing."""
+    """Set these values on an instance; return the validation errors as text, or an empty string."""
     for name, value in values.items():
         setattr(row, name, value)
     others = {f.name for f in row._meta.concrete_fields if f.name not in values or f.is_relation}
@@ -124,7 +124,7 @@ def plan_changes[M: "Content"](
 def write(lines: list[BulkChange]) -> None:
     """Write the values to rows of one model: a few queries for 500 rows.
 
-    Rows of which text is derived need the fields that it is derived from, not deferred.
+    The fields of a row from which text is derived must not be deferred.
     """
     lines = [line for line in lines if line.values]
     if not lines:
@@ -177,13 +177,13 @@ def _alike(lines: list[BulkChange]) -> "Iterable[tuple[Values, list[Content]]]":
 
 
 def _place(model: "type[Content]", lines: list[BulkChange]) -> None:
-    """Let rows go before those that have their places now, which are unique: `close_gaps` makes room."""
+    """Move rows to positions, which are unique: `close_gaps` sorts them before the rows there now."""
     owned: QuerySet[models.Model] = model._base_manager.none()
     if is_ordered(model):
         owned = model._base_manager.filter(**{f"{model.siblings_of}__isnull": False})
     for batch in batched(lines, BATCH_ROWS, strict=False):
         here = {*owned.filter(pk__in=[line.row.pk for line in batch]).values_list("pk", flat=True)}
-        # Twice as far as those go that change places with them.
+        # Use twice the offset of other rows that change places, so that positions stay unique.
         places = [
             When(pk=line.row.pk, then=Value(line.values[POSITION] + 2 * PARKED_FROM * (line.row.pk in here)))
             for line in batch

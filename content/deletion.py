@@ -86,10 +86,10 @@ def _unrecorded(collector: Collector) -> list[tuple[type[models.Model], Values]]
         *((rows.model, rows) for rows in collector.fast_deletes),
     ]
     for (field, _), found in collector.field_updates.items():
-        # Lists and querysets of rows, whatever the stubs say.
+        # These are lists and querysets of rows, unlike in the type stubs.
         losses: list[Iterable[models.Model]] = [*found]  # type: ignore[list-item]
         groups += [(field.model, rows) for rows in losses]
-    # A copy of a queryset: the collector looks whether its own is evaluated.
+    # Copy the queryset, since the collector checks whether its own is evaluated.
     return [
         (model, {one.attname: getattr(row, one.attname) for one in model._meta.concrete_fields})
         for model, rows in groups
@@ -117,7 +117,7 @@ def _note_losses(
     """Record the rows that lose their relation to a deleted row; return their models."""
     losing: set[type[Content]] = set()
     for (field, value), found in collector.field_updates.items():
-        # Lists and querysets of rows, whatever the stubs say.
+        # These are lists and querysets of rows, unlike in the type stubs.
         losses: list[Iterable[models.Model]] = [*found]  # type: ignore[list-item]
         model = field.model
         if not is_recorded(model) or field.name not in recorded_fields(model):

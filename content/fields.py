@@ -16,10 +16,10 @@ from django.utils.translation import gettext_lazy as _
 
 from content.licenses import SPDX_EXPRESSION, canonical_name
 
-# No letters that are mistaken for digits; 10 of 31 characters make collisions within an edition a non-event.
+# Letters that look like digits are excluded. With 10 of 31 characters, collisions are improbable.
 UID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"
 UID_LENGTH = 10
-# The longest text of one field; all lines of a list together.
+# The maximum length of a text field, or of all lines of a list together.
 MAX_TEXT_CHARS = 200_000
 IDENTIFIER_HELP = _("Permanent identifier, part of the address. It can’t be changed later.")
 
@@ -34,12 +34,12 @@ validate_http_url = URLValidator(schemes=["http", "https"])
 
 
 def new_uid() -> str:
-    """Return a fresh identifier for something that was entered by hand."""
+    """Return a new random identifier, for rows entered by hand."""
     return "".join(secrets.choice(UID_ALPHABET) for _ in range(UID_LENGTH))
 
 
 class UidField(models.CharField[str, str]):
-    """The identifier that lasts: part of addresses, calendars, citations and files; fixed once saved."""
+    """A permanent identifier in addresses, calendars, citations and files. It is fixed once saved."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         usual = {"max_length": 64, "default": new_uid, "validators": [validate_uid]}
@@ -52,7 +52,7 @@ class UidField(models.CharField[str, str]):
 
 
 class HttpURLField(models.URLField[str, str]):
-    """A web address that is http or https and nothing else, so that it is safe in a link."""
+    """A web address with the scheme http or https. Others are invalid, as they may be unsafe in links."""
 
     default_validators = [validate_http_url]
 
@@ -61,7 +61,7 @@ class HttpURLField(models.URLField[str, str]):
 
 
 class MarkdownField(models.TextField[str, str]):
-    """What somebody wrote, in Markdown, with TeX between dollar signs; at most `MAX_TEXT_CHARS`."""
+    """Text in Markdown, with TeX between dollar signs; at most `MAX_TEXT_CHARS`."""
 
     default_validators = [MaxLengthValidator(MAX_TEXT_CHARS)]
 
@@ -142,7 +142,7 @@ def _weighed(digits: str) -> int:
     )
 
 
-# First parts of addresses that belong to the whole site, so no edition can have them.
+# The first parts of paths that the site itself uses, so that editions cannot.
 RESERVED_SLUGS = frozenset((
     "admin", "api", "awards", "conferences", "healthz", "institutions", "media", "metrics", "pages", "people",
     "readyz", "robots.txt", "search", "sitemap.xml", "static", "virtual",
@@ -154,7 +154,7 @@ validate_slug = RegexValidator(
 
 
 def validate_edition_slug(value: str) -> None:
-    """Raise `ValidationError` when the address is one that the site itself needs."""
+    """Raise `ValidationError` if the slug is a path that the site itself uses."""
     if value in RESERVED_SLUGS or value in dict(settings.LANGUAGES):
         raise ValidationError(
             _("“%(value)s” is an address of the site itself. Choose another, such as the year."),
@@ -174,7 +174,7 @@ def validate_timezone(value: str) -> None:
 
 
 def file_fields() -> Iterator[tuple[type[Any], models.FileField]]:
-    """Walk the fields of all models that name uploaded files, with their models, whose managers differ."""
+    """Yield the file fields of all models, each with its model."""
     for model in apps.get_models():
         for field in model._meta.concrete_fields:
             if isinstance(field, models.FileField):
@@ -204,12 +204,12 @@ class LicenseField(models.CharField[str, str]):
     def formfield(self, **kwargs: Any) -> forms.Field | None:
         field = super().formfield(**kwargs)
         if field:
-            # A <datalist> of `admin/change_form.html`.
+            # The <datalist> is in `admin/change_form.html`.
             field.widget.attrs["list"] = "licenses"
         return field
 
 
 class SlugKey(models.SlugField[str, str]):
-    """A slug that names the thing in addresses and files."""
+    """A slug that identifies a row in addresses and files."""
 
     default_validators = [validate_slug]

@@ -14,12 +14,12 @@ from django.db import models
 RETENTION = timedelta(days=1)
 # Rows are pruned by every hundredth change of an edition.
 PRUNE_EVERY = 100
-# A change of more tags, two for each new title, invalidates the whole edition.
+# A change with more tags than this invalidates the whole edition. Each new title has two tags.
 MAX_TAGS_PER_CHANGE = 1200
 BATCH_ROWS = 500
 # The tag of every response, and the key used for the site in place of an edition's.
 SITE_TAG = "site"
-# Every purge names it: the tag, in headers, of responses that show more editions than headers can name.
+# The tag in headers of responses that show too many editions to name each. Every purge includes it.
 EDITIONS_TAG = "editions"
 PAPER_PREFIX = "paper:"
 TITLE_PREFIX = "title:"
@@ -34,7 +34,7 @@ class Invalidation(models.Model):
     edition_key = models.PositiveBigIntegerField()
     revision = models.PositiveBigIntegerField()
     tag = models.CharField(max_length=150)
-    # `changed_at` of the edition at this revision: a restored database counts on from another one.
+    # `changed_at` of the edition at this revision. It differs if a restored database counts the number again.
     at = models.DateTimeField(db_index=True)
 
     class Meta:
@@ -53,7 +53,7 @@ def edition_tag(slug: str) -> str:
 
 
 def papers_tag(slug: str) -> str:
-    """Return the tag of responses that the words of any paper may change: lists, counts, searches."""
+    """Return the tag of responses that depend on the texts of all papers: lists, counts, searches."""
     return f"papers:{slug}"
 
 
@@ -85,8 +85,8 @@ def prune(now: datetime) -> None:
 def tags_between(edition_key: int, old: int, new: int, old_at: datetime | None) -> set[str] | None:
     """Return the tags that the changes after revision `old`, up to `new`, invalidated.
 
-    Returns `None` where that is not known: rows were pruned, or the database is not the one in which the
-    edition had changed at `old_at` when its revision was `old`. One query.
+    Return `None` if they are unknown: rows were pruned, or `old_at` is not the time of revision `old` in this
+    database, as after a restore. One query.
     """
     rows = Invalidation.objects.filter(edition_key=edition_key, revision__gte=old, revision__lte=new)
     found: dict[int, set[str]] = {}

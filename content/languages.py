@@ -1,4 +1,4 @@
-"""The languages of public pages: which there are, and how an address names one.
+"""The languages of public pages, and their prefixes in paths.
 
 `/de/2026/` is in German; pages in the site's own language have no prefix. Files have one address, without it.
 """
@@ -13,7 +13,7 @@ from django.utils.translation import get_language, override
 
 
 def path_prefix(language: str | None) -> str:
-    """Return what begins the paths of pages in a language: "de/"; nothing for the site's own."""
+    """Return the prefix of the paths of pages in a language, such as "de/"; empty for the site's own."""
     return "" if language in (None, settings.LANGUAGE_CODE) else f"{language}/"
 
 
@@ -41,7 +41,7 @@ def _split(address: str) -> tuple[str, str]:
 
 
 def html_lang(language: str | None = None) -> str:
-    """Return a language (default: the current one) as pages name it: "zh-Hans"; English has no country."""
+    """Return a language (default: the current one) for HTML: "zh-Hans"; "en" for any kind of English."""
     code = language or get_language() or "en"
     if code.startswith("en-"):
         return "en"
@@ -50,7 +50,7 @@ def html_lang(language: str | None = None) -> str:
 
 
 class LanguageMiddleware:
-    """Renders a page in the language that its address names, whatever a browser prefers."""
+    """Activates the language of the path. The languages that the browser prefers are ignored."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -67,8 +67,8 @@ class LanguageMiddleware:
         return response
 
 
-# As Django's translated addresses do it. `i18n_patterns()` may not be used inside an app's list of addresses,
-# where pages and files have one namespace.
+# This works like `i18n_patterns()`, which Django allows only in the root URLconf. Here, pages and files of an
+# app share one namespace.
 CURRENT_PREFIX = lazy(lambda: path_prefix(get_language()), str)()
 
 
@@ -82,5 +82,5 @@ def in_each_language(*pages: URLPattern) -> URLResolver:
 
 
 def is_in_each_language(request: HttpRequest) -> bool:
-    """Whether the page of this request exists in every language."""
+    """Return whether the page of this request exists in every language."""
     return bool(request.resolver_match and request.resolver_match.func in _views)

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class License(NamedTuple):
-    """A license, as pages and files name it. `url` leads to its text; empty if that is not known."""
+    """A license. `url` is the address of its text, or empty if unknown."""
 
     name: str
     title: str | Promise
@@ -24,7 +24,7 @@ CREATIVE_COMMONS = (
     ("CC-BY-NC-ND-4.0", _("Creative Commons Attribution-NonCommercial-NoDerivs 4.0"), "by-nc-nd/4.0"),
     ("CC-BY-3.0", _("Creative Commons Attribution 3.0"), "by/3.0"),
 )
-# Of code and of data.
+# Licenses of code and of data.
 OTHER_LICENSES = (
     ("Apache-2.0", _("Apache License 2.0")),
     ("BSD-3-Clause", _("BSD 3-Clause License")),
@@ -50,11 +50,11 @@ SPDX_EXPRESSION = re.compile(rf"{WORD}( (AND|OR|WITH) {WORD})*\Z")
 
 
 def find_license(entered: str) -> License | None:
-    """Return what was entered, an SPDX identifier or the address of a license; `None` for nothing."""
+    """Return the license of an SPDX identifier or an address; `None` if `entered` is empty."""
     url = entered if entered.startswith(("http://", "https://")) else ""
     return LICENSES_BY_NAME.get(entered) or (License(entered, entered, url) if entered else None)
 
 
 def canonical_name(entered: str) -> str:
-    """Return "CC-BY-4.0" for "cc by 4.0"; nothing for a license that is not well known."""
+    """Return "CC-BY-4.0" for "cc by 4.0"; an empty string for a license that is not well known."""
     return SPELLINGS.get("-".join(entered.casefold().split()), "")

@@ -26,7 +26,7 @@ from content.row_values import (
 
 __all__ = ["ChangeSet", "Content", "Invalidation", "RowChange", "SiteRevision", "Status", "ends_before_start"]
 
-# Embeddings, overrides and isolates: no program needs them, and they reorder the text that follows.
+# Embeddings, overrides and isolates: they reorder the text that follows, and programs do not need them.
 DIRECTION_MARKS = re.compile(r"[\u202a-\u202e\u2066-\u2069]")
 
 
@@ -40,9 +40,9 @@ class Status(models.TextChoices):
 class Content(models.Model):
     """A row of the program. Saving derives text, advances its edition's revision and records history."""
 
-    # Where the row's edition is found, such as "paper__edition"; empty for rows of the whole site.
+    # The lookup of the row's edition, such as "paper__edition"; empty for rows of the whole site.
     edition_lookup: ClassVar[str] = "edition"
-    # Where a second edition is found that shows the row; empty for most models.
+    # The lookup of a second edition that shows the row; empty for most models.
     other_edition_lookup: ClassVar[str] = ""
     # Whether all content belongs to rows of this model.
     is_container: ClassVar[bool] = False
@@ -52,14 +52,14 @@ class Content(models.Model):
     derived_from: ClassVar[tuple[str, ...]] = ()
     # Counters and revisions, which the history does not record.
     unrecorded_fields: ClassVar[tuple[str, ...]] = ()
-    # The foreign keys to the rows whose forms show this row, the nearest first, if its edition is not
-    # found through them: their history is its too.
+    # The foreign keys to the rows whose forms and history show this row, the nearest first. They are
+    # needed if `edition_lookup` does not begin with them.
     part_of: ClassVar[tuple[str, ...]] = ()
     # Fields that affect only the text shown, not whether or where the row is shown.
     descriptive_fields: ClassVar[tuple[str, ...]] = ()
-    # When its rows are public, in terms of which the history knows the past; `None` where others decide it.
+    # The rule for when rows were public, evaluated on the history; `None` if other models decide it.
     public_when: "ClassVar[PublicWhen | None]" = None
-    # The relations, besides foreign keys, that `clean()` follows: fetched at once for many rows.
+    # The relations, other than foreign keys, that `clean()` reads: prefetched for many rows.
     rule_relations: ClassVar[tuple[str, ...]] = ()
 
     class Meta:
@@ -100,14 +100,14 @@ class Content(models.Model):
             revision.advance(editions, tags)
 
     def _tied(self, before: Values | None) -> set[int]:
-        """Return the editions that the row tied to its own so far."""
+        """Return the editions that the row connected with its own before the change."""
         if before is None or type(self) not in revision.tying_models():
             return set()
         was = self._edition_by(self.edition_lookup.partition("__")[0], before)
         return revision.editions_tied_to([type(self)], [was, self.get_edition_key()])
 
     def _edition_by(self, owner: str, before: Values) -> int | None:
-        """Return the edition of the row when it belonged to another owner."""
+        """Return the edition of the row's owner before the change."""
         key = before.get(owner)
         if not isinstance(key, int):
             return None
@@ -120,13 +120,13 @@ class Content(models.Model):
         return set()
 
     def _stored_values(self, update_fields: Iterable[str] | None) -> Values | None:
-        """Return what the database has in the fields that are going to be written; `None` for a new row."""
+        """Lock the row, and return the stored values of the fields to be written; `None` for a new row."""
         if self.pk is None:
             return None
         fields = recorded_fields(type(self))
         names = fields.keys() if update_fields is None else fields.keys() & {*update_fields}
         wanted = {*names, *owner_fields(type(self))} - self.get_deferred_fields()
-        # Others may point at the row meanwhile.
+        # This weaker lock still allows new foreign keys to the row.
         rows = type(self)._base_manager.filter(pk=self.pk).select_for_update(no_key=True)
         return next(iter(read_values(rows, sorted(wanted)).values()), None)
 
@@ -143,10 +143,10 @@ class Content(models.Model):
             )
 
     def derive(self) -> None:
-        """Compute what is stored but follows from other fields: rendered text, sort keys."""
+        """Compute the derived fields, such as rendered text and sort keys."""
 
     def get_edition_key(self) -> int | None:
-        """Return the key of the edition whose pages show this row; `None` where all editions' may."""
+        """Return the key of the edition whose pages show this row; `None` for rows of the whole site."""
         if not self.edition_lookup:
             return None
         *steps, last = self.edition_lookup.split("__")
@@ -157,7 +157,7 @@ class Content(models.Model):
         return key
 
     def clean_fields(self, exclude: Collection[str] | None = None) -> None:
-        """Check each field, without characters that would change the text direction of the page."""
+        """Remove characters that change the text direction of the page, then validate each field."""
         for field in self._meta.concrete_fields:
             if field.name not in (exclude or ()):
                 value = getattr(self, field.attname)
@@ -166,7 +166,7 @@ class Content(models.Model):
         super().clean_fields(exclude=exclude)
 
     def clean_in_memory(self) -> None:
-        """Check fields and rules without a query, for imports. Raises `ValidationError` like `full_clean`."""
+        """Validate without a query, for imports. Raise `ValidationError` like `full_clean`."""
         relations = {field.name for field in self._meta.concrete_fields if field.is_relation}
         self.clean_fields(exclude=relations)
         self.clean()
@@ -175,7 +175,7 @@ class Content(models.Model):
 class Ordered(models.Model):
     """A row with a position among its siblings, counted from 1. A new row goes to the end."""
 
-    # The foreign key to the thing that the siblings belong to.
+    # The foreign key to the owner of the siblings.
     siblings_of: ClassVar[str] = "edition"
 
     position = models.PositiveIntegerField(
@@ -198,12 +198,12 @@ class Ordered(models.Model):
 
 
 def strip_direction_marks(value: object) -> object:
-    """Return a text, or the texts of a list, without marks that turn the direction of writing."""
+    """Return a text, or the texts of a list, without marks that change the text direction."""
     if isinstance(value, str):
         return value if value.isascii() else DIRECTION_MARKS.sub("", value)
     return [strip_direction_marks(one) for one in value] if isinstance(value, list) else value
 
 
 def ends_before_start(start: date | None, end: date | None) -> bool:
-    """Whether a span of days or moments is the wrong way round; a missing end is another check's business."""
+    """Return whether a span ends before it starts; `False` if one of the two is missing."""
     return start is not None and end is not None and end < start

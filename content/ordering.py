@@ -1,4 +1,4 @@
-"""Positions from 1 to n among the rows of one owner, to which `siblings_of` of a model leads."""
+"""Positions from 1 to n among the rows of one owner, to which the foreign key `siblings_of` points."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import batched
@@ -13,7 +13,7 @@ from content.row_values import BATCH_ROWS, is_recorded, related_model
 if TYPE_CHECKING:
     from content.models import Content, Ordered
 
-# Beyond any real position: rows are parked there while they change places, as positions are unique.
+# An offset beyond any real position, for rows that change places, since positions are unique.
 PARKED_FROM = 1_000_000
 
 
@@ -33,7 +33,7 @@ def reorder(rows: models.QuerySet[models.Model], keys: Sequence[int]) -> None:
 
 
 def move_to(row: "Ordered", place: int) -> None:
-    """Put a row at a place among its siblings, which make room; with 0 at the end."""
+    """Move a row to a position among its siblings, and renumber them; 0 is the end."""
     others = row.siblings().exclude(pk=row.pk).order_by("position", "pk")
     keys = list(others.values_list("pk", flat=True))
     keys.insert(place - 1 if place else len(keys), row.pk)
@@ -42,9 +42,9 @@ def move_to(row: "Ordered", place: int) -> None:
 
 
 def position_sort_key(entered: int | None, before: int | None) -> tuple[int, int]:
-    """Return where a row goes that was given a number: of two with one, the one that moved forward is first.
+    """Return a sort key for a row with an entered position. Of equal ones, the row that moved up is first.
 
-    Without a number it goes to the end.
+    Rows without a position are last.
     """
     wanted, was = entered or PARKED_FROM, before or PARKED_FROM
     return wanted, (wanted > was) - (wanted < was)
@@ -63,7 +63,7 @@ def owner_keys(model: "type[Ordered]", keys: Iterable[int]) -> set[int]:
 
 
 def owners_losing_rows(going: "Mapping[type[Content], Iterable[int]]") -> "dict[type[Ordered], set[int]]":
-    """Return the models with an order and the owners that lose rows, without those that go themselves."""
+    """Return the owners that lose ordered rows, by model, without owners that are deleted themselves."""
     left = {model: owner_keys(model, keys) for model, keys in going.items() if is_ordered(model)}
     for model, owners in left.items():
         owner = related_model(model, model.siblings_of)
@@ -72,7 +72,7 @@ def owners_losing_rows(going: "Mapping[type[Content], Iterable[int]]") -> "dict[
 
 
 def close_gaps(touched: "Mapping[type[Ordered], Iterable[int]]") -> None:
-    """Renumber the rows of these owners 1 to n; rows from `PARKED_FROM` on get their old place back."""
+    """Renumber the rows of these owners 1 to n; rows from `PARKED_FROM` on get their old position back."""
     for model, owners in touched.items():
         found: dict[int, list[tuple[int, int]]] = {}
         for batch in batched(owners, BATCH_ROWS, strict=False):

@@ -1,4 +1,4 @@
-"""Addresses of pages, composed once: lists ask for those of the same people and papers over and over."""
+"""Cached paths of pages: lists request those of the same people and papers many times."""
 
 from functools import lru_cache
 
@@ -9,7 +9,7 @@ CACHE_ENTRIES = 20_000
 
 
 def with_edition(path: str, slug: str) -> str:
-    """Return the address of a page of all years in the frame of an edition, from which the reader comes."""
+    """Add the edition from which the reader comes to the path of a page that covers all years."""
     return f"{path}?edition={slug}" if slug else path
 
 

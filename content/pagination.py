@@ -23,13 +23,13 @@ class BadParameter(BadRequest):
 
 
 def printable(text: str) -> str:
-    """Return a visitor's text as an error can repeat it: short, and of printable characters."""
+    """Return a visitor's text for an error message: shortened, with unprintable characters replaced."""
     short = text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}…"
     return "".join(char if char.isprintable() else "\ufffd" for char in short)
 
 
 def paginate[T](request: HttpRequest, rows: Sequence[T] | QuerySet[Model, T], size: int) -> Page[T]:
-    """Return the page of the rows that the address asks for; raise `BadParameter` where there is none."""
+    """Return the page of rows that `?page=` requests; raise `BadParameter` if it does not exist."""
     paginator = Paginator(rows, size)
     wanted = request.GET.get("page", "1")
     if not NUMBER.fullmatch(wanted) or int(wanted) > paginator.num_pages:

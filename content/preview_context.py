@@ -1,8 +1,8 @@
 """The preview state of the current request: which unpublished rows `published()` includes, and whether rows
-are as in a working copy (`schedule.working_copy`).
+are those of a working copy (`schedule.working_copy`).
 
-Only a page for staff (`conference.request_edition`), and a count of what a moment would show, say so.
-Shared caches (the page cache, the search index, files) are built outside of it. What is
+Only pages for staff (`conference.request_edition`), and counts of what a moment would show, set it.
+Shared caches (the page cache, the search index, files) are built outside of it. Data that is
 always hidden, such as hidden names, stays hidden.
 """
 
@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-# From when an edition, its papers and its timetable are public.
+# Fields with the times from which an edition, its papers and its timetable are public.
 GATES = ("public_from", "papers_public_from", "schedule_public_from")
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewScope:
-    """An edition (by key) whose gates are taken as open, with its drafts or without."""
+    """An edition (by primary key), its gates that count as open, and whether its drafts are shown."""
 
     edition: int
     gates: frozenset[str] = frozenset(GATES)
@@ -25,13 +25,13 @@ class PreviewScope:
 
 
 _lifted: ContextVar[PreviewScope | None] = ContextVar("lifted", default=None)
-# The version of the working copy that is being read, or nothing.
+# The version of the working copy that is being read, or an empty string.
 _working: ContextVar[str] = ContextVar("working_state", default="")
 
 
 @contextmanager
 def preview_as(lifted: PreviewScope | None) -> Iterator[None]:
-    """Let `published()` judge as if these gates were open while the block runs; `None`: as for everybody."""
+    """Let `published()` treat these gates as open in the block; with `None`, as for the public."""
     token = _lifted.set(lifted)
     try:
         yield
@@ -40,20 +40,20 @@ def preview_as(lifted: PreviewScope | None) -> Iterator[None]:
 
 
 def edition_with_open_gate(gate: str) -> int | None:
-    """Return the key of the edition whose gate counts as open though it may not be."""
+    """Return the key of the edition whose gate a preview treats as open."""
     lifted = _lifted.get()
     return lifted.edition if lifted and gate in lifted.gates else None
 
 
 def edition_with_drafts() -> int | None:
-    """Return the key of the edition whose drafts are shown."""
+    """Return the key of the edition whose drafts a preview shows."""
     lifted = _lifted.get()
     return lifted.edition if lifted and lifted.drafts else None
 
 
 @contextmanager
 def working_state(version: str) -> Iterator[None]:
-    """Mark what is read inside as the state of a working copy, not that of the public."""
+    """Mark the rows read in the block as those of a working copy, not of the public program."""
     token = _working.set(version)
     try:
         yield
@@ -66,5 +66,5 @@ def is_working_state() -> bool:
 
 
 def cache_key_part() -> tuple[object, ...]:
-    """Return a cache key part that marks what is read in a preview or a working copy; else empty."""
+    """Return the part of cache keys that marks a preview or a working copy; otherwise empty."""
     return tuple(part for part in (_lifted.get(), _working.get()) if part)

@@ -1,4 +1,4 @@
-"""What is public (`published()` alone decides), and the queryset that records bulk changes."""
+"""Conditions for public rows, on which `published()` is based, and the queryset that records bulk changes."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -32,43 +32,43 @@ def at_or_now(at: datetime | None) -> datetime:
 
 
 def is_gate_open(prefix: str, gate: str, at: datetime | None) -> Q:
-    """The time of this gate of the edition has come, or a preview opens it."""
+    """Return the condition that this gate of the edition is open, or that a preview opens it."""
     come = Q(**{f"{prefix}{gate}__lte": at_or_now(at)})
     early = preview_context.edition_with_open_gate(gate)
     return come | Q(**{f"{prefix}pk": early}) if early else come
 
 
 def or_draft(public: Q, prefix: str = "") -> Q:
-    """The status of the row that `prefix` leads to lets it be seen, or it is a draft in a preview."""
+    """Extend the condition `public` to drafts in a preview. `prefix` leads to the row with the status."""
     key = preview_context.edition_with_drafts()
     return public | Q(**{f"{prefix}status": "draft", f"{prefix}edition": key}) if key else public
 
 
 def or_upcoming(name: str, at: datetime | None) -> Q:
-    """The row's own moment has come, or it is shown in a preview."""
+    """Return the condition that the time in this field has come, or that a preview shows the row."""
     come, key = Q(**{f"{name}__lte": at_or_now(at)}), preview_context.edition_with_drafts()
     return come | Q(edition=key) if key else come
 
 
 def edition_public(prefix: str, at: datetime | None) -> Q:
-    """The edition that `prefix` leads to (such as "edition__") can be seen at all."""
+    """Return the condition that the edition at `prefix`, such as "edition__", is public."""
     return is_gate_open(prefix, "public_from", at)
 
 
 def papers_public(prefix: str, at: datetime | None) -> Q:
-    """The edition's papers, topics and awards can be seen."""
+    """Return the condition that the edition's papers, topics and awards are public."""
     return edition_public(prefix, at) & is_gate_open(prefix, "papers_public_from", at)
 
 
 def schedule_public(prefix: str, at: datetime | None) -> Q:
-    """The edition's timetable can be seen."""
+    """Return the condition that the edition's timetable is public."""
     return edition_public(prefix, at) & is_gate_open(prefix, "schedule_public_from", at)
 
 
 def public_parts(edition: "Edition", at: datetime | None = None) -> tuple[object, ...]:
-    """Which parts of an edition are public: cache keys contain it and the revision.
+    """Return which parts of an edition are public. Cache keys contain this and the revision.
 
-    In a preview there is one part more, so that nothing made there is taken for what the public gets.
+    A preview adds another item, so that its cache entries are never served to the public.
     """
     now = at_or_now(at)
     opening_times = ((gate, getattr(edition, gate)) for gate in GATES)
@@ -119,7 +119,7 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
     update.alters_data = True  # type: ignore[attr-defined]
 
     def _before(self, written: Iterable[str]) -> dict[int, Values]:
-        """Return the recorded fields that are going to be written, of all rows; nothing if there are none."""
+        """Return the stored values of the recorded fields to be written, by primary key."""
         fields = recorded_fields(self.model)
         names = {self.model._meta.get_field(name).name for name in written} & fields.keys()
         return read_values(self, sorted(names.union(owner_fields(self.model)))) if names else {}

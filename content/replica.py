@@ -1,7 +1,7 @@
-"""The database router: what anonymous visitors read may come from a copy, all else from the original.
+"""The database router: queries for anonymous visitors may use a replica, all others the primary database.
 
-A copy lags behind. Pages and the revisions that they depend on are read from the same one, so that a page is
-never cached under a revision newer than itself; editors read their own writes.
+A replica lags behind. Pages and the revisions that they depend on are read from the same database, so that a
+page is never cached under a revision newer than itself. Editors read their own writes.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _reading: ContextVar[bool] = ContextVar("reading_from_replica", default=False)
 
 @contextmanager
 def read_from_replica(allowed: bool = True) -> Iterator[None]:
-    """Let what is read inside come from the copy, if there is one; `False` takes that back."""
+    """Read from the replica in the block, if there is one; with `False`, from the primary database."""
     token = _reading.set(allowed)
     try:
         yield
@@ -30,14 +30,14 @@ def read_from_replica(allowed: bool = True) -> Iterator[None]:
 
 
 class ReplicaRouter:
-    """Sends reading to the copy inside `read_from_replica()`, and outside of any transaction."""
+    """Sends reads inside `read_from_replica()` to the replica."""
 
     def db_for_read(
         self, model: "type[Model]", *, instance: "Model | None" = None, **hints: object
     ) -> str | None:
         if not _reading.get() or REPLICA not in settings.DATABASES:
             return None
-        # A row that was read for writing stays with its database.
+        # Read the relations of a row from the same database as the row.
         return instance._state.db if instance is not None and instance._state.db else REPLICA
 
     def db_for_write(self, model: "type[Model]", **hints: object) -> str:

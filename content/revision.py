@@ -1,7 +1,7 @@
 """The revision of an edition or the site counts its changes. Every cached response depends on it.
 
-A change advances the revision in its own transaction, and records the cache tags that it invalidates: whoever
-sees the revision sees the change.
+A change advances the revision in the same transaction, and records the cache tags that it invalidates. Every
+reader of the new revision therefore sees the change.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -34,14 +34,14 @@ SECOND = timedelta(seconds=1)
 # Sent after the commit of a change, with the cache `tags` that it invalidated.
 invalidated = Signal()
 
-# The changed rows by edition; `None` means the whole edition.
+# The cache tags by edition. `None` in place of the tags means the whole edition.
 type Changes = dict[int | None, set[str] | None]
 _held: ContextVar[Changes | None] = ContextVar("held_changes", default=None)
 _tags: ContextVar[Collection[str] | None] = ContextVar("changed_tags", default=None)
 
 
 class SiteRevision(models.Model):
-    """The revision of what belongs to no edition: people, institutions, pages for all years. One row."""
+    """The revision of rows that belong to no edition: people, institutions, pages for all years. One row."""
 
     revision = models.PositiveBigIntegerField(default=0)
     changed_at = models.DateTimeField(default=timezone.now)
@@ -55,7 +55,7 @@ class SiteRevision(models.Model):
 
 @dataclass(frozen=True, slots=True)
 class Revision:
-    """The revisions of one edition and of the site: equal ones mean equal pages."""
+    """The revisions of one edition and of the site, and the time of the later change."""
 
     edition: int
     site: int
@@ -70,7 +70,7 @@ class Revision:
 def advance(editions: Iterable[int | None], tags: Collection[str] | None = None) -> None:
     """Advance the revisions of these editions (by primary key); `None` means the site.
 
-    `tags` are those of the things that changed, such as "paper:17", if nothing but their words did.
+    `tags` are those of the changed rows, such as "paper:17", if only descriptive fields changed.
     """
     changed = _tags.get() if tags is None else tags
     wanted = set(editions)
@@ -114,7 +114,7 @@ def _advance_site(now: datetime) -> list[str]:
 
 @contextmanager
 def invalidate_only(tags: Collection[str] | None) -> Iterator[None]:
-    """Record changes inside as changes of the words of these things; `None` as those of whole editions."""
+    """Invalidate only these tags for changes in the block; with `None`, whole editions."""
     token = _tags.set(tags)
     try:
         yield
@@ -123,9 +123,9 @@ def invalidate_only(tags: Collection[str] | None) -> Iterator[None]:
 
 
 def next_revision_values(now: datetime) -> dict[str, Combinable]:
-    """Return what a revision becomes: one more, changed now, or where the clock was put back, a second later.
+    """Return the values of the next revision. `changed_at` also increases if the clock was set back.
 
-    Caches ask whether something changed since a moment, in seconds.
+    It then increases by a second, since HTTP caches compare times in seconds.
     """
     after = When(changed_at__gt=now, then=F("changed_at") + SECOND)
     changed_at = Case(after, default=now, output_field=models.DateTimeField())
@@ -134,14 +134,14 @@ def next_revision_values(now: datetime) -> dict[str, Combinable]:
 
 @cache
 def tying_models() -> "tuple[type[Content], ...]":
-    """Return the models whose rows tie two editions, such as an award of one for a paper of the other."""
+    """Return the models whose rows connect two editions, such as an award of one for a paper of the other."""
     return tuple(model for model in apps.get_models() if is_recorded(model) and model.other_edition_lookup)
 
 
 def editions_tied_to(changed: Collection[type[models.Model]], editions: Iterable[int | None]) -> set[int]:
-    """Return the editions that are tied to these, if ties are among what is going to change.
+    """Return the editions that are connected to these, if rows of a connecting model are about to change.
 
-    They are read before it does: afterwards nothing leads to them.
+    Call this before the change: afterwards, the rows no longer connect them.
     """
     keys = {key for key in editions if key is not None}
     if not keys or not {*tying_models()} & {*changed}:
@@ -150,7 +150,7 @@ def editions_tied_to(changed: Collection[type[models.Model]], editions: Iterable
 
 
 def editions_showing(keys: Collection[int]) -> Q:
-    """Editions that show something of these: an award for an older paper is on the pages of both."""
+    """Return the condition for editions that show rows of these, such as an award for an older paper."""
     found = Q()
     for model in tying_models():
         rows = model._base_manager.order_by()

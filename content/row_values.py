@@ -1,6 +1,7 @@
-"""Rows as the history stores them: plain values by field, and the rows whose forms show them.
+"""Conversion of rows to the plain values that the history stores, and lookup of the owners of a row.
 
-Times are UTC in ISO form, a foreign key is its key, a file its name, a relation to many the sorted keys.
+A time is an ISO string in UTC, a foreign key the primary key, a file its name, a many-to-many relation the
+sorted primary keys.
 """
 
 from collections.abc import Iterable
@@ -24,7 +25,7 @@ BATCH_ROWS = 500
 
 
 def to_json_value(value: object) -> object:
-    """Return a value as JSON holds it."""
+    """Return a field's value in a form that JSON can represent."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
     if isinstance(value, date):
@@ -37,7 +38,7 @@ def to_json_value(value: object) -> object:
 
 
 def is_recorded(model: type[Model]) -> "TypeIs[type[Content]]":
-    """Return whether the history follows rows of this model."""
+    """Return whether the history records rows of this model."""
     return hasattr(model, "unrecorded_fields")
 
 
@@ -49,7 +50,7 @@ def content_model(label: str) -> "type[Content]":
 
 @cache
 def recorded_fields(model: "type[Content]") -> dict[str, "Field[object, object]"]:
-    """Return the columns that the history follows, by name: not what is derived or counted."""
+    """Return the fields that the history records, by name: no derived fields, counters or primary keys."""
     skipped = {*model.derived_fields, *model.unrecorded_fields}
     columns = (field for field in model._meta.concrete_fields if not field.primary_key)
     return {field.name: field for field in columns if field.name not in skipped}
@@ -57,14 +58,14 @@ def recorded_fields(model: "type[Content]") -> dict[str, "Field[object, object]"
 
 @cache
 def relation_targets(model: "type[Content]") -> "dict[str, type[Content]]":
-    """Return the models at which the recorded foreign keys point, by name."""
+    """Return the target models of the recorded foreign keys, by field name."""
     fields = recorded_fields(model)
     return {name: one.related_model for name, one in fields.items() if one.is_relation}  # type: ignore[misc]
 
 
 @cache
 def many_to_many_fields(model: type[Model]) -> dict[str, "ManyToManyField[Model, Model]"]:
-    """Return the relations to many on either side, by the name that this model calls them."""
+    """Return the many-to-many fields on either side, by the name of the relation on this model."""
     found = {field.name: field for field in model._meta.local_many_to_many}
     for relation in model._meta.related_objects:
         if isinstance(relation, ManyToManyRel) and (name := relation.get_accessor_name()):
@@ -73,7 +74,7 @@ def many_to_many_fields(model: type[Model]) -> dict[str, "ManyToManyField[Model,
 
 
 def related_model(model: type[Model], name: str) -> type[Model]:
-    """Return the model at which a relation of this name points."""
+    """Return the target model of a relation; raise `FieldDoesNotExist` for any other field."""
     found = model._meta.get_field(name).related_model
     if not isinstance(found, type):
         raise FieldDoesNotExist(f"{model._meta.label} has no relation “{name}”.")
@@ -81,7 +82,7 @@ def related_model(model: type[Model], name: str) -> type[Model]:
 
 
 def linked_keys(model: type[Model], name: str, keys: Iterable[int]) -> dict[int, list[int]]:
-    """Return the keys on the far side of a relation to many, for each of these rows."""
+    """Return the sorted keys related to each of these rows. One query for 500 rows."""
     field = many_to_many_fields(model)[name]
     near, far = field.m2m_column_name(), field.m2m_reverse_name()
     if field.model is not model:
@@ -112,7 +113,7 @@ def read_values_by_key(model: type[Model], keys: Iterable[int], names: Iterable[
 
 
 def values_in_memory(row: "Content", names: Iterable[str]) -> Values:
-    """Return these fields of a row in memory."""
+    """Return these fields of an instance as plain values."""
     fields = recorded_fields(type(row))
     return {name: to_json_value(fields[name].to_python(getattr(row, fields[name].attname))) for name in names}
 

@@ -1,4 +1,4 @@
-"""Moments in words, always in a named zone: pure functions that templates, the admin and files share."""
+"""Formatting of dates, times and time zones, for templates, the admin and files. Pure functions."""
 
 from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -8,7 +8,7 @@ from django.utils.translation import gettext, pgettext
 
 
 def zone_label(moment: datetime, zone: ZoneInfo) -> str:
-    """Return the zone's short name at that moment: "PDT", or "GMT+5:45" where only a number is in use."""
+    """Return the zone's abbreviation at that moment: "PDT", or "GMT+5:45" for a zone without letters."""
     local = moment.astimezone(zone)
     label = local.tzname() or ""
     if label.isalpha():
@@ -21,7 +21,7 @@ def zone_label(moment: datetime, zone: ZoneInfo) -> str:
 
 
 def zone_words(zone: ZoneInfo, first: date, last: date) -> str:
-    """Return "Los Angeles time (PDT)"; with both short names where the clocks change between these days."""
+    """Return "Los Angeles time (PDT)"; with both abbreviations if the clocks change between these days."""
     noons = [datetime(day.year, day.month, day.day, 12, tzinfo=zone) for day in (first, last)]
     labels = list(dict.fromkeys(zone_label(noon, zone) for noon in noons))
     label = labels[0]
@@ -37,7 +37,7 @@ def clock_time(moment: datetime, zone: ZoneInfo) -> str:
 
 
 def program_day(moment: datetime, zone: ZoneInfo, first_hour: int) -> date:
-    """Return the day that the moment belongs to, where days begin at this hour: at 00:30 the day before."""
+    """Return the day of a moment, with days that begin at `first_hour`; earlier, it is the previous day."""
     local = moment.astimezone(zone)
     return local.date() - timedelta(days=1 if local.hour < first_hour else 0)
 
@@ -84,7 +84,7 @@ def date_range(first: date, last: date) -> str:
 
 
 def format_span(start: str, end: str) -> str:
-    """Return "08:00 to 08:15", whatever the two are."""
+    """Return two formatted times or dates as a span, such as "08:00 to 08:15"."""
     return gettext("%(start)s to %(end)s") % {"start": start, "end": end}
 
 
@@ -94,13 +94,13 @@ def day_and_time(day: date, words: str) -> str:
 
 
 def end_time(start: datetime, end: datetime, zone: ZoneInfo) -> str:
-    """Return the end of a span, "08:15"; with its day, "Fri 9 Apr, 18:00", where it could be mistaken."""
+    """Return the end of a span, "08:15"; with its day, "Fri 9 Apr, 18:00", if the span is a day or longer."""
     words = clock_time(end, zone)
     return day_and_time(end.astimezone(zone).date(), words) if end - start >= timedelta(days=1) else words
 
 
 def time_range(start: datetime, end: datetime, zone: ZoneInfo) -> str:
-    """Return "08:00 to 08:15 PDT"; both zone names where the clocks change in between."""
+    """Return "08:00 to 08:15 PDT"; both zone names if the clocks change in between."""
     first, last = zone_label(start, zone), zone_label(end, zone)
     begin = clock_time(start, zone) if first == last else f"{clock_time(start, zone)} {first}"
     if end == start:
@@ -109,9 +109,9 @@ def time_range(start: datetime, end: datetime, zone: ZoneInfo) -> str:
 
 
 def time_range_in_other_zone(start: datetime, end: datetime, zone: ZoneInfo, other: ZoneInfo) -> str:
-    """Return the span in another zone, "Wed 7 Apr, 00:15 to 01:15 JST"; nothing where the clocks agree.
+    """Return the span in another zone, "Wed 7 Apr, 00:15 to 01:15 JST"; empty if the UTC offsets agree.
 
-    A day is named where it is not the one that the moment has in `zone`.
+    A day is included if it differs from the day in `zone`.
     """
 
     def dated(moment: datetime, words: str) -> str:

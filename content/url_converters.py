@@ -1,4 +1,4 @@
-"""The parts of addresses that lead to rows: only what can be one reaches a view, so junk is a 404."""
+"""Path converters for the keys of rows. Malformed keys match no pattern, so that they are a 404."""
 
 from django.urls import register_converter
 from django.urls.converters import IntConverter, StringConverter
@@ -13,7 +13,7 @@ class SlugKeyConverter(StringConverter):
 
 
 class UidConverter(StringConverter):
-    """The lasting identifier of a paper, person, session or presentation."""
+    """The permanent identifier of a paper, person, session or presentation."""
 
     regex = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
 
@@ -29,7 +29,7 @@ class YearConverter(IntConverter):
 
 
 class NumberConverter(IntConverter):
-    """A number counted from 1, as large as a database can hold."""
+    """A positive integer that fits into a 64-bit column."""
 
     regex = KEY
 

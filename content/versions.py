@@ -34,14 +34,14 @@ type Seen = dict[str, dict[str, str]]
 
 
 def digest(row: Model) -> str:
-    """Return what changes whenever a recorded field of the row does: for `If-Match` and the like."""
+    """Return a digest for `If-Match` and the like, which changes with each recorded field of the row."""
     values = field_values(row, [*recorded_fields(type(row)), *(f.name for f in row._meta.local_many_to_many)])
     text = json.dumps([row._meta.label_lower, row.pk, values], sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def field_values(row: Model, names: Iterable[str]) -> Values:
-    """Return these fields of a row as plain values; names that are no field of it are left out."""
+    """Return these fields of a row as plain values, without names that are not recorded fields."""
     model = type(row)
     fields, many = recorded_fields(model) if is_recorded(model) else {}, many_to_many_fields(model)
     found: Values = {}
@@ -54,7 +54,7 @@ def field_values(row: Model, names: Iterable[str]) -> Values:
 
 
 def normalize_value(value: object) -> object:
-    """Return a value as a form can hold it: to the minute, without blanks around, one kind of nothing."""
+    """Return a value as a form submits it: times without seconds, text stripped, empty values as `None`."""
     if value is None or value == "" or value == []:
         return None
     if isinstance(value, str):
@@ -68,7 +68,7 @@ def normalize_value(value: object) -> object:
 
 
 def value_mark(value: object) -> str:
-    """Return six digits that tell a value from others."""
+    """Return six hexadecimal digits that identify a value."""
     text = json.dumps(normalize_value(value), sort_keys=True, ensure_ascii=False)
     return hashlib.blake2b(text.encode(), digest_size=MARK_DIGITS // 2).hexdigest()
 
@@ -81,12 +81,12 @@ def field_marks(row: Model, names: Iterable[str]) -> str:
 
 
 def sign_marks(seen: Seen) -> str:
-    """Return what a form carries along."""
+    """Return the marks as a signed token that a form contains."""
     return signing.dumps(seen, salt=SALT, compress=True)
 
 
 def read_marks(token: str) -> Seen | None:
-    """Return what a form has shown; `None` if somebody wrote on it."""
+    """Return the marks in a form's token; `None` if its signature is invalid."""
     try:
         seen: Seen = signing.loads(token, salt=SALT)
     except signing.BadSignature:
@@ -94,7 +94,7 @@ def read_marks(token: str) -> Seen | None:
     return seen
 
 
-# Three-way merge: what a form showed, the present values, what was sent
+# Three-way merge of the values that a form showed, the stored ones and the posted ones
 
 
 type Form = forms.ModelForm[Any]
@@ -106,7 +106,7 @@ CHOICE = "_choose-"
 
 @dataclass(slots=True)
 class Difference:
-    """A field, or a whole row (`field` empty), that is one way here and another way in what was sent."""
+    """A field, or a whole row if `field` is empty, whose stored and posted values differ."""
 
     name: str
     model: type[Model]
@@ -116,12 +116,12 @@ class Difference:
     # Plain values; of a whole row "kept" or "deleted".
     theirs: object
     mine: object
-    # Whose value holds unless somebody decides; empty where both sides changed it.
+    # Whose value is used unless the user chooses; empty if both sides changed it.
     preset: str
 
 
 def posted_value(form: Form, name: str) -> object:
-    """Return a field as it was sent, as a plain value; what cannot be read is the text itself."""
+    """Return a posted field as a plain value, or as the posted text if it is invalid."""
     field, key = form.fields[name], form.add_prefix(name)
     raw = field.widget.value_from_datadict(form.data, form.files, key)
     if isinstance(field, forms.FileField):
@@ -136,14 +136,14 @@ def posted_value(form: Form, name: str) -> object:
 
 
 def shown_fields(form: Form | type[Form]) -> list[str]:
-    """Return the fields of a form, or of its class, that are compared; not what a formset adds to it."""
+    """Return the fields of a form, or of its class, that are compared, without those that a formset adds."""
     model: type[Model] = form._meta.model
     known = {*(recorded_fields(model) if is_recorded(model) else ()), *many_to_many_fields(model)}
     return [name for name in form.base_fields if name in known]
 
 
 def find_differences(form: Form | None, formsets: list[FormSet], seen: Seen) -> Iterator[Difference]:
-    """Compare what was sent with what is here; forms are bound to the rows as they are now."""
+    """Compare the posted with the stored values. The forms must be bound to the rows as stored now."""
     if form is not None:
         yield from _fields(form, seen.get("", {}).get("", ""))
     for formset in formsets:
@@ -191,7 +191,7 @@ def _part(part: Form, base: str, formset: FormSet) -> Iterator[Difference]:
 
 
 def _gone(part: Form, key: str, base: str, index: int) -> Difference:
-    """A row that was sent and is not here any more."""
+    """Return the difference for a posted row that no longer exists."""
     names = shown_fields(part)
     untouched = "".join(value_mark(posted_value(part, name)) for name in names) == base
     is_dropped = bool(part.data.get(part.add_prefix(DELETION_FIELD_NAME)))
@@ -206,7 +206,7 @@ def _gone(part: Form, key: str, base: str, index: int) -> Difference:
 def merge_choices(
     data: QueryDict, form: Form | None, formsets: list[FormSet], found: list[Difference]
 ) -> QueryDict:
-    """Return what was sent with the choices in it: theirs take the place of mine."""
+    """Return the posted data with the choices applied: `THEIRS` replaces a posted value by the stored one."""
     sent = data.copy()
     parts = [part for formset in formsets for part in formset.initial_forms]
     forms_here = [*([form] if form is not None else []), *parts]
@@ -256,8 +256,8 @@ def _put(sent: QueryDict, form: Form, name: str) -> None:
 
 
 def _renumber(sent: QueryDict, formset: FormSet, rows: dict[str, str]) -> None:
-    """Drop rows that are gone for good, and send those that are kept as new ones, after the others."""
-    # As the formset counts: no more than it takes, and none where the numbers that were sent are none.
+    """Remove deleted rows from the posted data, and append those that the user restores as new rows."""
+    # Use the formset's own count, which is limited, and 0 if the posted numbers are invalid.
     prefix, total = str(formset.prefix), formset.total_form_count()
     initial = min(formset.initial_form_count(), total)
     stored = [_row(sent, prefix, index) for index in range(initial) if str(index) not in rows]
