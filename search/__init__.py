@@ -1,1 +1,1 @@
-"""An index over texts that knows no app: who owns the texts hands them in as records and asks by words."""
+"""A full-text index that depends on no app: apps pass their texts as records, and search by words."""

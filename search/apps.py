@@ -1,4 +1,4 @@
-"""Finding: the documents of the index and the vocabulary in them."""
+"""The search app: the documents of the index, and their vocabulary."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _

@@ -1,6 +1,6 @@
 """The full-text index in SQLite (FTS5) and in PostgreSQL.
 
-Both translate the same query over the same words, so they find the same documents; each ranks in its own way.
+Both translate the same query over the same words, so that they find the same documents. Ranking differs.
 """
 
 from abc import ABC, abstractmethod
@@ -32,7 +32,7 @@ DIGIT_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
 def edition_word(edition: int | None) -> str:
-    """Return the marker word of an edition's documents, or of the whole site's."""
+    """Return the marker word of the documents of an edition, or of the whole site."""
     return f"{MARKER_LETTER}e{edition or 0}"
 
 
@@ -45,30 +45,30 @@ def year_word(year: int | str) -> str:
 
 
 def area_key(name: str) -> str:
-    """Return the name of an area as addresses write it, the same for all spellings."""
+    """Return the key of an area in addresses, which is the same for all spellings."""
     return "-".join(fold_words(name))
 
 
 def area_word(key: str) -> str:
-    """Return the marker word of an area: one word whatever its name."""
+    """Return the marker word of an area, a single word for any name."""
     digest = blake2b(key.encode(), digest_size=6).hexdigest()
     return f"{MARKER_LETTER}t{digest.translate(DIGIT_LETTERS)}"
 
 
 def required_markers(edition: int | None, kinds: Iterable[str] = (), area: str = "") -> Markers:
-    """Return the markers of an edition, with the whole site's, of some kinds and an area; none for all."""
+    """Return the markers for an edition with the whole site, for kinds and for an area; empty for all."""
     editions = [] if edition is None else [edition_word(edition), edition_word(None)]
     groups = (editions, [kind_word(kind) for kind in kinds], [area_word(area)] if area else [])
     return [group for group in groups if group]
 
 
-# The words with a prefix, under its number: one more than may be expanded.
+# The words with a prefix, whose number identifies it; one more than may be expanded.
 WORDS_WITH_PREFIX = (
     f"SELECT * FROM (SELECT %s AS number, word, documents FROM {Word._meta.db_table}"
     f" WHERE word >= %s AND word < %s LIMIT {MAX_EXPANDED_WORDS + 1}) AS known"
 )
 
-# The words of a document (title and topic, body, the rest), then how many documents contain each.
+# The words of a document (title and topic, body), then the number of documents that contain each word.
 DOCUMENT_WORDS = f"""
     WITH document AS (
         SELECT id, title || ' ' || topic AS head, body, people || ' ' || awards AS rest
@@ -81,7 +81,7 @@ DOCUMENT_WORDS = f"""
 
 @dataclass(frozen=True)
 class DescribedDocument:
-    """A document: its key, the words of title and topic, those of the body, how many documents hold each."""
+    """A document: its key, the words of title and topic, those of the body, the documents with each word."""
 
     key: int
     head: str
@@ -90,7 +90,7 @@ class DescribedDocument:
 
 
 class Engine(ABC):
-    """A database's full text. The best matches come first."""
+    """The full-text search of a database. The best matches come first."""
 
     # The SQL condition that a word occurs in `words.text`.
     IN_WORDS: ClassVar[str]
@@ -100,9 +100,9 @@ class Engine(ABC):
         self._expansions: dict[str, list[str]] = {}
 
     def expansion(self, term: Term) -> list[str]:
-        """Return the words that begin with a term, if they are few and together occur often.
+        """Return the words that begin with a term, if they are few and together occur often; otherwise empty.
 
-        A database reads documents of words as far as it has to, but collects all those of a prefix first.
+        This is faster: a database stops reading the documents of words at the limit, not those of a prefix.
         """
         if not _is_prefix(term):
             return []
@@ -111,7 +111,7 @@ class Engine(ABC):
         return self._expansions[term.words[-1]]
 
     def expand(self, terms: Iterable[Term]) -> None:
-        """Read the expansions of all these terms. One query, none without prefixes."""
+        """Read the expansions of all these terms. One query, or none without new prefixes."""
         prefixes = sorted({term.words[-1] for term in terms if _is_prefix(term)} - self._expansions.keys())
         if not prefixes:
             return
@@ -127,7 +127,7 @@ class Engine(ABC):
             if len(known) > MAX_EXPANDED_WORDS:
                 continue
             if len(prefix) < MIN_WORD_CHARS:
-                # The vocabulary does not contain so short a word itself.
+                # The vocabulary does not contain words as short as the prefix itself.
                 self._expansions[prefix] = [prefix, *known]
             elif sum(known.values()) >= MANY_DOCUMENTS:
                 self._expansions[prefix] = [*known]
@@ -135,7 +135,7 @@ class Engine(ABC):
     def use_common_words(self, terms: Iterable[Term]) -> bool:
         """Replace prefixes of two letters by the commonest words, if many documents contain these.
 
-        A prefix of a field, such as a name, stays. Return whether one was replaced. One query at most, as
+        Prefixes of a field, such as a name, are not replaced. Return whether any was. At most one query, as
         only the last term of a query can be such a prefix.
         """
         is_replaced = False
@@ -165,18 +165,18 @@ class Engine(ABC):
 
     @abstractmethod
     def matching_keys(self, query: Query, markers: Markers) -> list[int]:
-        """Return the primary keys of the rows whose documents match, however many, in no order."""
+        """Return the primary keys of all rows whose documents match, without a limit and in no order."""
 
     @abstractmethod
     def count_by_scope(self, query: Query, markers: Markers) -> dict[str, int]:
-        """Return how many documents match by their markers, however many."""
+        """Return the number of matching documents by their markers, without a limit."""
 
     @abstractmethod
     def contains(self, term: Term) -> bool:
-        """Whether any document contains the term."""
+        """Return whether any document contains the term."""
 
     def describe_document(self, kind: str, object_id: int) -> DescribedDocument | None:
-        """Return the words of a row's document with how common they are; `None` without document."""
+        """Return the words of a row's document with their frequency; `None` without a document."""
         found = self.fetch_all(DOCUMENT_WORDS.format(in_words=self.IN_WORDS), [kind, object_id])
         documents = {word: number for number, word, body in found if body is None}
         texts = ((key, head, body) for key, head, body in found if body is not None)
@@ -204,7 +204,7 @@ class Engine(ABC):
 
     @abstractmethod
     def optimize(self, changed: int) -> None:
-        """Tidy up after so many changed documents."""
+        """Optimize the index after this many changed documents."""
 
 
 def _is_prefix(term: Term) -> bool:
@@ -214,10 +214,10 @@ def _is_prefix(term: Term) -> bool:
 SQLITE_COLUMNS = {Field.TITLE: "title", Field.PEOPLE: "people", Field.TOPIC: "topic", Field.AWARDS: "awards"}
 HEAD_WEIGHTS = "10.0, 5.0, 3.0, 2.0, 0.0"
 WHOLE_WEIGHTS = "10.0, 5.0, 3.0, 2.0, 1.0, 0.0"
-# After so many changed documents, merging the segments of the index pays.
+# From this many changed documents on, the segments of the index are merged.
 MIN_MERGED_ROWS = 500
 MERGED_PAGES = 500
-# bm25 looks a phrase up in the whole index a second time. Of one in more documents, the newest come first.
+# bm25 reads the whole index again for a phrase. Of one in more documents, the newest come first.
 MAX_RANKED_PHRASES = 300
 
 
@@ -275,7 +275,7 @@ class SQLite(Engine):
     def _ranked(self, table: str, score: str, matches: list[str], limit: int) -> list[Found]:
         holding = f"{table} WHERE {table} MATCH %s ORDER BY rowid DESC LIMIT %s"
         newest = f"SELECT rowid AS id, {score} AS score FROM {holding}"
-        # bm25 is the lower the better.
+        # Lower values of bm25 are better.
         return self.fetch_all(
             f"SELECT id, -score, kind, object_id, edition, scope FROM ({newest})"
             " JOIN search_document USING (id) ORDER BY score, id DESC",
@@ -307,14 +307,14 @@ POSTGRESQL_LABELS = {Field.TITLE: "A", Field.PEOPLE: "B", Field.TOPIC: "C", Fiel
 # From D to A. Dividing by the length (1) puts short titles first, 32 brings the rank below 1.
 POSTGRESQL_RANK = "ts_rank('{0.2, 0.3, 0.5, 1.0}', head, %s::tsquery, 33)"
 POSTGRESQL_COLUMNS = "id, kind, object_id, edition, scope, head"
-# A phrase is searched for in so many documents that contain its words: each has to be read.
+# A phrase is checked in at most this many documents with its words, since each has to be read.
 MAX_PHRASE_DOCUMENTS = 2_500
-# After so many changed documents the planner needs new statistics.
+# From this many changed documents on, the planner needs new statistics.
 ANALYZE_ROWS = 2_000
 
 
 class PostgreSQL(Engine):
-    """What was found is ranked by its head alone: the vector of a body would have to be fetched for each."""
+    """Ranks documents by their head alone, since the vector of each body would have to be fetched."""
 
     IN_WORDS = "= ANY(string_to_array((SELECT text FROM words), ' '))"
 
@@ -327,7 +327,7 @@ class PostgreSQL(Engine):
         return self._ranked(query, source, parameters, limit)
 
     def _whole(self, query: Query, markers: Markers) -> tuple[str, list[str]]:
-        """Return where documents that contain the wanted words anywhere come from, with its parameters."""
+        """Return the FROM clause for documents that contain the wanted words anywhere, and its parameters."""
         terms = tuple(_anywhere(query.terms))
         loose = tuple(_loose(terms))
         source = "search_document WHERE whole @@ %s::tsquery"
@@ -358,8 +358,8 @@ class PostgreSQL(Engine):
         return bool(self.fetch_all(statement, [self._match(term)]))
 
     def select_sharing(self, word: str, weight: float, kind: str, document: int) -> tuple[str, list[object]]:
-        # A limit keeps the planner from starting workers for what takes a few milliseconds; the kind in an
-        # expression keeps it from walking through all documents of this kind for each word.
+        # The limit prevents parallel workers for a query of a few milliseconds. The expression with the kind
+        # prevents a scan of all documents of this kind for each word.
         statement = (
             "(SELECT id, %s::float AS weight FROM search_document"
             " WHERE whole @@ %s::tsquery AND kind || '' = %s AND id <> %s LIMIT 10000)"
@@ -368,7 +368,7 @@ class PostgreSQL(Engine):
 
     def optimize(self, changed: int) -> None:
         with self.connection.cursor() as cursor:
-            # Every search would have to read through the rows that wait to be sorted in.
+            # Otherwise every search would have to scan the pending rows.
             for name in ("search_head", "search_whole"):
                 cursor.execute("SELECT gin_clean_pending_list(%s)", [name])
             if changed >= ANALYZE_ROWS:
@@ -383,7 +383,7 @@ class PostgreSQL(Engine):
         )
 
     def _expression(self, terms: tuple[Term, ...], markers: Markers) -> str:
-        """Write a query as a tsquery."""
+        """Return a query as a tsquery."""
         parts = [self._match(term) for term in terms if not term.excluded]
         parts += [_pg_or(f"'{word}'" for word in group) for group in markers]
         refused = [self._match(term) for term in terms if term.excluded]
@@ -399,9 +399,10 @@ class PostgreSQL(Engine):
 
 
 def _anywhere(terms: Iterable[Term]) -> Iterable[Term]:
-    """Take words out of their fields, for the index that knows none.
+    """Yield terms without their fields, for the index that does not distinguish them.
 
-    What is left out of a field may stay, and a beginning that most texts hold narrows no other word.
+    Terms that exclude words from a field are dropped. So are short prefixes of a field, which most documents
+    contain, if the query has another word.
     """
     terms = tuple(terms)
     is_narrow = any(term.where is Field.ANY and not term.excluded for term in terms)
@@ -413,7 +414,7 @@ def _anywhere(terms: Iterable[Term]) -> Iterable[Term]:
 
 
 def _loose(terms: Iterable[Term]) -> Iterable[Term]:
-    """Take phrases to words: the index knows which documents hold them, not whether side by side."""
+    """Split phrases into words: the index finds documents with these, but not whether they are adjacent."""
     for term in terms:
         *before, last = term.words
         if not before or term.where is Field.YEAR:
@@ -439,6 +440,6 @@ def _pg_or(parts: Iterable[str]) -> str:
 
 
 def engine() -> Engine:
-    """Return the engine of the database that holds the index."""
+    """Return the engine of the database that contains the index."""
     connection = connections[Document.objects.db]
     return PostgreSQL(connection) if connection.vendor == "postgresql" else SQLite(connection)

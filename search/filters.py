@@ -1,4 +1,4 @@
-"""Words of a search that mean a day, room, kind or topic of an edition, or an edition of the site. Pure.
+"""Parser of search words for a day, room, kind or topic of an edition, or an edition. Pure functions.
 
 `read_filters()` splits a text into filters and the words that remain to be searched for. With a poster
 session on Wednesday 8 July, a room "Hall A" and a topic "Robotics":
@@ -12,12 +12,12 @@ session on Wednesday 8 July, a room "Hall A" and a topic "Robotics":
 | robotics for surgery | | robotics for surgery |
 | "wednesday" -posters | | "wednesday" -posters |
 
-- "papers" before "on" or "by", as in "papers on graphs", says nothing and is left out.
-- A name without an operator counts if it is there in full. A topic does only if no other words remain: who
-  adds words looks for more than the papers of one topic.
-- Phrases and excluded words stay as they are, and so does an operator with a value that nothing has.
-- There is one filter of each facet, the first; `known` facets were chosen elsewhere and get none.
-- `plain` words, which a visitor took back, are not understood; an operator is.
+- "papers" before "on" or "by", as in "papers on graphs", is ignored.
+- Without an operator, only complete names are recognized. A topic is recognized only if no other words
+  remain, since more words mean a wider search.
+- Phrases and excluded words are not changed, nor are operators with an unknown value.
+- Only the first filter of each facet is used; `known` facets, which were chosen elsewhere, get none.
+- `plain` words, whose filter the visitor removed, are not recognized without an operator.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -32,10 +32,10 @@ from django.utils.translation import gettext, pgettext
 from search.folding import fold_words
 from search.query import MAX_QUERY_CHARS, OPERATORS, QUOTES, part_pattern
 
-# In order of precedence, should two of them have a name in common.
+# In order of precedence, if two of them have the same name.
 FACETS = ("day", "room", "kind", "topic", "edition")
 PART = part_pattern([*OPERATORS, *FACETS])
-# These mean something else without an operator: a name, a company, a constraint, a network.
+# Without an operator, these often have another meaning.
 ORDINARY_WORDS = frozenset(
     [
         *("break", "demo", "meal", "opening", "other", "panel", "registration", "sat", "session"),
@@ -44,7 +44,7 @@ ORDINARY_WORDS = frozenset(
 )
 # Shorter names of rooms, such as "301", need an operator.
 MIN_ROOM_CHARS = 4
-# Longer names are not looked for without an operator.
+# Longer names need an operator.
 MAX_NAME_TOKENS = 10
 ENGLISH_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 ENGLISH_MONTHS = (
@@ -57,25 +57,25 @@ CONNECTING = "about and at by for from in of on the"
 
 # Folded words, such as ("hall", "a").
 type Words = tuple[str, ...]
-# What a name stands for, such as ("room", "hall-a"); `None` where two things have it.
+# The value of each name, such as "hall-a"; `None` if two values have the same name.
 type Meanings = dict[Words, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A facet and its value as addresses write it, and the span of the text that was understood so."""
+    """A facet and its value as in addresses, and the span of the text from which it was parsed."""
 
     facet: str
     value: str
     start: int
     end: int
-    # It was written as an operator, such as day:wed.
+    # Whether it was written as an operator, such as day:wed.
     is_explicit: bool = False
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The names that are understood: in a text, and after an operator."""
+    """The names that are recognized in a text, those after an operator, and those of topics."""
 
     names: Mapping[Words, tuple[str, str]]
     values: Mapping[str, Meanings]
@@ -84,7 +84,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Reading:
-    """A text that was read. In `skipped` are words that say nothing, such as "on" before a day."""
+    """A parsed text. `skipped` are the spans of ignored words, such as "on" before a day."""
 
     text: str
     filters: tuple[Filter, ...] = ()
@@ -105,13 +105,13 @@ class Reading:
         return " ".join(" ".join([*rest, self.text[place:]]).split())
 
     def source_text(self, one: Filter) -> str:
-        """Return the words that were understood as this filter."""
+        """Return the words from which this filter was parsed."""
         return self.text[one.start : one.end]
 
 
 @dataclass(frozen=True, slots=True)
 class _Token:
-    """A part of the text: a plain word with its folded words, or what has an operator, quotes or a minus."""
+    """A part of the text: a plain word, or a part with an operator, quotes or a minus; with folded words."""
 
     start: int
     end: int
@@ -161,7 +161,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 def _understood(
     tokens: Sequence[_Token], place: int, vocabulary: Vocabulary, refused: Collection[Words]
 ) -> tuple[Filter | None, int]:
-    """Return the filter that begins with this token, the longest, and the number of tokens it takes."""
+    """Return the longest filter that begins with this token, and its number of tokens."""
     first = tokens[place]
     if first.facet:
         value = _value(vocabulary.values.get(first.facet, {}), first.words)
@@ -181,7 +181,7 @@ def _understood(
 
 
 def _topic(rest: Sequence[_Token], topics: Meanings, refused: Collection[Words]) -> Filter | None:
-    """Return the topic that all the words that remain are the name of."""
+    """Return the topic whose name consists of all remaining words."""
     name = tuple(word for one in rest for word in one.words)
     slug = topics.get(name)
     if not slug or name in refused or not all(one.is_plain for one in rest):
@@ -209,14 +209,14 @@ def _begins(name: Words, typed: Words) -> bool:
 def _without_connecting_words(
     parts: Sequence[_Token | Filter],
 ) -> tuple[list[_Token], list[tuple[int, int]]]:
-    """Return the tokens that remain, and the spans of those that say nothing beside another part."""
+    """Return the remaining tokens, and the spans of those that are ignored next to another part."""
     skipped = {beside for place in range(len(parts)) for beside in _saying_nothing(parts, place)}
     rest = [one for place, one in enumerate(parts) if isinstance(one, _Token) and place not in skipped]
     return rest, [(parts[place].start, parts[place].end) for place in sorted(skipped)]
 
 
 def _saying_nothing(parts: Sequence[_Token | Filter], place: int) -> Iterator[int]:
-    """Yield where words say nothing beside this part: "on" Wednesday, posters "on"; "papers by" Hinton."""
+    """Yield the places of ignored words near this part: "on" Wednesday, posters "on"; "papers by" Hinton."""
     part = parts[place]
     before, after = (list(_connecting(parts, place, step)) for step in (-1, 1))
     if isinstance(part, Filter):
@@ -235,7 +235,7 @@ def _saying_nothing(parts: Sequence[_Token | Filter], place: int) -> Iterator[in
 
 def _connecting(parts: Sequence[_Token | Filter], place: int, step: int) -> Iterator[int]:
     """Yield the places of the connecting words next to this one, before or after it."""
-    # Whatever the language of the site, many type English.
+    # Many visitors type English words in any language of the site.
     connecting = {*fold_words(CONNECTING), *fold_words(gettext("about and at by for from in of on the"))}
     beside = place + step
     while 0 <= beside < len(parts):
@@ -258,7 +258,7 @@ def edition_vocabulary(
 ) -> Vocabulary:
     """Return the words for these days, rooms (slug: name), kinds (slug: labels) and topics (slug, name).
 
-    During the edition, when `today` is one of the days, "today" and "tomorrow" are understood as well.
+    If `today` is one of the days, "today" and "tomorrow" are recognized as well.
     """
     dated = sorted(days)
     bare_days, any_days = day_names(dated, today)
@@ -281,7 +281,7 @@ def edition_vocabulary(
 
 
 def site_vocabulary(editions: Iterable[tuple[str, str, int]]) -> Vocabulary:
-    """Return the words for these editions (slug, name, year): the name, or the year of one alone."""
+    """Return the words for these editions (slug, name, year): the name, or the year if it is unique."""
     known = [*editions]
     pairs = [(name, slug) for slug, name, _year in known] + [(str(year), slug) for slug, _name, year in known]
     names = _unique((tuple(fold_words(name)), slug) for name, slug in pairs)
@@ -294,7 +294,7 @@ def _slugs(slugs: Iterable[str]) -> Meanings:
 
 
 def _unique(pairs: Iterable[tuple[Words, str]]) -> Meanings:
-    """Return what each name stands for, `None` where several things have it."""
+    """Return the value of each name, `None` if several values have it."""
     found: Meanings = {}
     for name, value in pairs:
         found[name] = value if found.get(name, value) == value else None
@@ -325,7 +325,7 @@ def day_names(days: Sequence[date], today: date | None) -> tuple[Meanings, Meani
 
 
 def _weekdays(day: date) -> Iterator[Words]:
-    """Yield the names of its weekday, in English and the language of the site."""
+    """Yield the names of a day's weekday, in English and the current language."""
     number = day.weekday()
     english = ENGLISH_WEEKDAYS[number]
     for name in dict.fromkeys(
@@ -373,5 +373,5 @@ def _numbers(name: Words) -> Iterator[Words]:
     singular = {name, name[:-1] if name[-1:] in (("session",), (session,)) else name} - {()}
     for one in singular:
         yield one
-        # Other languages give the plural as the name of a kind of their own.
+        # For other languages, `kinds` contains the plurals.
         yield one if one[-1].endswith("s") else (*one[:-1], f"{one[-1]}s")

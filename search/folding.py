@@ -1,6 +1,6 @@
-"""Text as words without accents and case: what is indexed, asked for and marked. Pure.
+"""Text as words without accents and case, for the index, queries and highlighting. Pure functions.
 
-Both databases see the words that are made here and nothing else, so that they find the same.
+Both databases index only these words, so that they find the same documents.
 """
 
 import re
@@ -11,24 +11,24 @@ from typing import NamedTuple
 
 from anyascii import anyascii
 
-# Controls, halves of characters, and marks that turn the direction of the page.
+# Control characters, lone surrogates, and marks that change the text direction.
 CONTROLS = re.compile(
     r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff\ufffe\uffff]"
 )
-# Chinese characters are written without spaces; each is a word, and what was typed together is a phrase.
+# Chinese is written without spaces: each character is a word, and adjacent ones in a query are a phrase.
 IDEOGRAPH = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 # `12e3a` is two words, because PostgreSQL's parser reads a number in it.
 WORD = re.compile(r"[0-9]+e[0-9]+|[a-z0-9]+")
-# Letters of which folding leaves out none and makes none more.
+# Characters that folding replaces one by one.
 UNCHANGED_LETTERS = re.compile(r"[\t-\r -&(-~]+")
 MAX_WORD_CHARS = 64
-# A letter that folding never leaves in a text. Alone it keeps neighbors apart, before a word it makes the
-# word one that users cannot type: `жe5` is edition 5.
+# A letter that folded text never contains. Alone it separates texts, so that no phrase spans them. At the
+# start of a word it makes a marker that users cannot type: `жe5` is edition 5.
 MARKER_LETTER = "ж"
 
 
 class WordPosition(NamedTuple):
-    """A word of a text, and the positions of its letters in the original."""
+    """A folded word, and its start and end in the original text."""
 
     word: str
     start: int
@@ -36,7 +36,7 @@ class WordPosition(NamedTuple):
 
 
 def fold(source: str) -> str:
-    """Without accents, case and surplus space, in ASCII."""
+    """Return a text in ASCII, without accents, case and surplus space."""
     if not source.isascii():
         source = anyascii(unicodedata.normalize("NFKC", CONTROLS.sub("", source)))
     return " ".join(source.casefold().split())
@@ -51,14 +51,14 @@ def fold_words(source: str) -> list[str]:
 
 
 def fold_texts(texts: Iterable[str]) -> str:
-    """Return the words of several texts, kept apart so that no phrase reaches from one into the next."""
+    """Return the words of several texts, separated so that no phrase spans two of them."""
     return f" {MARKER_LETTER} ".join(filter(None, (" ".join(fold_words(text)) for text in texts)))
 
 
 def word_positions(source: str) -> list[WordPosition]:
-    """Return the words of a text with their places in it, for marking them there."""
+    """Return the words of a text with their positions in it, for highlighting."""
     if source.isascii() and "'" not in source and not CONTROLS.search(source):
-        # Nothing is left out or becomes longer, so that each letter stays where it is.
+        # Folding changes no positions in such a text.
         plain = WORD.finditer(source.casefold())
         return [WordPosition(match[0][:MAX_WORD_CHARS], match.start(), match.end()) for match in plain]
     letters, starts, ends = "", list[int](), list[int]()
@@ -79,7 +79,7 @@ def word_positions(source: str) -> list[WordPosition]:
 
 
 def _pieces(source: str) -> Iterator[tuple[int, int]]:
-    """Walk the text by runs of letters that stay as they are, and by characters with what belongs to them."""
+    """Yield the bounds of runs of unchanged letters, and of single characters with their combining ones."""
     start = 0
     while start < len(source):
         run = UNCHANGED_LETTERS.match(source, start)
@@ -95,14 +95,14 @@ def _pieces(source: str) -> Iterator[tuple[int, int]]:
 
 
 def _follows(sign: str) -> bool:
-    """Whether it is an accent, the rest of a Korean syllable, or a control character before these."""
+    """Return whether a character is an accent, part of a Korean syllable, or a control character."""
     is_of_syllable = "\u1160" <= sign <= "\u11ff"
     return bool(unicodedata.combining(sign)) or is_of_syllable or CONTROLS.match(sign) is not None
 
 
 @lru_cache(maxsize=4096)
 def _folded_cluster(cluster: str) -> str:
-    """Fold one character; unlike `fold` it keeps the space between words."""
+    """Fold one character; unlike `fold`, do not strip spaces."""
     cluster = CONTROLS.sub("", cluster)
     if cluster.isascii():
         return cluster.casefold().replace("'", "")

@@ -1,4 +1,4 @@
-"""Bringing the index up to date before a search: the app that knows what is indexed registers how."""
+"""Update of the index before a search. The app with the indexed rows registers a function in `UPDATES`."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Marking what was found in a text that is shown."""
+"""Highlighting of the found words in a text."""
 
 from collections.abc import Iterable
 
@@ -10,9 +10,9 @@ from search.query import Field, Query, Term
 
 
 def highlight(text: str, query: Query, field: Field = Field.ANY) -> SafeString:
-    """Return plain text as HTML with the found words in `<mark>`, also where accents and case differ.
+    """Return plain text as HTML with the found words in `<mark>`, regardless of accents and case.
 
-    Words of an operator are marked in their own field only: name it for a title or a line of authors.
+    Words of an operator are marked in their own field only: pass `field` for a title or a line of authors.
     """
     terms = [term for term in query.wanted if term.where in (Field.ANY, field)]
     found = word_positions(text)
@@ -25,7 +25,7 @@ def highlight(text: str, query: Query, field: Field = Field.ANY) -> SafeString:
 
 
 def _spans(found: list[WordPosition], terms: Iterable[Term]) -> list[tuple[int, int]]:
-    """Return what is to be marked, in order; what touches or overlaps becomes one."""
+    """Return the spans to mark, in order; adjacent and overlapping ones are merged."""
     spans: list[tuple[int, int]] = []
     for start, end in sorted(span for term in terms for span in _occurrences(found, term)):
         if spans and start <= spans[-1][1]:
@@ -46,7 +46,7 @@ def _occurrences(found: list[WordPosition], term: Term) -> Iterable[tuple[int, i
 
 
 def excerpt(text: str, query: Query, max_chars: int = 240) -> SafeString:
-    """Return the passage of a text in which something was found, marked, in whole words; else nothing."""
+    """Return the passage around the first found word, in whole words and marked; empty if none is found."""
     terms = [term for term in query.wanted if term.where is Field.ANY]
     spans = _spans(word_positions(text), terms)
     if not spans:
@@ -57,7 +57,7 @@ def excerpt(text: str, query: Query, max_chars: int = 240) -> SafeString:
 
 
 def _around(text: str, place: int, max_chars: int) -> tuple[int, int]:
-    """Return bounds of so many letters around a place, at spaces."""
+    """Return the bounds of at most `max_chars` around a place, at spaces."""
     start = max(0, min(place - max_chars // 3, len(text) - max_chars))
     end = min(len(text), start + max_chars)
     if start:

@@ -1,6 +1,6 @@
-"""What a query finds, best first: title over people over body; related documents; corrected queries.
+"""Search results, best first: title over people over body; related documents; corrected queries.
 
-Callers fetch the rows themselves through `published()`.
+Callers must fetch the rows through `published()`.
 """
 
 import math
@@ -15,28 +15,28 @@ from search.engine import Engine, Found, Markers, engine, required_markers
 from search.models import Word
 from search.query import Field, Query, Term, parse_query
 
-# Readers go no further, and counting would cost more than finding.
+# Readers page no further, and counting more hits would take longer than the search.
 MAX_HITS = 1000
 MAX_SUGGESTIONS = 8
-# Suggestions are the best of so many documents, as they are made while somebody types.
+# Suggestions are the best of at most this many documents, since they are needed while a visitor types.
 SUGGESTION_CANDIDATES = 250
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A row that was found; the score orders the hits of one search and means nothing else."""
+    """A found row. Scores are comparable only within one search."""
 
     kind: str
     object_id: int
     edition: int | None
     score: float
-    # Its marker words.
+    # The marker words of its document.
     scope: str = ""
 
 
 @dataclass(frozen=True)
 class Hits:
-    """One page of what was found, and how much there is: exactly, or `capped` at the most that is counted."""
+    """One page of hits, and the number of all hits, which is `capped` at `MAX_HITS`."""
 
     page: tuple[Hit, ...] = ()
     count: int = 0
@@ -52,9 +52,9 @@ def find_documents(
     limit: int = 20,
     offset: int = 0,
 ) -> Hits:
-    """Find documents of one edition with those of the whole site, or of all editions, in an area or in all.
+    """Find documents of one edition and of the whole site, or of all editions; optionally in one area.
 
-    At most 1,000 are found, the newest where the database can tell. At most five queries.
+    At most 1,000 are found, in SQLite the newest ones. At most five queries.
     """
     if not query:
         return Hits()
@@ -67,7 +67,7 @@ def find_or_correct(
     query: Query,
     edition: int | None = None,
 ) -> tuple[Query, Hits, bool]:
-    """Find what the words were meant to be: where nothing is found, a typing error is corrected.
+    """Find documents; without any hits, correct typing errors in the query and search again.
 
     Return the words that were searched for, the hits, and whether they were corrected.
     """
@@ -81,7 +81,7 @@ def find_or_correct(
 def matching_keys(query: Query, edition: int, kind: str) -> list[int]:
     """Return the primary keys of all rows of a kind that are found in an edition, in no order.
 
-    One query, and one more where words are beginnings.
+    One query, or two if the query contains prefixes.
     """
     return engine().matching_keys(query, required_markers(edition, [kind])) if query else []
 
@@ -96,7 +96,7 @@ def count_by_scope(query: Query) -> dict[str, int]:
 def suggest(
     text: str, edition: int | None = None, *, kinds: Collection[str] = (), limit: int = MAX_SUGGESTIONS
 ) -> list[Hit]:
-    """Find a few documents by title, people, topic and award while somebody types."""
+    """Find a few documents by title, people, topic and award, for suggestions while a visitor types."""
     query = parse_query(text)
     if not query:
         return []
@@ -110,8 +110,8 @@ def suggest(
 
 
 def _found(index: Engine, query: Query, markers: Markers) -> dict[int, Hit]:
-    """Return hits by document, in order: those in the head, which is small, come first."""
-    # Excluded words may occur in the body, which a head does not show.
+    """Return hits by document, in order: those in the head (all fields but the body) come first."""
+    # Excluded words may occur in the body, which the head does not contain.
     has_free_exclusion = any(term.where is Field.ANY for term in query.excluded)
     hits = {} if has_free_exclusion else _in_head(index, query, markers, MAX_HITS)
     if any(term.where is Field.ANY for term in query.terms) and len(hits) < MAX_HITS:
@@ -143,7 +143,7 @@ def _append(hits: dict[int, Hit], rank: int, found: Iterable[Found]) -> None:
 MAX_RELATED_WORDS = 10
 # Weight of words of the title and topic, as occurrences in the text.
 TITLE_WEIGHT = 3
-# Of all words together, to bound the time of a search.
+# The maximum for all words together, to bound the time of a search.
 MAX_RELATED_DOCUMENTS = 1000
 
 
@@ -156,7 +156,7 @@ def find_related(kind: str, object_id: int, limit: int = 6) -> list[Hit]:
     times = Counter(document.body.split())
     for word in document.head.split():
         times[word] += TITLE_WEIGHT
-    # The commonest word of a text occurs in nearly every document, which approximates their count.
+    # The commonest word of a text occurs in nearly every document, which approximates their number.
     total = max(document.documents.values(), default=0)
     weights = {
         word: (1 + math.log(times[word])) * math.log(1 + total / documents)
@@ -169,7 +169,7 @@ def find_related(kind: str, object_id: int, limit: int = 6) -> list[Hit]:
 
 
 def _affordable(weights: dict[str, float], documents: Mapping[str, int]) -> dict[str, float]:
-    """Return the words of most weight as long as they do not occur in too many documents."""
+    """Return the words of most weight that together occur in at most `MAX_RELATED_DOCUMENTS`."""
     taken: dict[str, float] = {}
     left = MAX_RELATED_DOCUMENTS
     for word in sorted(weights, key=lambda word: (-weights[word], word)):
@@ -179,14 +179,14 @@ def _affordable(weights: dict[str, float], documents: Mapping[str, int]) -> dict
     return taken
 
 
-# In shorter words a typing error looks like another word.
+# A typing error in a shorter word often results in another word.
 MIN_CORRECTED_CHARS = 5
-# Of so many likely spellings, the commonest that the index contains is taken.
+# At most this many likely spellings are looked up in the index.
 MAX_CORRECTED_WORDS = 5
 
 
 def correct_query(query: Query) -> Query | None:
-    """Correct one typing error in each long word that no document contains; `None` where there is none."""
+    """Correct one typing error in each long word that no document contains; `None` without corrections."""
     index = engine()
     terms = tuple(_corrected(index, term) for term in query.terms)
     return Query(terms) if terms != query.terms else None
@@ -202,8 +202,8 @@ def _corrected(index: Engine, term: Term) -> Term:
 
 
 def likely_spellings(word: str) -> list[str]:
-    """Return known words that differ by one letter added, left out, exchanged or swapped, commonest first."""
-    # One error leaves the first or the last half of the word whole.
+    """Return known words at an edit distance of one, where swapped letters count as one, commonest first."""
+    # With one error, the first or the last half of the word is still correct.
     half = len(word) // 2
     alike = Word.objects.starting_with(word[:half]) | Word.objects.ending_with(word[half + 1 :])
     found = [

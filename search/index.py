@@ -1,4 +1,4 @@
-"""Write documents to the index and remove them, with the vocabulary: how many documents contain a word."""
+"""Add documents to the index and remove them, and update the vocabulary: documents that contain a word."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from search.folding import fold_texts
 from search.models import Document, Indexed, Word
 
 BATCH_ROWS = 1000
-# Far beyond any abstract; it bounds what one document can cost, and PostgreSQL counts places up to 16,383.
+# Far longer than any abstract, to bound the size of a document. PostgreSQL counts positions up to 16,383.
 MAX_WORDS = 10_000
 UPDATED_FIELDS = [
     "key",
@@ -28,37 +28,37 @@ UPDATED_FIELDS = [
     "scope",
     "fingerprint",
 ]
-# Part of every fingerprint: a new number rebuilds all documents, as after a change of the folding.
+# Part of every fingerprint. Increase it to rebuild all documents, for example after a change of the folding.
 FOLDING_VERSION = 1
 
 
 @dataclass(frozen=True)
 class DocumentRecord:
-    """What an app indexes of one row; names are a list, title and body may have markup."""
+    """The data of one row to index. Title and body may contain markup; people are a list of names."""
 
     kind: str
     object_id: int
     key: str
     title: str
     edition: int | None = None
-    # Where something of the whole site is found; empty: in every edition.
+    # The editions in which a row of the whole site is found; empty for all.
     shown_in: Sequence[int] = ()
     year: int | None = None
     people: Sequence[str] = ()
     topic: str = ""
-    # The highest topic, by which the search of all years narrows.
+    # The top-level topic, a filter of the search of all years.
     area: str = ""
     awards: Sequence[str] = ()
     body: str = ""
 
     @property
     def fingerprint(self) -> int:
-        """A number that differs when anything in the record does."""
+        """A number that differs if any field of the record does."""
         digest = blake2b(f"{FOLDING_VERSION} {self!r}".encode("utf-8", "replace"), digest_size=8).digest()
         return int.from_bytes(digest, signed=True)
 
     def document(self, plain: Callable[[str], str] = str) -> Document:
-        """Fold the texts into a row of the index; `plain` takes the markup off."""
+        """Fold the texts into a row of the index; `plain` removes markup from a text."""
         editions: Sequence[int | None] = self.shown_in or [self.edition]
         scope = [*(edition_word(edition) for edition in editions), kind_word(self.kind)]
         if key := area_key(self.area):
@@ -80,9 +80,9 @@ class DocumentRecord:
 
 
 def index_documents(documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str) -> int:
-    """Put documents into the index, in place of those of the same rows; return how many changed.
+    """Add documents to the index, or replace those of the same rows; return how many changed.
 
-    Unchanged records cost no folding, and no call of `plain`.
+    Unchanged records are not folded again, and not passed to `plain`.
     """
     changed = 0
     words: Counter[str] = Counter()
@@ -109,7 +109,7 @@ def index_documents(documents: Iterable[DocumentRecord], plain: Callable[[str], 
 def replace_documents(
     edition: int | None, documents: Iterable[DocumentRecord], plain: Callable[[str], str] = str
 ) -> int:
-    """Make these all documents of an edition, or of the whole site; return how many changed or went."""
+    """Replace all documents of an edition, or of the whole site; return how many changed or were deleted."""
     records = list(documents)
     named = {(record.kind, record.object_id) for record in records}
     with transaction.atomic():
@@ -122,7 +122,7 @@ def replace_documents(
 
 
 def remove_documents(kind: str, object_ids: Collection[int]) -> int:
-    """Take things out of the index; return how many were in it."""
+    """Remove the documents of these rows from the index; return their number."""
     return sum(
         _delete(Document.objects.filter(kind=kind, object_id__in=keys))
         for keys in batched(object_ids, BATCH_ROWS, strict=False)
@@ -130,18 +130,18 @@ def remove_documents(kind: str, object_ids: Collection[int]) -> int:
 
 
 def clear_edition(edition: int | None) -> int:
-    """Take an edition out of the index, or what belongs to the whole site; return how many were in it."""
+    """Remove the documents of an edition, or of the whole site, from the index; return their number."""
     return _delete(Document.objects.filter(edition=edition))
 
 
 def clear_index() -> None:
-    """Take everything out, the vocabulary and what is known of states too."""
+    """Delete all documents, the vocabulary and the states of editions."""
     for model in (Document, Word, Indexed):
         model._base_manager.all().delete()
 
 
 def _unindexed(records: Iterable[DocumentRecord]) -> dict[tuple[str, int], DocumentRecord]:
-    """Return the records, the last of each row, that the index does not hold as they are."""
+    """Return the last record of each row, unless the index already contains it unchanged."""
     wanted = {(record.kind, record.object_id): record for record in records}
     for document in _stored(wanted, "title", "people", "topic", "awards", "body"):
         key = document.kind, document.object_id
@@ -159,7 +159,7 @@ def _stored(wanted: Collection[tuple[str, int]], *deferred: str) -> Iterator[Doc
 
 def _count(changes: Counter[str]) -> None:
     """Add to the number of documents that contain a word, or subtract from it."""
-    # In one order, so that two imports never wait for each other's words.
+    # Lock the words in the same order in all transactions, to avoid deadlocks.
     rows = [(word, word[::-1], number) for word, number in sorted(changes.items()) if number]
     with connections[Document.objects.db].cursor() as cursor:
         cursor.executemany(

@@ -1,6 +1,6 @@
 """The documents of the index and the words in them.
 
-Triggers and generated columns of the second migration maintain the databases' full-text indexes over them: a
+Triggers and generated columns of the second migration maintain the databases' full-text indexes over them. A
 migration that alters Document on SQLite must recreate its triggers.
 """
 
@@ -10,14 +10,14 @@ from django.db import models
 
 # Sorts after every letter of a folded word.
 AFTER_LETTERS = "~"
-# Shorter words are no use for typing errors and likeness.
+# Shorter words are not used for corrections and related documents.
 MIN_WORD_CHARS = 3
 
 
 class Document(models.Model):
-    """One row that can be found, as folded words; the row itself belongs to an app unknown here.
+    """The folded words of one row of another app, which searches find.
 
-    Nothing here is public as such: views fetch each hit through its model's `published()`.
+    A document need not be public: views must fetch each hit through its model's `published()`.
     """
 
     personal_fields: ClassVar[tuple[str, ...]] = ("people", "title", "body")
@@ -26,7 +26,7 @@ class Document(models.Model):
     kind = models.CharField(max_length=20)
     object_id = models.BigIntegerField()
     key = models.CharField(max_length=64)
-    # The key of an edition; empty for what belongs to the whole site.
+    # The key of an edition; empty for rows of the whole site.
     edition = models.BigIntegerField(null=True, blank=True)
     year = models.PositiveSmallIntegerField(null=True, blank=True)
     title = models.TextField(blank=True)
@@ -36,14 +36,14 @@ class Document(models.Model):
     body = models.TextField(blank=True)
     # Marker words: edition, kind and year as words that users cannot type.
     scope = models.TextField(blank=True)
-    # Of the texts that the words were made of: unchanged texts are not folded again.
+    # A digest of the original texts: unchanged ones are not folded again.
     fingerprint = models.BigIntegerField(null=True, editable=False)
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["kind", "object_id"], name="document_is_one_per_object")
         ]
-        # For clearing an edition.
+        # Used to clear an edition.
         indexes = [models.Index(fields=["edition"], name="document_edition")]
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class Document(models.Model):
         return " ".join([self.title, self.people, self.topic, self.awards, self.body])
 
     def vocabulary(self) -> set[str]:
-        """Return the words of which `Word` counts the documents."""
+        """Return the words that `Word` counts."""
         return {word for word in self.text().split() if len(word) >= MIN_WORD_CHARS}
 
 
@@ -68,12 +68,12 @@ class WordQuerySet(models.QuerySet["Word"]):
 
 
 class Word(models.Model):
-    """A word of three letters or more, and how many documents hold it: for typing errors and likeness."""
+    """A word of at least three letters, and how many documents contain it."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
 
     word = models.CharField(max_length=64, unique=True)
-    # Spelt backwards: finds the words that end alike.
+    # The reversed word, to find words by their end.
     mirror = models.CharField(max_length=64, db_index=True)
     documents = models.IntegerField()
 
@@ -84,11 +84,11 @@ class Word(models.Model):
 
 
 class Indexed(models.Model):
-    """Which state of an edition the index shows, in the form that the indexing app uses."""
+    """The state of an edition in the index, in a format that the indexing app defines."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
 
-    # 0 for what belongs to the whole site.
+    # 0 for the rows of the whole site.
     edition = models.BigIntegerField(unique=True)
     state = models.CharField(max_length=200, blank=True)
 

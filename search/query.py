@@ -1,6 +1,6 @@
-"""What a visitor typed, understood: words, "phrases", -left -out, and operators such as author:name. Pure.
+"""Parser of search queries: words, "phrases", -excluded words, operators such as author:name. Pure functions.
 
-Any text can be parsed; what makes no sense as an operator is read as plain words.
+Any text can be parsed. Unknown operators are read as plain words.
 """
 
 import re
@@ -16,7 +16,7 @@ from search.folding import fold_words
 
 MAX_QUERY_CHARS = 500
 MAX_TERMS = 32
-# A word of so many letters finds the words that begin with it; the last word, maybe unfinished, of fewer.
+# Words of at least this length are prefixes; the last word, which may be unfinished, may be shorter.
 PREFIX_LENGTH = 3
 LAST_PREFIX_LENGTH = 2
 # `year:2019-2023` means each of the years; a longer span is a typing error.
@@ -39,7 +39,7 @@ QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"'))
 
 
 def part_pattern(operators: Iterable[str]) -> re.Pattern[str]:
-    """Return the pattern of one part of a text: a word or phrase, with or without minus and operator."""
+    """Return the pattern of one part of a query: a word or phrase, with an optional minus and operator."""
     names = "|".join(operators)
     value = r'"(?P<phrase>[^"]*)"?|(?P<word>[^\s"]+)'
     return re.compile(rf"(?P<minus>-)?(?:(?P<operator>{names}):(?=\S))?(?:{value})", re.IGNORECASE)
@@ -56,14 +56,14 @@ class Term:
     where: Field = Field.ANY
     quoted: bool = False
     excluded: bool = False
-    # The last word also finds the words that begin with it.
+    # Whether the last word also finds the words that begin with it.
     prefix: bool = False
     # As it was typed.
     text: str = field(default="", compare=False)
 
     @property
     def is_vague(self) -> bool:
-        """Whether it is a beginning of so few letters that most texts hold a word that begins so."""
+        """Whether it is such a short prefix that most documents contain a word with it."""
         return self.prefix and len(self.words) == 1 and len(self.words[0]) < PREFIX_LENGTH
 
     def __str__(self) -> str:
@@ -74,7 +74,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked for. True when something is: leaving out alone asks for nothing."""
+    """A parsed query. It is false if it contains no terms, or only excluded ones."""
 
     terms: tuple[Term, ...] = ()
 
@@ -87,26 +87,26 @@ class Query:
         return tuple(term for term in self.terms if term.excluded)
 
     def whole_words(self) -> Self:
-        """Return the query without beginnings of words."""
+        """Return the query without prefixes."""
         return replace(self, terms=tuple(replace(term, prefix=False) for term in self.terms))
 
     def __bool__(self) -> bool:
         return any(not term.excluded for term in self.terms)
 
     def __str__(self) -> str:
-        """Write the query so that parsing it gives the same query."""
+        """Return the query as text, of which `parse_query` makes the same query."""
         return " ".join(map(str, self.terms))
 
 
 def parse_query(text: str) -> Query:
-    """Understand a text. Never fails; an empty text, or one without a letter, asks for nothing."""
+    """Parse a text. This never fails; a text without letters or digits is an empty query."""
     found = (_term(match) for match in PART.finditer(text[:MAX_QUERY_CHARS].translate(QUOTES)))
     terms = list(dict.fromkeys(term for term in found if term.words))[:MAX_TERMS]
     return Query(tuple(_with_prefix(term, term is terms[-1]) for term in terms))
 
 
 def describe_query(query: Query) -> str:
-    """Say what is looked for, such as `with “graph”, “neural”; by “Šimek”; from “2021”`."""
+    """Describe a query in words, such as `with “graph”, “neural”; by “Šimek”; from “2021”`."""
     templates = {
         Field.ANY: (_("with %s"), _("without %s")),
         Field.TITLE: (_("with %s in the title"), _("without %s in the title")),
@@ -136,7 +136,7 @@ def _term(match: re.Match[str]) -> Term:
 
 
 def _years(found: list[str]) -> list[str]:
-    """Spell out a span of two years."""
+    """Return all years from the first to the last of two; other words unchanged."""
     if len(found) == 2 and all(re.fullmatch(r"\d{4}", word) for word in found):
         first, last = map(int, found)
         if first < last < first + MAX_SPAN_YEARS:
@@ -145,7 +145,7 @@ def _years(found: list[str]) -> list[str]:
 
 
 def _with_prefix(term: Term, last: bool) -> Term:
-    """An exact phrase, a year and what is left out mean the word itself: `-art` keeps artificial."""
+    """Make a term a prefix, unless quoted, a year or excluded: `-art` does not exclude “artificial”."""
     if term.quoted or term.excluded or term.where is Field.YEAR:
         return term
     return replace(term, prefix=len(term.words[-1]) >= (LAST_PREFIX_LENGTH if last else PREFIX_LENGTH))

@@ -1,7 +1,8 @@
-"""The full-text indexes, each in its database's own way, kept up by the database itself.
+"""Create the full-text indexes of SQLite or PostgreSQL, which the database itself maintains.
 
-Two over the same rows: `head` without the body is small, answers first and ranks; `whole` holds everything.
-Word for word the same on both databases, as nothing is stemmed or left out. The letter ж keeps fields apart.
+There are two over the same rows: `head`, without the body, is small, searched first and used for ranking.
+`whole` contains all words. Both databases index the same words, as nothing is stemmed or left out. The letter
+ж separates fields.
 """
 
 from typing import Any
@@ -72,13 +73,13 @@ POSTGRESQL = [
             ADD COLUMN head tsvector GENERATED ALWAYS AS ({HEAD_VECTOR}) STORED,
             ADD COLUMN whole tsvector GENERATED ALWAYS AS (to_tsvector('pg_catalog.simple', {WHOLE_TEXT})) STORED
     """,
-    # A phrase is looked for in the vectors themselves: they stay beside their rows, the texts move out.
+    # Phrases are checked in the vectors themselves, so these stay in the table, and the texts move to TOAST.
     "ALTER TABLE search_document SET (toast_tuple_target = 4080)",
     "ALTER TABLE search_document ALTER COLUMN whole SET STORAGE MAIN",
-    # New rows wait in a list beside the index, which search.postgresql empties after each change.
+    # New rows are added to a pending list, which `search.engine` empties after each change.
     "CREATE INDEX search_head ON search_document USING gin (head)",
     "CREATE INDEX search_whole ON search_document USING gin (whole)",
-    # Ranges of words mean beginnings of words, whatever the database's own order of letters is.
+    # With this collation, a range of words contains those with a prefix, whatever the database's default is.
     """
         ALTER TABLE search_word
             ALTER COLUMN word TYPE varchar(64) COLLATE "C",
