@@ -1,4 +1,4 @@
-"""Papers, their topics and awards."""
+"""App of papers, topics and awards."""
 
 from importlib import import_module
 
@@ -13,5 +13,5 @@ class PapersConfig(AppConfig):
     def ready(self) -> None:
         import_module("papers.registration")
         import_module("papers.thumbnails").connect_signals()
-        # Tells the page cache the parameters of the list of papers.
+        # Importing it registers the parameters of the list of papers with the page cache.
         import_module("papers.facets")

@@ -1,6 +1,6 @@
 """The public papers of an edition by facet value, as bitmaps that are cached per revision.
 
-Filtering is one `&`, counting one `bit_count()`. How a page offers the choices: `papers.facets`.
+Filtering takes one `&`, and counting one `bit_count()`. `papers.facets` has the choices of pages.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -34,15 +34,15 @@ NO_SESSION = "", ""
 # Position, slug and name of a room.
 type RoomPlace = tuple[int, str, str]
 NO_ROOM: RoomPlace = (0, "", "")
-# The kinds of material that papers can be narrowed by, in this order.
+# The kinds of material that papers can be filtered by, in this order.
 MATERIAL_KINDS = ("pdf", "slides", "poster", "video", "code", "data")
 
-# By value, in order, the primary keys of the papers that have it.
+# The primary keys of the papers with a value, by value.
 type Members[T] = Mapping[T, Iterable[int]]
 
 
 class ListedPaper(NamedTuple):
-    """A public paper as the catalog sorts it; `topic` is the slug of its topic, or empty."""
+    """The fields of a public paper by which the catalog sorts. `topic` is a slug, or empty."""
 
     key: int
     uid: str
@@ -51,9 +51,9 @@ class ListedPaper(NamedTuple):
 
 
 class PaperTalk(NamedTuple):
-    """A presentation of a paper; its session is named by uid and title, `NO_SESSION` if it has none.
+    """A presentation of a paper. `session` has the uid and title, or is `NO_SESSION`.
 
-    Its room is its own or the session's, `NO_ROOM` if it has none.
+    `room` is its own or the session's, or `NO_ROOM`.
     """
 
     paper: int
@@ -69,10 +69,10 @@ class PaperTalk(NamedTuple):
 
 @dataclass(slots=True)
 class FacetValue:
-    """One value of a facet, as it is written in an address, and the bitmap of the papers that have it."""
+    """A value of a facet, as written in addresses, and the bitmap of the papers with it."""
 
     value: str
-    # Translated when shown: the catalog is the same in all languages.
+    # Translated when rendered, because all languages share the catalog.
     name: "str | StrPromise"
     bits: int = 0
     parent: str = ""
@@ -82,18 +82,18 @@ class FacetValue:
         return str(self.name)
 
 
-# The choices of a facet by their values, in the order of the program.
+# The choices of a facet by value, in display order.
 type Choices = dict[str, FacetValue]
 
 
 class PaperNumbers:
-    """The place of each paper in the bitmaps."""
+    """The index of each paper in the bitmaps."""
 
     def __init__(self, papers: Sequence[ListedPaper]) -> None:
         self._places = {paper.key: place for place, paper in enumerate(papers)}
 
     def bits(self, keys: Iterable[int]) -> int:
-        """Return the bitmap of the papers with these primary keys; keys of other papers are ignored."""
+        """Return the bitmap of the papers with these primary keys. Unknown keys are ignored."""
         beyond = len(self._places)
         row = bytearray(beyond // 8 + 1)
         for place in map(self._places.get, keys, repeat(beyond)):
@@ -106,7 +106,7 @@ class PaperNumbers:
         value: Callable[[T], str] = str,
         label: "Callable[[T], str | StrPromise]" = str,
     ) -> Choices:
-        """Return the choices that some paper has, in the order of the members."""
+        """Return the choices with papers, in the order of the members."""
         bits = ((one, self.bits(keys)) for one, keys in members.items())
         return {value(one): FacetValue(value(one), label(one), some) for one, some in bits if some}
 
@@ -121,7 +121,7 @@ def listed_papers(edition: Edition, at: datetime) -> list[ListedPaper]:
 
 
 def papers_by_institution(edition: Edition) -> Members[str]:
-    """Return the papers by slug of the institutions of their authors. Two queries."""
+    """Return the papers by the slugs of their authors' institutions. Two queries."""
     links: Any = Authorship.institutions.through
     rows = links._base_manager.filter(authorship__paper__edition=edition)
     found = group_values(rows.values_list("institution_id", "authorship__paper_id"))
@@ -130,7 +130,7 @@ def papers_by_institution(edition: Edition) -> Members[str]:
 
 
 def papers_by_material(edition: Edition) -> Mapping[str, Sequence[int]]:
-    """Return the papers by kind of their visible material. One query."""
+    """Return the papers by the kinds of their visible materials. One query."""
     rows = Material._base_manager.filter(paper__edition=edition, visible=True)
     return group_values(rows.order_by().values_list("kind", "paper_id"))
 
@@ -167,12 +167,12 @@ def paper_talks(edition: Edition, at: datetime) -> list[PaperTalk]:
 
 
 def topic_choices(edition: Edition, papers: Sequence[ListedPaper], numbers: PaperNumbers) -> Choices:
-    """Return the topics in order, each before its subtopics, whose papers it includes."""
+    """Return the topics in order, each before its subtopics. A topic includes their papers."""
     rows = edition.topics.values_list("slug", "name", "parent__slug")
     topics = {slug: (name, parent or "") for slug, name, parent in rows}
     bits = dict.fromkeys(topics, 0)
     for slug, choice in numbers.choices(group_values((paper.topic, paper.key) for paper in papers)).items():
-        # A topic may be newer than the rows that were read.
+        # A topic may have been added after `rows` were fetched.
         while slug in topics:
             bits[slug] |= choice.bits
             slug = topics[slug][1]
@@ -189,7 +189,7 @@ def topic_choices(edition: Edition, papers: Sequence[ListedPaper], numbers: Pape
 
 
 def kind_choices(talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
-    """Return the kinds of presentations that occur: a kind of the conference's own, and what it counts as."""
+    """Return the kinds of presentations. A custom kind also counts as its built-in kind."""
     own = sorted({(talk.kind, talk.kind_name) for talk in talks if talk.kind_name})
     labels = lazy_kind_labels(Paper, "presentations") | dict(own)
     members = group_values((kind, talk.paper) for talk in talks for kind in {talk.kind, talk.counts_as})
@@ -201,7 +201,7 @@ def kind_choices(talks: Iterable[PaperTalk], numbers: PaperNumbers) -> Choices:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """The public papers of an edition by title, and the choices of each facet in the order of the program."""
+    """The public papers of an edition by title, and the choices of each facet."""
 
     papers: Sequence[ListedPaper]
     numbers: PaperNumbers
@@ -230,9 +230,9 @@ class Catalog:
         by: str = "",
         ranked: Mapping[int, int] | None = None,
     ) -> list[int]:
-        """Return the primary keys of these papers, sorted; grouped by topic or track where `by` says so.
+        """Return the primary keys of these papers, sorted, and grouped if `by` is "topic" or "track".
 
-        `ranked`: their places by relevance; others follow by title.
+        `ranked` maps keys to ranks of relevance. Papers without a rank follow by title.
         """
         digits = f"{bits:0{len(self.papers)}b}"[::-1]
         found = [paper for paper, digit in zip(self.papers, digits, strict=False) if digit == "1"]
@@ -279,7 +279,7 @@ def catalog(edition: Edition, at: datetime) -> Catalog:
         "day": numbers.choices(by_day, date.isoformat, lazy(times.short_day, str)),
         "room": numbers.choices({room: rooms[room] for room in sorted(rooms)}, itemgetter(1), itemgetter(2)),
         "session": numbers.choices(sessions, itemgetter(0), lambda session: markup.plain(session[1])),
-        # By slug alone: a name may change without a new revision of the edition.
+        # Names are not cached, because they may change without a new revision of the edition.
         "institution": numbers.choices(papers_by_institution(edition), label=lambda _slug: ""),
         "has": numbers.choices(offered, label=labels.__getitem__),
     }

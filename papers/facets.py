@@ -1,6 +1,6 @@
-"""How the list of papers can be narrowed, sorted and grouped by the parameters of its address.
+"""Filtering, sorting and grouping of the list of papers by the parameters of its address.
 
-Every state of the list has one address: the parameters in the order of `PaperFilter`, without defaults.
+Every state of the list has one address: parameters are in the order of `PaperFilter`, without defaults.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,9 +25,9 @@ from people.models import Institution
 MAX_WORDS = 100
 MAIN_TRACK = _("Main track")
 NO_TOPIC = _("Other papers")
-# Choices with the numbers of papers that they lead to.
+# Choices with their numbers of papers.
 type Counted = list[tuple[FacetValue, int]]
-# Choices before "more", and in all.
+# The number of choices before "more", and of all choices.
 CHOICES_SHOWN, MAX_CHOICES = 10, 50
 
 FACETS = {
@@ -57,9 +57,9 @@ DEFAULTS = {"sort": "title", "view": "compact"}
 
 @dataclass(frozen=True, slots=True)
 class FacetChoice:
-    """A link that chooses a value, or removes a chosen one, with the number of papers it leads to.
+    """A link that chooses a value, or removes a chosen one, with its number of papers.
 
-    `level` counts the topics above it.
+    `level` is the number of topics above a topic.
     """
 
     label: str
@@ -80,7 +80,7 @@ class Facet:
 
     @property
     def first_choices(self) -> list[FacetChoice]:
-        """The choices that are not folded: the first, and an open branch of topics."""
+        """The choices that are always visible: the first, the chosen ones, and subtopics."""
         begun = self.choices[:CHOICES_SHOWN]
         return [offer for offer in self.choices if offer in begun or offer.chosen or offer.level]
 
@@ -95,12 +95,12 @@ class Facet:
 
 
 class PaperFilter(forms.Form):
-    """Facets, order, groups and view of a list of papers. Parameters of other names are ignored.
+    """Form of the facets, order, groups and view of a list of papers. Unknown parameters are ignored.
 
-    What its words find is up to `papers.paper_search`.
+    `papers.paper_search` adds the search for words.
     """
 
-    # The parameters of fields whose names are taken in the address.
+    # Parameters of fields whose own names are used for other parameters.
     PARAMETERS: ClassVar[Mapping[str, str]] = {}
 
     q = forms.CharField(label=_("Words"), max_length=MAX_WORDS, required=False)
@@ -146,14 +146,14 @@ class PaperFilter(forms.Form):
 
     @cached_property
     def values(self) -> dict[str, list[str]]:
-        """The chosen values of each facet, those of `has` in the order in which they are offered."""
+        """The chosen values of each facet, those of `has` in the order of the catalog."""
         chosen = self.chosen
         picked = {name: [chosen[name]] for name in FACETS if name != "has" and chosen[name]}
         has = [kind for kind in self.catalog.facets["has"] if kind in chosen["has"]]
         return {**picked, "has": has} if has else picked
 
     def query(self, but: Iterable[str] = (), **changes: str | list[str]) -> str:
-        """Return the query of the state that differs in these parameters, on its first page."""
+        """Return the query string of the first page, without `but` and with these parameters changed."""
         state = {**self.chosen, **self.values, **changes}
         left_out = {*but} if state["sort"] == "random" else {*but, "seed"}
         parameters = {
@@ -179,13 +179,13 @@ class PaperFilter(forms.Form):
 
     @cached_property
     def facets(self) -> list[Facet]:
-        """The facets with a choice to make or remove; choices without papers are left out."""
+        """The facets with several choices or a chosen one. Choices without papers are omitted."""
         offered = [Facet(name, str(label), self._choices(name)) for name, label in FACETS.items()]
         return [facet for facet in offered if len(facet.choices) > 1 or facet.chosen]
 
     def _choices(self, name: str) -> list[FacetChoice]:
         picked = self.values.get(name, [])
-        # A paper can have several materials: chosen ones narrow the others.
+        # A paper can have several materials, so chosen kinds limit the counts of the other kinds.
         others = self.catalog.matching(self.values, but="" if name == "has" else name) & self.text_matches
         counted = [
             (choice, number)
@@ -217,7 +217,7 @@ class PaperFilter(forms.Form):
         return self.query(but=[name]) if value in picked else self.query(**{name: value})
 
     def _branch(self, slug: str) -> list[str]:
-        """The slugs of a topic and of those above it; empty where there is no such topic."""
+        """Return the slugs of a topic and of those above it. Empty if there is no such topic."""
         topics, found = self.catalog.facets["topic"], []
         while slug in topics:
             found.append(slug)
@@ -225,7 +225,7 @@ class PaperFilter(forms.Form):
         return found
 
     def _most_frequent(self, counted: Counted, picked: list[str]) -> Counted:
-        """The institutions with most papers, under their present names. One query, if there are any."""
+        """Return the institutions with the most papers, with their current names. At most one query."""
         ranked = sorted(counted, key=lambda pair: (pair[0].value not in picked, -pair[1]))[:MAX_CHOICES]
         rows = Institution.objects.filter(slug__in=[choice.value for choice, _ in ranked])
         names = dict(rows.values_list("slug", "name"))
@@ -235,7 +235,7 @@ class PaperFilter(forms.Form):
 
     @property
     def display_links(self) -> dict[str, list[tuple[str, str, bool]]]:
-        """Links to sort, group and display the list differently: label, query, whether it is current."""
+        """Links to other sort orders, groups and views: label, query string, whether it is current."""
         facets = self.catalog.facets
         groups = {"": _("One list"), **{name: label for name, label in GROUPS.items() if facets[name]}}
         offered: dict[str, Mapping[str, object]] = {"sort": self.sorts, "by": groups, "view": VIEWS}
@@ -243,7 +243,7 @@ class PaperFilter(forms.Form):
 
     @property
     def sorts(self) -> dict[str, object]:
-        """The sort orders that make a difference."""
+        """The sort orders for which the papers have data."""
         left_out = {"relevance"}
         if not self.catalog.facets["day"]:
             left_out.add("schedule")
@@ -260,7 +260,7 @@ class PaperFilter(forms.Form):
         ]
 
     def groups(self, page: Iterable[PaperRow]) -> dict[str, list[PaperRow]]:
-        """The papers of a page under their topics or tracks; empty if they are in one list."""
+        """Return the papers of a page by their topics or tracks. Empty if they are not grouped."""
         groups: dict[str, list[PaperRow]] = {}
         topics = self.catalog.facets["topic"]
         for paper in page if self.chosen["by"] else ():

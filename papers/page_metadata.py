@@ -1,7 +1,6 @@
-"""A paper's byline, and the metadata in the head of its page: tags of Google Scholar and Dublin Core, cards,
-linked data. Pure.
+"""The byline of a paper, and the metadata of its page: Google Scholar, Dublin Core, cards and linked data.
 
-The paper has to be fetched `with_details()`: with public rows only, and names as shown.
+The functions are pure. The paper must be fetched `with_details()`, with public rows and shown names.
 """
 
 import re
@@ -37,7 +36,7 @@ from conference.page_metadata import (
 if TYPE_CHECKING:
     from papers.models import Authorship, Material, Paper
 
-# Papers are in English, as far as the program knows.
+# Papers have no field for their language. Assume English.
 LANGUAGE = "en"
 DASHES = re.compile(r"\s*[-\u2012-\u2015\u2212]+\s*")
 PAGE_NUMBER = re.compile(r"[A-Za-z]{0,4}[:.]?\d+|[ivxlcdmIVXLCDM]+")
@@ -57,7 +56,7 @@ class Byline:
 
 
 def byline(authorships: Iterable["Authorship"]) -> Byline:
-    """Number the affiliations by first appearance; where all authors share one, there are no marks."""
+    """Number the affiliations by first appearance. Omit the marks if all authors share one affiliation."""
     authors = list(authorships)
     named = dict.fromkeys(name for author in authors for name in author.affiliations)
     numbers = {name: number for number, name in enumerate(named, start=1)}
@@ -89,7 +88,7 @@ def byline_text(paper: Any) -> str:
 
 
 def citation_tags(paper: Any) -> list[HeadTag]:
-    """Return what Google Scholar and Zotero read: each author followed by the author's own affiliations."""
+    """Return the tags for Google Scholar and Zotero. The affiliations of an author follow the author."""
     edition = paper.edition
     book = edition.proceedings_title
     first, last = parse_pages(paper.pages)
@@ -102,7 +101,7 @@ def citation_tags(paper: Any) -> list[HeadTag]:
     pairs += [
         ("citation_publication_date", f"{edition.start_date:%Y/%m/%d}"),
         ("citation_conference_title", book or edition.conference.full_name or edition.name),
-        # Zotero takes the title of the proceedings from this one.
+        # Zotero reads the title of the proceedings from this tag.
         ("citation_inbook_title", book),
         ("citation_conference", edition.name),
         ("citation_series_title", edition.proceedings_series),
@@ -143,7 +142,7 @@ def dublin_core_tags(paper: Any) -> list[HeadTag]:
 
 
 def parse_pages(written: str) -> tuple[str, str]:
-    """Return first and last page of "12-25"; nothing where it is no span of pages, such as "to appear"."""
+    """Return the first and last page of "12-25". Both are empty for other text, such as "to appear"."""
     first, _, last = DASHES.sub("-", written.strip()).partition("-")
     if not PAGE_NUMBER.fullmatch(first) or (last and not PAGE_NUMBER.fullmatch(last)):
         return "", ""
@@ -151,7 +150,7 @@ def parse_pages(written: str) -> tuple[str, str]:
 
 
 def own_pdf(paper: "Paper") -> str:
-    """Return the address of the paper's PDF where it is a file of this host: Scholar takes no other."""
+    """Return the address of the paper's PDF if it is on this host. Google Scholar accepts no other."""
     for material in paper.shown_materials:
         for address in (material.file.url if material.file else "", material.url):
             if material.kind == "pdf" and absolute(address).startswith(f"{settings.SITE_URL}/"):
@@ -163,7 +162,7 @@ def own_pdf(paper: "Paper") -> str:
 
 
 def article_data(paper: Any, card: Card) -> Thing:
-    """Return the paper as schema.org describes it, with its appearances as events."""
+    """Return the schema.org data of the paper, with its appearances as events."""
     edition, url = paper.edition, absolute(paper.get_absolute_url())
     first, last = parse_pages(paper.pages)
     pdf = own_pdf(paper)
@@ -205,7 +204,7 @@ def article_data(paper: Any, card: Card) -> Thing:
 
 
 def material_data(material: "Material") -> Thing:
-    """Return a material that has a license of its own, such as code or a data set."""
+    """Return the schema.org data of a material with its own license, such as code or a data set."""
     return {
         "@type": "CreativeWork",
         "name": str(material),

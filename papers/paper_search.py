@@ -1,7 +1,7 @@
 """Search for papers in an edition by words and facets.
 
-The list of papers, its files and the search of the edition find the same papers in the same order. Words can
-mean facets too (`search.filters`): links write those as parameters.
+The list of papers, its files and the search of the edition have the same results in the same order. Words can
+also name facets (`search.filters`), which links contain as parameters.
 """
 
 from collections.abc import Collection
@@ -24,14 +24,14 @@ from search.freshness import update_index
 from search.hits import Hits, find_or_correct, matching_keys
 from search.query import MAX_QUERY_CHARS, Query, parse_query
 
-# If removed, their words are searched for: unlike a day or a kind, they say what a paper is about.
+# Removing one of these facets searches for its words, because they may occur in papers.
 NAMED_FACETS = frozenset(("topic", "room"))
 PLAIN_SEPARATOR = ","
 
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter of a search: facet and value as labels, and the query without it."""
+    """A filter of a search: the labels of its facet and value, and the query string without it."""
 
     label: str
     value: str
@@ -39,19 +39,20 @@ class Chip:
 
 
 class PaperSearch(PaperFilter):
-    """The words, facets and order of a list of papers; `look_up` runs the search.
+    """Form of the words, facets and order of a list of papers. `look_up` runs the search.
 
-    The facets that words mean count as chosen. Results are sorted by relevance, or without words by time.
+    Facets that the words name count as chosen. By default, results are sorted by relevance if words are left,
+    by time if all words name facets, and else by title.
     """
 
-    # Facets that have another name here.
+    # Labels of facets that differ from `FACETS`.
     CHIP_LABELS: ClassVar[dict[str, Any]] = {}
-    # Parameters besides facets that the search form sends along.
+    # Parameters besides facets that the search form sends as hidden inputs.
     KEPT_PARAMETERS: ClassVar[tuple[str, ...]] = ("sort", "seed", "by", "view")
 
     def __init__(self, parameters: QueryDict, edition: Edition, at: datetime | None = None) -> None:
         self.edition, self.at = edition, at
-        # Forms refuse this character; a search ignores it.
+        # Remove null characters, which form fields reject.
         self.text = parameters.get("q", "").replace("\0", " ")[:MAX_QUERY_CHARS].strip()
         plain = parameters.get("plain", "").replace("\0", " ")
         self.plain_words = [word for word in plain.split(PLAIN_SEPARATOR) if word.strip()]
@@ -80,7 +81,7 @@ class PaperSearch(PaperFilter):
         return read_filters(self.text, self.words.vocabulary, plain=self.plain_words, known=self.given_facets)
 
     def read_catalog(self) -> Catalog:
-        """Return the catalog; with words, its facets include values that no paper has."""
+        """Return the catalog. With words, its facets include values that no paper has."""
         return self.words.catalog if self.text else super().read_catalog()
 
     @property
@@ -95,7 +96,7 @@ class PaperSearch(PaperFilter):
     # Parameters
 
     def clean(self) -> None:
-        """Remove the words that mean facets from those to search for."""
+        """Remove the words that name facets from the words to search for."""
         if "q" in self.cleaned_data:
             self.cleaned_data["q"] = self.reading.words
 
@@ -110,7 +111,7 @@ class PaperSearch(PaperFilter):
     # Results
 
     def look_up(self) -> None:
-        """Search for the words, if there are any; correct a typing error."""
+        """Search for the words, if there are any, and correct typing errors."""
         if self.text:
             update_index()
         if self.paper_query:
@@ -118,9 +119,10 @@ class PaperSearch(PaperFilter):
             self.add_hits(query, hits)
 
     def add_hits(self, query: Query, hits: Hits) -> None:
-        """Add search results. One query if there are more than are ranked.
+        """Store the search results. One query if the hits are capped.
 
-        If they are people and no papers, as with a former name of an author, add the papers of these people.
+        If the hits are people but no papers, use the papers of these people. A former name of an author has
+        such hits.
         """
         self.query_found = query
         papers = [hit.object_id for hit in hits.page if hit.kind == "paper"]
@@ -133,7 +135,7 @@ class PaperSearch(PaperFilter):
 
     @cached_property
     def text_matches(self) -> int:
-        """The bitmap of the papers that match the words. If all words are excluded, a query for each."""
+        """The bitmap of the papers that match the words. One query for each word if all are excluded."""
         numbers, query = self.catalog.numbers, self.paper_query
         if not self.text:
             return self.catalog.all_papers
@@ -158,7 +160,7 @@ class PaperSearch(PaperFilter):
 
     @property
     def chips(self) -> list[Chip]:
-        """The chosen facets, each with the query without it."""
+        """The chosen facets."""
         read_as = {one.facet: one for one in self.reading.filters}
         return [
             Chip(
@@ -179,12 +181,12 @@ class PaperSearch(PaperFilter):
     def label(self, name: str, value: str) -> str:
         if name != "institution":
             return self.catalog.facets[name][value].label
-        # Present names are read with the facet.
+        # The catalog has no names of institutions. `facets` fetches them.
         facets = (facet for facet in self.facets if facet.name == name)
         return next(offer.label for facet in facets for offer in facet.chosen)
 
     def query_without(self, one: Filter) -> str:
-        """Return the query without a filter; the name of a topic or room is then searched for as words."""
+        """Return the query string without a filter. It searches for a topic's or room's name as words."""
         if one.is_explicit or one.facet not in NAMED_FACETS:
             return self.query(but=[one.facet])
         others = [other for other in self.reading.filters if other != one]
@@ -198,12 +200,12 @@ class PaperSearch(PaperFilter):
 
     @property
     def plain_query(self) -> str:
-        """Return the query that searches for the understood words as words."""
+        """Return the query string that searches for the words of filters as plain words."""
         plain = PLAIN_SEPARATOR.join([*self.plain_words, *self.understood_words])
         return urlencode([("q", self.text), ("plain", plain), *self.hidden_parameters])
 
     @property
     def hidden_parameters(self) -> list[tuple[str, str]]:
-        """The other parameters that the search form sends along."""
+        """The parameters of the hidden inputs of the search form."""
         names = [self.add_prefix(name) for name in [*self.given_facets, *self.KEPT_PARAMETERS]]
         return [(name, value) for name in names for value in self.parameters.getlist(name) if value]

@@ -1,6 +1,6 @@
-"""A process of its own that makes one thumbnail: a PDF or picture on its input, a WebP file on its output.
+"""Script that renders one thumbnail. It reads a PDF or picture from stdin, and writes a WebP file to stdout.
 
-It limits its own memory and time: files come from outside, and their readers are written in C. No Django.
+It limits its memory and CPU time, because the files are untrusted and parsed in C. It does not use Django.
 """
 
 import io
@@ -11,7 +11,7 @@ import pypdfium2
 from PIL import Image, ImageOps
 
 MAX_SIZE_PIXELS = 320, 240
-# A dozen of them are in the first view of a list.
+# The first screen of a list shows about a dozen thumbnails.
 MAX_BYTES = 7_000
 QUALITIES = 80, 60, 40, 20, 10
 MAX_MEMORY_BYTES = 1_000_000_000
@@ -19,9 +19,9 @@ MAX_SECONDS = 20
 
 
 def first_page(content: bytes) -> Image.Image:
-    """Return the upper part of the first page of a PDF, where title and figures are."""
+    """Return the upper part of the first page of a PDF, which has the title and often a figure."""
     page = pypdfium2.PdfDocument(content)[0]
-    # Twice as large as shown, at most: a page can be as large as a wall.
+    # Render at twice the thumbnail's width, because pages of posters can be huge.
     picture: Image.Image = page.render(scale=2 * MAX_SIZE_PIXELS[0] / page.get_width()).to_pil()
     return picture.crop((0, 0, picture.width, min(picture.height, round(picture.width * 0.75))))
 

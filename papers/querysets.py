@@ -1,4 +1,4 @@
-"""Which papers, topics and awards are public, and the queries that pages need."""
+"""Querysets of papers, topics, materials and awards: the public rows, and queries of pages and checks."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,21 +28,21 @@ from people.querysets import with_shown_names
 if TYPE_CHECKING:
     from papers.models import Topic
 
-# How deep topics nest: `Computer Vision->Other` has two levels.
+# The maximum depth of nested topics. `Computer Vision->Other` has two levels.
 TOPIC_LEVELS = 4
 
 
 def paper_published(prefix: str, at: datetime | None) -> Q:
-    """The paper that `prefix` leads to (such as "paper__") is public."""
+    """Match rows whose paper is public. `prefix` is the lookup of the paper, such as "paper__"."""
     return papers_public(f"{prefix}edition__", at) & or_draft(Q(**{f"{prefix}status": "published"}), prefix)
 
 
-# Lookups from a paper to its topic and to each topic above it: each can use an index.
+# Lookups from a paper to its topic and to each topic above it. Each of them can use an index.
 TOPIC_PATHS = ["__".join(["topic", *["parent"] * level]) for level in range(TOPIC_LEVELS)]
 
 
 def is_cancelled() -> Q:
-    """Match presentations that are cancelled, or whose session or its parent session is."""
+    """Match presentations that are canceled, or whose session or parent session is canceled."""
     levels = ("status", "session__status", "session__parent__status")
     return reduce(or_, (Q(**{level: "cancelled", f"{level}__isnull": False}) for level in levels))
 
@@ -54,7 +54,7 @@ class TopicQuerySet(ContentQuerySet[Any]):
         return self.filter(papers_public("edition__", at), reduce(or_, used))
 
     def with_counts(self, at: datetime | None = None) -> Self:
-        """With the number of published papers in and below each topic, as `paper_count`."""
+        """Annotate `paper_count`, the number of published papers in each topic and its subtopics."""
         papers = self.published_related("papers", at).order_by()
         counts = (
             papers.filter(**{path: OuterRef("pk")}).values(path).annotate(number=Count("pk")).values("number")
@@ -74,7 +74,7 @@ class PaperQuerySet(ContentQuerySet[Any]):
         return self.order_by("sort_title", "uid")
 
     def in_key_order(self, keys: Sequence[int]) -> Self:
-        """The papers with these primary keys, in this order."""
+        """Return the papers with these primary keys, in this order."""
         places = [When(pk=key, then=Value(place)) for place, key in enumerate(keys)]
         rows = self.filter(pk__in=keys)
         return rows.order_by(Case(*places, output_field=IntegerField())) if places else rows
@@ -88,7 +88,7 @@ class PaperQuerySet(ContentQuerySet[Any]):
         return rows.order_by("award__position", "award").values_list("paper_id", "award__uid", "award__name")
 
     def team_sizes(self, at: datetime | None = None) -> Any:
-        """Return the number of authors of each paper that has any."""
+        """Return the number of authors of each paper. Papers without authors are omitted."""
         sizes = self._rows_of("authorships", at).values("paper").annotate(size=Count("pk"))
         return sizes.values_list("size", flat=True)
 
@@ -98,24 +98,24 @@ class PaperQuerySet(ContentQuerySet[Any]):
         return dict(rows.annotate(number=Count("pk")))
 
     def with_authors(self, at: datetime | None = None) -> Self:
-        """With the authors in order as `shown_authors`, each with person and `shown_name`."""
+        """Prefetch the authors in order as `shown_authors`, each with person and `shown_name`."""
         authors = with_shown_names(self.published_related("authorships", at)).order_by("position")
         return self.prefetch_related(Prefetch("authorships", authors, "shown_authors"))
 
     def with_awards(self, at: datetime | None = None) -> Self:
-        """With the awards as `shown_grants`."""
+        """Prefetch the awards as `shown_grants`."""
         grants = self.published_related("grants", at).select_related("award__edition")
         ordered = grants.order_by("award__position", "award__pk", "position")
         return self.prefetch_related(Prefetch("grants", ordered, "shown_grants"))
 
     def with_appearances(self, at: datetime | None = None) -> Self:
-        """With the appearances by time as `appearances`, with their rooms, and `called_off` if cancelled."""
+        """Prefetch the presentations by time as `appearances`, with rooms and `called_off`."""
         needed = ("session__edition", "session__room__edition", "room__edition")
         rows = self.published_related("presentations", at).with_beginning().select_related(*needed)
         return self.prefetch_related(Prefetch("presentations", rows, "appearances"))
 
     def with_materials(self, at: datetime | None = None) -> Self:
-        """With the visible files and links as `shown_materials`."""
+        """Prefetch the visible files and links as `shown_materials`."""
         rows = self.published_related("materials", at).order_by("position", "pk")
         return self.prefetch_related(Prefetch("materials", rows, "shown_materials"))
 
@@ -129,7 +129,7 @@ class PaperQuerySet(ContentQuerySet[Any]):
         rows = self.select_related("edition", "topic__parent__parent", "topic__edition")
         return rows.with_authors(at).with_awards(at).with_appearances(at).with_materials(at)
 
-    # Checks for chairs: papers that are not withdrawn, public or not
+    # Checks for chairs, of public papers and drafts
 
     def not_withdrawn(self) -> Self:
         return self.exclude(status="withdrawn")
@@ -141,23 +141,23 @@ class PaperQuerySet(ContentQuerySet[Any]):
         return self.not_withdrawn().filter(~self._has("authorships"))
 
     def without_pdf(self) -> Self:
-        """Papers without a visible PDF."""
+        """Return papers without a visible PDF."""
         return self.not_withdrawn().filter(~self._has("materials", kind="pdf", visible=True))
 
     def without_session(self) -> Self:
-        """Papers that are presented in no session: not at all, or not scheduled yet."""
+        """Return papers without a presentation in a session."""
         return self.not_withdrawn().filter(~self._has("presentations", session__isnull=False))
 
     def same_title(self) -> Self:
-        """Papers that share their title with another one of the edition, whatever its case and accents."""
+        """Return papers with the title of another paper of the edition, ignoring case and accents."""
         kept = self.model._base_manager.filter(status__in=("draft", "published"))
         others = kept.filter(edition=OuterRef("edition"), sort_title=OuterRef("sort_title"))
         return self.not_withdrawn().exclude(sort_title="").filter(Exists(others.exclude(pk=OuterRef("pk"))))
 
     def worth_a_look(self) -> Self:
-        """Papers with a formula that cannot be rendered, lost letters, or a title all in capitals.
+        """Return papers with an invalid formula, replacement characters, or a title in capitals.
 
-        Rendered text marks such formulas, so the sources are not parsed again.
+        Rendered text marks invalid formulas, so the sources are not parsed again.
         """
         texts = ("title_html", "abstract_html", "lay_summary_html")
         marks = ('<code class="tex">', "\ufffd")
@@ -179,13 +179,13 @@ class PaperPartQuerySet(ContentQuerySet[Any]):
 
 class AuthorshipQuerySet(PaperPartQuerySet):
     def counts_by_edition(self, conference: int) -> dict[int, tuple[int, int]]:
-        """Return how many people wrote how many papers of a conference, by the key of the edition."""
+        """Return the numbers of authors and of papers with authors, by the key of the edition."""
         rows = self.filter(paper__edition__conference=conference).order_by().values_list("paper__edition")
         counted = rows.annotate(Count("person", distinct=True), Count("paper", distinct=True))
         return {key: (people, papers) for key, people, papers in counted}
 
     def returning(self, at: datetime | None = None) -> Self:
-        """Authorships of people who had written for an earlier edition of the same conference."""
+        """Return authorships of people with a paper in an earlier edition of the same conference."""
         before = self.model._default_manager.published(at).filter(
             person=OuterRef("person"),
             paper__edition__conference=OuterRef("paper__edition__conference"),
@@ -207,7 +207,10 @@ class AwardQuerySet(ContentQuerySet[Any]):
         return self.order_by("-edition__start_date", "edition__slug", "position", "pk")
 
     def with_winners(self, at: datetime | None = None) -> Self:
-        """With edition and winners as `shown_grants`: people, or papers with authors and appearances."""
+        """Fetch the edition, and prefetch the winners as `shown_grants`.
+
+        Papers have their authors and appearances.
+        """
         grants = self.published_related("grants", at)
         papers = grants.published_related("paper", at).select_related("edition")
         winners = Prefetch("paper", papers.with_authors(at).with_appearances(at))

@@ -1,6 +1,6 @@
-"""Registers with lower packages: rights of roles, menu sections, parts of an edition's copy, appearances.
+"""Registration with lower packages: permissions of roles, menu sections, parts of a copy, and appearances.
 
-A track chair reaches the papers of the topics and tracks that the membership names.
+Track chairs have access to the papers of the topics and tracks of their membership.
 """
 
 from functools import reduce
@@ -37,7 +37,7 @@ def chosen_papers(access: Access) -> Any:
 
 
 def named_or_public(access: Access, model: type[Person | Institution], name: str) -> Q:
-    """Match those whom the chosen papers name, and all who are public: authors are chosen among them."""
+    """Match public rows and those of the track chair's papers. Forms offer them as authors."""
     rows = Authorship._base_manager.filter(paper__in=chosen_papers(access), **{f"{name}__isnull": False})
     public = model.objects.published().order_by().values("pk")
     return Q(pk__in=rows.order_by().values(name)) | Q(pk__in=public)
@@ -48,7 +48,7 @@ def topics_and_tracks(edition: Edition) -> list[tuple[str, str]]:
     topics = [(f"topic:{topic.pk}", str(topic)) for topic in Topic.objects.filter(edition=edition)]
     rows = Paper.objects.filter(edition=edition).exclude(track="").order_by("track")
     tracks = [*rows.values_list("track", flat=True).distinct()]
-    # The main track has no name, and is a part only beside others.
+    # The main track has an empty name. It is a choice only if there are other tracks.
     named = [("", gettext("Main track")), *((track, track) for track in tracks)] if tracks else []
     return topics + [
         (f"track:{track}", gettext("Track: %(track)s") % {"track": name}) for track, name in named

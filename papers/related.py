@@ -1,6 +1,6 @@
-"""Papers to read next: a paper's neighbors in its sessions, similar posters of its days, similar papers.
+"""Related papers: the neighbors in a paper's sessions, similar posters of the same days, and similar papers.
 
-The talks of a day are read once per revision: the pages of hundreds of posters need the same rows.
+The talks of a day are cached per revision, because the pages of hundreds of posters need the same rows.
 """
 
 from collections import Counter
@@ -29,11 +29,11 @@ from search import hits
 MAX_PAPERS, MAX_POSTERS = 5, 4
 # A megabyte each for 1,500 posters.
 CACHED_DAYS = 16
-# For posters, a topic in common counts as two keywords.
+# For posters, a common topic counts as much as two common keywords.
 TOPIC_WEIGHT = 2
-# For papers, a title word in common counts 1.
+# For papers, a common title word counts 1.
 SAME_AUTHOR_WEIGHT, SAME_KEYWORD_WEIGHT = 4, 3
-# Shorter title words say little about a paper.
+# Shorter title words are not distinctive.
 MIN_WORD_CHARS = 6
 # The keys of the papers before and after; `None` at the ends.
 type NeighborKeys = tuple[int | None, int | None]
@@ -56,7 +56,7 @@ class Related:
 
 
 def find_related(paper: Paper, at: datetime | None = None) -> Related:
-    """Return the related papers of one that was fetched `with_details()`.
+    """Return the related papers of a paper, which must be fetched `with_details()`.
 
     Two queries, those of `similar_papers()`, and one for each day that is not cached.
     """
@@ -104,9 +104,9 @@ def _neighbor_keys(paper: Paper, order: Sequence[int | None]) -> NeighborKeys:
 
 
 def similar_papers(papers: PaperQuerySet, paper: Paper, at: datetime | None = None) -> list[int]:
-    """Return the keys of similar papers, most similar first: those that share words in the search index.
+    """Return the keys of papers with common words in the search index, most similar first.
 
-    If there are none, papers by its authors and on its topic.
+    If there are none, fall back to papers by its authors and on its topic.
     """
     if found := hits.find_related("paper", paper.pk, MAX_PAPERS):
         return [hit.object_id for hit in found]
@@ -122,7 +122,7 @@ def most_similar(
 ) -> list[int]:
     """Return the keys of the most similar papers, by common authors, keywords and title words.
 
-    `authored` has the key of another paper once for each author in common.
+    `authored` contains the key of another paper once for each common author.
     """
     points = Counter({key: SAME_AUTHOR_WEIGHT * times for key, times in Counter(authored).items()})
     keywords, words = fold_keywords(paper.keywords), distinctive_words(paper.sort_title)
@@ -147,9 +147,9 @@ def fold_keywords(keywords: Collection[str] | None) -> frozenset[str]:
 
 
 def similar_posters(paper: Any, at: datetime | None = None) -> "list[DayTalk]":
-    """Return posters of other papers on the same days that share topic or keywords, most similar first.
+    """Return posters of other papers on the same days with a common topic or keyword, most similar first.
 
-    A paper with several posters has only its first.
+    Of a paper with several posters, only the first is returned.
     """
     keywords = fold_keywords(paper.keywords)
     if not (paper.topic_id or keywords):
@@ -157,7 +157,7 @@ def similar_posters(paper: Any, at: datetime | None = None) -> "list[DayTalk]":
     own = [one for one in _scheduled_appearances(paper) if "poster" in (one.counts_as, one.session.counts_as)]
     day_of = paper.edition.day_of
     days = {day_of(one.begins) for one in own}
-    # A session may go on from one day to the next.
+    # A session may last past midnight, so include the day of its start.
     moments = {moment for one in own for moment in (one.begins, one.session.start)}
     posters = {poster.key: poster for moment in moments for poster in _day_talks(paper, moment, at).posters}
     ranked = []
@@ -177,7 +177,7 @@ def similar_posters(paper: Any, at: datetime | None = None) -> "list[DayTalk]":
 
 @dataclass(frozen=True, slots=True)
 class DayTalk:
-    """A presentation, with the keys of its paper, session and topic; `row` has no paper."""
+    """A presentation with the keys of its paper, session and topic. The paper of `row` is not set."""
 
     key: int
     paper: int | None

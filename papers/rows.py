@@ -1,7 +1,7 @@
-"""Rows of lists of papers and talks: named tuples of what a list shows, read for all rows at once.
+"""Rows of lists of papers and talks: named tuples, which are fetched for all rows of a list at once.
 
-Model instances took ten times as long to fetch and render for a thousand rows. Equal rows look alike, so
-`pagecache.fragments` can cache how they are rendered.
+For a thousand rows, this is ten times as fast as fetching and rendering model instances. Equal rows render
+equally, so `pagecache.fragments` can cache the result.
 """
 
 import re
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
 UNSCHEDULED = datetime.max.replace(tzinfo=UTC)
-# The number of cached label keys; halls use the same ones every day.
+# The number of cached sort keys. Poster halls use the same labels every day.
 CACHE_ENTRIES = 4_000
 THUMBNAIL_SIZE = re.compile(r"-(\d+)x(\d+)\.webp$")
 # A sort key of boards.
@@ -41,7 +41,7 @@ class AwardRow(NamedTuple):
 
     @property
     def award(self) -> Self:
-        """Itself: templates read `grant.award`, as of a model instance."""
+        """This row. Templates read `grant.award`, as from a model instance."""
         return self
 
     def get_absolute_url(self) -> str:
@@ -58,7 +58,7 @@ class MaterialLink(NamedTuple):
 
 
 class Thumbnail(NamedTuple):
-    """A small picture as `<img>` takes it."""
+    """The attributes of the `<img>` of a small picture."""
 
     url: str
     width: int
@@ -66,13 +66,13 @@ class Thumbnail(NamedTuple):
 
 
 def thumbnail_of_name(name: str) -> Thumbnail | None:
-    """Return the thumbnail stored under a name, which gives its size; `None` without one. Reads no file."""
+    """Return the thumbnail of a file name, which contains the size, or `None`. Read no file."""
     found = THUMBNAIL_SIZE.search(name)
     return Thumbnail(default_storage.url(name), int(found[1]), int(found[2])) if found else None
 
 
 class Appearing:
-    """Title and abstract of a presentation: its own, else its paper's."""
+    """Title and abstract of a presentation. The default is its paper's."""
 
     __slots__ = ()
     title: Any
@@ -163,8 +163,8 @@ class _Talk(NamedTuple):
 class TalkRow(Appearing, _Talk):
     """A presentation in a list. Its abstract is empty unless it was fetched.
 
-    With a session, start, end and room are the talk's own; without, they are its own or the session's.
-    `cancelled`: the talk or its session is cancelled. `moved_from`: its start before the current release.
+    Start, end and room are the talk's own if `session` is set. Otherwise they default to the session's.
+    `cancelled` is true if the talk or its session is. `moved_from` is its start before the current release.
     """
 
     __slots__ = ()
@@ -182,7 +182,7 @@ type RowsByKey[T] = Mapping[int, tuple[T, ...]]
 
 
 def group_values[K, T](pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]]:
-    """Return the values of each key, in the order given; an empty tuple for any other key."""
+    """Return the values of each key, in the order given. Other keys have an empty tuple."""
     found: dict[K, list[T]] = defaultdict(list)
     for key, value in pairs:
         found[key].append(value)
@@ -190,7 +190,7 @@ def group_values[K, T](pairs: Iterable[tuple[K, T]]) -> Mapping[K, tuple[T, ...]
 
 
 def authors_by_paper(papers: Any, keys: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
-    """Return the authors of the papers with these keys in order, as printed. One query, none without keys."""
+    """Return the authors of these papers, in order and as printed. One query, none without keys."""
     rows = _published_parts(papers, "authorships", keys, at)
     columns = ("paper_id", "person__uid", "person__name", "shown_name")
     ordered = with_shown_names(rows).order_by("paper_id", "position").values_list(*columns)
@@ -229,7 +229,7 @@ def materials_by_paper(
 def appearances_by_paper(
     papers: Any, keys: Collection[int], at: datetime | None = None
 ) -> RowsByKey[TalkRow]:
-    """Return where these papers appear, by time. One query, none without keys."""
+    """Return the presentations of these papers, by time. One query, none without keys."""
     labels = kind_labels(papers.model, "presentations")
     rows = _published_parts(papers, "presentations", keys, at).with_beginning()
     placed = rows.annotate(
@@ -278,7 +278,7 @@ def list_rows(
 ) -> list[PaperRow]:
     """Return a row for each of these papers. Four queries, five if `detailed`.
 
-    `abstract` is the column to read into `abstract_html`: a search makes an excerpt of the source.
+    `abstract` is the column to fetch as `abstract_html`. A search needs the source for its excerpts.
     """
     abstract = abstract or ("abstract_html" if detailed else "")
     own = ["pk", "uid", "title", "title_html", "thumbnail", "track", "topic__slug", "topic__name"]
@@ -311,7 +311,7 @@ def list_rows(
 
 
 class OrderedTalk(Protocol):
-    """A talk with a time of its own, on a board, or only with a position."""
+    """A talk with a start, a board, or only a position."""
 
     @property
     def starts(self) -> datetime | None: ...

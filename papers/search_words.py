@@ -1,4 +1,4 @@
-"""The days, rooms, kinds and topics that the words of a search can mean in an edition (`search.filters`)."""
+"""The days, rooms, kinds and topics that words of a search can name in an edition (`search.filters`)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,14 +19,14 @@ CACHED_EDITIONS = 24
 
 @dataclass(frozen=True, slots=True)
 class ProgramWords:
-    """The days of sessions, with papers or not; their rooms and kinds as slug and name."""
+    """The days of all sessions, and the slugs and names of their rooms and kinds."""
 
     days: list[date]
     rooms: list[tuple[str, str]]
     kinds: list[tuple[str, str]]
 
 
-# The app of the sessions registers what they add to the words of papers.
+# Functions that return the words of sessions. The app `schedule` registers one.
 PROGRAM_WORDS: list[Callable[[Edition, datetime], ProgramWords]] = []
 
 
@@ -40,7 +40,7 @@ class SearchWords:
     days: list[date]
 
 
-# As people type them; other languages have plurals of their own.
+# Plurals that visitors may type. They are translated, because languages form plurals differently.
 PLURALS = {
     "invited_talk": _("Invited talks"),
     "oral": _("Orals"),
@@ -52,7 +52,7 @@ PLURALS = {
 
 
 def search_words(edition: Edition, at: datetime | None = None) -> SearchWords:
-    """Return what words mean in the public program of the edition. Two queries after a change, else none."""
+    """Return the words of the public program of the edition. Two queries after a change, else none."""
     now = at_or_now(at)
     today = edition.day_of(now)
     is_running = edition.start_date <= today <= edition.end_date
@@ -92,5 +92,5 @@ def _search_words(edition: Edition, at: datetime, today: date | None) -> SearchW
 
 
 def add_choices(choices: Choices, others: list[tuple[str, str]]) -> Choices:
-    """Return the choices, then those that no paper has."""
+    """Return the choices of papers, followed by the others."""
     return {**choices, **{value: FacetValue(value, label) for value, label in others if value not in choices}}

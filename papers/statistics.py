@@ -1,7 +1,7 @@
 """Charts about an edition's papers and about all years of its conference.
 
-Templates draw the charts, each with a table. Widths are per cent, heights pixels: charts fit phones with the
-text at full size.
+Templates draw the charts, each with a table. Widths are in percent and heights in pixels, so that charts fit
+phones without scaling the text.
 """
 
 from collections import Counter, defaultdict
@@ -31,7 +31,7 @@ ROW_HEIGHT, TEXT_Y, BAR_Y = 42, 14, 22
 COLUMN_HEIGHT, HEAD_HEIGHT, FOOT_HEIGHT = 150, 22, 24
 MAX_LABEL_CHARS = 38
 MAP_LEVELS = 5
-# The side of a country's square, with the gap, in the map's own units.
+# The side of a country's square including the gap, in SVG units.
 SQUARE_SIZE = 10
 
 
@@ -48,7 +48,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A bar: SVG coordinates of it and of its label."""
+    """The SVG coordinates of a bar and of its label."""
 
     value: Value
     label: str
@@ -84,13 +84,13 @@ class Chart:
     marks: Sequence[Mark]
     height: int
     upright: bool = False
-    # How many of the papers it covers; empty if it counts something else.
+    # A sentence about how many papers it covers. Empty if it does not count papers.
     basis: str = ""
     squares: Sequence[MapSquare] = ()
 
 
 def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
-    """Return the charts that have something to show. Eight queries, and those of the catalog."""
+    """Return the charts with at least two values. Eight queries, and those of the catalog."""
     charts = [
         topic_chart(edition, at),
         country_chart(edition, at),
@@ -103,7 +103,7 @@ def statistics(edition: Edition, at: datetime | None = None) -> list[Chart]:
 
 
 def topic_chart(edition: Edition, at: datetime | None) -> Chart:
-    """Papers by the highest topics, each with those below it."""
+    """Return the chart of papers by top-level topic, including subtopics."""
     highest = [choice for choice in catalog(edition, at).facets["topic"].values() if not choice.parent]
     values = _ranked_values(edition, "topic", highest)
     basis = _basis(edition, "topic", at)
@@ -111,7 +111,10 @@ def topic_chart(edition: Edition, at: datetime | None) -> Chart:
 
 
 def country_chart(edition: Edition, at: datetime | None) -> Chart:
-    """Papers by the countries of their authors' institutions, on a map: a paper counts in each of them."""
+    """Return the chart and map of papers by the countries of their institutions.
+
+    A paper counts in each of its countries.
+    """
     found: defaultdict[str, int] = defaultdict(int)
     choices = catalog(edition, at).facets["institution"]
     rows = Institution.objects.filter(slug__in=list(choices)).exclude(country="").order_by()
@@ -131,7 +134,7 @@ def country_chart(edition: Edition, at: datetime | None) -> Chart:
 
 
 def map_squares(numbers: dict[str, int]) -> list[MapSquare]:
-    """Return the squares of all countries; levels follow the logarithm of the number of papers."""
+    """Return the squares of all countries. Levels are proportional to the logarithm of the number."""
     maximum = max(numbers.values(), default=0)
     squares = []
     for tile in TILES:
@@ -143,7 +146,7 @@ def map_squares(numbers: dict[str, int]) -> list[MapSquare]:
 
 
 def institution_chart(edition: Edition, at: datetime | None) -> Chart:
-    """Papers by the institutions of their authors: a paper counts at each of them."""
+    """Return the chart of papers by institution. A paper counts for each of its institutions."""
     choices = sorted(catalog(edition, at).facets["institution"].values(), key=_rank)[:MAX_BARS]
     rows = Institution.objects.filter(slug__in=[choice.value for choice in choices])
     names = dict(rows.values_list("slug", "name"))
@@ -177,7 +180,7 @@ def kind_chart(edition: Edition, at: datetime | None) -> Chart:
 
 
 def year_charts(edition: Edition, at: datetime | None) -> list[Chart]:
-    """Papers, their authors, and how many of these had written for an earlier year."""
+    """Return the charts of papers, authors, and the share of returning authors by year."""
     editions = Edition.objects.published(at).filter(conference=edition.conference_id).order_by("start_date")
     papers = Paper.objects.published(at).counts_by_edition(edition.conference_id)
     wrote = Authorship.objects.published(at)
@@ -213,14 +216,14 @@ def _by_year(editions: Iterable[Edition], found: dict[int, int]) -> list[Value]:
 
 
 def _basis(edition: Edition, facet: str, at: datetime | None) -> str:
-    """Say how many papers have any value of a facet."""
+    """Return a sentence about how many papers have a value of the facet."""
     found = catalog(edition, at)
     bits = reduce(or_, (choice.bits for choice in found.facets[facet].values()), 0)
     return basis_sentence(bits.bit_count(), len(found.papers))
 
 
 def basis_sentence(number: int, total: int) -> str:
-    """Say how many papers a chart covers: "Based on 823 of 6,628 papers."."""
+    """Return how many papers a chart covers as a sentence, such as "Based on 823 of 6,628 papers."."""
     if number == total:
         said = ngettext("Based on %(total)s paper.", "Based on all %(total)s papers.", total)
     else:
@@ -252,7 +255,7 @@ def _ranked_values(edition: Edition, facet: str, choices: Iterable[FacetValue]) 
 
 
 def bar_chart(key: str, title: str, heading: str, values: Sequence[Value], basis: str = "") -> Chart:
-    """Return a chart of horizontal bars, for labels of any length."""
+    """Return a chart of horizontal bars, which fit labels of any length."""
     most = max((value.number for value in values), default=0) or 1
     marks = [
         Mark(
@@ -269,7 +272,7 @@ def bar_chart(key: str, title: str, heading: str, values: Sequence[Value], basis
 
 
 def column_chart(key: str, title: str, heading: str, values: Sequence[Value], basis: str = "") -> Chart:
-    """Return a chart of vertical bars, for a dozen short labels in a given order."""
+    """Return a chart of vertical bars, which fit about a dozen short labels."""
     most = max((value.number for value in values), default=0) or 1
     step = 100 / max(len(values), 1)
     marks = []
@@ -293,7 +296,7 @@ def column_chart(key: str, title: str, heading: str, values: Sequence[Value], ba
 
 
 def describe_values(values: Sequence[Value]) -> str:
-    """Describe a chart in a sentence: the least and the greatest value."""
+    """Return a sentence with the number of values, the smallest and the largest."""
     if not values:
         return gettext("No data yet.")
     most = max(values, key=lambda value: value.number)
@@ -313,7 +316,7 @@ def describe_values(values: Sequence[Value]) -> str:
 
 
 def shorten_label(label: str) -> str:
-    """Cut a label between words so that it fits a phone; the table has it in full."""
+    """Truncate a label between words so that it fits a phone. The table has the full label."""
     if len(label) <= MAX_LABEL_CHARS:
         return label
     return f"{label[:MAX_LABEL_CHARS].rpartition(' ')[0] or label[:MAX_LABEL_CHARS]} …"

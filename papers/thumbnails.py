@@ -1,6 +1,6 @@
-"""Thumbnails of papers, from the teaser, else from the first page of a PDF that is stored here.
+"""Thumbnails of papers, from the teaser or the first page of an uploaded PDF.
 
-A task renders them in a separate process. Pages take address, width and height from the paper's row.
+A task renders them in a separate process. Pages read the address and size from the paper's row.
 """
 
 import io
@@ -26,7 +26,7 @@ TIMEOUT_SECONDS = 30
 
 
 def thumbnail_source(paper: Paper) -> str:
-    """Return the name of the stored file to render; empty if there is none."""
+    """Return the name of the stored file to render, or an empty string."""
     if paper.teaser:
         return str(paper.teaser.name)
     pdfs = paper.materials.filter(kind=Material.Kind.PDF, visible=True).exclude(file="")
@@ -35,7 +35,7 @@ def thumbnail_source(paper: Paper) -> str:
 
 @task
 def make_thumbnail(key: int) -> None:
-    """Create, replace or remove the thumbnail of a paper; the source file stays as it is."""
+    """Create, replace or remove the thumbnail of a paper. The source file is not changed."""
     paper = Paper.objects.filter(pk=key).first()
     if paper is None:
         return
@@ -50,7 +50,7 @@ def make_thumbnail(key: int) -> None:
 
 
 def _render(source: str, present: str) -> str:
-    """Return the name of the thumbnail of a stored file; render it unless it is the present one."""
+    """Return the name of the thumbnail of a stored file. Render it unless `present` is up to date."""
     if default_storage.size(source) > MAX_SOURCE_BYTES:
         raise ValueError("The file is too large.")
     if present.startswith(_prefix(source)):
@@ -70,7 +70,7 @@ def _render(source: str, present: str) -> str:
 
 
 def _prefix(source: str) -> str:
-    """Return how the names of all thumbnails of a stored file begin."""
+    """Return the common prefix of the names of the thumbnails of a stored file."""
     digest = blake2b(f"{source} {default_storage.size(source)}".encode(), digest_size=6).hexdigest()
     return f"thumbnails/{digest}-"
 

@@ -1,4 +1,4 @@
-"""The addresses of papers, topics, awards and statistics."""
+"""URLconf of papers, topics, awards and statistics."""
 
 from django.urls import path
 

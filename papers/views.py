@@ -1,4 +1,4 @@
-"""Views of papers and awards. Querysets decide what is public, and in which order."""
+"""Views of papers and awards."""
 
 import secrets
 from http import HTTPStatus
@@ -32,7 +32,7 @@ from papers.templatetags.video import player_hosts
 from people.querysets import with_shown_names
 
 PAGE_SIZE = 50
-# With abstracts.
+# The number of papers on a page with abstracts.
 DETAILED_SIZE = 20
 
 
@@ -57,7 +57,7 @@ def paper_list(request: HttpRequest, edition: Edition) -> HttpResponse:
     context = {
         "chooser": chooser,
         "chosen": chosen,
-        # In the list's own box; the one in the header finds more than papers.
+        # The value of the list's own search box. The one in the header is for all kinds of results.
         "typed": chooser.text,
         "corrected": str(chooser.query_found) if chooser.is_corrected else "",
         "page": page,
@@ -117,15 +117,15 @@ def paper_detail(request: HttpRequest, edition: Edition, uid: str, slug: str = "
 
 
 def former_paper_page(request: HttpRequest, edition: Edition, uid: str) -> HttpResponse:
-    """Say of a paper whose page was public that it is no more: others may have cited it."""
+    """Return a 410 page about a paper that was public, because it may have been cited."""
     keys = keys_with_value(Paper, edition.pk, "uid", uid)
     found = formerly_public(Paper, keys, ["title"], timezone.now())
     if not found:
         raise Http404
     paper = found[-1]
-    # Empty where a person was erased since.
+    # The title is empty if the history was erased with a person's data.
     title = str(paper.values["title"])
-    # Those who were authors while it was public, and still are. None where it was deleted.
+    # Show only authors who have not changed since the paper was public. A deleted paper has none.
     changed = RowChange.objects.about(Paper, paper.key).filter(change_set__at__gte=paper.ended)
     later = changed.filter(model=Authorship._meta.label_lower).values("object_id")
     authors = with_shown_names(Authorship.objects.filter(paper=paper.key).exclude(pk__in=later))

@@ -1,7 +1,7 @@
 """A map of the world on which each country is one square, so that small countries are visible.
 
-The layout follows the world tile grid of Maarten Lambrechts (2017). Countries are named in English, as files
-and editors write them; other spellings and ISO 3166 codes lead to the same square.
+The layout follows the world tile grid of Maarten Lambrechts (2017). Names of countries are in English. Other
+spellings and ISO 3166 codes map to the same square.
 """
 
 from typing import NamedTuple
@@ -105,7 +105,7 @@ def _read(row: int, text: str) -> list[Tile]:
 
 TILES: list[Tile] = [tile for row, text in _ROWS.items() for tile in _read(row, text)]
 
-# How countries are written besides their names and codes, folded.
+# Folded spellings of countries other than their names and codes.
 _SPELLINGS = (
     "AE uae; AT osterreich; BR brasil; CD drc, dr congo; CH schweiz; CI ivory coast; "
     "CN mainland china, p r china, peoples republic of china, people s republic of china, pr china; "
@@ -131,7 +131,7 @@ _BY_NAME = (
 
 
 def tile_of(country: str) -> Tile | None:
-    """Return the square of a country, however it is spelled.
+    """Return the square of a country by its name, code or another known spelling, or `None`.
 
     >>> tile_of("Republic of Korea").code
     'KR'

@@ -1,4 +1,4 @@
-"""Actions over the list of papers: topic, track, decision, awards, and material from a list of addresses."""
+"""Bulk actions for papers: set the topic, track or decision, grant awards, and add materials by address."""
 
 import re
 from collections.abc import Sequence
@@ -50,18 +50,18 @@ class AwardForm(ActionForm):
     award = ChosenField(None, label=_("award"))
 
     def prepare(self) -> None:
-        # An award may go to an old paper.
+        # Offer awards of all editions, because an award may go to an older paper.
         self.fields["award"].offer_rows(self, Award, edition__isnull=False)  # type: ignore[attr-defined]
 
 
 class GrantAward(BulkAction):
-    """Grant an award to papers or people, after those who have it."""
+    """Action that grants an award to papers or people. They follow the previous winners."""
 
     form_class = AwardForm
 
     def __init__(self, name: str, words: Words, winner: str = "paper") -> None:
         super().__init__(name, words)
-        # The column of a grant that holds such a row.
+        # The foreign key of a grant to such a row.
         self.winner = winner
 
     def plan(
@@ -88,10 +88,10 @@ class GrantAward(BulkAction):
 
 
 def match_urls(source: str, uids: Sequence[str]) -> tuple[list[tuple[int, str]], list[str]]:
-    """Match a pasted list of addresses to papers: `identifier address` a line, or addresses alone in order.
+    """Match a pasted list of addresses to papers. Lines are `identifier address`, or addresses in order.
 
-    Return pairs of the index of a paper and an address, and what is wrong, with line numbers. `uids` are the
-    papers' identifiers in the order in which bare addresses meet them.
+    Return pairs of the index of a paper and an address, and error messages with line numbers. `uids` are the
+    papers' identifiers, in the order of lines without an identifier.
     """
     numbered = enumerate(source.splitlines(), start=1)
     lines = [(number, cells) for number, line in numbered if (cells := SEPARATORS.sub(" ", line).split())]
@@ -168,7 +168,7 @@ class LinksForm(ActionForm):
 
 
 class AddMaterial(BulkAction):
-    """Add materials by address; those that a paper has already are not added again."""
+    """Action that adds materials by address, except those that a paper already has."""
 
     form_class = LinksForm
 

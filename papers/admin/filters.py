@@ -1,4 +1,4 @@
-"""Filters by fields of papers, for lists of papers and of rows that reference one."""
+"""Admin filters by fields of papers, for lists of papers and of rows that reference a paper."""
 
 from typing import Any, ClassVar
 
@@ -13,7 +13,7 @@ from people.models import Institution
 
 
 class PaperFilter(EditionPartFilter):
-    """A filter by papers of the edition; `path` is the relation to the paper, empty for papers themselves."""
+    """A filter by papers of the edition. `path` is the lookup of the paper, empty for papers."""
 
     path: ClassVar[str] = ""
 
@@ -39,7 +39,7 @@ class DecisionFilter(PaperFilter):
 
 
 class CountryFilter(PaperFilter):
-    """By the country of an institution of an author."""
+    """A filter by the countries of the authors' institutions."""
 
     title = _("country")
     parameter_name = "country"
@@ -65,5 +65,5 @@ class PaperTopicFilter(PaperFilter):
 
 
 def by_paper(base: type[PaperFilter], path: str) -> type[PaperFilter]:
-    """Return this filter for rows that lead to a paper."""
+    """Return a subclass of this filter for rows that reference a paper."""
     return type(base.__name__, (base,), {"path": path})

@@ -1,6 +1,6 @@
-"""The admin of papers with authors and material, topics and awards; their lines on the dashboard.
+"""The admin of papers, topics and awards, and their lines on the dashboard.
 
-The appearances on a paper's form come from `schedule.admin.sessions`.
+`schedule.admin.sessions` adds the appearances to the form of a paper.
 """
 
 from operator import methodcaller
@@ -184,7 +184,7 @@ class PaperAdmin(ContentAdmin[Paper]):
 
 @admin.register(Authorship)
 class AuthorshipAdmin(ContentAdmin[Authorship]):
-    """One author of one paper, with the institutions; the order is changed on the paper."""
+    """The admin of authorships. Their order is changed in the form of the paper."""
 
     desk_order = 40
     list_display = ["name", "person", "paper", "position", "corresponding", "presenting"]
@@ -316,6 +316,6 @@ admin.site.unregister(Person)
 
 @admin.register(Person)
 class WinningPersonAdmin(PersonAdmin):
-    """People, who may win awards."""
+    """The admin of people, with an action to grant awards."""
 
     actions = [*PersonAdmin.actions, grant_to_people]

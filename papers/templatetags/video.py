@@ -1,4 +1,4 @@
-"""Which videos play in a page: those whose player is on a host that the setting VIDEO_HOSTS names."""
+"""Template filter of embedded videos. Their players must be on a host of the setting `VIDEO_HOSTS`."""
 
 import re
 from urllib.parse import urlsplit
@@ -10,7 +10,7 @@ from papers.models import Material, Paper
 
 register = template.Library()
 
-# How the addresses of videos look, and where their players are.
+# Patterns of addresses of videos, and the addresses of their players.
 PLAYERS = (
     (
         re.compile(r"https://(?:(?:www|m)\.)?youtube\.com/(?:watch\?(?:.*&)?v=|live/)([\w-]{6,20})"),
@@ -24,7 +24,7 @@ PLAYERS = (
 
 @register.filter
 def player(address: str) -> str:
-    """Return the address of a video's player; empty if its host is not allowed in a page."""
+    """Return the address of a video's player, or an empty string if its host is not allowed."""
     found = ((pattern.match(address), url) for pattern, url in PLAYERS)
     url = next((url.format(match[1]) for match, url in found if match), address)
     parts = urlsplit(url)
@@ -32,6 +32,6 @@ def player(address: str) -> str:
 
 
 def player_hosts(paper: Paper) -> list[str]:
-    """Return the hosts whose players the page of a paper can show. The materials have been fetched."""
+    """Return the hosts of the players on a paper's page. The paper must be fetched `with_materials()`."""
     videos = (row.href for row in paper.shown_materials if row.kind == Material.Kind.VIDEO)
     return sorted({urlsplit(url).netloc for url in map(player, videos) if url})
