@@ -27,7 +27,7 @@ class Message:
 
     @property
     def key(self) -> str:
-        """Its id as gettext looks it up."""
+        """Return the id by which gettext looks it up, with its context."""
         context = self.parts.get("msgctxt")
         return self.parts["msgid"] if context is None else f"{context}{CONTEXT}{self.parts['msgid']}"
 
@@ -58,12 +58,12 @@ def header(path: Path) -> str:
 
 
 def public_messages() -> set[str]:
-    """Return the ids that the catalogs hold."""
+    """Return the ids of the messages in the catalogs."""
     return {message.key for path in CATALOGS.values() for message in messages(path)}
 
 
 def compiled(path: Path) -> dict[Any, str]:
-    """Return what a .mo file holds: text by id, or by id and form; the header under an empty id."""
+    """Return the texts of a .mo file by id, or by id and plural form. The header has an empty id."""
     with path.open("rb") as file:
         return dict(vars(gettext.GNUTranslations(file))["_catalog"])
 

@@ -1,4 +1,4 @@
-"""What every test needs: plain static files, cheap passwords, and reasons for what is missing."""
+"""Settings and fixtures of all tests: plain static files, cheap passwords, skips where data is missing."""
 
 import gc
 import os
@@ -20,26 +20,26 @@ from tests.factories import make_edition
 from tests.processes import keep_tables, restore_tables
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
-# What a test changes it finds changed.
+# Serve no stale pages, so that tests see their own changes at once.
 site_settings.PAGE_CACHE_STALE_SECONDS = 0.0
 
-# Debian's Chromium. Its build without windows shows the same and opens a page in half the time.
+# Debian's Chromium. The headless build renders the same and opens a page in half the time.
 CHROMIUMS = [Path("/usr/bin/chromium-headless-shell"), Path("/usr/bin/chromium")]
 
-# Workers, and the many processes that tests start, compile a module once, whatever the environment says.
+# Let workers and the processes that tests start share compiled modules, whatever the environment says.
 sys.dont_write_bytecode = False
 
-# A busy machine is no defect: how long something takes is measured in bench/.
+# Disable deadlines, because tests run on busy machines. Durations are measured in bench/.
 hypothesis.settings.register_profile("untimed", deadline=None)
 hypothesis.settings.load_profile("untimed")
 
 
-# What a test that uses a database asks for, itself or through other fixtures.
+# Fixtures of tests that use a database, directly or through other fixtures.
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server", "django_db_setup"}
 
 
 def depends_on_database(item: pytest.Item) -> bool:
-    """Whether another database could make a difference to a test."""
+    """Return whether the result of a test may depend on the database."""
     if any(item.get_closest_marker(name) for name in ("anywhere", "browser")):
         return False
     asked = getattr(item, "fixturenames", ())
@@ -48,10 +48,10 @@ def depends_on_database(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what needs data beside the checkout where it is missing; leave out what every database does alike.
+    """Skip tests whose shared data is missing, and deselect tests that do not depend on the database.
 
-    The latter runs with SQLite, and with EVERYTHING=1 on others too. What failed in a browser is tried once
-    more, and counted as a rerun: on a busy machine a click can come before the page is ready.
+    The latter run with SQLite, and on other databases only with EVERYTHING=1. Failed browser tests are rerun
+    once: on a busy machine a click can come before the page is ready.
     """
     for item in items:
         if item.get_closest_marker("browser"):
@@ -67,14 +67,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Keep the collector from walking through five thousand tests whenever one makes many objects."""
+    """Exclude the five thousand collected tests from garbage collection, which is faster."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(autouse=True)
 def forget() -> None:
-    """Let no test find what another made this process keep: keys and stamps begin anew with each."""
+    """Clear the caches of the process, because primary keys and stamps start again with each test."""
     per_revision.clear_caches()
 
 
@@ -82,10 +82,10 @@ def forget() -> None:
 def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """SQLite keeps its tables in a file, as a site does, and each thread of a server has its own connection.
+    """Store the tables of SQLite in a file, as a site does, with a connection for each thread of a server.
 
-    In memory all share one, where whoever asks may take away the answer to the same question of another:
-    a session is not found, and somebody who is signed in is asked to sign in.
+    A database in memory has one connection for all threads. One thread may then consume the result of
+    another's query: a session is not found, and a signed-in user has to sign in again.
     """
     for database in site_settings.DATABASES.values():
         if database["ENGINE"].endswith("sqlite3"):
@@ -97,9 +97,9 @@ def django_db_modify_db_settings(
 def django_db_setup(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """With SQLite keep a copy of the new database, which takes the place of that which a test has written to.
+    """Copy the new SQLite database, and restore this copy instead of flushing after a test.
 
-    In the end, end the sessions of processes that tests killed: PostgreSQL may not have noticed yet.
+    At the end, terminate the sessions of killed processes, which PostgreSQL may not have noticed yet.
     """
     with pytest.MonkeyPatch.context() as patch:
         if connection.vendor == "sqlite":
@@ -118,9 +118,9 @@ def django_db_setup(
 
 @pytest.fixture(scope="module")
 def made_once(django_db_setup: None, django_db_blocker: Any) -> Iterator[Callable[[Callable[[], Any]], Any]]:
-    """A function that makes rows for all tests of a module; each takes back its own changes of them.
+    """Return a function that makes rows for all tests of a module; each test rolls back its own changes.
 
-    All tests of the module meet these rows, and none may ask for a database without a transaction.
+    All tests of the module see these rows, and none may use `transactional_db`.
     """
 
     def made(make: Callable[[], Any]) -> Any:
@@ -155,7 +155,7 @@ def edition(db: None) -> Edition:
 
 @pytest.fixture
 def shared() -> Path:
-    """The folder of real input beside the repository."""
+    """Return the folder of real input next to the repository; skip the test if it is missing."""
     if not SHARED.is_dir():
         pytest.skip("the folder ../shared with real input is not here")
     return SHARED
@@ -163,7 +163,7 @@ def shared() -> Path:
 
 @pytest.fixture(scope="session")
 def chromium() -> str:
-    """The path of Debian's Chromium."""
+    """Return the path of Debian's Chromium."""
     found = next((path for path in CHROMIUMS if path.exists()), None)
     if found is None:
         pytest.skip("Chromium is not installed (apt-get install chromium)")

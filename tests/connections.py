@@ -1,4 +1,4 @@
-"""Connections to the database: requests that leave the test's own open, work over another one beside it."""
+"""Database connections: requests that do not close the test's own, and work over a second one."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -8,13 +8,13 @@ from typing import Any
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection, connections
 
-# Waits, so that no test hangs.
+# Timeout of locks and threads, so that no test hangs.
 SECONDS = 20
 
 
 @contextmanager
 def left_open() -> Iterator[None]:
-    """Close no connection after a request while the block runs. Django's client ends that with its own."""
+    """Close no connection around requests while the block runs. Django's test client does so itself."""
     for signal in (request_started, request_finished):
         signal.disconnect(close_old_connections)
     try:
@@ -25,7 +25,7 @@ def left_open() -> Iterator[None]:
 
 
 def over_another_connection(work: Callable[[], Any]) -> tuple[threading.Thread, list[BaseException]]:
-    """Do something over another connection."""
+    """Run a function in a thread with its own connection; return the thread and the list of its errors."""
     failed: list[BaseException] = []
 
     def run() -> None:

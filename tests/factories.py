@@ -1,6 +1,6 @@
-"""Rows for tests: each function makes one valid, public row and takes any field to differ.
+"""Factories of test rows: each makes one valid, public row and accepts any field as an argument.
 
-What needs several rows advances the revisions once: that is most of what a row costs.
+Factories of several rows advance the revisions once, because that is most of the cost of a row.
 """
 
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ def make_conference(**fields: Any) -> Conference:
 
 
 def make_edition(year: int = 2021, **fields: Any) -> Edition:
-    """An edition in Los Angeles whose papers and schedule are public."""
+    """Create an edition in Los Angeles whose papers and schedule are public."""
     defaults: dict[str, Any] = {
         "year": year,
         "slug": str(year),
@@ -60,7 +60,7 @@ def make_topic(edition: Edition, name: str = "Compilers", **fields: Any) -> Topi
 
 @lock()
 def make_paper(edition: Edition, authors: Iterable[Person | str] = (), **fields: Any) -> Paper:
-    """A published paper with these authors in order, given as people or as names of new ones."""
+    """Create a published paper with these authors in order, given as people or as names of new ones."""
     defaults = {"title": f"Paper {next(numbers)}", "abstract": "What was done.", "status": "published"}
     paper = Paper.objects.create(edition=edition, **{**defaults, **fields})
     for author in authors:
@@ -95,7 +95,7 @@ def make_room(edition: Edition, name: str = "Hall A", **fields: Any) -> Room:
 
 
 def make_session(edition: Edition, minutes: int = 60, **fields: Any) -> Session:
-    """A published oral session at 08:00 on Tuesday 6 April 2021 in Los Angeles, unless told otherwise."""
+    """Create a published session, by default an oral at 08:00 on 6 April 2021 in Los Angeles."""
     start = fields.pop("start", MORNING)
     defaults = {"title": f"Session {next(numbers)}", "kind": "oral", "status": "published"}
     defaults["end"] = start + timedelta(minutes=minutes)
@@ -103,7 +103,7 @@ def make_session(edition: Edition, minutes: int = 60, **fields: Any) -> Session:
 
 
 def make_session_kind(conference: Conference, name: str = "Birds of a feather", **fields: Any) -> SessionKind:
-    """A kind of sessions that counts as oral, unless told otherwise."""
+    """Create a kind of sessions, by default one that counts as oral."""
     values = {"slug": slugify(name), "name": name, "counts_as": "oral", **fields}
     return SessionKind.objects.create(conference=conference, **values)
 
@@ -121,7 +121,7 @@ def make_presentation(
     speakers: Iterable[Person | str] = (),
     **fields: Any,
 ) -> Presentation:
-    """An appearance of a paper, or a talk of its own; unscheduled without a session."""
+    """Create a presentation of a paper, or a talk without a paper; unscheduled without a session."""
     owner = session or paper
     edition = fields.pop("edition", None) or (owner.edition if owner else make_edition())
     kind = "oral" if paper else "talk"

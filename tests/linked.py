@@ -1,4 +1,4 @@
-"""What machines read of a page: its tags in order, its linked data held against schema.org."""
+"""Metadata of a page: its tags in order, and its linked data, validated against schema.org."""
 
 import json
 from datetime import date, datetime
@@ -8,7 +8,7 @@ from django.test import Client
 
 from tests.reading import Page, read
 
-# What search engines need of each type: https://developers.google.com/search/docs/appearance/structured-data
+# Required by search engines: https://developers.google.com/search/docs/appearance/structured-data
 REQUIRED = {
     "ScholarlyArticle": {"headline", "name", "url", "datePublished", "image", "inLanguage", "publisher"},
     "Event": {"name", "startDate", "location", "eventStatus", "eventAttendanceMode", "url"},
@@ -34,14 +34,14 @@ ADDRESSES = {"url", "@id", "item", "image", "contentUrl", "mainEntityOfPage"}
 
 
 def tags(page: Page, key: str = "name") -> list[tuple[str, str]]:
-    """Return the page's <meta> that go by `key`, in order."""
+    """Return the page's <meta> tags with the attribute `key`, in order."""
     return [
         (one.attributes[key], one.attributes["content"]) for one in page.all("meta") if key in one.attributes
     ]
 
 
 def linked(client: Client, path: str) -> dict[str, Any]:
-    """Return the linked data of a page by type; all of it is valid."""
+    """Return the linked data of a page by type; assert that all of it is valid."""
     scripts = read(client, path).all("script", type="application/ld+json")
     things = [json.loads("".join(one.words)) for one in scripts]
     for thing in things:
@@ -51,7 +51,7 @@ def linked(client: Client, path: str) -> dict[str, Any]:
 
 
 def check(thing: Any) -> None:
-    """Hold a thing, and all in it, against the rules."""
+    """Assert that a thing, and everything nested in it, is valid."""
     if isinstance(thing, list):
         for one in thing:
             check(one)

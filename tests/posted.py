@@ -20,7 +20,7 @@ def address(row: Model | type[Model], page: str) -> str:
 def formset(
     prefix: str, stored: Iterable[dict[str, Any]] = (), added: Iterable[dict[str, Any]] = ()
 ) -> dict[str, Any]:
-    """Return the rows of an inline: those that were there, then new ones."""
+    """Return the form data of an inline: existing rows first, then new ones."""
     before, new = list(stored), list(added)
     sent: dict[str, Any] = {
         f"{prefix}-TOTAL_FORMS": len(before) + len(new),
@@ -32,14 +32,14 @@ def formset(
 
 
 def date_and_time(name: str, day: str, time: str) -> dict[str, str]:
-    """Return a date and a time as two inputs."""
+    """Return the form data of a date and a time, as two inputs."""
     return {f"{name}_0": day, f"{name}_1": time}
 
 
 def autocomplete_choices(
     client: Client, model: type[Model], field: str, edition: Edition | None, term: str = ""
 ) -> list[str]:
-    """Return what a choice offers on a form of this edition."""
+    """Return the options of an autocomplete field on a form of this edition."""
     asked: dict[str, Any] = {
         "app_label": model._meta.app_label,
         "model_name": model._meta.model_name,
@@ -57,14 +57,14 @@ def listed(client: Client, path: str, **query: Any) -> list[str]:
 
 
 def run_action(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
-    """Run an action over rows of a list and confirm what its page says; return the page that follows."""
+    """Run an action over rows of a list and confirm its preview; return the page that follows."""
     page = post_action(client, action, chosen, **given)
     digest = re.search(r'name="_confirmed" value="(\w+)"', page)
     return post_action(client, action, chosen, _confirmed=digest[1], **given) if digest else page
 
 
 def post_action(client: Client, action: str, chosen: Sequence[Model], **given: Any) -> str:
-    """Send what an action's page sends."""
+    """Post an action over rows of a list, with further fields of its page; return the page that follows."""
     values = {"action": action, "_selected_action": [row.pk for row in chosen], **given}
     asked = {"_asked": "1"} if given.keys() - {"_confirmed", "select_across"} else {}
     return client.post(address(type(chosen[0]), "changelist"), {**values, **asked}, follow=True).text

@@ -1,4 +1,4 @@
-"""The program as a server runs it: commands and scripts, in processes and on a folder of their own."""
+"""Commands and scripts that run as on a server: in their own process, with their own data folder."""
 
 import os
 import shutil
@@ -19,14 +19,14 @@ ROOT = Path(settings.BASE_DIR)
 HOST = "127.0.0.1"
 START_SECONDS = 60.0
 PYTHON = [sys.executable, "-W", "ignore"]
-# How an installation on SQLite calls its database.
+# File name of the database of an installation on SQLite.
 DATABASE = "plenary.sqlite3"
-# A database of SQLite with all tables and no content, once this process has its own.
+# Path of an SQLite database with all tables and no content, once this process has one.
 TABLES: list[Path] = []
 
 
 def keep_tables(file: Path) -> None:
-    """Copy the database of this process while it is new: making one takes five seconds of computing."""
+    """Copy the database of this process while it is new, because migrating takes five seconds."""
     with closing(sqlite3.connect(file)) as copy:
         connection.ensure_connection()
         connection.connection.backup(copy)
@@ -34,7 +34,7 @@ def keep_tables(file: Path) -> None:
 
 
 def restore_tables(*_: object, **__: object) -> None:
-    """Replace the database of this process with the new one: ten times as fast as the command `flush`."""
+    """Restore the copy of the new database, which is ten times as fast as the command `flush`."""
     connection.ensure_connection()
     with closing(sqlite3.connect(TABLES[0])) as copy:
         copy.backup(connection.connection)
@@ -42,14 +42,14 @@ def restore_tables(*_: object, **__: object) -> None:
 
 
 def copy_tables(file: Path) -> None:
-    """Put a new database there, if there is one to copy; what migrates it then has nothing to do."""
+    """Copy the new database to a file, if there is one. Migrating the copy has nothing to do."""
     file.parent.mkdir(parents=True, exist_ok=True)
     for tables in TABLES[:1]:
         shutil.copy(tables, file)
 
 
 def make_tables(folder: Path) -> None:
-    """Let an installation on SQLite have its tables."""
+    """Create the tables of an installation on SQLite."""
     copy_tables(folder / DATABASE)
     if not TABLES:
         done = manage(folder, "migrate -v 0")
@@ -57,19 +57,19 @@ def make_tables(folder: Path) -> None:
 
 
 def environment(folder: Path, **more: str) -> dict[str, str]:
-    """Nothing of this process's own settings. What is changed is found changed by the next reader."""
+    """Return an environment without the settings of this process, which serves no stale pages."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
     settings = {"DJANGO_SETTINGS_MODULE": "conference.settings", "PAGE_CACHE_STALE_SECONDS": "0"}
     return {**kept, **settings, "PLENARY_VAR_DIR": str(folder), **more}
 
 
 def manage(folder: Path, command: str, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run a command as on a server, with nothing in the environment but this."""
+    """Run a management command as on a server; `more` adds to its minimal environment."""
     return python(folder, "manage.py", *command.split(), *words, **more)
 
 
 def python(folder: Path, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run Python from the root of the project, with nothing in the environment but this."""
+    """Run Python from the root of the project; `more` adds to its minimal environment."""
     return subprocess.run(
         [*PYTHON, *words],
         cwd=ROOT,
@@ -105,7 +105,7 @@ def free_port() -> int:
 
 
 def wait_for_port(port: int, process: subprocess.Popen[Any], log: Path | None = None) -> None:
-    """Wait until a server listens; say what it wrote into its log if it ended instead."""
+    """Wait until a server listens; fail with its log if it ended instead."""
     end = time.monotonic() + START_SECONDS
     while True:
         try:

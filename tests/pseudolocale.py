@@ -1,4 +1,4 @@
-"""A language in which every translated message stands in brackets, so that what bypasses gettext shows.
+"""A language that puts every translated message in brackets, to find texts that bypass gettext.
 
 with pseudolocale():
     page = client.get("/2027/").text
@@ -17,7 +17,7 @@ from django.utils.translation import trans_real
 from pagecache.fragments import fragments
 
 CONTEXT = "\x04"
-# Innermost brackets first: a translated sentence may hold translated parts.
+# Matches innermost brackets, because a translated sentence may contain translated parts.
 BRACKETED = re.compile(r"⟦[^⟦⟧]*⟧")
 WORD = re.compile(r"[^\W\d_]{2,}")
 SILENT = {"script", "style", "svg", "math", "code", "pre", "time"}
@@ -26,13 +26,13 @@ VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "met
 
 
 def wrap(message: str) -> str:
-    """Return the message as this language has it: "Save" is "⟦Save⟧"."""
+    """Return the translation of a message: that of "Save" is "⟦Save⟧"."""
     text = message.rpartition(CONTEXT)[2]
     return f"⟦{text}⟧" if text.strip() else text
 
 
 class Brackets(trans_real.DjangoTranslation):
-    """The catalog: it knows every message, or those that it is given, with their contexts."""
+    """Catalog of every message, or of the given messages alone, with their contexts."""
 
     def __init__(self, messages: Container[str] | None) -> None:
         super().__init__(settings.LANGUAGE_CODE)
@@ -51,10 +51,10 @@ class Brackets(trans_real.DjangoTranslation):
 
 @contextmanager
 def pseudolocale(messages: Container[str] | None = None) -> Iterator[None]:
-    """Speak in brackets while the block runs, in this thread; of other than these messages, in English."""
-    # Where Django keeps the catalog of this thread; there is no public way to one without files.
+    """Activate the language in this thread while the block runs. Messages other than these stay English."""
+    # Django stores the catalog of this thread here. No public function activates one without files.
     active: Any = vars(trans_real)["_active"]
-    # It goes by the name of a real language, under which fragments are cached.
+    # Fragments are cached by language code, and this language has the code of a real one.
     fragments.clear()
     before = getattr(active, "value", None)
     active.value = Brackets(messages)
@@ -69,9 +69,9 @@ def pseudolocale(messages: Container[str] | None = None) -> Iterator[None]:
 
 
 def bare(text: str, known: Iterable[str] = ()) -> str:
-    """Return what of a text is neither in brackets nor known; nothing where no word is left.
+    """Return the parts of a text outside of brackets that are not `known`; "" if they contain no word.
 
-    Known is what people entered: titles, names. Longer ones are taken out first.
+    `known` are texts that people entered, such as titles and names. Longer ones are removed first.
     """
     count = 1
     while count:
@@ -82,7 +82,7 @@ def bare(text: str, known: Iterable[str] = ()) -> str:
 
 
 class _Said(HTMLParser):
-    """The texts of a page, read or read out."""
+    """Parser of the texts of a page, including those that only screen readers read."""
 
     def __init__(self, markup: str) -> None:
         super().__init__()
@@ -110,7 +110,7 @@ class _Said(HTMLParser):
 def untranslated(markup: str, known: Iterable[str] = ()) -> list[str]:
     """Return the texts of a page that no catalog can translate, each once, in order.
 
-    Left out are code, formulas, drawings, `<time>`, and what is marked `translate="no"`.
+    Code, formulas, drawings, `<time>` and elements with `translate="no"` are skipped.
     A message may span elements, as in `{% blocktranslate %}`: brackets are matched over the whole page.
     """
     said = "\x00".join(_Said(markup).texts)

@@ -1,4 +1,4 @@
-"""A page as its reader meets it: title, headings, words and links, read with the standard parser."""
+"""Parser of HTML pages: title, headings, words and links, with the parser of the standard library."""
 
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -12,7 +12,7 @@ HEADINGS = {"h1", "h2", "h3", "h4", "h5", "h6"}
 
 @dataclass
 class Element:
-    """One element with all the words in it."""
+    """One element with all words inside it."""
 
     tag: str
     attributes: dict[str, str]
@@ -70,7 +70,7 @@ class Page(HTMLParser):
 
     @property
     def main(self) -> str:
-        """All words of the page without its frame."""
+        """Return all words of the element <main>."""
         return self.all("main")[0].text
 
     @property
@@ -87,7 +87,7 @@ class Page(HTMLParser):
 
     @property
     def outline(self) -> list[str]:
-        """The headings in order, each behind its level: "1 Papers"."""
+        """Return the headings in order, each after its level: "1 Papers"."""
         return [f"{e.tag[1]} {e.text}" for e in self.elements if e.tag in HEADINGS]
 
     def links(self) -> dict[str, str]:
@@ -96,7 +96,7 @@ class Page(HTMLParser):
 
 
 def read(client: Client, path: str, status: int = 200) -> Page:
-    """Fetch a page and read it; its headings must go down without a gap."""
+    """Fetch and parse a page; assert that no heading skips a level."""
     response = client.get(path)
     assert response.status_code == status, f"{path}: {response.status_code}"
     page = Page(response.content.decode())

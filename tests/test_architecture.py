@@ -1,4 +1,4 @@
-"""The rules that hold the house together: its floors, its one gate out, its sizes, its strict pages."""
+"""Rules of the architecture: layers of apps, visibility in querysets, size limits, strict CSP."""
 
 import ast
 import inspect
@@ -18,14 +18,13 @@ from django.db.models import Model
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = ROOT / "pyproject.toml"
 PROJECT = tomllib.loads(PYPROJECT.read_text("utf-8"))["tool"]["importlinter"]
-# From the roof down.
+# The layers from the top down.
 FLOORS = [name for layer in PROJECT["contracts"][0]["layers"] for name in layer.split(" | ")]
-# Python beside the house: it may import any floor, and no floor imports it.
+# Folders outside of the layers: they may import any app, and no app imports them.
 OUTSIDE = {"bench", "demo", "deploy", "docs", "tests", "tools"}
 APPS = ["conference", "people", "papers", "schedule", "search"]
-# No content of their own: counts of changes and what they invalidate, the history, members and likely
-# duplicates, which only staff see, and the index, whose hits go through the `published()` of the things that
-# they lead to.
+# Models without content of their own: revisions, and history, members and likely duplicates, which only
+# staff see. Hits of the search index are filtered by the `published()` of the rows that they link to.
 BOOKKEEPING = {
     "accounts.AccountSession",
     "content.ChangeSet",
@@ -46,7 +45,7 @@ BOOKKEEPING = {
     "search.Indexed",
     "search.Word",
 }
-# Modules with types that modules which they import name too, for type checkers alone.
+# Modules whose types are also imported, for type checkers alone, by modules that they import.
 TYPES_BELOW_THEIR_MODULE = {
     "conference.models": "Edition, which lower packages reach through `settings.EDITION_MODEL`",
     "content.models": "Content, whose save() is made of functions that take its rows",
@@ -56,7 +55,7 @@ TYPES_BELOW_THEIR_MODULE = {
 MODULE_LINES = 600
 TEMPLATE_LINES = 120
 MODULES_IN_A_FOLDER = 25
-# What shows content; deciding what is public is the querysets' business.
+# Modules that render content. Only querysets decide what is public.
 FRONT = {"api", "context_processors", "feeds", "sitemaps", "templatetags", "views", "website"}
 LOOKUPS = {"Q", "exclude", "filter", "get", "get_list_or_404", "get_object_or_404"}
 PUBLICATION = re.compile(r"(^|__)(status|papers_public_from|schedule_public_from)(__|$)")
@@ -86,7 +85,7 @@ def tree(path: Path) -> ast.Module:
 
 
 def imports(path: Path) -> set[str]:
-    """Name the modules that a file imports absolutely, late imports inside functions too."""
+    """Return the modules that a file imports absolutely, including imports inside functions."""
     return imports_in(tree(path))
 
 
@@ -98,7 +97,7 @@ def imports_in(source: ast.Module) -> set[str]:
 
 
 def status_lookups(source: ast.Module) -> list[int]:
-    """Find the lines where a query or a comparison judges by itself whether something is public."""
+    """Return the lines where a query or a comparison decides by itself whether a row is public."""
     found = []
     for node in ast.walk(source):
         if isinstance(node, ast.Call):
@@ -123,7 +122,7 @@ def test_floors_stand_and_have_contracts() -> None:
 
 
 def test_import_contracts_hold() -> None:
-    # In a process of its own: it silences every log that is there.
+    # Run it in its own process, because it disables all existing loggers.
     command = [str(Path(sys.executable).with_name("lint-imports")), "--config", str(PYPROJECT), "--no-cache"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
 
@@ -151,7 +150,7 @@ def without_type_imports(source: ast.Module, modules: Collection[str]) -> ast.Mo
 
 
 def import_graph(*, allowed: Collection[str]) -> dict[str, set[str]]:
-    """Return which product modules each of them imports, inside functions too.
+    """Return the product modules that each of them imports, including imports inside functions.
 
     An import for type checkers alone counts unless its module is `allowed`.
     """
@@ -281,8 +280,8 @@ def templates() -> list[Path]:
 
 
 def refused(text: str) -> list[str]:
-    """Name what a strict content-security policy would refuse in the tags of a template."""
-    # Comments go, and template syntax becomes a word: it may hold `<`, `>` and quotes of its own.
+    """Return the parts of a template's tags that a strict content security policy would refuse."""
+    # Remove comments, and replace template syntax by a word, because it may contain `<`, `>` and quotes.
     text = re.sub(r"(?s)<!--.*?-->|\{#.*?#\}|\{% comment.*?endcomment %\}", "", text)
     tags = TAG.findall(re.sub(r"(?s)\{%.*?%\}|\{\{.*?\}\}", " x ", text))
     return sorted({name for tag in tags for name, pattern in REFUSED.items() if pattern.search(tag)})
@@ -334,14 +333,14 @@ def test_static_files_load_nothing_foreign() -> None:
     assert [short(path) for path in files if load.search(path.read_text("utf-8"))] == []
 
 
-# Strings in which a floor names a model or address of a floor above, and why they remain.
+# Strings in which an app names a model or URL of a higher layer, and why they remain.
 UPWARD_STRINGS = {
     "editorial/model_admin.py": "only who may change people searches e-mail addresses and former names"
 }
 
 
 def strings_that_name_upper_apps() -> set[str]:
-    """Return the files with a string such as "papers.paper" or "website:edition" of a floor above."""
+    """Return the files with a string such as "papers.paper" or "website:edition" of a higher layer."""
     found = set()
     for file in modules(*FLOORS):
         name = str(file.relative_to(ROOT))

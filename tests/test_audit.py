@@ -1,4 +1,4 @@
-"""Pinned packages beside a saved database of known holes."""
+"""Comparison of pinned packages with a saved database of known vulnerabilities."""
 
 import json
 import subprocess

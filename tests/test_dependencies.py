@@ -1,4 +1,4 @@
-"""What is installed is what is pinned, and no file of the repository names a package registry's host."""
+"""Installed packages are the pinned ones, and no file of the repository names a registry's host."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 CONSTRAINTS: list[str] = PROJECT["tool"]["uv"]["constraint-dependencies"]
-# Installers, which an environment may bring along; nothing here depends on them.
+# Installers that an environment may include. Nothing in the project depends on them.
 INSTALLERS = {"pip", "setuptools", "uv", "wheel"}
 # In pieces, so that this file does not name them either.
 REGISTRIES = ["py" + "pi.", "python" + "hosted.", "npm" + "js.", "yarn" + "pkg.", "ana" + "conda."]
@@ -24,7 +24,7 @@ Pins = dict[str, str]
 
 
 def pins(lines: list[str]) -> Pins:
-    """Map package to version, for the lines whose marker holds here."""
+    """Return the version of each package, for lines whose marker applies to this environment."""
     wanted = [Requirement(line) for line in lines]
     here = [line for line in wanted if line.marker is None or line.marker.evaluate()]
     return {canonicalize_name(line.name): str(line.specifier).removeprefix("==") for line in here}
@@ -91,7 +91,7 @@ def test_direct_dependencies_are_exact() -> None:
 
 
 def product_imports() -> set[str]:
-    """Name the top packages that the product imports anywhere, late imports inside functions too."""
+    """Return the top-level packages that the product imports, including imports inside functions."""
     roots = PROJECT["tool"]["importlinter"]["root_packages"]
     floors = [path for floor in roots for path in (ROOT / floor).rglob("*.py")]
     nodes = [node for path in floors for node in ast.walk(ast.parse(path.read_text("utf-8")))]

@@ -1,4 +1,4 @@
-"""The docs keep up with the code: formats, commands and settings are described, links lead somewhere."""
+"""The docs describe all formats, commands and settings of the code, and their links work."""
 
 import re
 from pathlib import Path

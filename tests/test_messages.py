@@ -58,7 +58,7 @@ def test_catalog_has_the_plural_forms_of_its_language(name: str) -> None:
 
 
 def fits(message: Message) -> bool:
-    """Whether translations have the placeholders and tags of their message; one form may leave out "1"."""
+    """Return whether translations have all placeholders and tags. One plural form may omit the number."""
     singular = Counter(PLACEHOLDER.findall(message.parts["msgid"]))
     plural = Counter(PLACEHOLDER.findall(message.parts.get("msgid_plural", message.parts["msgid"])))
     found = [

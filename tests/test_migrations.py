@@ -1,4 +1,4 @@
-"""The migrations make the tables that the models describe, on both databases."""
+"""The migrations create the tables that the models describe, on both databases."""
 
 from io import StringIO
 

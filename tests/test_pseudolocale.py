@@ -1,4 +1,4 @@
-"""The language in brackets finds what bypasses gettext, and leaves no trace behind."""
+"""The pseudolocale finds texts that bypass gettext, and has no effect afterwards."""
 
 from django.template import Context, Template
 from django.utils.translation import gettext, gettext_lazy, ngettext, npgettext, pgettext

@@ -1,6 +1,6 @@
-"""Whatever a model, the admin or a form says of itself goes through gettext.
+"""All texts of models, of the admin and of forms go through gettext.
 
-In a language in brackets, nothing stands outside of them.
+In a pseudolocale, which puts translations in brackets, no text is outside of brackets.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,7 +20,7 @@ from django.test import RequestFactory
 from tests.pseudolocale import bare, pseudolocale
 
 FLOORS = ["website", "api", "exchange", "schedule", "papers", "people", "conference"]
-# Of the index nothing is shown, and the stamp is a number.
+# No page shows the texts of the search index, and the site's revision is a number.
 UNSEEN = {"content.siterevision"}
 CONFIGS = [config for config in apps.get_app_configs() if config.name in FLOORS]
 MODELS = [
@@ -30,7 +30,7 @@ ADMINS = [one for model, one in admin.site._registry.items() if model._meta.app_
 
 
 def outside(said: Iterable[tuple[str, Any]]) -> list[str]:
-    """Return what stands outside of brackets, with what says it; called while the language is spoken."""
+    """Return the texts outside of brackets, each after its source. The pseudolocale must be active."""
     return [f"{where}: {words}" for where, text in said if text and (words := bare(str(text)))]
 
 
@@ -90,7 +90,7 @@ def test_what_the_admin_says_is_translatable(desk: Any) -> None:
 
 
 def own_forms() -> list[Any]:
-    """Return the forms that are written out in the apps."""
+    """Return the form classes that the apps define."""
     for floor in {config.name for config in CONFIGS}:
         package = import_module(floor)
         for module in walk_packages(package.__path__, f"{floor}."):

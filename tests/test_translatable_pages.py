@@ -1,4 +1,4 @@
-"""The admin's own pages say nothing that bypasses gettext: lists and forms of every model."""
+"""All texts of the admin's pages go through gettext: lists and forms of every model."""
 
 import pytest
 from django.contrib import admin
@@ -15,7 +15,7 @@ NAMES = [
     for one in admin.site._registry
     if one._meta.app_label in FLOORS
 ]
-# The name of the site, of its chair, a zone, and a key.
+# Names of the site, of its chair, of a time zone and of a key of the keyboard.
 KNOWN = ["Plenary", "admin", "UTC", "Ctrl"]
 
 

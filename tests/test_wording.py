@@ -1,4 +1,4 @@
-"""What people see is in American English, as docs/writing.md says."""
+"""Messages and docs are in American English, as docs/writing.md requires."""
 
 import ast
 import re
@@ -25,7 +25,7 @@ GETTEXT = re.compile(r"^(?:_|n?p?gettext(?:_lazy)?)$")
 
 
 def messages(source: str) -> Iterator[str]:
-    """Return the literal texts that calls of gettext hold."""
+    """Yield the literal arguments of calls of gettext."""
     for call in ast.walk(ast.parse(source)):
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and GETTEXT.match(call.func.id):
             for argument in call.args:
@@ -50,7 +50,7 @@ def test_messages_of_code_are_american() -> None:
 
 
 def test_messages_of_templates_are_american() -> None:
-    # Django blanks everything but the messages.
+    # `templatize` blanks everything except the messages.
     found = {
         path.name: british(templatize(path.read_text())) for path in (ROOT / "templates").rglob("*.html")
     }

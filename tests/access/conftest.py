@@ -1,4 +1,4 @@
-"""One world for all tests of a module: making it takes longer than most of what they ask."""
+"""Fixtures of one world for all tests of a module, because creating it takes longer than most tests."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -16,5 +16,5 @@ def made_world(made_once: Callable[..., Any]) -> Any:
 
 @pytest.fixture
 def world(made_world: World) -> World:
-    """Both editions with their rows and accounts; what a test changes in them is its own."""
+    """Return both editions with their rows and accounts. Changes of a test are rolled back."""
     return deepcopy(made_world)

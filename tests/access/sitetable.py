@@ -1,10 +1,10 @@
-"""What each address of the site answers to everybody: a line for each. A new address needs a line here.
+"""Table of the kind of each URL of the site. A new URL needs an entry here.
 
-page: shows what is public; who may preview an edition sees its drafts there, and nobody else does.
-file: shows what is public, the same to everybody, in a preview too.
-sent: takes what a page of the site sends, by POST alone.
-secret: for who has the link or the token, whatever the role.
-nothing: answers that there is nothing.
+page: shows public content, and drafts to users who preview the edition.
+file: shows public content, the same to all users, also during a preview.
+sent: accepts data of the site's pages, by POST alone.
+secret: requires a secret link or token, whatever the role.
+nothing: always responds with 404.
 """
 
 from collections.abc import Iterator

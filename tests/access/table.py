@@ -1,8 +1,8 @@
-"""Who may do what in the admin: a line for each model, and for each address beside those of the models.
+"""Table of permissions in the admin: an entry for each model, and for each URL that belongs to no model.
 
-v: see, a: add, c: change, d: delete. Columns: owner, program chair, editor, session chair (own rows), viewer.
-Roles by task have lines of their own in `TASKS`.
-A superuser may do all; the owner of another edition, nothing here. A new address needs a line here.
+v: view, a: add, c: change, d: delete. Columns: owner, program chair, editor, session chair (own rows), viewer.
+`TASKS` lists the roles by task.
+A superuser may do everything; the owner of another edition may do nothing. A new URL needs an entry here.
 """
 
 from accounts.roles import Role
@@ -10,7 +10,7 @@ from accounts.roles import Role
 ALL = "vacd"
 
 MODELS: dict[str, tuple[str, str, str, str, str]] = {
-    "api.token": ("vad", "vad", "vad", "vad", "vad"),  # One's own alone.
+    "api.token": ("vad", "vad", "vad", "vad", "vad"),  # Own tokens only.
     "auth.group": ("", "", "", "", ""),
     "auth.user": ("", "", "", "", ""),
     "conference.announcement": (ALL, ALL, ALL, "", "v"),
@@ -25,7 +25,7 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
     "exchange.importjob": ("vac", "vac", "vac", "", ""),
     "exchange.importrun": ("v", "v", "v", "", ""),
     "exchange.provenance": ("v", "v", "v", "", ""),
-    # The row is an owner's: program chairs look at it alone.
+    # The row belongs to an owner, so program chairs may only view it.
     "accounts.membership": ("vacd", "va", "", "", ""),
     "papers.authorship": (ALL, ALL, ALL, "v", "v"),
     "papers.award": (ALL, ALL, ALL, "", "v"),
@@ -49,13 +49,13 @@ MODELS: dict[str, tuple[str, str, str, str, str]] = {
     "schedule.release": (ALL, ALL, "v", "", "v"),
     "schedule.room": (ALL, ALL, ALL, "v", "v"),
     "schedule.session": (ALL, ALL, ALL, "vc", "v"),
-    # A role in one edition alone changes nothing that other editions of the conference use.
+    # A role in one edition may not change kinds that other editions of the conference use.
     "schedule.sessionkind": (ALL, ALL, ALL, "v", "v"),
     "schedule.sessionrole": (ALL, ALL, ALL, "v", "v"),
     "schedule.speaker": (ALL, ALL, ALL, "v", "v"),
 }
 
-# The roles by task: the models that they reach. The paper of the edition is in the track chair's topic.
+# Models that the roles by task may access. The paper of the edition is in the track chair's topic.
 TASKS: dict[str, dict[str, str]] = {
     "private_viewer": {label: line[4] for label, line in MODELS.items()}
     | dict.fromkeys(("people.personname", "schedule.programinvitation", "schedule.unavailability"), "v"),
@@ -100,13 +100,13 @@ TASKS: dict[str, dict[str, str]] = {
 
 
 def of_role(role: str, label: str) -> str:
-    """Return what the table says that a role may do with a model."""
+    """Return the permissions of a role for a model, as letters."""
     if role in TASKS:
         return TASKS[role].get(label, "")
     return MODELS[label][[*Role].index(Role(role))]
 
 
-# What an address of a model needs. Of people, histories and versions are for those who may change them.
+# Permission that each page of a model requires.
 PAGES = {
     "changelist": "v",
     "add": "a",
@@ -118,28 +118,28 @@ PAGES = {
     "bring_back": "a",
     "export": "v",
 }
-# These tell of former names and e-mail addresses, or change all fields of a row.
+# Pages that show former names and e-mail addresses require the permission to change the row.
 WHOLE_ROW = {
     "people.person": {"history": "c"},
     "people.personname": {"history": "c"},
     "people.personidentifier": {"history": "c"},
 }
-# Who reads what is private of people sees their histories as well.
+# Roles that may view private fields of people may also view their histories.
 READS_PRIVATE = {"private_viewer"}
-# Written by imports: nobody adds, changes or deletes them by hand. A conflict is decided on its page.
+# Written by imports, and read-only in the admin. A conflict is resolved on its own page.
 READ_ONLY = {"exchange.conflict", "exchange.importrun", "exchange.provenance"}
-# Dropped on their own pages.
+# Discarded on their own pages.
 NOT_DELETED = {"exchange.importjob"}
-# Remembered by imports: it can only be deleted.
+# Created by imports: it can only be deleted.
 NOT_ADDED = {"exchange.columnmapping"}
-# Found by the program.
+# Computed by the program.
 READ_ONLY |= {"people.likelynamesake", "people.personpair", "people.institutionpair"}
-# Whom something public shows, all editors may choose.
+# All editors may choose people whom a public row shows.
 PUBLIC = {"people.person", "people.personidentifier"}
-# A session chair changes some fields: no version as a whole, and nothing is brought back.
+# A session chair may change some fields only, so neither restore a version nor undelete a row.
 PARTLY = {"restore", "bring_back"}
 
-# Addresses beside those: who may open them, with the path after /admin/ and a row as the key of the world's.
+# URLs that belong to no model, and the roles that may open them.
 STAFF = {*map(str, Role), "other", "superuser"}
 KEEPERS = {"owner", "chair", "editor"}
 SEEING = KEEPERS | {"viewer", "private_viewer"}
@@ -147,7 +147,7 @@ IMPORTING = KEEPERS | {"importer"}
 BESIDE: dict[str, set[str]] = {
     "index": STAFF,
     "app_list": STAFF - {"importer", "sponsors"},  # Of papers.
-    "login": set(),  # Whoever is signed in is led on.
+    "login": set(),  # Signed-in users are redirected.
     "logout": set(),  # By POST alone.
     "password_change": STAFF,
     "password_change_done": STAFF,
@@ -193,7 +193,7 @@ BESIDE: dict[str, set[str]] = {
     "text_help": STAFF,  # By POST alone.
 }
 
-# Resources of the API, with the model whose line above says who may do what. A new one needs a line here.
+# Resources of the API, with the model whose permissions above apply. A new one needs an entry here.
 RESOURCES = {
     "announcements": "conference.announcement",
     "key_dates": "conference.keydate",
@@ -212,9 +212,9 @@ RESOURCES = {
     "sponsors": "conference.sponsor",
     "topics": "papers.topic",
 }
-# The edition of the world is public, though most in it is not: everybody reads these.
+# All users may read these, because the edition of the world is public, though most of its rows are not.
 READ_BY_ALL = {"conferences", "editions", "people", "releases"}
-# These belong to no edition: whoever enters some program adds to them.
+# These belong to no edition, so all roles that enter content may add them.
 ADDED_BY_ALL = {"people", "institutions"}
-# The other addresses of the API, which tell nothing of any row.
+# Other URLs of the API, which show no rows.
 BESIDE_RESOURCES = {"root", "schema", "docs", "unknown"}

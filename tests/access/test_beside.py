@@ -1,4 +1,4 @@
-"""The addresses beside those of models, with everybody; and what people send without being offered it."""
+"""Admin URLs that belong to no model, with every role; and posted data that no form offers."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
 
 def merged_into(row: Any) -> int:
-    """Return the act by which another was merged into a row."""
+    """Return the key of the change set that merged another row into this one; merge one if necessary."""
     name = f"{row._meta.label_lower}:{row.pk}"
     act = ChangeSet.objects.filter(origin=Origin.MERGE, reference=name).first()
     other = make.make_person("Twin") if row._meta.model_name == "person" else make.make_institution("Twin")
@@ -35,7 +35,7 @@ def merged_into(row: Any) -> int:
 
 
 def split_from(person: Any, user: User) -> int:
-    """Return the act by which an account split another from a person."""
+    """Return the key of the change set in which an account split another from a person."""
     if not split.split_change_sets().exists():
         spelling = person.names.earliest("pk")
         with acting_as(Origin.FORM, user):
@@ -44,14 +44,14 @@ def split_from(person: Any, user: User) -> int:
 
 
 def acted_on(paper: Any) -> int:
-    """Return an act over rows of a list, one of which was this paper."""
+    """Return the key of the change set of a bulk action that changed this paper."""
     with recording(Origin.ACTION, detail="Set track"):
         type(paper).objects.filter(pk=paper.pk).update(track="Theory")
     return ChangeSet.objects.filter(origin=Origin.ACTION).latest("pk").pk
 
 
 def address(name: str, world: World) -> str:
-    """Return an address beside those of models, of the edition and its rows."""
+    """Return a URL that belongs to no model, for the edition and its rows."""
     rows, edition = world.rows, world.edition
     session = ["session_announce", "session_boards", "session_board_labels", "session_talks"]
     args: dict[str, Any] = {
@@ -76,7 +76,7 @@ def address(name: str, world: World) -> str:
     return f"{path}?{query}" if name == "autocomplete" else f"{path}?edition={edition.pk}"
 
 
-# By POST alone, or for nobody who is signed in.
+# By POST alone, or not for signed-in users.
 SKIPPED = {"login", "logout", "text_help"}
 
 
@@ -111,12 +111,12 @@ def test_nothing_of_the_other_edition_is_told(who: str, world: World) -> None:
     for model, field in choices:
         query = f"app_label=papers&model_name={model}&field_name={field}&term={MARKER}&edition={other}"
         paths.append(f"/admin/autocomplete/?{query}")
-    # What was looked for stands on the page in small letters.
+    # The page repeats the query in lower case, so the marker does not match it.
     assert [path for path in paths if MARKER in client.get(path).text] == []
 
 
 def sent(world: World, rows: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return what somebody could send to change these rows, offered or not."""
+    """Return requests that could change these rows, as paths and data, whether or not a form offers them."""
     paper, session = rows["papers.paper"], rows["schedule.session"]
     posts: list[tuple[str, dict[str, Any]]] = []
     for label, row in rows.items():
@@ -193,7 +193,7 @@ def test_author_is_not_restored_to_a_paper_of_another_edition(world: World) -> N
 
 
 def also_editor_of_the_other(world: World) -> Any:
-    """Return a browser of the session chair, who enters the program of the other edition."""
+    """Return a client of the session chair, who is also an editor of the other edition."""
     Membership.objects.create(user=world.users["session_chair"], edition=world.other, role="editor")
     return world.client("session_chair")
 
@@ -241,7 +241,7 @@ def test_email_and_former_names_are_for_those_who_keep_people(world: World) -> N
 
 
 def merged_by_the_whole_site(world: World) -> tuple[Any, str]:
-    """Merge a person of the other edition into one of ours; return who went, and the way back."""
+    """Merge a person of the other edition into one of ours; return the merged person and the undo URL."""
     survivor, gone = world.rows["people.person"], world.others["people.person"]
     act = merge.merge(survivor, [gone], user=world.users["superuser"]).change_set
     return gone, reverse("admin:people_person_unmerge", args=[act])

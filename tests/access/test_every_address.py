@@ -1,4 +1,4 @@
-"""Every address of the admin with everybody: who may open it, and that nothing changes for others."""
+"""Every URL of the admin with every role: who may open it, and that others cannot change anything."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -35,12 +35,12 @@ SITE_WIDE = {"conference.conference", "conference.edition", "people.person", "pe
 SITE_WIDE |= {"people.personname", "people.personidentifier", "schedule.sessionkind"}
 
 
-# Rows of an account itself, whatever its role.
+# Rows that belong to an account, whatever its role.
 OWN = {"api.token"}
 
 
 def names() -> Iterator[str]:
-    """Walk the names of all addresses of the admin."""
+    """Yield the names of all URLs of the admin."""
     found: list[URLPattern | URLResolver] = [*admin.site.get_urls()]
     while found:
         one = found.pop()
@@ -51,7 +51,7 @@ def names() -> Iterator[str]:
 
 
 def split(name: str) -> tuple[str, str]:
-    """Return model and page of an address such as papers_paper_bring_back; nothing for others."""
+    """Return model and page of a URL name such as papers_paper_bring_back; empty strings for others."""
     for page in PAGES:
         label = name.removesuffix(f"_{page}").replace("_", ".", 1)
         if name.endswith(f"_{page}") and label in MODELS:
@@ -60,13 +60,13 @@ def split(name: str) -> tuple[str, str]:
 
 
 def expected(who: str, label: str, page: str) -> bool:
-    """Tell what the table says of a page of a model, with a row of the edition."""
+    """Return whether a role may open a page of a model, according to the table, for a row of the edition."""
     if who in ("superuser", "anonymous"):
         is_possible = label not in READ_ONLY or PAGES[page] == "v"
         is_possible = is_possible and not (label in NOT_ADDED and PAGES[page] in "ac")
         return who == "superuser" and is_possible and not (label in NOT_DELETED and page == "delete")
     if who == "other":
-        # Owner of the edition beside: has lists and forms, of its own rows.
+        # The owner of the other edition may open lists and forms of that edition's rows.
         is_choice = label in PUBLIC and page == "change"
         return is_choice or (page not in ROW_PAGES and PAGES[page] in MODELS[label][0])
     if page in PARTLY and who == Role.SESSION_CHAIR:
@@ -87,7 +87,7 @@ def test_every_address_stands_in_the_table() -> None:
 
 
 def opened(response: Any) -> str:
-    """Say what became of a request: open, closed, or a way to sign in."""
+    """Return the outcome of a request: "open", "closed" or "login"."""
     if response.status_code == 302:
         target = response.headers["Location"]
         return "login" if target.startswith("/admin/login/") else "closed" if target == "/admin/" else "open"
@@ -110,7 +110,7 @@ def list_address(label: str, page: str) -> str:
 
 
 def delete_copies(rows: dict[str, Any]) -> None:
-    """Let something of each kind be deleted, as if the row itself were."""
+    """Record a deletion of each row in the history, without deleting it."""
     for label, row in rows.items():
         key = row.edition_id if hasattr(row, "edition_id") else None
         if no_history(label) or label in SITE_WIDE:
@@ -130,7 +130,7 @@ def world(world: World) -> World:
 
 
 def walk(client: Client, who: str, rows: dict[str, Any], *, theirs: bool) -> list[str]:
-    """Open every page of every model; return what is not as the table says."""
+    """Open every page of every model; return the results that differ from the table."""
     wrong = []
     closed = "login" if who == "anonymous" else "closed"
     for label in MODELS:

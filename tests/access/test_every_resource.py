@@ -1,4 +1,4 @@
-"""Every resource of the API with everybody: who reads, makes, changes and deletes its rows."""
+"""Every resource of the API with every role: who reads, creates, changes and deletes its rows."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +19,7 @@ from tests.api.writing import bearer, make_token
 
 pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 
-# What is changed: fields that a session chair keeps too, where there are any.
+# Changes to try: of fields that session chairs may change too, if there are any.
 CHANGES = {"sessions": {"abstract": "New."}, "presentations": {"recording_url": "https://example.org/v"}}
 NAMES = {
     "papers": "title",
@@ -33,7 +33,7 @@ ADDING = {"owner", "chair", "editor", "other", "superuser"}
 
 
 def resources() -> Iterator[tuple[str, str]]:
-    """Walk the addresses of the API: their names, and the resource behind them."""
+    """Yield the name and resource of each URL of the API; the resource is "" for other URLs."""
     for pattern in urlpatterns:
         callback: Any = pattern.callback
         view = getattr(callback, "cls", None)
@@ -48,7 +48,7 @@ def test_every_resource_stands_in_the_table() -> None:
 
 
 def expected(who: str, name: str, *, theirs: bool, is_public: bool) -> set[str]:
-    """Tell what the table says of a row of a resource, of the edition or of the one beside."""
+    """Return the permissions for a row of a resource, according to the table; `theirs`: of the other edition."""
     allowed: set[str] = set()
     if who == "superuser":
         allowed = {*ALL}
@@ -70,7 +70,7 @@ def path_of(name: str, row: Any) -> str:
 
 
 class Visitor:
-    """Somebody who tries what can be done with the rows of a resource; nothing of it stays."""
+    """Client that tries to read and write rows of a resource, and rolls back its writes."""
 
     def __init__(self, world: World, who: str) -> None:
         self.client = Client()
@@ -86,7 +86,7 @@ class Visitor:
         return answer
 
     def can(self, name: str, row: Any, new: dict[str, Any], version: str) -> set[str]:
-        """Return what can be done: v, a, c, d."""
+        """Return the permitted methods, as the letters v, a, c and d."""
         path, listed = path_of(name, row), f"/api/v1/{name}/"
         changes = CHANGES.get(name, {NAMES.get(name, "name"): "Renamed"})
         seen = {"HTTP_IF_MATCH": version}
@@ -96,12 +96,12 @@ class Visitor:
         assert {one.status_code for one, good in answers.values()} <= {200, 201, 204, 405, 409, *REFUSED}
         urls = [one["url"] for one in self.ask("get", f"{listed}?page_size=100").json()["results"]]
         assert any(url.endswith(path) for url in urls) is (answers["v"][0].status_code == 200)
-        # What something holds is not deleted, though one might.
+        # A 409 means that the account may delete the row, but that other rows refer to it.
         return {what for what, (one, good) in answers.items() if one.status_code in (good, 409)}
 
 
 def wrong(world: World, who: str, *, theirs: bool = False, is_public: bool = False) -> list[str]:
-    """Try everything with every resource; return what is not as the table says."""
+    """Try all methods with every resource; return the results that differ from the table."""
     rows, edition = (world.others, world.other) if theirs else (world.rows, world.edition)
     visitor, found = Visitor(world, who), list[str]()
     root = visitor if who == "superuser" else Visitor(world, "superuser")

@@ -1,4 +1,4 @@
-"""Invitations by e-mail: to whom they were made out, with a link that works, and no header smuggled in."""
+"""Invitations by e-mail: the right recipient, a link that works, and no header injection."""
 
 import re
 from unittest import mock
@@ -27,7 +27,7 @@ BUTTON = "Send the link by e-mail"
 
 @pytest.fixture
 def post(settings: Settings) -> None:
-    """A mail server that keeps what it is given."""
+    """Configure a mail backend that stores messages in memory."""
     settings.MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
     settings.DEFAULT_FROM_EMAIL = "program@example.org"
 

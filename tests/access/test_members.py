@@ -32,7 +32,7 @@ def browser(user: User) -> Client:
 
 
 def invite(client: Client, edition: Edition, role: str = "editor", person: Person | None = None) -> str:
-    """Invite Ada, and return the path of the link."""
+    """Invite Ada; return the path of the link."""
     page = invited(client, edition, role, person)
     found = re.search(r'value="[^"]*(/invitation/[^"]+)"', page)
     assert found, page
@@ -40,7 +40,7 @@ def invite(client: Client, edition: Edition, role: str = "editor", person: Perso
 
 
 def invited(client: Client, edition: Edition, role: str, person: Person | None = None) -> str:
-    """Invite Ada, and return the page that answers."""
+    """Invite Ada; return the text of the response."""
     values = {"name": "Ada Byron", "email": "ada@example.org", "role": role}
     values["person"] = str(person.pk) if person else ""
     return client.post(f"{MEMBERS}add/?edition={edition.pk}", {**values, "edition": edition.pk}).text

@@ -1,7 +1,7 @@
-"""Trap 33, rights that follow from a row the asker may add: what each role reaches after it wrote.
+"""Trap 33: no role gains access to private fields by adding rows.
 
-A person and an institution that another edition shows are put into rows of every kind that a role may add,
-by every way in; afterwards their private fields must be as far away as before.
+Each role refers to a person and an institution of another edition in every kind of row that it may add,
+over every interface. Their private fields must stay inaccessible.
 """
 
 import json
@@ -39,7 +39,7 @@ EMAIL, FORMER = "victim@example.org", "Victoria Formerly"
 
 
 class Site:
-    """Two editions: in one an account has a role, the other shows somebody with private fields."""
+    """Two editions: an account has a role in one, and the other shows a person with private fields."""
 
     def __init__(self, role: str) -> None:
         self.edition = make.make_edition(2021)
@@ -55,7 +55,7 @@ class Site:
         self.orphan = make.make_person("Or Phan", uid="orphan", email="orphan@example.org")
 
     def reached(self) -> list[str]:
-        """Return what of the others' private fields the account reaches."""
+        """Return the private fields of the other edition's person and institution that the account can read."""
         access = access_of(User.objects.get(pk=self.user.pk))
         found = [
             str(row)

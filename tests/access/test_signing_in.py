@@ -1,4 +1,4 @@
-"""Signing in: not too often, without telling which accounts there are; sessions that can be ended."""
+"""Signing in: throttled, without revealing which accounts exist; and sessions that can be ended."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""Every address of the site with everybody: what is public is open to all, drafts to who previews them."""
+"""Every URL of the site with every role: all may open public rows, and only previews show drafts."""
 
 import re
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.anywhere]
 type Rows = dict[str, Any]
 COLOR = "#0b6b62"
 UPLOAD = "logos/pixel.png"
-# The model, and the key, of a thing behind this part of an address; and what other parts are asked with.
+# Model and key field of the row after each part of a URL, and sample values of other parts.
 THINGS = {
     "papers": ("papers.paper", "uid"), "sessions": ("schedule.session", "uid"),
     "presentations": ("schedule.presentation", "uid"), "people": ("people.person", "uid"),
@@ -42,7 +42,7 @@ THING = re.compile(r"([a-z]+|<oldkind:kind>)/<(?:uid:uid|key:slug)>")
 def routes(
     patterns: list[URLPattern | URLResolver] | None = None, space: str = "", before: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Walk names and routes of all addresses but those of the admin."""
+    """Yield the names and routes of all URLs except those of the admin."""
     for one in get_resolver().url_patterns if patterns is None else patterns:
         route = before + str(one.pattern)
         if not isinstance(one, URLResolver):
@@ -53,7 +53,7 @@ def routes(
 
 
 def is_resource(name: str) -> bool:
-    """Whether it is an address of a resource: they have a table of their own."""
+    """Return whether it is the URL of a resource of the API. Resources have their own table."""
     return name.removeprefix("api:").removesuffix("_one").removesuffix("_of_site") in RESOURCES
 
 
@@ -61,13 +61,13 @@ ROUTES = {name: route for name, route in routes() if not is_resource(name)}
 
 
 def thing_of(route: str) -> tuple[str, str] | None:
-    """Return the model and the key of the thing that an address names."""
+    """Return the model and the key field of the row that a route names; None if it names no row."""
     found = THING.search(route)
     return THINGS[found[1]] if found else None
 
 
 def address(route: str, edition: Edition, rows: Rows) -> str:
-    """Return an address of an edition, or of one of these rows."""
+    """Return the URL of a route, for an edition and its rows."""
     if "(?P<rest>" in route:
         return "/api/nothing"
     if thing := thing_of(route):
@@ -86,7 +86,7 @@ def is_open(client: Client, path: str) -> bool:
 
 
 def wrong(client: Client, edition: Edition, rows: Rows, kinds: set[str], names: set[str]) -> list[str]:
-    """Return the addresses that are not open if of these kinds, and else closed."""
+    """Return the names of URLs that are open although not of these kinds, or closed although they are."""
     return [
         name
         for name in sorted(names)
@@ -96,24 +96,24 @@ def wrong(client: Client, edition: Edition, rows: Rows, kinds: set[str], names: 
 
 @pytest.fixture
 def world(world: World) -> World:
-    """A public program, drafts beside it, and an edition that nobody may see yet."""
+    """Return a public edition with drafts, and an edition that is not public."""
     default_storage.save(UPLOAD, ContentFile(b"x"))
     world.edition.logo = UPLOAD
     for edition in (world.edition, world.other):
         edition.accent = COLOR
         edition.save()
-    # Whoever is on its committee is public.
+    # Members of the committee would be public.
     world.edition.committee_roles.all().delete()
     return world
 
 
 def named(*parts: str) -> set[str]:
-    """Return the addresses with a part of these names."""
+    """Return the names of URLs whose route contains one of these parts."""
     return {name for name, route in ROUTES.items() if any(part in route for part in parts)}
 
 
 WITH_THING = {name for name, route in ROUTES.items() if thing_of(route)}
-# A page for all years is in no edition, so no preview shows its draft.
+# A page for all years belongs to no edition, so no preview shows its draft.
 PREVIEWED = WITH_THING - {"conference:site_page"}
 OF_EDITION = named("<key:edition>", "<year:year>") | PREVIEWED
 
