@@ -1,7 +1,7 @@
 """Table of permissions in the admin: an entry for each model, and for each URL that belongs to no model.
 
-v: view, a: add, c: change, d: delete. Columns: owner, program chair, editor, session chair (own rows), viewer.
-`TASKS` lists the roles by task.
+v: view, a: add, c: change, d: delete. Columns: owner, program chair, editor, session chair (own rows),
+viewer. `TASKS` lists the roles by task.
 A superuser may do everything; the owner of another edition may do nothing. A new URL needs an entry here.
 """
 
@@ -118,7 +118,7 @@ PAGES = {
     "bring_back": "a",
     "export": "v",
 }
-# Pages that show former names and e-mail addresses require the permission to change the row.
+# These histories show former names and e-mail addresses, so they require the permission to change the row.
 WHOLE_ROW = {
     "people.person": {"history": "c"},
     "people.personname": {"history": "c"},

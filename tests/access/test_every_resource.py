@@ -48,7 +48,7 @@ def test_every_resource_stands_in_the_table() -> None:
 
 
 def expected(who: str, name: str, *, theirs: bool, is_public: bool) -> set[str]:
-    """Return the permissions for a row of a resource, according to the table; `theirs`: of the other edition."""
+    """Return the permissions for a row of a resource; the row is of the other edition if `theirs` is true."""
     allowed: set[str] = set()
     if who == "superuser":
         allowed = {*ALL}

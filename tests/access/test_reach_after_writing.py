@@ -55,7 +55,7 @@ class Site:
         self.orphan = make.make_person("Or Phan", uid="orphan", email="orphan@example.org")
 
     def reached(self) -> list[str]:
-        """Return the private fields of the other edition's person and institution that the account can read."""
+        """Return the rows and private values of the other edition that the account can access."""
         access = access_of(User.objects.get(pk=self.user.pk))
         found = [
             str(row)

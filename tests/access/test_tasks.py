@@ -1,4 +1,4 @@
-"""Roles by task: one topic or track, awards, imports, private fields; in an edition or in a series."""
+"""Roles by task, in an edition or a series: one topic or track, awards, imports, private fields."""
 
 import re
 from typing import Any
@@ -53,11 +53,11 @@ def test_page_says_what_the_access_table_says(role: Role) -> None:
     line, said = role_line(role), dict[str, str]()
     for labels, letters in ((line.edits, "vacd"), (line.changes, "vc"), (line.sees, "v")):
         said |= dict.fromkeys(labels, letters)
-    # Tokens and what imports write are not changed by hand, whatever is granted.
+    # Tokens and rows written by imports are read-only, whatever the permissions.
     left_out = READ_ONLY | NOT_ADDED | {"exchange.importjob", "api.token"}
     told = {label: of_role(role, label) for label in MODELS if label not in left_out}
     if role == Role.CHAIR:
-        # Of the table's member, an owner, a program chair changes nothing.
+        # The member in the table is an owner, whom a program chair may not change.
         told["accounts.membership"] = "vacd"
 
     assert {label: said.get(label, "") for label in told} == told
@@ -115,7 +115,7 @@ def test_role_includes_another(role: str, other: str, expected: bool) -> None:
 
 @pytest.fixture
 def tina(edition: Edition) -> User:
-    """The chair of the topic Compilers with what is below it, and of the track Industry."""
+    """Return the chair of the topic Compilers and its subtopics, and of the track Industry."""
     topic = make.make_topic(edition, "Compilers")
     below = make.make_topic(edition, "Parsers", parent=topic)
     make.make_paper(edition, ["Ada"], title="Own", topic=topic, status="draft", uid="own")
@@ -161,7 +161,7 @@ def test_track_chair_runs_actions_on_own_papers_alone(tina: User) -> None:
 
 
 def confirmed(page: Any) -> str:
-    """Return what the button of a bulk action's page sends."""
+    """Return the value that the button of a bulk action's page submits."""
     found = re.search(r'name="_confirmed" value="([^"]*)"', page.text)
     assert found, page.text
     return found[1]

@@ -1,4 +1,4 @@
-"""Two editions with one row of each kind, one of them hidden, and an account for each role."""
+"""Two editions with one row of each model, one edition hidden, and an account for each role."""
 
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -21,15 +21,15 @@ from people.models import PersonAccount, PersonIdentifier, PersonName
 from schedule.models import ProgramInvitation, Release, Speaker, Unavailability
 from tests import factories as make
 
-# Everybody who may come to an address. "other" is the owner of the other edition.
+# All kinds of users who may request a URL. "other" is the owner of the other edition.
 EVERYBODY = ["anonymous", *reversed(Role.values), "other", "superuser"]
 MARKER = "Zyxwv"
 
 
 @lock()
 def rows_of(edition: Edition, word: str, status: str = "draft") -> dict[str, Model]:
-    """Make a row of every kind in an edition, named by a word."""
-    # One change set, as of an import: so they were made for this edition.
+    """Create a row of every model in an edition, each named by a word; return them by model label."""
+    # A common change set records that they were created for this edition, as by an import.
     with recording(Origin.IMPORT):
         person = make.make_person(f"{word} Author", email=f"{word}@example.org", affiliation=f"{word} Lab")
         institution = make.make_institution(f"{word} University")
@@ -78,7 +78,7 @@ def rows_of(edition: Edition, word: str, status: str = "draft") -> dict[str, Mod
 
 @dataclass
 class World:
-    """Both editions, and who asks. A session chair leads the one session of the edition."""
+    """Both editions, their rows and accounts. The session chair chairs the only session of `edition`."""
 
     edition: Edition
     other: Edition
@@ -108,7 +108,7 @@ def make_world() -> World:
     world = World(edition, other, rows_of(edition, "Ours"), rows_of(other, MARKER))
     for role in Role:
         world.users[str(role)] = add_member(str(role), edition, role)
-    # The topic of the paper is the track chair's.
+    # Assign the topic of the paper to the track chair.
     chosen = [f"topic:{world.rows['papers.topic'].pk}"]
     Membership.objects.filter(role=Role.TRACK_CHAIR).update(parts=chosen)
     world.users["other"] = add_member("other", other, Role.OWNER)
@@ -125,6 +125,6 @@ def make_world() -> World:
 
 
 def last_version(row: Any) -> int:
-    """Return the key of a set of changes to which a row can go back."""
+    """Return the primary key of the last change set of a row, to which it can be restored."""
     found = RowChange.objects.about(type(row), row.pk).first()
     return found.change_set_id if found else ChangeSet.objects.latest("pk").pk

@@ -1,4 +1,4 @@
-"""What became of payloads in an answer: in its headers, and in what is no page."""
+"""Search for active payloads in responses: in headers, and in files that are not pages."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from defusedxml import ElementTree
 
 from tests.attack.payloads import WORD
 
-# The beginnings that a spreadsheet takes for a formula.
+# First characters that a spreadsheet interprets as the start of a formula.
 FORMULAS = tuple("=+-@\t\r")
 
 type Document = tuple[str, str, str]
@@ -62,7 +62,7 @@ def in_references(body: bytes) -> Iterator[str]:
 
 
 def in_lines(body: bytes) -> Iterator[str]:
-    """RIS: a line is a tag and a value."""
+    """Yield the injected lines of an RIS file, whose lines are a tag and a value."""
     yield from (f"line {line}" for line in body.decode().splitlines() if line.startswith((WORD, "END:")))
 
 
@@ -74,7 +74,7 @@ READERS: dict[str, Callable[[bytes], Iterator[str]]] = {
     "application/x-bibtex": in_references,
     "application/x-research-info-systems": in_lines,
 }
-# What a browser reads, and as what.
+# Types that a browser renders, with the type as which it parses them.
 SHOWN = {
     "text/html": "text/html",
     "application/atom+xml": "application/xml",
@@ -86,12 +86,12 @@ SHOWN |= {
     "application/calendar+xml": "application/xml",
 }
 SHOWN |= {"application/opensearchdescription+xml": "application/xml"}
-# Nothing in them is anybody's text, or they are read as what they are called alone.
+# Types that contain no entered text, or that browsers do not render as HTML.
 PLAIN = {"text/plain", "image/png", "text/css", "text/javascript"}
 
 
 def fragments(name: str, value: Any, key: str = "") -> Iterator[Document]:
-    """Walk the HTML in an answer of the API."""
+    """Yield the HTML fields in a response of the API, recursively."""
     if isinstance(value, dict):
         for inner, one in value.items():
             yield from fragments(name, one, inner)
@@ -107,7 +107,7 @@ def is_json(kind: str) -> bool:
 
 
 def documents(name: str, kind: str, body: bytes) -> Iterator[Document]:
-    """Return what a browser has to look at in an answer."""
+    """Yield the parts of a response that a browser has to check."""
     if kind in SHOWN:
         yield name, SHOWN[kind], body.decode()
     elif is_json(kind):
@@ -115,7 +115,7 @@ def documents(name: str, kind: str, body: bytes) -> Iterator[Document]:
 
 
 def faults(name: str, response: Any, body: bytes) -> Iterator[str]:
-    """Walk what can be seen without a browser."""
+    """Yield the faults of a response that are visible without a browser."""
     kind = response.headers["Content-Type"].partition(";")[0]
     found = [*in_headers(response.headers)]
     if kind in READERS:

@@ -1,4 +1,4 @@
-"""What an attacker might type into a field, and the fields that can hold it."""
+"""Payloads that an attacker might enter, and the fields that accept them."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -11,7 +11,7 @@ from django.db import models
 
 from content.models import DIRECTION_MARKS, Content
 
-# Stands in every payload as the name of an element, an attribute, a function, a header, a property.
+# Every payload contains it as the name of an element, attribute, function, header or property.
 WORD = "xq7"
 PAYLOADS = (
     f"<script>{WORD}()</script>",
@@ -32,7 +32,7 @@ PAYLOADS = (
     f"}},\n@article{{{WORD},\n",
     f"]]></title></script></style></textarea><{WORD}>-->",
 )
-# Typed by nobody: made of other fields, or of what a machine knows; or kept for nobody to see.
+# Models whose text is not entered: it is computed, or never shown.
 MADE = {
     "accounts.accountsession", "content.changeset", "people.comparison", "contenttypes.contenttype",
     "django_tasks_database.dbtaskresult", "search.document", "search.indexed", "people.invitation",
@@ -52,7 +52,7 @@ OWN = {
     "password",
 }
 OWN |= {"field", "format", "object_id", "change_message", "counts", "signs"}
-# What the program itself wrote in a shape of its own: a text in it comes from another field of this list.
+# Structured fields that the program writes. Texts in them are copied from other fields.
 SHAPED = {
     "notes", "problems", "fields", "created", "changes", "snapshot", "reasons", "values",
     "old", "new", "base",
@@ -61,7 +61,7 @@ SHAPED = {
 
 @cache
 def is_typed(field: Any) -> bool:
-    """Whether somebody outside, or a file, decides what stands in a field."""
+    """Return whether users or imported files determine the text of a field."""
     is_text = isinstance(field, models.CharField | models.TextField | models.JSONField)
     is_derived = field.name.endswith("_html") or field.name in OWN | SHAPED
     return is_text and not is_derived and field.model._meta.label_lower not in MADE
@@ -69,10 +69,10 @@ def is_typed(field: Any) -> bool:
 
 @cache
 def holds(field: Any, payload: str) -> bool:
-    """Whether the rules of a field let a payload in as it is."""
+    """Return whether a field accepts a payload unchanged."""
     value = [payload] if isinstance(field, models.JSONField) else payload
     if not issubclass(field.model, Content) and DIRECTION_MARKS.search(payload):
-        # Names of accounts and files: they show in the admin alone, each in a line of its own.
+        # Only the admin shows names of accounts and files, each on its own line.
         return False
     row = field.model(**{field.name: value})
     try:
@@ -83,7 +83,7 @@ def holds(field: Any, payload: str) -> bool:
 
 
 def fields(model: type[models.Model]) -> Iterator[Any]:
-    """Walk the fields of a model in which at least one payload can be put."""
+    """Yield the fields of a model that accept at least one payload."""
     for field in model._meta.concrete_fields:
         if is_typed(field) and any(holds(field, fitted(field, one)) for one in PAYLOADS):
             yield field
@@ -94,7 +94,7 @@ def fitted(field: Any, payload: str) -> str:
 
 
 def refused() -> set[str]:
-    """Return the names of the fields that no payload gets into."""
+    """Return the names of the fields that accept no payload."""
     return {
         f"{model._meta.label_lower}.{field.name}"
         for model in apps.get_models()
@@ -104,7 +104,7 @@ def refused() -> set[str]:
 
 
 def filling(field: Any, number: int) -> Any:
-    """Return as many payloads as a field holds, from another one for each number."""
+    """Return as many payloads as fit into a field; `number` chooses the first one."""
     line = islice(cycle(PAYLOADS), number % len(PAYLOADS), number % len(PAYLOADS) + len(PAYLOADS))
     ours = [one for one in line if holds(field, fitted(field, one))]
     if isinstance(field, models.JSONField):

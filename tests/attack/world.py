@@ -1,4 +1,4 @@
-"""A program with a payload in every field that can hold one, and the addresses that may show it."""
+"""A program with a payload in every field that accepts one, and the URLs that may show it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,13 +28,13 @@ from tests.api.asking import expansions
 from tests.attack.payloads import fields, filling
 from tests.website.test_marked_files import files
 
-# Addresses of the admin that only take what is sent, or change what is looked at.
+# URLs of the admin that only accept POST, or that change the state of the session.
 NOT_ASKED = {"login", "logout", "text_help", "accounts_membership_revoke", "auth_user_password_change"}
 NOT_ASKED |= {"conference_edition_as_public", "conference_edition_preview", "view_on_site", "autocomplete"}
 
 
 def attacked_world(number: int) -> World:
-    """Return both editions of the table of roles, all of the first one public and full of payloads."""
+    """Return the two editions of the access tests; the first is public and full of payloads."""
     world = make_world()
     rows: dict[str, Any] = rows_of(world.edition, "Shown", "published")
     person = rows["people.person"]
@@ -58,7 +58,7 @@ def attacked_world(number: int) -> World:
 
 
 def attack(rows: list[models.Model], number: int) -> None:
-    """Put payloads into every field of these rows: no form and no reader stands between."""
+    """Store payloads in every field of these rows, without validation by forms or importers."""
     for row in rows:
         for field in fields(type(row)):
             setattr(row, field.name, filling(field, number))
@@ -67,12 +67,12 @@ def attack(rows: list[models.Model], number: int) -> None:
 
 
 def unattacked(world: World) -> set[str]:
-    """Return the models with fields for payloads of which no row was attacked."""
+    """Return the labels of models that accept payloads but have no attacked row."""
     return {model._meta.label_lower for model in apps.get_models() if [*fields(model)]} - {*world.rows}
 
 
 def public_addresses(world: World) -> Iterator[str]:
-    """Walk the site, the files of every format, and the resources of the API with all that is in them."""
+    """Yield the URLs of the site, of files in every format, and of API resources with expanded relations."""
     edition, slug = world.edition, world.edition.slug
     asked = [name for name, kind in SITE.items() if kind in ("page", "file")]
     yield from (of_site(ROUTES[name], edition, world.rows) for name in asked)
@@ -92,7 +92,7 @@ def public_addresses(world: World) -> Iterator[str]:
 
 
 def desk_addresses(world: World) -> Iterator[str]:
-    """Walk lists, forms, histories and exports of the admin, and the pages beside them."""
+    """Yield the URLs of the admin: lists, forms, histories, exports, and pages that belong to no model."""
     for label in MODELS:
         model = apps.get_model(label)
         for page in PAGES:

@@ -1,4 +1,4 @@
-"""What deploy/ ships: units that systemd takes, a compose file and an image that keep the rules."""
+"""Files in deploy/: systemd accepts the units, and the compose file and the image follow the rules."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
         pytest.skip("systemd is not installed")
     for name in UNITS:
         text = (DEPLOY / "systemd" / name).read_text("utf-8")
-        # The program is not installed here, nor has it a user; `env` is everywhere.
+        # The program and its user do not exist here, so replace its commands by `env`.
         text = re.sub(r"/srv/plenary/current/\S+(?= )", "/usr/bin/env", text)
         (tmp_path / name.replace("@", "@8000")).write_text(re.sub(r"(?m)^(User|Group)=.*\n", "", text))
     units = [str(path) for path in tmp_path.iterdir()]
@@ -109,7 +109,7 @@ def test_files_mounted_by_nginx_exist() -> None:
 
 
 def mounted_in_nginx() -> dict[str, str]:
-    """Return the text of each configuration file in the service, by its place there."""
+    """Return the text of each configuration file of the nginx service, by its path in the container."""
     found = {}
     for place in COMPOSE["services"]["nginx"]["volumes"]:
         here, there, *_ = place.split(":")
@@ -134,7 +134,7 @@ def test_nginx_follows_the_application_as_it_is_replaced() -> None:
     upstream = mounted_in_nginx()["/etc/nginx/plenary/upstream.conf"]
     version = COMPOSE["services"]["nginx"]["image"].partition(":")[2].partition("-")[0]
 
-    # Since then names are looked up anew; it needs a zone and somebody to ask.
+    # Since this version, nginx resolves names again, which requires a zone and a resolver.
     assert tuple(map(int, version.split("."))) >= (1, 28)
     assert re.findall(r"^server (\S+) (\w+)", upstream, re.M) == [("web:8000", "resolve")]
     assert re.findall(r"^(zone|resolver) (\S+)", upstream, re.M) == [

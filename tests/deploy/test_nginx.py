@@ -1,4 +1,4 @@
-"""nginx with the configuration that is shipped, on loopback, in front of an application that counts."""
+"""nginx with the shipped configuration, on loopback, in front of an application that counts requests."""
 
 import http.client
 import json
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(
 
 
 class Application(BaseHTTPRequestHandler):
-    """Says how often it was asked, with the headers that an address asks for."""
+    """Application that responds with its number of requests to a path, and with headers by path."""
 
     protocol_version = "HTTP/1.1"
     asked: ClassVar[dict[str, int]] = {}
@@ -49,7 +49,7 @@ class Application(BaseHTTPRequestHandler):
             control[path] = "public, max-age=3600, s-maxage=1"
         self.send_header("Cache-Control", control.get(path, cache_control(1)))
         self.send_header("ETag", '"tag"')
-        # So that it is gone when it is stopped.
+        # Without open connections, the application stops at once.
         self.send_header("Connection", "close")
         self.send_header("Content-Length", str(len(body)))
         if path == "/cookie/":
@@ -58,7 +58,7 @@ class Application(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: tests read what they need."""
+        """Log nothing, to keep the output of tests clean."""
 
 
 def test_uploads_of_imports_pass_by_default() -> None:
@@ -76,7 +76,7 @@ def certificate(folder: Path) -> None:
 
 
 def configured(folder: Path, upstream: int, ports: tuple[int, int]) -> Path:
-    """Put the shipped files below a folder, with its paths and free ports in place of the system's."""
+    """Copy the shipped files into a folder, with its paths and free ports instead of the system's."""
     plenary = folder / "plenary"
     (plenary / "certificates").mkdir(parents=True)
     certificate(plenary / "certificates")
@@ -110,7 +110,7 @@ def configured(folder: Path, upstream: int, ports: tuple[int, int]) -> Path:
 
 
 class Site:
-    """The running nginx, the application behind it, and where it keeps its files."""
+    """A running nginx, the application behind it, and the folder of its files."""
 
     def __init__(self, folder: Path) -> None:
         Application.asked.clear()
@@ -160,7 +160,7 @@ def test_the_configuration_is_right(tmp_path: Path) -> None:
     assert "[warn]" not in tested.stderr, tested.stderr
 
 
-# nginx counts whole seconds: what it may keep for one it keeps for less than two; one more while renewing.
+# nginx counts whole seconds, so it caches for less than two instead of one, and serves stale for one more.
 KEPT_SECONDS, STALE_SECONDS = 2, 1
 
 
@@ -175,7 +175,7 @@ def test_page_is_cached_for_a_second(site: Site) -> None:
 
 
 def test_a_page_is_renewed_in_the_background_while_readers_get_the_old_one(site: Site) -> None:
-    # nginx counts whole seconds: the answer comes early in one, so that the next request is in the right one.
+    # nginx counts whole seconds, so let the response arrive early in a second.
     time.sleep((1.1 - Application.SLOW_SECONDS - time.time()) % 1)
     site.ask("/slow/")
     time.sleep(KEPT_SECONDS + 0.1)

@@ -1,4 +1,4 @@
-"""deploy/upgrade: which containers come and go, with a `docker` that only writes down what it is told."""
+"""deploy/upgrade: which containers it starts and stops, with a fake `docker` that records its arguments."""
 
 import shutil
 import subprocess
@@ -19,7 +19,7 @@ esac
 
 
 def upgraded(folder: Path, old: str, answers: bool = True) -> tuple[int, list[str]]:
-    """Run it where web containers of these names run; return its code, and what Docker was told."""
+    """Run it with these web containers running; return its exit code and the arguments of `docker`."""
     for name in ("upgrade", "make-secrets"):
         shutil.copy(DEPLOY / name, folder)
     docker = folder / "docker"

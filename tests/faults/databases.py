@@ -1,4 +1,4 @@
-"""A database of a test's own, for processes that outlive its transaction: the kind that the suite runs on."""
+"""Temporary databases for processes that cannot see a test's transaction, with the engine of the tests."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from tests.processes import PYTHON, ROOT, copy_tables, environment
 
 @contextmanager
 def own_database(folder: Path) -> Iterator[str]:
-    """Make a database without content; yield its address. It is gone afterwards."""
+    """Create an empty database and yield its URL. Drop it afterwards."""
     if connection.vendor == "sqlite":
         copy_tables(folder / "own.sqlite3")
         yield f"sqlite:///{folder / 'own.sqlite3'}"
@@ -35,7 +35,7 @@ def own_database(folder: Path) -> Iterator[str]:
 
 
 def told(module: str, folder: Path, *options: str) -> Any:
-    """Run a module in a process and on a database of its own; return what it writes as JSON."""
+    """Run a module in a process with its own database; return the JSON that it prints."""
     with own_database(folder) as database:
         said = subprocess.run(
             [*PYTHON, "-m", module, *options],

@@ -1,6 +1,6 @@
-"""Twenty editors at once: `python -m tests.faults.editing --seconds 300`.
+"""Simulation of twenty concurrent editors: `python -m tests.faults.editing --seconds 300`.
 
-Runs on what PLENARY_VAR_DIR and DATABASE_URL name, which must be empty. Prints what came of it as JSON.
+Uses PLENARY_VAR_DIR and DATABASE_URL, which must be empty. Prints the results as JSON.
 """
 
 import argparse
@@ -35,12 +35,12 @@ from tests.faults.editors import Desk, Editor  # noqa: E402
 from tests.faults.serving import serve  # noqa: E402
 
 PAPERS, SESSIONS = 8, 6
-# Of each five editors.
+# Kinds of work of each group of five editors.
 KINDS = ("form", "api", "form", "timetable", "importing")
 
 
 def build() -> Desk:
-    """Make an edition with a few papers and sessions, on which all work."""
+    """Create an edition with a few papers and sessions, which all editors edit."""
     call_command("migrate", verbosity=0)
     call_command("collectstatic", interactive=False, verbosity=0)
     edition = make.make_edition()
@@ -55,7 +55,7 @@ def build() -> Desk:
 
 
 def hired(number: int, port: int, desk: Desk) -> Editor:
-    """Return an editor who is signed in, or has a token."""
+    """Return an editor with a session cookie and a token."""
     user = User.objects.create_superuser(f"e{number}")
     client = Client()
     client.force_login(user)
@@ -63,7 +63,7 @@ def hired(number: int, port: int, desk: Desk) -> Editor:
 
 
 def lost(editors: list[Editor]) -> list[str]:
-    """Return what the site said it took, and what is not there."""
+    """Return the changes that the site confirmed but did not store."""
     texts = dict(Paper.objects.values_list("pk", "abstract"))
     words = [one for editor in editors for one in editor.taken.words]
     found = [f"{word} in {key}" for key, word in words if f"{word} " not in f"{texts[key]} "]
@@ -84,7 +84,7 @@ def lost(editors: list[Editor]) -> list[str]:
 
 
 def main(count: int, seconds: float) -> dict[str, Any]:
-    """Let so many editors work side by side."""
+    """Run concurrent editors for some seconds; return counts of responses and lost changes."""
     desk = build()
     more = {"DATABASE_URL": os.environ["DATABASE_URL"]}
     with serve(Path(settings.VAR_DIR), workers=2, **more) as site:

@@ -1,6 +1,6 @@
-"""Editors who work on the same few things at once: by forms, the timetable, imports and the API.
+"""Concurrent editors of the same few rows: by forms, the timetable, imports and the API.
 
-Each adds a word, or moves a session, on top of what was read; what the site said it took must be there.
+Each adds a word or moves a session, based on the version it read. No confirmed change may be lost.
 """
 
 import json
@@ -18,14 +18,14 @@ from tests.schedule.sittings import fields_of
 
 FORM = "application/x-www-form-urlencoded"
 PATIENCE = 60.0
-# What a form says where somebody was quicker, and the API: nothing was taken.
+# Status codes of forms and of the API after an edit conflict: the change was not saved.
 REFUSED = {200, 409, 412, 428}
 BUTTONS = ("_continue", "_addanother", "_saveasnew", "_check", "_shift", "_show", "_reset")
 
 
 @dataclass(slots=True)
 class Taken:
-    """What the site said it took, and how it answered."""
+    """Changes that the site confirmed, and counts of its responses."""
 
     words: list[tuple[int, str]] = field(default_factory=list)
     moves: list[tuple[int, str]] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Taken:
 
 @dataclass(slots=True)
 class Desk:
-    """What editors work on: keys of papers and their addresses, keys of sessions, an edition, a file."""
+    """Rows that editors edit: papers, by primary key, with their addresses; sessions; an edition; a file."""
 
     papers: dict[int, str]
     sessions: list[int]
@@ -46,7 +46,7 @@ class Desk:
 
 
 class Editor:
-    """Somebody with a browser or a token of their own."""
+    """An editor with their own session and token."""
 
     def __init__(self, port: int, number: int, cookie: str, token: str, desk: Desk) -> None:
         self.port, self.name, self.token, self.desk = port, f"e{number}", token, desk
@@ -55,7 +55,7 @@ class Editor:
         self.chance, self.taken, self.count = random.Random(number), Taken(), 0
 
     def work(self, kind: str, until: float) -> None:
-        """Do one kind of work again and again."""
+        """Repeat one kind of work until `until`, in seconds of the monotonic clock."""
         while time.monotonic() < until:
             self.count += 1
             getattr(self, kind)()
@@ -116,7 +116,7 @@ class Editor:
         if page.status != 200:
             return
         sent, key = fields_of(page), self.chance.choice(self.desk.sessions)
-        # No two editors choose the same minute: each move that was taken is a change.
+        # No two editors choose the same minute, so each saved move is a change.
         minute = f"{self.chance.randrange(0, 52, 4) + self.number // 5 % 4:02}"
         start, end = f"{sent[f's{key}-start'][:2]}:{minute}", f"{sent[f's{key}-end'][:2]}:{minute}"
         if sent[f"s{key}-start"] == start:

@@ -1,4 +1,4 @@
-"""What a worker may be killed at: an import, a timetable save, a merge, a release, a backup."""
+"""Jobs during which a worker may be killed: an import, a timetable save, a merge, a release, a backup."""
 
 import json
 from collections.abc import Callable
@@ -32,14 +32,14 @@ TIMETABLE = "/admin/schedule/session/timetable/"
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Work to be killed at, and how much of it is there: 0 none, 1 all of it, anything else is torn."""
+    """A job, and the share of it that was stored: 0 none, 1 all; any other value means partial data."""
 
     work: Callable[[], object]
     share: Callable[[], float]
 
 
 def build() -> None:
-    """Make two editions: one from a file, one with a timetable."""
+    """Create two editions: one from a file, one with a timetable."""
     call_command("migrate", verbosity=0)
     fill(PAPERS)
     edition = make.make_edition()
@@ -52,7 +52,7 @@ def build() -> None:
 
 
 def program(number: int) -> bytes:
-    """Return the imported file with another title for each paper."""
+    """Return the imported file with a new title for each paper."""
     written = json.loads((settings.VAR_DIR / "generated" / f"{YEAR}.json").read_text())
     for paper in written["papers"]:
         paper["title"] = f"{paper['title'].partition(' (take')[0]} (take {number})"

@@ -1,6 +1,6 @@
-"""Work begun, killed with -9 at a random moment, and looked at: `python -m tests.faults.killing --runs 200`.
+"""Kill jobs with SIGKILL at random moments and check the data: `python -m tests.faults.killing --runs 200`.
 
-Runs on what PLENARY_VAR_DIR and DATABASE_URL name, which must be empty. Prints what came of it as JSON.
+Uses PLENARY_VAR_DIR and DATABASE_URL, which must be empty. Prints the results as JSON.
 """
 
 import argparse
@@ -34,7 +34,7 @@ PATIENCE = 20.0
 
 
 def ask(application: Any, path: str) -> bytes:
-    """Return a page as a WSGI application answers."""
+    """Return the body of a page from a WSGI application; exit unless its status is 200."""
     begun_with: list[str] = []
     environ = RequestFactory(SERVER_NAME="127.0.0.1").get(path).environ
     body = b"".join(application(environ, lambda status, headers, exc_info=None: begun_with.append(status)))
@@ -44,12 +44,12 @@ def ask(application: Any, path: str) -> bytes:
 
 
 def older() -> list[str]:
-    """Return the pages that are kept although they are not what the site shows now."""
+    """Return the paths of cached pages that differ from the current pages."""
     return [path for path in SHOWN if ask(pages, path) != ask(uncached, path)]
 
 
 def faults() -> str:
-    """Return what `verify` finds."""
+    """Return the faults that the command `verify` finds, one a line."""
     said = StringIO()
     try:
         call_command("verify", verbosity=0, stdout=said)
@@ -59,7 +59,7 @@ def faults() -> str:
 
 
 def begun(job: Job) -> int:
-    """Start the work in a process of its own, with connections of its own."""
+    """Start the job in a child process with its own database connections; return the process id."""
     connections.close_all()
     child = os.fork()
     if child:
@@ -73,7 +73,7 @@ def begun(job: Job) -> int:
 
 
 def settle() -> None:
-    """Wait until the server of the database has given up what the killed process began."""
+    """Wait until PostgreSQL has ended the session of the killed process."""
     end = time.monotonic() + PATIENCE
     while connection.vendor == "postgresql" and time.monotonic() < end:
         with connection.cursor() as cursor:
@@ -86,7 +86,7 @@ def settle() -> None:
 
 
 def run(kind: str, number: int, took: float, chance: random.Random) -> tuple[list[str], bool, bool]:
-    """Do the work once and kill it; return what is wrong, whether it was killed, and whether it was whole."""
+    """Run and kill a job once; return the faults, whether it was killed, and whether it was completed."""
     job = JOBS[kind](number)
     for path in SHOWN:
         ask(pages, path)
@@ -105,7 +105,7 @@ def run(kind: str, number: int, took: float, chance: random.Random) -> tuple[lis
 
 
 def measured(kind: str) -> float:
-    """Return the seconds that the work takes in a process of its own, undisturbed."""
+    """Return the seconds that a job takes in a child process that is not killed."""
     job = JOBS[kind](0)
     start = time.monotonic()
     os.waitpid(begun(job), 0)
@@ -116,7 +116,7 @@ def measured(kind: str) -> float:
 
 
 def main(runs: int, seed: int) -> dict[str, Any]:
-    """Kill each kind of work so many times."""
+    """Kill each kind of job `runs` times; return counts and faults."""
     revisions.POLL_SECONDS = -1.0
     plain = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
     settings.STORAGES = {**settings.STORAGES, "staticfiles": plain}

@@ -1,4 +1,4 @@
-"""The site on a server of its own, and what it stands on: a database and a cache that can be taken away."""
+"""A server of the site, and a database and a cache that tests can stop."""
 
 import os
 import pwd
@@ -33,13 +33,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A running server: where it listens, and the process that does the work."""
+    """A running server: its port and its process."""
 
     port: int
     process: int
 
     def ask(self, path: str, method: str = "GET", body: str = "") -> Answer:
-        """Return an answer and how long it took; none within a minute is an error."""
+        """Return a response and its duration; raise an error after a minute without a response."""
         began = time.monotonic()
         connection = HTTPConnection(HOST, self.port, timeout=PATIENCE)
         sent = {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
@@ -51,21 +51,21 @@ class Site:
         return Answer(response.status, headers, text, time.monotonic() - began)
 
     def until(self, path: str, status: int) -> Answer:
-        """Ask until the answer has this status."""
+        """Repeat a request until it has this status, or until a time limit; return the last response."""
         end = time.monotonic() + PATIENCE
         while (answer := self.ask(path)).status != status and time.monotonic() < end:
             time.sleep(0.1)
         return answer
 
     def workers(self) -> list[int]:
-        """Return the processes in which the site itself runs."""
+        """Return the ids of the server's process and its workers."""
         said = subprocess.run(["pgrep", "-P", str(self.process)], capture_output=True, text=True, check=False)
         return [self.process, *map(int, said.stdout.split())]
 
 
 @contextmanager
 def running(command: list[str], port: int, env: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a server while the block does; its whole group of processes ends with it."""
+    """Run a server during the block, then kill its process group."""
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(command, cwd=ROOT, env=env, stdout=quiet, stderr=quiet, start_new_session=True)
     try:
@@ -78,7 +78,7 @@ def running(command: list[str], port: int, env: dict[str, str]) -> Iterator[subp
 
 
 def install(folder: Path, **more: str) -> None:
-    """Make an installation in a folder: migrated, with a program, and its static files."""
+    """Create an installation in a folder: migrate, fill it with a program, and collect static files."""
     if not more:
         make_tables(folder)
     commands = ["-m bench.generate --papers 20", "manage.py collectstatic --noinput -v 0"]
@@ -89,7 +89,7 @@ def install(folder: Path, **more: str) -> None:
 
 @contextmanager
 def serve(folder: Path, workers: int = 1, **more: str) -> Iterator[Site]:
-    """Serve the installation in a folder."""
+    """Serve the installation in a folder during the block."""
     port = free_port()
     command = [sys.executable, *SERVER, "--port", str(port), "--workers", str(workers), *STRENGTH]
     with running(command, port, environment(folder, **more)) as process:
@@ -97,13 +97,13 @@ def serve(folder: Path, workers: int = 1, **more: str) -> Iterator[Site]:
 
 
 def program(name: str) -> str:
-    """Return where a program of Debian's is, or nothing."""
+    """Return the path of an installed program, or "" if it is missing."""
     places = [*Path("/usr/lib/postgresql").glob("*/bin"), Path("/usr/sbin"), Path("/usr/bin")]
     return shutil.which(name, path=os.pathsep.join(map(str, places))) or ""
 
 
 class Cluster:
-    """A PostgreSQL server of a test's own."""
+    """A temporary PostgreSQL server of a test."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.port = folder, free_port()
@@ -122,7 +122,7 @@ class Cluster:
         self._run("pg_ctl", "-w", "-l", str(self.folder / "log"), "-o", options, "start")
 
     def stop(self) -> None:
-        """Take it away as a power cut does."""
+        """Stop it without a checkpoint, as after a power failure."""
         self._run("pg_ctl", "-w", "-m", "immediate", "stop")
 
     def address(self, port: int = 0) -> str:
@@ -145,7 +145,7 @@ def cluster() -> Iterator[Cluster]:
 
 
 class Slowly:
-    """A way to a server on which each message from here takes its time."""
+    """A TCP proxy that delays each message of the client by `delay` seconds."""
 
     def __init__(self, port: int) -> None:
         self.target, self.delay = port, 0.0

@@ -1,4 +1,4 @@
-"""What the site stands on goes away: kept pages are shown, others say when to come again, nothing is lost."""
+"""A database, cache or disk is unavailable: cached pages are served, others return 503, no data is lost."""
 
 import resource
 from collections.abc import Iterator
@@ -12,19 +12,19 @@ from tests.processes import HOST, environment, free_port, manage, start
 
 KEPT, OTHER = "/2031/papers/", "/2031/schedule/"
 STAR = "/2031/agenda/stars/"
-# In seconds: what a visitor may have to wait, and with 200 ms for each question to the database.
+# Seconds that a visitor may have to wait, the same with a slow database, and the delay of each query.
 BOUND, SLOW_BOUND, DELAY = 10.0, 30.0, 0.2
 
 on_postgresql = pytest.mark.skipif(
     connection.vendor != "postgresql" or not program("initdb"), reason="needs PostgreSQL's own programs"
 )
-# The cache and the disk are the same whichever database there is.
+# Cache and disk do not depend on the database engine.
 on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="runs with SQLite alone")
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An installation on a file of SQLite."""
+    """Return the folder of an installation on SQLite."""
     folder = tmp_path_factory.mktemp("installed")
     install(folder)
     return folder
@@ -32,7 +32,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Cluster, Path]]:
-    """An installation on a PostgreSQL of its own."""
+    """Yield a temporary PostgreSQL server and the folder of an installation on it."""
     folder = tmp_path_factory.mktemp("own")
     with cluster() as found:
         install(folder, DATABASE_URL=found.address())
@@ -40,7 +40,7 @@ def own_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Clus
 
 
 def is_away(site: Site, path: str, method: str = "GET", body: str = "") -> bool:
-    """Whether an answer says in bounded time when to come again."""
+    """Return whether the response is a 503 with Retry-After, in bounded time."""
     answer = site.ask(path, method, body)
     return (answer.status, answer.headers.get("retry-after")) == (503, "30") and answer.seconds < BOUND
 
@@ -77,7 +77,7 @@ def test_slow_database(own_cluster: tuple[Cluster, Path]) -> None:
     way.close()
 
     assert [answer.status for answer in [*kept, other]] == [200] * 6
-    # Once in a quarter of a second one reader waits for the stamps: two questions.
+    # Every quarter of a second, one request waits for the revisions, which takes two queries.
     assert min(answer.seconds for answer in kept) < other.seconds < SLOW_BOUND
     assert other.seconds > DELAY
 
@@ -116,7 +116,7 @@ def test_disk_full(installed: Path) -> None:
 
 
 def full(site: Site, most: int) -> None:
-    """Let the site write no file beyond so many bytes: the disk is full, or has room again."""
+    """Limit the size of files that the site may write, in bytes, which simulates a full disk."""
     for process in site.workers():
         _, hard = resource.prlimit(process, resource.RLIMIT_FSIZE)
         resource.prlimit(process, resource.RLIMIT_FSIZE, (most, hard))
@@ -134,7 +134,7 @@ call_command("backup", "{target}")
 
 @on_sqlite
 def test_backup_on_a_full_disk_leaves_nothing(installed: Path, tmp_path: Path) -> None:
-    # What Python keeps of modules must not be cut short, too.
+    # Write no bytecode, because the limit would truncate those files too.
     began = start(installed, BACKUP.format(target=tmp_path / "backups"), PYTHONDONTWRITEBYTECODE="1")
     _, said = began.communicate()
 

@@ -1,4 +1,4 @@
-"""The clock of the server jumps: what was changed is shown all the same, and nothing is called older."""
+"""The clock of the server jumps: pages still show all changes, and Last-Modified never goes back."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Twenty editors on the same few things for some seconds: nothing that was taken is lost, nothing breaks."""
+"""Twenty editors edit the same few rows for some seconds: no confirmed change is lost, no request fails."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tests.faults.databases import told
 
-# What docs/reliability.md tells comes of a longer run.
+# The results in docs/reliability.md are from a longer run.
 SECONDS = os.environ.get("EDIT_SECONDS", "5")
 
 

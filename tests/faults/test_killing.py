@@ -1,4 +1,4 @@
-"""A worker that is killed leaves its work whole or not at all, and nothing kept that is older than it."""
+"""A killed worker leaves all of its work or none of it, and no stale cache entries."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from tests.faults.databases import told
 from tests.faults.jobs import JOBS
 
-# Of each kind of work. What docs/reliability.md tells comes of KILL_RUNS=40: 200 in all.
+# Runs of each kind of job. The results in docs/reliability.md are from KILL_RUNS=40: 200 runs in all.
 RUNS = int(os.environ.get("KILL_RUNS", "2"))
 
 
