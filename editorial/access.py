@@ -1,7 +1,7 @@
-"""Limits the admin to the rows in an account's scope: in lists, forms, choices and actions.
+"""Base classes that limit the admin to the rows in an account's scope: lists, forms, choices, actions.
 
-Pages of the admin use only `get_queryset(request)` and `has_…_permission(request, row)` of a model's admin;
-both are based on `access`.
+Pages of the admin must only use `get_queryset(request)` and `has_…_permission(request, row)` of a model's
+admin, which are both based on `access`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def access_for(request: HttpRequest) -> Access:
 
 
 class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
-    """Forms whose choices are the rows that the user reaches."""
+    """Forms whose choices are the rows that the user may access."""
 
     # Foreign keys that may point to another edition, such as to an old paper that receives an award.
     any_edition: ClassVar[frozenset[str]] = frozenset()
@@ -88,7 +88,7 @@ class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
 
 
 class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
-    """A model's admin that shows only the rows that the user reaches."""
+    """A model's admin that shows only the rows that the user may access."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         return access_for(request).rows(super().get_queryset(request))
@@ -119,7 +119,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
             return False
         return action != "change" or access_for(request).may_all_fields(action, self.model, row)
 
-    # The final check: a forged request may send what the form did not offer.
+    # The final check, because a forged request may send values that the form did not offer.
 
     def save_model(self, request: HttpRequest, obj: M, form: ModelForm[M], change: bool) -> None:
         if not access_for(request).may("change" if change else "add", self.model, obj):
@@ -165,7 +165,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         queryset: QuerySet[Any],
         action_location: ActionLocation = ActionLocation.CHANGE_LIST,
     ) -> HttpResponse | None:
-        """Run the action that was sent, ignoring keys that are not numbers."""
+        """Run the submitted action, ignoring keys that are not numbers."""
         sent = request.POST.copy()
         sent.setlist(CHECKBOX, [one for one in sent.getlist(CHECKBOX) if parse_key(one)])
         vars(request)["_post"] = sent
@@ -197,7 +197,7 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
 
 
 def scope_action(action: Action) -> Action:
-    """Return the action so that it runs through `run_action`."""
+    """Return a copy of the action that runs through `run_action()`."""
 
     def run(
         model_admin: admin.ModelAdmin[Any], request: HttpRequest, rows: QuerySet[Model]
@@ -236,7 +236,7 @@ class ScopedInline[M: Model = Model, Owner: Model = Model](
 
 
 class ScopedFilter(RelatedFieldListFilter):
-    """A filter by a relation that lists only rows that the user reaches."""
+    """A filter by a relation that lists only rows that the user may access."""
 
     def field_choices(
         self, field: RelatedField[object, object], request: HttpRequest, model_admin: admin.ModelAdmin[Model]

@@ -46,9 +46,9 @@ class Words:
     """The texts of an action."""
 
     name: Text
-    # With "3 papers" as `amount`.
+    # Formatted with `amount`, such as "3 papers".
     done: Text
-    # With the number of unchanged rows as `count`.
+    # Formatted with `count`, the number of unchanged rows.
     same: Text
     button: Text
 
@@ -168,7 +168,7 @@ class BulkAction(ABC):
 
 
 class ActionForm(forms.Form):
-    """The input of an action. `rows` are the chosen ones that the user may change."""
+    """Base form for the input of an action. `rows` are the chosen rows that the user may change."""
 
     def __init__(
         self, data: QueryDict | None, *, model_admin: ScopedAdmin, request: HttpRequest, rows: "list[Content]"
@@ -184,7 +184,7 @@ class ActionForm(forms.Form):
         return {row.get_edition_key() for row in self.rows}
 
     def admin_of(self, model: "type[Content]") -> ModelAdmin[Model]:
-        """Return the admin of another model, which knows which rows the user may see."""
+        """Return the admin of another model, to query the rows that the user may see."""
         return self.model_admin.admin_site.get_model_admin(model)
 
 
@@ -258,7 +258,7 @@ def describe_change(row: "Content", news: Mapping[str, object]) -> str:
 
 
 class SetField(BulkAction):
-    """Set fields of rows; rows whose validation fails stay unchanged and are listed."""
+    """Set fields of rows. Rows whose validation fails are not changed, but listed."""
 
     def values(self, row: "Content", given: Values) -> Values:
         return given

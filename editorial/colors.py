@@ -31,7 +31,7 @@ def contrast(one: str, other: str) -> float:
 
 
 def normalize_color(text: str) -> str:
-    """Return a color as "#rrggbb"; a text that is no color stays as it is."""
+    """Return a color as "#rrggbb", and any other text stripped."""
     digits = text.strip().lower().removeprefix("#")
     if re.fullmatch(r"[0-9a-f]{3}", digits):
         digits = "".join(digit * 2 for digit in digits)
@@ -48,7 +48,7 @@ def contrast_messages() -> dict[str, str]:
 
 
 def contrast_note(color: str) -> str:
-    """Return the contrasts in words, with a warning if one is too low; empty if `color` is no color."""
+    """Return the contrasts as text, with a warning if one is too low; empty for an invalid color."""
     if not re.fullmatch(r"#[0-9a-f]{6}", color):
         return ""
     light, dark = (round(contrast(color, page), 1) for page in (LIGHT_PAGE, DARK_PAGE))

@@ -72,7 +72,7 @@ def editions_for(request: HttpRequest) -> QuerySet[Edition]:
 
 
 def choose_edition(request: HttpRequest, edition: Edition) -> None:
-    """Remember the edition chosen on the desk, for lists and forms that do not name one."""
+    """Store the chosen edition in the session, as the default of lists and forms."""
     request.session[CHOSEN_EDITION_KEY] = str(edition.pk)
 
 

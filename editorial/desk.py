@@ -1,7 +1,7 @@
 """The desk: counts and open tasks of an edition, registered by the apps, each with a link to its list.
 
-Each app registers in its `admin` what it counts (`RowCount`) and what a chair has to look at (`Check`).
-The count and the list behind it come from one function, so they cannot differ.
+Each app registers counts (`RowCount`) and checks for chairs (`Check`) in its `admin`. A count and its list
+use the same function, so that they cannot differ.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class DeskLine(Protocol):
 class RowCount:
     """Some rows of an edition and the list that shows exactly these.
 
-    `narrow` picks them among all rows of the edition; `asked` is what the list's address says besides the
-    edition, which it names by `named` and which is found by `lookup`.
+    `narrow` filters the rows of the edition, which are found by `lookup`. In the query string of the list,
+    `named` is the parameter of the edition, and `asked` are the others.
     """
 
     model: type[Model]
@@ -140,13 +140,13 @@ class CheckFilter(admin.SimpleListFilter):
 
 @dataclass(frozen=True, slots=True)
 class DeskCount:
-    """A `DeskLine` with its count, as the template shows it."""
+    """A `DeskLine` with its count, for the template."""
 
     count: int
     words: str
     address: str
     area: str
-    # The label of the app behind it.
+    # The label of the app of its model.
     app: str = ""
 
 

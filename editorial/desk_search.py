@@ -1,8 +1,8 @@
-"""One search over what the admin's lists hold: papers, people, sessions, talks and pages, drafts included.
+"""A search in the rows of the admin's lists: papers, people, sessions, talks and pages, including drafts.
 
-Public rows are found by the full-text index, best first, all others as their lists find them. The index is
-not brought up to date here: that can take seconds after a large change, and the lists know every row anyway.
-Each app registers in its `admin` what is searched.
+Public rows are found by the full-text index, best first, all others by the search of their lists. The index
+is not updated first: that can take seconds after a large change, and the lists find all rows anyway. Each app
+registers its searched models in its `admin`.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 
     from conference.models import Edition
 
-# Rows of each kind that are shown; the others are on the kind's list.
+# The maximum number of shown rows of a kind; the others are on the kind's list.
 MAX_ROWS = 8
-# Rows of each kind that are taken from the index: those that an account may not see are left out after.
+# The maximum number of rows of a kind from the index, before rows that the user may not see are removed.
 MAX_RANKED = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchedRows:
-    """Rows that the search finds; `kind` is their name in the full-text index."""
+    """A searched model; `kind` is its name in the full-text index."""
 
     model: type[Model]
     kind: str
@@ -62,7 +62,7 @@ class FoundRow:
 
 @dataclass(frozen=True, slots=True)
 class FoundRows:
-    """What was found of a kind; `more` leads to its list where there is more."""
+    """The found rows of a kind; `more` is the address of the list if there are more of them, else empty."""
 
     kind: str
     title: StrPromise | str
@@ -71,12 +71,12 @@ class FoundRows:
 
 
 def desk_search(request: HttpRequest, site: AdminSite) -> HttpResponse:
-    """Show what the words find in the rows that the account may see, those of the working edition first."""
+    """Show the rows that match the words and that the user may see, those of the working edition first."""
     text = request.GET.get("q", "").replace("\x00", "").strip()[:MAX_QUERY_CHARS]
     edition = requested_edition(request)
     context = site.each_context(request) | {
         "title": gettext("Search"),
-        # The bar on every page of the admin shows it: no other page may use the name.
+        # The search bar on every page of the admin shows it, so no other page may use the name.
         "desk_search_text": text,
         "edition": edition,
         "found": list(found_rows(request, site, text, edition)) if search_words(text) else [],
@@ -87,7 +87,7 @@ def desk_search(request: HttpRequest, site: AdminSite) -> HttpResponse:
 def found_rows(
     request: HttpRequest, site: AdminSite, text: str, edition: Edition | None
 ) -> Iterator[FoundRows]:
-    """Yield the kinds of which something was found. One query each, besides those of the index."""
+    """Yield the kinds with matching rows. One query for each kind, besides those of the index."""
     hits = find_documents(parse_query(text), kinds=[one.kind for one in SEARCHED], limit=MAX_HITS).page
     for searched in sorted(SEARCHED, key=attrgetter("place")):
         model_admin = site.get_model_admin(searched.model)
@@ -95,7 +95,7 @@ def found_rows(
             continue
         ranked = [hit.object_id for hit in hits if hit.kind == searched.kind][:MAX_RANKED]
         rows = searched.narrow(model_admin.get_queryset(request))
-        # What may be seen is decided once, by `rows`: nested twice it is too deep for SQLite.
+        # Only `rows` is limited to visible rows: two such conditions are nested too deeply for SQLite.
         everything = searched.narrow(searched.model._default_manager.order_by())
         listed, _spawns = model_admin.get_search_results(request, everything, text)
         matching = rows.filter(Q(pk__in=ranked) | Q(pk__in=listed.values("pk")))

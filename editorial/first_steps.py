@@ -1,7 +1,7 @@
 """The first steps of an edition on the desk, registered by the apps.
 
-The list disappears when all required steps are done, or when it is hidden for an edition, which a cookie
-remembers for this browser.
+The list disappears when all required steps are done, or when it is hidden for an edition, which is stored in
+a cookie of the browser.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ MAX_EDITIONS = 50
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FirstStep:
-    """A link with the words after it; the list does not wait for what `is_optional`.
+    """A link with the words after it. Steps with `is_optional` are not required to complete the list.
 
-    `is_done` gets the edition and the numbers of its rows by the names of their models. `address` is empty
-    for those who may not open it.
+    `is_done` gets the edition and the numbers of its rows by model name. `address` returns an empty string
+    for users who may not open it.
     """
 
     name: StrPromise | str
@@ -89,7 +89,7 @@ def open_steps(request: HttpRequest, edition: Edition, steps: list[ShownStep]) -
 
 
 def hidden_editions(request: HttpRequest) -> list[str]:
-    """Return the keys in the cookie as texts: a forged cookie can hold numbers of any length."""
+    """Return the keys in the cookie as strings, because a forged cookie may have numbers of any length."""
     return [key for key in request.COOKIES.get(COOKIE, "").split(".") if key.isdecimal()][-MAX_EDITIONS:]
 
 

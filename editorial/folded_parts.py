@@ -21,7 +21,7 @@ def prepare_folded(form: AdminForm) -> None:
 
 def _options(form: AdminForm, options: dict[str, Any]) -> dict[str, Any]:
     classes = [*options.get("classes", ())]
-    # Django ignores errors of fields that share a line.
+    # Django does not detect errors of fields that share a line.
     has_errors = any(name in form.form.errors for name in flatten(options["fields"]))
     if has_errors or (OPEN_IF_FILLED in classes and any(_filled(form, options))):
         classes = [one for one in classes if one != FOLDED]

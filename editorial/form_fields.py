@@ -43,7 +43,7 @@ def to_the_minute(moment: datetime) -> datetime:
 def resolve_wall_time(naive: datetime, zone: tzinfo, stored: datetime | None = None) -> datetime:
     """Return the moment of a wall time. Raises `ValidationError` if the zone skips or repeats it.
 
-    `stored` is what the row holds: of two equal wall times an unchanged field keeps the moment it had.
+    An unchanged time is returned as `stored`, the moment of the row, even if the zone repeats that time.
     """
     wall = naive.replace(tzinfo=zone)
     if stored and to_the_minute(stored).astimezone(zone).replace(tzinfo=None) == naive:
@@ -57,9 +57,9 @@ def resolve_wall_time(naive: datetime, zone: tzinfo, stored: datetime | None = N
 
 
 class ZonedField(forms.SplitDateTimeField):
-    """Wall time in the current zone; a time that the zone skips or repeats is an error."""
+    """Field for a wall time in the current zone. A time that the zone skips or repeats is an error."""
 
-    # What the row holds: of two equal wall times an unchanged field keeps the moment it had.
+    # The moment of the row, which is the value of an unchanged field even if the zone repeats that time.
     stored: datetime | None = None
 
     def has_changed(self, initial: object, data: object) -> bool:
@@ -75,12 +75,12 @@ class ZonedField(forms.SplitDateTimeField):
 
 
 class KnownChoiceField(forms.ModelChoiceField[Any]):
-    """A choice that queries only for rows that `set_known_rows` did not provide."""
+    """A choice field that only queries for rows that `set_known_rows()` did not provide."""
 
     known: Mapping[str, Model] = {}
 
     def __init__(self, *args: Any, choice_label: Callable[[Model], str] = str, **kwargs: Any) -> None:
-        # Returns the label of a row, which tells rows of one name apart.
+        # Returns a label that distinguishes rows with the same name.
         self.choice_label = choice_label
         super().__init__(*args, **kwargs)
 

@@ -1,4 +1,4 @@
-"""Admin forms: a row and its inlines, validated and ordered."""
+"""Base forms and formsets of the admin, which validate and order a row and its inlines."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ LOST_FILE = _("The file wasn’t saved because of another error on this form. Ch
 
 
 class ContentForm(forms.ModelForm[Any]):
-    """A row's form: unchanged times keep their moment, and an empty slug is made from the name."""
+    """Form of a row. Unchanged times are not reinterpreted, and an empty slug is derived from the name."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -36,7 +36,7 @@ class ContentForm(forms.ModelForm[Any]):
 
     def clean(self) -> dict[str, object] | None:
         cleaned = super().clean()
-        # Browsers send CRLF: without this, an untouched text would count as changed.
+        # Browsers send CRLF, so an unchanged text would otherwise be regarded as changed.
         lines = {k: v.replace("\r\n", "\n") for k, v in (cleaned or {}).items() if isinstance(v, str)}
         return {**cleaned, **lines} if cleaned else cleaned
 
@@ -47,7 +47,7 @@ class ContentForm(forms.ModelForm[Any]):
 
 
 class PartForm(ContentForm):
-    """One row of a formset. An unchanged row is not validated again."""
+    """Form of a row in a formset. An unchanged row is not validated again."""
 
     def _post_clean(self) -> None:
         if self.instance._state.adding or self.has_changed():
@@ -58,7 +58,7 @@ class PartForm(ContentForm):
         return {*super()._get_validation_exclusions(), "position"}  # type: ignore[misc]
 
     def validate_constraints(self) -> None:
-        # What is unique below one owner is checked by the formset, which holds all its rows.
+        # The formset has all rows of the owner, so it validates values that are unique for an owner.
         exclude = {*self._get_validation_exclusions(), getattr(self.instance, "siblings_of", "")}
         try:
             self.instance.validate_constraints(exclude=exclude)
@@ -67,7 +67,7 @@ class PartForm(ContentForm):
 
 
 class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
-    """All rows of one kind below their owner. Each foreign key is looked up once for all rows."""
+    """Formset of all rows of a model below their owner. Queries each foreign key once for all rows."""
 
     model: type[models.Model]
 
@@ -109,7 +109,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         return known
 
     def _rows(self, name: str, field: KnownChoiceField) -> Mapping[str, models.Model]:
-        """Return what the field can refer to in any row of this form, by key."""
+        """Return the rows that the field may reference in any row of this formset, by key."""
         if name not in self._known:
             attname = self.model._meta.get_field(name).attname  # type: ignore[union-attr]
             keys = {str(getattr(row, attname)) for row in self.get_queryset()}
@@ -140,7 +140,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
                 )
 
     def _refuse_swapped_names(self, remaining: list[PartForm], names: list[str]) -> None:
-        """Refuse rows that swap unique values: they are saved one by one, so one would be taken still."""
+        """Raise `ValidationError` if rows swap unique values: they are saved one by one, which would fail."""
         if any(name not in self.form.base_fields or name == "position" for name in names):
             return
         held = {self._key(form.initial, names): form for form in remaining}
@@ -166,7 +166,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
 
 
 class OrderedFormSet(PartFormSet):
-    """Ordered rows. Whatever numbers a chair enters, they are saved as 1 to n."""
+    """Formset of ordered rows. The entered numbers are saved as positions from 1 to n."""
 
     def add_fields(self, form: PartForm, index: int | None) -> None:
         super().add_fields(form, index)
@@ -176,7 +176,7 @@ class OrderedFormSet(PartFormSet):
                 form.initial["position"] = None
 
     def wanted_order(self) -> list[PartForm]:
-        """Return the forms that stay, as the chair numbered them; without a number they go to the end."""
+        """Return the forms that are not deleted, by the entered number; those without a number are last."""
         remaining = [form for form in self.initial_forms if form.instance.pk]
         remaining += [form for form in self.extra_forms if form.has_changed()]
         gone = {*map(id, self.deleted_forms)}
@@ -205,7 +205,7 @@ class OrderedFormSet(PartFormSet):
 
 
 def mark_lost_files(shown: Iterable[forms.BaseForm], sent: Collection[str]) -> None:
-    """Add an error to each file field that was sent: browsers do not fill in files again."""
+    """Add an error to each submitted file field, because browsers do not fill in files again."""
     for form in shown:
         for name in form.fields:
             if form.add_prefix(name) in sent and name not in form.errors:

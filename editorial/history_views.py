@@ -105,7 +105,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             return TemplateResponse(request, "admin/history.html", context).render()
 
     def history_row(self, request: HttpRequest, object_id: str) -> M:
-        """Return the row, which the user may see, or refuse."""
+        """Return the row. Raises `PermissionDenied` or `Http404` if the user may not see it."""
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
         row = self.get_object(request, unquote(object_id))
@@ -119,7 +119,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         return row
 
     def visible_changes(self, request: HttpRequest, changes: QuerySet[RowChange]) -> QuerySet[RowChange]:
-        """Return the changes in editions that the user reaches, and those without an edition."""
+        """Return the changes in editions in which the user has a role, and those without an edition."""
         access = access_for(request)
         if access.may_everywhere("view", self.model):
             return changes
@@ -277,7 +277,7 @@ UNDO_REDIRECTS: list[Callable[[ChangeSet], str]] = []
 # Return the page with unreleased changes of a row, or an empty string. Registered by apps.
 PENDING_CHANGES: list[Callable[[HttpRequest, Model], str]] = []
 
-# Answer the revert of changes that are not in the history, or return `None`. Registered by apps.
+# Return the response to a revert of changes that are not in the history, or `None`. Registered by apps.
 UNDO_HANDLERS: list[Callable[[HttpRequest, int, AdminSite], HttpResponse | None]] = []
 
 
@@ -403,7 +403,7 @@ def reverted_groups(found: RevertPlan) -> list[dict[str, object]]:
 
 
 def kept_groups(found: RevertPlan) -> list[dict[str, object]]:
-    """Return the rows that stay, grouped by reason. Names that the user may not see are empty."""
+    """Return the rows that are not reverted, grouped by reason. Names that the user may not see are empty."""
     groups: dict[str, list[str]] = {}
     for row in found.kept:
         groups.setdefault(row.reason, []).append(row.words)
@@ -411,6 +411,6 @@ def kept_groups(found: RevertPlan) -> list[dict[str, object]]:
 
 
 def name_group(words: str, names: list[str]) -> dict[str, object]:
-    """Return a group of rows as the template shows it."""
+    """Return the template context of a group of rows."""
     shown = [name for name in names[:MAX_NAMED_ROWS] if name]
     return {"says": words, "count": len(names), "names": shown, "more": max(0, len(names) - MAX_NAMED_ROWS)}

@@ -87,7 +87,7 @@ def _contains(model: type[Model], lookup: str, word: str) -> Q:
 
 
 def count_column(annotation: str, description: "StrPromise | str") -> Callable[[object, Model], int]:
-    """Return a column of a list that shows a count which the list's query fetched."""
+    """Return a column of a list that shows a count which the list's query has annotated."""
 
     @admin.display(description=description)
     def column(model_admin: object, row: Model) -> int:
@@ -97,9 +97,9 @@ def count_column(annotation: str, description: "StrPromise | str") -> Callable[[
 
 
 def with_count(model: type[Model], relation: str, outer: str = "pk") -> Coalesce:
-    """Count the rows on the far side of a reverse relation that the reader may see, in the list's query.
+    """Return an expression that counts the rows of a reverse relation that the user may see.
 
-    `outer`: where the list's rows have the key of the model's.
+    `outer` is the lookup from the list's rows to the key of the model.
     """
     far = model._meta.get_field(relation).remote_field
     key = far.name if far else relation
@@ -124,7 +124,7 @@ class EditionPartFilter(admin.SimpleListFilter):
         if not edition:
             return []
         model = model_admin.model
-        # Only users who see all of an edition see its parts.
+        # Only users who may see a whole edition may see the choices.
         seen = access.may_everywhere("view", model) or edition in access.editions("view", model)
         return self.choices_in(edition, model_admin) if seen else []
 
@@ -143,7 +143,7 @@ class EditionPartFilter(admin.SimpleListFilter):
 
 
 class RelatedPartFilter(EditionPartFilter):
-    """The edition's own rows behind a foreign key, such as its topics."""
+    """A filter by a foreign key, whose choices are the edition's rows, such as its topics."""
 
     def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
         related = related_model(model_admin.model, str(self.parameter_name))
@@ -175,7 +175,7 @@ class ListFile:
     write: Callable[[QuerySet[Any]], HttpResponseBase]
 
 
-# In the order in which they are offered.
+# In the order of the links.
 LIST_FILES: list[ListFile] = []
 
 
@@ -190,7 +190,7 @@ class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
         return [path("export/<str:form>/", view, name=name), *super().get_urls()]
 
     def export_view(self, request: HttpRequest, form: str) -> HttpResponseBase:
-        """Send all pages of the searched and filtered list as a file."""
+        """Return all pages of the searched and filtered list as a file."""
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
         found = next((one for one in files_of(self.model) if one.name == form), None)

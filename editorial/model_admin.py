@@ -1,4 +1,4 @@
-"""What every list and form of the admin shares: the edition's zone, fixed keys, choices, search, order."""
+"""Base classes of the admin's lists and forms: the edition's zone, fixed keys, choices, search, order."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class Fields[M: Model = Model](ScopedChoices[M]):
 
 
 class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
-    """Rows of an edition: their forms use its time zone and offer its rows."""
+    """Admin of rows of an edition. Forms use the edition's time zone, and offer its rows as choices."""
 
     form = ContentForm
     show_full_result_count = False
@@ -143,7 +143,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         return [one for one in fields if not one.endswith(PRIVATE_SEARCH_FIELDS)]
 
     def get_list_display(self, request: HttpRequest) -> list[str | Callable[[M], str | bool]]:
-        """Leave the column of the edition out of a list of one edition."""
+        """Omit the column of the edition from the list of one edition."""
         columns = [*super().get_list_display(request)]
         is_narrowed = parse_key(request.GET.get(LIST_FILTER))
         return [one for one in columns if one != "edition"] if is_narrowed else columns
@@ -186,7 +186,7 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         return edition_of(row) if row else None
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> M | None:
-        """Fetch the row of a page once. A POST reads it again, behind a lock."""
+        """Return the row of a page, cached on the request. A POST fetches it again, after locking it."""
         if request.method == "POST":
             return super().get_object(request, object_id, from_field)
         held: dict[object, M | None] = vars(request).setdefault("rows_of_page", {})
@@ -208,17 +208,17 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
     def form_page(
         self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
     ) -> HttpResponse:
-        """Show or save the form while its edition is the working edition."""
+        """Show or save the form. Called with its edition as the working edition."""
         return super().changeform_view(request, object_id, form_url, extra)
 
 
 class ContentAdmin[M: Model = Any](
     EditionRowAdmin[M], TextHelpAdmin[M], ExportAdmin[M], HistoryAdmin[M], StaleAdmin[M]
 ):
-    """A model of the program: with history, stale-form protection, exports and text help."""
+    """Admin of a model of the program, with history, stale-form protection, exports and text help."""
 
     delete_confirmation_max_display = 200
-    # By field: returns the texts of an edition that an input suggests.
+    # Functions by field, which return the texts of an edition that an input suggests.
     offered_texts: ClassVar[dict[str, Callable[[Any], list[str]]]] = {}
     # Relations that labels of rows need.
     choice_related: ClassVar[tuple[str, ...]] = ()
@@ -228,7 +228,7 @@ class ContentAdmin[M: Model = Any](
         return str(row)
 
     def for_list(self, rows: QuerySet[M]) -> QuerySet[M]:
-        """Add what the list's columns show."""
+        """Add the data that the columns of the list show."""
         return rows
 
     def get_changelist(self, request: HttpRequest, **kwargs: object) -> type[ContentList]:
@@ -309,7 +309,7 @@ class ContentAdmin[M: Model = Any](
         return answer
 
     def finish_list_save(self, request: HttpRequest) -> None:
-        """Called after all rows of a list were saved."""
+        """Hook that is called after all rows of a list were saved."""
 
 
 @contextmanager
@@ -323,7 +323,7 @@ def as_one_change_set(request: HttpRequest) -> Iterator[None]:
 
 
 def render_response[R: HttpResponseBase](response: R) -> R:
-    """Render a response, or read its stream, now: while a time zone or a working copy is active."""
+    """Render a response or read its stream immediately, while a time zone or a working copy is active."""
     if isinstance(response, StreamingHttpResponse):
         response.streaming_content = [*response]
     elif isinstance(response, TemplateResponse):
@@ -337,7 +337,7 @@ ENTERED_POSITIONS = "_entered_positions"
 
 
 class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
-    """Ordered rows: the number entered in a form or a list is the place that the row gets."""
+    """Admin of ordered rows. The number entered in a form or a list is the new position of the row."""
 
     class Media:
         js = ["js/admin-places.js"]
@@ -364,7 +364,7 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
     def _save_without_position(
         self, request: HttpRequest, obj: M, form: forms.ModelForm[M], wanted: int
     ) -> None:
-        """Save a row of a list; keep its position until those of all rows are known."""
+        """Save a row of a list without its position, which is set when those of all rows are known."""
         setattr(obj, POSITION, form.initial[POSITION])
         if {*form.changed_data} != {POSITION}:
             super().save_model(request, obj, form, True)
@@ -423,7 +423,7 @@ class PartInline[M: Model = Any, Owner: Model = Any](
 
 
 class OrderedInline[M: Model = Any, Owner: Model = Any](PartInline[M, Owner]):
-    """Rows with an order; the number comes first."""
+    """Inline of ordered rows; the number is the first field."""
 
     formset = OrderedFormSet
     has_places = True

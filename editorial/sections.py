@@ -1,7 +1,7 @@
 """The sections of the admin's first page and sidebar, in the words of chairs.
 
-A model's admin names its own (`desk_section`). What names none is a table of details: it is reached from
-the rows that it belongs to, and listed only for those whose permissions hold everywhere.
+A model's admin sets its section as `desk_section`. The default, `TECHNICAL`, is for details: they are linked
+from the rows that they belong to, and only listed for users with permissions for all editions.
 """
 
 from django.db.models import TextChoices
@@ -10,7 +10,7 @@ from django.utils.translation import pgettext_lazy
 
 
 class DeskSection(TextChoices):
-    """In the order in which they are shown."""
+    """The sections, in the order in which they are shown."""
 
     EDITIONS = "editions", _("Editions")
     PAPERS = "papers", _("Papers")

@@ -1,4 +1,4 @@
-"""The admin site: the desk as its first page, sections in order, autocomplete labels."""
+"""The admin site, with the desk as its first page, ordered sections, and labels for autocompletion."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from editorial.text_help import text_help_view
 if TYPE_CHECKING:
     from conference.models import Edition
 
-# Wrap the views of admin pages, such as to show a working copy. Registered by apps.
+# Functions that wrap the views of admin pages, such as to show a working copy. Registered by apps.
 type View = Callable[[], Any]
 PAGE_STATES: list[Callable[[HttpRequest, View], Any]] = []
 
@@ -71,7 +71,7 @@ class DeskSite(AccountPages):
     index_template = "admin/desk.html"
 
     def index(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> TemplateResponse:
-        """Show the desk of the edition asked for, else of the newest, above the lists."""
+        """Show the desk of the requested edition, else of the newest, above the lists."""
         edition = requested_edition(request)
         context: dict[str, object] = {"editions": [], "desk": None}
         if edition and request.GET.get("edition") == str(edition.pk):
@@ -154,7 +154,7 @@ class DeskSite(AccountPages):
         return seen
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[object]:
-        """Return the sections with their lists, those of one app with its label."""
+        """Return the sections with their lists, limited to an app if its label is given."""
         chosen, access = chosen_edition(request), access_of(request.user)
         sections: dict[str, list[Any]] = {}
         for group in super().get_app_list(request, app_label):

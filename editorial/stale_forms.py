@@ -1,4 +1,4 @@
-"""Prevents lost updates: a form carries what it showed and is refused if that has changed since."""
+"""Protection from lost updates: a form posts marks of its shown values, and is refused if outdated."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -44,7 +44,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
     def _create_formsets(
         self, request: HttpRequest, obj: M, change: bool
     ) -> tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]:
-        """Read the marks before the rows, so that a change in between is refused and not lost."""
+        """Read the marks before the rows, so that a change in between is detected."""
         if change and request.method != "POST" and self.has_change_permission(request, obj):
             vars(request)["marks"] = sign_marks(self.current_marks(request, obj))
         made: tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]
@@ -82,7 +82,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
     def refuse_stale_form(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
         """Return the page of both versions if the form is outdated, else nothing.
 
-        Choices made on that page are merged into `request.POST`. The row stays locked to the end.
+        Choices made on that page are merged into `request.POST`. Locks the row until the transaction ends.
         """
         if request.method != "POST" or SEEN_FIELD not in request.POST:
             return None
@@ -108,7 +108,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         return type("SeenFormSet", (SeenFormSet, super().get_changelist_formset(request, **kwargs)), {})
 
     def refuse_stale_list(self, request: HttpRequest) -> HttpResponse | None:
-        """Do the same for the editable columns of a list."""
+        """Return the page of both versions if the editable columns of a list are outdated, else nothing."""
         if not self.list_editable or "_save" not in request.POST or not self.has_change_permission(request):
             return None
         formset_class = self.get_changelist_formset(request)
@@ -117,7 +117,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         if not token:
             return None
         keys = [key for key in map(parse_key, self._get_edited_object_pks(request, prefix)) if key]
-        # Rows that the user does not see count as deleted.
+        # Treat rows that the user may not see as deleted.
         seen_here = self.get_queryset(request).filter(pk__in=keys).values("pk")
         rows = list(self.model._base_manager.select_for_update().filter(pk__in=seen_here).order_by("pk"))
         now = row_marks(formset_class, rows, prefix)
@@ -141,7 +141,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         seen: Seen,
         now: Seen,
     ) -> HttpResponse | None:
-        """Merge the choices if all are made about the present values, else ask for them."""
+        """Merge the choices if all are made and based on the current values; else return their page."""
         found = list(find_differences(form, formsets, seen))
         if form is None:
             # A list cannot restore a deleted row.
@@ -161,7 +161,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
 def versions_page[M: Model](
     model_admin: admin.ModelAdmin[M], request: HttpRequest, rows: Sequence[object], now: Seen, **more: object
 ) -> TemplateResponse:
-    """Return the page that shows present and sent values; it posts the sent ones again."""
+    """Return the page that shows stored and submitted values, and posts the submitted ones again."""
     carried = [
         (name, value)
         for name, values in request.POST.lists()
@@ -182,7 +182,7 @@ def versions_page[M: Model](
 
 
 class SeenFormSet(BaseModelFormSet[Any, Form]):
-    """The rows of a list, with the marks of the values that it showed."""
+    """Formset of a list, with the marks of the values that it showed."""
 
     def add_fields(self, form: Form, index: int | None) -> None:
         super().add_fields(form, index)

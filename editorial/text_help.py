@@ -1,4 +1,4 @@
-"""Help with Markdown texts in forms: a preview, and warnings that never prevent saving."""
+"""Help for Markdown texts in forms: a preview, and warnings that never prevent saving."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Time zones as people type them: an IANA name in any case, or the city in such a name."""
+"""Parsing of time zones that people type: an IANA name in any case, or the city in such a name."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,7 +51,10 @@ def zones_by_city() -> dict[str, list[str]]:
 
 
 def parse_zone(text: str) -> str:
-    """Return the zone for a text. Raises `ValidationError` if only similar zones exist, or several match."""
+    """Return the zone name for a text, or the text itself if no name is similar.
+
+    Raises `ValidationError` if several zones match, or if none does but some are similar.
+    """
     typed = "_".join(text.split()).casefold()
     if typed in zone_names():
         return zone_names()[typed]
@@ -77,7 +80,7 @@ def offered_zones(at: datetime | None = None) -> list[OfferedZone]:
 
 
 class ZoneNameField(forms.CharField):
-    """A zone from the `<datalist>` of `admin/change_form.html`; the model refuses unknown ones."""
+    """Field for a zone from the `<datalist>` of `admin/change_form.html`; the model validates the value."""
 
     def widget_attrs(self, widget: forms.Widget) -> dict[str, object]:
         return {**super().widget_attrs(widget), "list": "zones", "autocomplete": "off"}
