@@ -1,4 +1,4 @@
-"""How visitors follow the timetable: agendas under a secret token, numbered releases with their changes."""
+"""Models for followers of the timetable: agendas under a secret token, and releases with their changes."""
 
 import hashlib
 from base64 import urlsafe_b64encode
@@ -61,9 +61,9 @@ class Release(Content):
 
 
 class Agenda(models.Model):
-    """A visitor's starred things, without an account. Only a digest of the secret is stored.
+    """A visitor's stars, without an account. Only a digest of the secret is stored.
 
-    The secret lets its owner change the agenda. From it another one is derived that shows it and no more.
+    The secret allows changes of the agenda. A second, read-only secret is derived from it.
     """
 
     personal_fields: ClassVar[tuple[str, ...]] = ("token_digest",)
@@ -93,11 +93,11 @@ class Agenda(models.Model):
 
     @staticmethod
     def digest(token: str) -> str:
-        """Return the digest that is stored of a read-only secret, so that both secrets find the agenda."""
+        """Return the stored digest of a read-only secret, which can also be derived from the other secret."""
         return hashlib.sha256(token.encode()).hexdigest()
 
     def count_write(self, at: datetime) -> bool:
-        """Count a write, for the caller to save; return whether the limit of a minute allows it."""
+        """Count a write; return whether the limit per minute allows it. The caller must save the row."""
         if not timedelta() <= at - self.writes_since < MINUTE:
             self.writes, self.writes_since = 0, at
         self.writes += 1
@@ -105,7 +105,7 @@ class Agenda(models.Model):
 
 
 class AgendaStar(models.Model):
-    """A session or presentation that was starred; `removed_at` is set once the star is removed."""
+    """A star of a session or presentation; `removed_at` is set once the star is removed."""
 
     agenda = models.ForeignKey(Agenda, models.CASCADE, verbose_name=_("agenda"), related_name="stars")
     session = models.ForeignKey(
@@ -161,7 +161,7 @@ class AgendaStar(models.Model):
         return Star("s" if self.session else "p", thing.uid, seen, at, self.removed_at is not None)
 
     def apply(self, star: Star) -> None:
-        """Take over a later state of the same star."""
+        """Set the fields from a later state of the same star."""
         if star.removed:
             self.removed_at = star.at
         else:

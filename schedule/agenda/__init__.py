@@ -1,1 +1,1 @@
-"""Agendas of visitors: what they starred, in the browser or saved under a secret link."""
+"""Agendas of visitors: their stars, in the browser or stored on the server under a secret link."""

@@ -23,7 +23,7 @@ type Thing = Session | Presentation
 
 
 def star_of(thing: Thing) -> Star:
-    """Return the star that a thing would get now, with its time and room. Reads its session, not its room."""
+    """Return the star of a row with its current time and room. Reads its session, but not its room."""
     if isinstance(thing, Session):
         return Star("s", thing.uid, Seen(thing.start, thing.room_id))
     room = thing.room_id or (thing.session.room_id if thing.session else None)
@@ -31,9 +31,9 @@ def star_of(thing: Thing) -> Star:
 
 
 def set_star_keys(sessions: Iterable[Any], talks: Any) -> None:
-    """Put the keys of the stars of what is inside each session into `star_keys`. One query.
+    """Set `star_keys` of sessions: the keys of the stars of their parts and talks. One query.
 
-    The sessions have their parts in `shown_parts`; `talks` are all that are public.
+    Reads `shown_parts` of the sessions; `talks` are all public ones.
     """
     rows = list(sessions)
     parts = [part for session in rows for part in session.shown_parts]
@@ -49,7 +49,7 @@ def set_star_keys(sessions: Iterable[Any], talks: Any) -> None:
 
 @dataclass(slots=True, eq=False)
 class AgendaStop:
-    """A place in an agenda: a session, or a talk with a time of its own; starred talks without one inside."""
+    """An item of an agenda: a session with its starred talks that have no own time, or a talk with one."""
 
     thing: Any
     session: Session | None
@@ -57,7 +57,7 @@ class AgendaStop:
     end: datetime | None
     place: Room | None
     title_html: str
-    # The star with the current place. A visitor who gives it again has noticed the move.
+    # The star with the current time and room, which replaces `star` if the visitor dismisses the move.
     now: Star
     star: Star | None = None
     talks: list["AgendaStop"] = field(default_factory=list)
@@ -80,7 +80,7 @@ class AgendaStop:
 
     @property
     def within(self) -> frozenset[str]:
-        """Keys of it and of what it is part of, which are no conflict with each other."""
+        """The keys of it and of the sessions that contain it, which do not conflict with each other."""
         session = self.session
         wholes = {f"s{pk}" for pk in (session and session.pk, session and session.parent_id) if pk}
         return frozenset(wholes if self.is_session else {*wholes, f"p{self.thing.pk}"})
@@ -92,7 +92,7 @@ class AgendaStop:
 
 @dataclass(frozen=True, slots=True)
 class AgendaView:
-    """All stops by program day, those without a time, and how many starred things left the program."""
+    """All stops by program day, those without a time, and the number of starred rows that are not public."""
 
     days: list[timetable.ProgramDay[Any]]
     unscheduled: list[AgendaStop]
@@ -114,7 +114,7 @@ class AgendaView:
 
 
 def plan_agenda(edition: Edition, stars: Iterable[Star], at: datetime) -> AgendaView:
-    """Return the agenda of what is public among the starred. At most 16 queries, however many stars."""
+    """Return the agenda of the starred rows that are public. At most 16 queries for any number of stars."""
     kept = {star.key: star for star in stars if not star.removed}
     uids = {kind: [star.uid for star in kept.values() if star.kind == kind] for kind in "sp"}
     sessions = edition.sessions.published(at).filter(uid__in=uids["s"]).for_timetable(at)
@@ -142,7 +142,7 @@ def stop_at(thing: Thing) -> AgendaStop:
 
 
 def _group_talks(found: Iterable[AgendaStop]) -> list[AgendaStop]:
-    """Put talks without a time of their own into the stop of their session, along the boards."""
+    """Put talks without their own time into the stop of their session, in the order of boards."""
     stops: dict[str, AgendaStop] = {}
     for stop in found:
         session = stop.session
@@ -171,16 +171,16 @@ MAX_NEW_PER_MINUTE = 600
 
 
 class TooOftenError(Exception):
-    """A visitor exceeded the rate limit of a minute."""
+    """Raised if a visitor exceeds the rate limit per minute."""
 
 
 class TooManyError(Exception):
-    """With these stars the agenda would exceed `MAX_STARS`."""
+    """Raised if an agenda would exceed `MAX_STARS`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedAgenda:
-    """An agenda that was found by a secret. `token` is for changes, `reading_token` is read-only."""
+    """An agenda that was found by a secret. `token` allows changes, `reading_token` is read-only."""
 
     agenda: Agenda
     token: str
@@ -191,12 +191,12 @@ class SavedAgenda:
         return bool(self.token)
 
     def stars(self) -> list[Star]:
-        """Return the stars, removed ones too. One query."""
+        """Return the stars, including removed ones. One query."""
         return [row.star for row in self.agenda.stars.select_related("session", "presentation")]
 
 
 def find_agenda(edition: Edition, token: str) -> SavedAgenda | None:
-    """Return the agenda that a secret opens, if there is one. One query."""
+    """Return the agenda with this secret, or `None`. One query."""
     reading = Agenda.reading_token(token)
     digests = Agenda.digest(token), Agenda.digest(reading)
     agenda = Agenda.objects.filter(edition=edition, token_digest__in=digests).first()
@@ -222,7 +222,7 @@ def create_agenda(edition: Edition, at: datetime) -> SavedAgenda:
 
 @transaction.atomic
 def merge_stars(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> bool:
-    """Merge stars into a saved agenda: of each public thing the latest state wins.
+    """Merge stars into a saved agenda: the latest state of each public row wins.
 
     Returns whether the saved agenda changed.
     """
@@ -232,14 +232,14 @@ def merge_stars(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> bool:
     rows = {row.star.key: row for row in agenda.stars.select_related("session", "presentation")}
     sent = {star.key: date_star(star, at) for star in stars}
     news = {key: star for key, star in sent.items() if key not in rows or overrules(star, rows[key].star)}
-    # A removed star without a row needs none.
+    # Do not create rows for removed stars.
     fresh = _rows(agenda, [star for key, star in news.items() if key not in rows and not star.removed])
     changed = [rows[key] for key in news if key in rows]
     for row in changed:
         row.apply(news[row.star.key])
     if sum(row.removed_at is None for row in (*rows.values(), *fresh)) > MAX_STARS:
         raise TooManyError
-    # Clients send the keys of rooms: check them.
+    # Clients send the keys of rooms, so check that these rooms exist.
     seen = [key for row in (*fresh, *changed) if (key := row.seen_room_id) is not None]
     rooms = {*agenda.edition.rooms.filter(pk__in=seen).values_list("pk", flat=True)}
     for row in (*fresh, *changed):
@@ -255,7 +255,7 @@ def merge_stars(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> bool:
 
 
 def _rows(agenda: Agenda, stars: list[Star]) -> list[AgendaStar]:
-    """Return new rows for those of these stars whose things are public."""
+    """Return unsaved rows for the stars of public sessions and talks."""
     uids = {kind: [star.uid for star in stars if star.kind == kind] for kind in "sp"}
     sessions = agenda.edition.sessions.published().filter(uid__in=uids["s"])
     talks = agenda.edition.presentations.published().filter(uid__in=uids["p"]).select_related("session")

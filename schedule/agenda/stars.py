@@ -1,7 +1,7 @@
 """Stars as text: in buttons, addresses, browsers and requests.
 
-`p.a12@1617721200.7@1617700000000` is presentation a12, starred while it stood at that second in room 7, at
-that millisecond; a leading minus says that the star was removed. Knows the models by their names alone.
+`p.a12@1617721200.7@1617700000000` is a star of presentation a12, scheduled for that second in room 7. The
+last number is the millisecond of the star. A leading minus marks a removed star. Imports no models.
 """
 
 import re
@@ -24,12 +24,12 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class UnreadableError(ValueError):
-    """A text is no list of stars; the message is for visitors."""
+    """Raised if a text is not a list of stars; the message is for visitors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The start and room of a thing when it was starred."""
+    """The start and the key of the room of a row when it was starred."""
 
     start: datetime | None = None
     room: int | None = None
@@ -41,7 +41,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """A star, given or removed `at` a moment. `seen` is `None` where an address leaves it out."""
+    """A star, given or removed `at` a moment. `seen` is `None` if an address does not include it."""
 
     kind: str
     uid: str
@@ -59,7 +59,7 @@ class Star:
 
 
 def read_stars(text: str) -> list[Star]:
-    """Read stars separated by spaces, the latest of each thing. Raises `UnreadableError`."""
+    """Return the stars in a text, separated by spaces: the latest of each row. Raises `UnreadableError`."""
     if len(text) > MAX_JSON_CHARS:
         raise UnreadableError(gettext("The list of starred talks is too long."))
     found: dict[str, Star] = {}
@@ -77,12 +77,12 @@ def write_stars(stars: Iterable[Star]) -> str:
 
 
 def overrules(star: Star, other: Star) -> bool:
-    """Whether `star` replaces `other`: it is later, or a removal at the same moment."""
+    """Return whether `star` replaces `other`: it is later, or a removal at the same moment."""
     return (star.at or EARLIEST, star.removed) > (other.at or EARLIEST, other.removed)
 
 
 def date_star(star: Star, now: datetime) -> Star:
-    """Return the star with a moment that is not in the future, so that a fast clock does not win forever."""
+    """Return the star with a moment that is not in the future, because fast clocks would always win."""
     return replace(star, at=min(star.at or now, now))
 
 

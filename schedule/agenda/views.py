@@ -1,4 +1,4 @@
-"""My agenda: a visitor's stars, in the browser or stored on the server under a secret link. No account.
+"""Views of a visitor's agenda: stars in the browser, or stored on the server under a secret link. No account.
 
 No cache may store these responses: they depend on a cookie, or their address is a secret.
 """
@@ -34,10 +34,10 @@ from schedule.agenda.agendas import SavedAgenda, plan_agenda
 from schedule.agenda.stars import Star, UnreadableError, read_stars, write_stars
 from schedule.notices.live import notices_about
 
-# Set when a visitor saves the agenda, and sent to its pages alone. There is one for each language.
+# Set when a visitor saves the agenda, and only sent to its pages. There is one cookie for each language.
 COOKIE = settings.AGENDA_COOKIE_NAME
 COOKIE_SECONDS = 400 * 24 * 3600
-# An address longer than this is cut or refused on its way.
+# Clients and servers may cut or refuse longer addresses.
 MAX_URL_CHARS = 1800
 NOTES = {
     "deleted": _("Your agenda was deleted."),
@@ -56,10 +56,10 @@ type View[**P] = Callable[Concatenate[HttpRequest, Edition, P], HttpResponseBase
 
 
 def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpResponseBase]]:
-    """Give a view the published edition, keep its response private, and turn errors into sentences.
+    """Pass the published edition to a view, make its response private, and turn errors into sentences.
 
-    Caches and search engines may not store the response; its address, maybe a secret, goes to no other site.
-    A CSRF token would need a cookie on every page: forms are checked by `is_same_origin()` instead.
+    Caches and search engines may not store the response. Its address may be secret, so no other site gets it
+    as a referrer. A CSRF token would need a cookie on every page, so forms use `is_same_origin()` instead.
     """
 
     def decorate(view: View[P]) -> Callable[..., HttpResponseBase]:
@@ -93,7 +93,7 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
 
 
 def refusal(request: HttpRequest, status: int, words: str) -> HttpResponse:
-    """Return an error as a sentence: as JSON to a script, else as a page."""
+    """Return an error message, as JSON for a script or else as a page."""
     if "application/json" in request.headers.get("Accept", ""):
         response: HttpResponse = JsonResponse({"error": words}, status=status)
     else:
@@ -104,7 +104,7 @@ def refusal(request: HttpRequest, status: int, words: str) -> HttpResponse:
 
 
 def is_same_origin(request: HttpRequest) -> bool:
-    """Whether a page of this site sent the request. Browsers say so; other programs carry no cookie."""
+    """Return whether a page of this site sent the request. Without browsers' headers, no cookie is sent."""
     site = request.headers.get("Sec-Fetch-Site")
     if site is not None:
         return site in ("same-origin", "none")
@@ -128,7 +128,7 @@ def own_agenda(request: HttpRequest, edition: Edition) -> SavedAgenda | None:
 
 @agenda_page("GET", "HEAD", "POST")
 def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
-    """Show the stars listed in the address or, for the script, in the form; else those in the database."""
+    """Show the stars in the address or, for the script, in the form; else the saved ones."""
     kept = own_agenda(request, edition)
     is_listed = request.method == "POST" or "s" in request.GET
     stars = stars_of(request) if is_listed else kept.stars() if kept else []
@@ -145,7 +145,7 @@ def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 
 @agenda_page("GET", "HEAD", "POST")
 def linked_agenda(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBase:
-    """Show the agenda of a secret link; its owner may use it in this browser, or delete it."""
+    """Show the agenda of a secret link; with POST, use it in this browser or delete it."""
     kept = agendas.find_agenda(edition, token)
     if kept is None:
         words = gettext("There is no agenda under this link: it was deleted, or the link is incomplete.")
@@ -199,7 +199,7 @@ def render_agenda(
     is_own: bool = False,
     note: str = "",
 ) -> HttpResponse:
-    """Show stars. `kept`: the agenda they are of, with its links."""
+    """Render the page of these stars. `kept` is their saved agenda, whose links are shown."""
     at = timezone.now()
     shown = plan_agenda(edition, stars, at)
     things = [one.session for stop in shown.stops for one in (stop, *stop.talks)]
@@ -237,9 +237,9 @@ def cookie_name(language: str) -> str:
 
 
 def set_cookies(response: HttpResponse, edition: Edition, token: str) -> None:
-    """Set the secret for the agenda's pages in each language; an empty one deletes it.
+    """Set the cookies of the agenda's pages in each language; an empty token deletes them.
 
-    One cookie for all pages of the site would keep these out of the page cache.
+    A single cookie for all pages of the site would prevent their use of the page cache.
     """
     agenda_path = reverse("schedule:agenda", args=[edition.slug])
     for language, _name in settings.LANGUAGES:

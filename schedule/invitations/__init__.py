@@ -1,2 +1,2 @@
-"""People who are asked to take part in the program: invitations, letters, the page on which they answer, and
-the times at which they are not available."""
+"""Invitations to take part in the program: models, letters, the page for responses, and the times at which
+people are not available."""

@@ -12,7 +12,7 @@ from conference.models import Edition
 from content import revision, times
 from people.models import Person
 
-# Invalidates no page, only counts that are cached per revision.
+# No page has this tag: only counts that are cached per revision are invalidated.
 CACHE_TAG = "availability"
 
 
@@ -83,5 +83,5 @@ class Unavailability(models.Model):
             raise ValidationError({"room": _("The room belongs to another edition.")})
 
     def _advance(self) -> None:
-        """Make the desk count clashes again."""
+        """Invalidate the cached clashes of the desk."""
         revision.advance([self.edition_id], {CACHE_TAG})

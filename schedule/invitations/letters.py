@@ -29,7 +29,7 @@ class Letter:
     text: str
     link: str
     is_mailed: bool = False
-    # The mail server refused it, or the invitation changed in the meantime: nothing was changed.
+    # The mail server refused it, or the invitation changed in the meantime; no row was changed.
     has_failed: bool = False
 
 
@@ -48,7 +48,7 @@ def write_letter(invitation: ProgramInvitation, kind: str, link: str) -> Letter:
 
 
 def send(invitation: ProgramInvitation, kind: str, sender: "User", at: datetime | None = None) -> Letter:
-    """Send an invitation or reminder, and store when. Without a mail server the letter is for copying."""
+    """Send an invitation or reminder and store the time. Without a mail server, the letter is for copying."""
     at = at or timezone.now()
     try:
         with transaction.atomic():

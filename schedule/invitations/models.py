@@ -1,7 +1,7 @@
-"""People who are asked to take part in the program: to speak, to chair a session, to sit on a panel.
+"""Models of invitations to take part in the program: to speak, to chair a session, to sit on a panel.
 
-They answer on a page of their own, behind a secret link, without an account. Only its digest is stored.
-Nothing here is public or leaves the site in files. Roles of the desk are offered by `people.invitations`.
+People respond on their own page, behind a secret link, without an account. Only its digest is stored. Nothing
+here is public or exported to files. `people.invitations` is for roles of the desk.
 """
 
 from datetime import date, datetime, timedelta
@@ -59,10 +59,10 @@ OPEN_STATES = (State.SENT, State.REMINDED)
 
 
 class ProgramInvitationQuerySet(models.QuerySet["ProgramInvitation"]):
-    """Invitations by what has to be done about them."""
+    """Queryset of invitations, with filters for the tasks of chairs."""
 
     def with_place(self) -> Self:
-        """Fetch what their pages and lists show."""
+        """Select the relations that pages and lists of invitations show."""
         return self.select_related(
             "edition",
             "person",
@@ -84,14 +84,14 @@ class ProgramInvitationQuerySet(models.QuerySet["ProgramInvitation"]):
         return self.annotate(is_listed=_listed(is_same=True))
 
     def to_replace(self) -> Self:
-        """Return those declined whose part is still the person's in the program, or nobody's."""
+        """Return declined invitations whose part still has that person in the program, or no person."""
         declined = self.filter(state=State.DECLINED)
         return declined.filter(Q(_listed(is_same=True)) | ~Q(_listed(is_same=False)))
 
 
 def _listed(*, is_same: bool) -> Q:
-    """Say that the program names the invited person, or somebody else, in the part of the invitation."""
-    # A merged person counts as the one who stays.
+    """Return the condition that the program has the invited person, or another one, in that part."""
+    # Use the person that a merged one was merged into.
     one = Coalesce("person__merged_into", "person")
     invited = Coalesce(OuterRef("person__merged_into"), OuterRef("person"))
 
@@ -104,7 +104,7 @@ def _listed(*, is_same: bool) -> Q:
 
 
 class ProgramInvitation(models.Model):
-    """A person asked to take a part in a session or talk, or in the edition while no slot is fixed."""
+    """The invitation of a person to a session or talk, or to the edition while neither is fixed."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("role", "email", "message", "note")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("state",)
@@ -185,33 +185,33 @@ class ProgramInvitation(models.Model):
 
     @property
     def invited(self) -> Person:
-        """The person, or whom they were merged into."""
+        """The person, or the one that the person was merged into."""
         return self.person.merged_into or self.person
 
     @property
     def place(self) -> TimetableEntry | None:
-        """The session or the talk that it is about."""
+        """The session or talk of the invitation."""
         return self.presentation or self.session
 
     @property
     def title(self) -> str:
-        """What the session or talk is called; empty while there is none."""
+        """The title of the session or talk; empty if there is none."""
         return str(self.place or "")
 
     @property
     def part(self) -> str:
-        """What the person is asked for: "Chair of Session X"."""
+        """The part that the person is invited to: "Chair of Session X"."""
         said = {"role": self.get_role_display(), "title": self.title or self.edition}
         return _("%(role)s of %(title)s") % said
 
     @property
     def question(self) -> str:
-        """The sentence that asks."""
+        """The sentence of the invitation."""
         return str(INVITATION_SENTENCES[Part(self.role)] % {"edition": self.edition})
 
     @property
     def span(self) -> tuple[datetime, datetime] | None:
-        """From when to when, where that is fixed."""
+        """Start and end of the session or talk; `None` while unscheduled."""
         talk = self.presentation
         start, end = (talk.starts, talk.ends) if talk else (None, None)
         if self.session:
@@ -220,7 +220,7 @@ class ProgramInvitation(models.Model):
 
     @property
     def when(self) -> str:
-        """When it is, in the edition's zone; empty while that is open."""
+        """The formatted span in the edition's zone; empty while unscheduled."""
         return times.day_and_time_range(*self.span, self.edition.zone) if self.span else ""
 
     @property
@@ -235,19 +235,19 @@ class ProgramInvitation(models.Model):
 
     @property
     def siblings(self) -> models.QuerySet["ProgramInvitation"]:
-        """The person's invitations in the edition, this one among them."""
+        """The person's invitations in the edition, including this one."""
         return ProgramInvitation.objects.filter(edition=self.edition_id, person=self.person_id)
 
     def is_past_due(self, today: date) -> bool:
         return self.state in OPEN_STATES and self.due is not None and self.due < today
 
     def is_closed(self, at: datetime) -> bool:
-        """Whether it is too late to answer: the session or, without one, the edition has begun."""
+        """Return whether it is too late to respond: the session or, without one, the edition has begun."""
         begins = self.span[0] if self.span else self.edition.day_bounds(self.edition.start_date)[0]
         return at >= begins
 
     def is_over(self, at: datetime) -> bool:
-        """Whether the edition is over, so that the link no longer works."""
+        """Return whether the edition is over, so that the link no longer works."""
         return self.edition.day_of(at) > self.edition.end_date
 
     def clean(self) -> None:
@@ -265,7 +265,7 @@ class ProgramInvitation(models.Model):
             raise ValidationError(errors)
 
     def new_link(self) -> str:
-        """Return a new link. Earlier ones still work: a reminder does not break the first letter."""
+        """Create and return a new link. Earlier links, such as that of the first letter, still work."""
         token = new_token()
         self.links.create(digest=digest_of(token))
         return link_to("schedule:invited", token)
@@ -275,7 +275,7 @@ class ProgramInvitation(models.Model):
         self.save(update_fields=["state", "answered_at", "note"])
 
     def count_write(self, at: datetime) -> bool:
-        """Count a write and save it; return whether the limit of a minute allows it."""
+        """Count a write and save it; return whether the limit per minute allows it."""
         if not timedelta() <= at - self.writes_since < MINUTE:
             self.writes, self.writes_since = 0, at
         self.writes += 1

@@ -1,6 +1,6 @@
-"""The page of an invitation's link: a person answers, and enters times when they are not available.
+"""Views of an invitation's link, where a person responds, and enters times of unavailability.
 
-The link is enough, no account is needed. The page may not be cached or indexed.
+The link is sufficient; no account is needed. The page must not be cached or indexed.
 """
 
 from datetime import datetime, time
@@ -29,7 +29,7 @@ LOCAL_FORMAT = "%Y-%m-%dT%H:%M"
 
 
 class NoteForm(forms.Form):
-    """The note that may go with an answer."""
+    """Form of the optional note to a response."""
 
     note = forms.CharField(label=gettext_lazy("Note"), max_length=2000, required=False)
 
@@ -42,7 +42,7 @@ class MomentInput(forms.DateTimeInput):
 
 
 class TimeForm(forms.ModelForm[Unavailability]):
-    """A span in which a person is not available, within the days of the edition, in its zone."""
+    """Form of a span in which a person is not available, in the edition's zone and within its days."""
 
     class Meta:
         model = Unavailability
@@ -72,7 +72,7 @@ class TimeForm(forms.ModelForm[Unavailability]):
 @sensitive_post_parameters("note")
 @secret_page
 def invitation_view(request: HttpRequest, token: str) -> HttpResponse:
-    """Show an invitation; with POST, take the answer, or a time when the person is not available."""
+    """Show an invitation; with POST, store the response, or a time when the person is not available."""
     at = timezone.now()
     invitation = ProgramInvitation.objects.by_token(token).with_place().first()
     if invitation is None or invitation.is_over(at):
@@ -141,7 +141,7 @@ def add_unavailability(request: HttpRequest, invitation: ProgramInvitation, at: 
 
 
 def redirect_back(request: HttpRequest) -> HttpResponse:
-    """Redirect to the page, so that reloading it sends nothing again."""
+    """Redirect to the page, so that a reload does not submit the form again."""
     response = HttpResponseRedirect(request.path)
     response.status_code = 303
     return response
@@ -155,7 +155,7 @@ def unavailabilities_of(invitation: ProgramInvitation) -> QuerySet[Unavailabilit
 
 
 def other_participants(invitation: ProgramInvitation) -> list[str]:
-    """Return who else takes part; invited people only once they have confirmed."""
+    """Return the names of other participants; invited ones only if they have confirmed."""
     if not invitation.place:
         return []
     talk = invitation.presentation

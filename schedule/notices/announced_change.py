@@ -1,6 +1,6 @@
 """A change of one session that is applied and announced at once: its text, its release, its banner.
 
-The caller makes all of it one change set, so that one click reverts it.
+The caller must use a single change set, so that everything can be reverted together.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ from schedule.models import Release, Room, Session
 from schedule.releases import Snapshot, pending_release
 
 MAX_TITLE_CHARS = 200
-# A notice's title quotes this much of the session's.
+# The maximum length of the session's title in the title of a notice.
 MAX_NAME_CHARS = 120
 
 
@@ -35,7 +35,7 @@ class ChangeKind(TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class AnnouncedChange:
-    """What happens to a session: where it goes, or why it is canceled. A note changes nothing."""
+    """The change of a session: its new placement, or the reason for its cancellation. A note has neither."""
 
     kind: str
     session: Session
@@ -78,7 +78,7 @@ class AnnouncedChange:
         return room.name if room else ""
 
     def planned_sessions(self) -> PlannedSessions:
-        """Return the move of the session and its parts, as the timetable editor plans it."""
+        """Return the move of the session and its parts as a plan of the timetable editor."""
         edition = self.session.edition
         rooms = {room.pk: room for room in edition.rooms.all()}
         sessions: QuerySet[Session] = edition.sessions.select_related("room", "parent")
@@ -110,7 +110,7 @@ class AnnouncedChange:
 def publish(
     change: AnnouncedChange, at: datetime, title: str, text: str, until: datetime
 ) -> tuple[Announcement, Release | None]:
-    """Show the notice of a change that was applied, and list it among the changes of the program."""
+    """Publish the notice of an applied change, and a release with the changes of the session."""
     session = change.session
     notice = Announcement(
         edition=session.edition,
@@ -127,9 +127,9 @@ def publish(
 
 
 def announce_session(edition: Edition, key: str, at: datetime, title: str) -> Release | None:
-    """Announce what changed of one thing and of what is in it; all else waits for the next release.
+    """Create a release with the changes of one session and its contents; others wait for the next release.
 
-    Nothing is announced alone before the first release, which announces the whole program.
+    Returns `None` if there are no such changes, or before the first release of the whole program.
     """
     Edition.objects.select_for_update().get(pk=edition.pk)
     ready = pending_release(edition, at)
@@ -155,7 +155,7 @@ def announce_session(edition: Edition, key: str, at: datetime, title: str) -> Re
 
 
 def keys_within(program: Snapshot, key: str) -> Iterable[str]:
-    """Return a thing's key, and those of what is part of it, at any depth."""
+    """Yield the key of a row, and of the rows that it contains at any depth."""
     for name in program.things:
         one = name
         while one and one != key:

@@ -1,6 +1,6 @@
 """Live notices: announcements about a session, shown as a banner until a set time.
 
-A live notice is an announcement with `banner_until`. Its text stays in the news and in their feed.
+A live notice is an announcement with `banner_until`. Its text is also in the news and in their feed.
 """
 
 from collections.abc import Iterable
@@ -15,13 +15,13 @@ from pagecache.per_revision import cached_per_revision
 from schedule.models import Session
 
 CACHED_EDITIONS = 12
-# For editions that were fetched without the end of their last banner.
+# The default for editions that were fetched without the end of their last banner.
 NEVER_ENDS = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class LiveNotice:
-    """An announcement while its banner is shown. It names its session by uid: news are below the schedule."""
+    """An announcement with a visible banner. News are a lower package, so it has the uid of its session."""
 
     announcement: Announcement
     about: str
@@ -30,7 +30,7 @@ class LiveNotice:
 
 
 def with_sessions(edition: Edition, at: datetime) -> QuerySet[Announcement]:
-    """Return the public news of an edition, each with whether its session is public."""
+    """Return the public news of an edition, annotated with `has_session`: whether the session is public."""
     sessions = edition.sessions.published(at).filter(uid=OuterRef("session_uid"))
     return edition.announcements.published(at).annotate(has_session=Exists(sessions.order_by()))
 
@@ -58,7 +58,7 @@ def live_notices(edition: Edition, at: datetime) -> list[LiveNotice]:
 
 
 def notices_about(edition: Edition, at: datetime, sessions: Iterable[Session | None]) -> list[LiveNotice]:
-    """Return the notices of these sessions, and of those that they are part of."""
+    """Return the notices of these sessions and their parents."""
     notices = live_notices(edition, at)
     if not notices:
         return []
@@ -69,7 +69,7 @@ def notices_about(edition: Edition, at: datetime, sessions: Iterable[Session | N
 
 
 def mark_notices[Rows: Iterable[Any]](sessions: Rows, edition: Edition, at: datetime) -> Rows:
-    """Return the sessions with the titles of their own notices, as lists show them."""
+    """Set `notices` of the sessions, the titles of their own notices, and return the sessions."""
     notices = live_notices(edition, at)
     if notices:
         for session in sessions:
