@@ -1,4 +1,4 @@
-"""When and where: rooms, sessions, presentations."""
+"""The application of the schedule: rooms, sessions, presentations."""
 
 from importlib import import_module
 

@@ -1,4 +1,4 @@
-"""Poster boards: the list of a hall's boards as chairs write it, and which poster gets which board. Pure.
+"""Poster boards: the list of a hall's boards as chairs write it, and the assignment of posters. Pure.
 
 A list has one row of boards in each line, such as "A1-A20"; an empty line is an aisle.
 """
@@ -11,22 +11,22 @@ from itertools import chain, groupby
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext, ngettext
 
-# No hall has more; a slip such as 1-4000000 is refused rather than written out.
+# The maximum number of boards, so that a typing error such as 1-4000000 is refused.
 MAX_BOARDS = 5_000
 MAX_BOARD_CHARS = 60
-# Two boards and the text between them. What is longer is no range, and too long for a board.
+# Two boards and the text between them. A longer text is neither a range nor a valid board.
 MAX_RANGE_CHARS = 3 * MAX_BOARD_CHARS
 RANGE = re.compile(r"(?P<prefix>.*?)(?P<first>[0-9]+)\s*[-\u2013\u2026]\s*(?P<again>.*?)(?P<last>[0-9]+)")
 
 
 def board_key(board: str) -> str:
-    """Return the board as it is compared: capitals and spaces make no difference."""
+    """Return the form of a board for comparisons, which ignore case and repeated spaces."""
     return " ".join(board.casefold().split())
 
 
 @dataclass(frozen=True, slots=True)
 class Poster[K: Hashable]:
-    """A poster to be given a board: its fixed one if it has one, who presents it, and its topic's place."""
+    """A poster to be assigned, with its fixed board (or empty), presenters and position of its topic."""
 
     key: K
     board: str = ""
@@ -91,11 +91,10 @@ def back_and_forth(rows: Iterable[list[str]]) -> list[list[str]]:
 def assign_boards[K: Hashable](
     rows: Sequence[Sequence[str]], posters: Sequence[Poster[K]], *, new_rows: bool = False
 ) -> dict[K, str]:
-    """Return a board for each poster, in the order given along the rows; fixed posters keep theirs.
+    """Return a board for each poster, in the given order along the rows; fixed boards do not change.
 
-    Posters that share a presenter come at the place of the first of them, next to each other, or next to
-    the one that is fixed. With `new_rows` each topic starts in a row of its own. Raises `ValidationError`
-    where there are too few boards.
+    Posters that share a presenter follow the first of them, or get the boards nearest to a fixed one. With
+    `new_rows`, each topic starts in a new row. Raises `ValidationError` if there are too few boards or rows.
     """
     boards = list(chain.from_iterable(rows))
     index = {board_key(board): place for place, board in enumerate(boards)}
@@ -124,7 +123,7 @@ def assign_boards[K: Hashable](
 
 
 def presenter_groups[K: Hashable](posters: Sequence[Poster[K]]) -> list[list[Poster[K]]]:
-    """Return the posters in their order, those that share a presenter together with the first of them."""
+    """Group the posters that share a presenter, in the order of the first poster of each group."""
     group_of: dict[int, list[Poster[K]]] = {}
     groups: list[list[Poster[K]]] = []
     for poster in posters:

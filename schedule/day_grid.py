@@ -1,6 +1,6 @@
-"""Where the sessions of a day lie in its grid: rows of five minutes, a column or more for each room.
+"""The grid of a day's sessions: rows of five minutes, and one or more columns for each room.
 
-Pure: knows no models and no clock. Rows and columns count from 1, and last for all that is drawn in them.
+Pure: uses neither models nor the current time. Rows and columns are numbered from 1, as in CSS grids.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -13,17 +13,17 @@ from schedule.timetable import GridColumn, Placed, instant, overlaps, room_colum
 
 MINUTES_PER_ROW = 5
 ROWS_PER_HOUR = 60 // MINUTES_PER_ROW
-# A day with the hour that repeats when clocks go back. Longer sessions are cut at the end of the grid.
+# A day, and the hour that repeats when clocks go back. Longer sessions are cut off at the end of the grid.
 MAX_HOURS = 25
-# A start gets a label of its own if it is this many rows from the next one.
+# A start gets its own label if it is at least this many rows from other labels.
 ROWS_BETWEEN_TIMES = 4
-# A grid with so many columns fits into a wide window; `static/css/plenary/grid.css` says how wide.
+# Numbers of columns for which `static/css/plenary/grid.css` defines the required width of the window.
 FITTING_COLUMNS = (2, 4, 6, 8)
 
 
 @dataclass(frozen=True, slots=True)
 class GridRoom:
-    """The head of a room's columns; `room` is `None` above what has none."""
+    """The head of a room's columns; `room` is `None` above sessions without a room."""
 
     room: Any
     column: int
@@ -32,7 +32,7 @@ class GridRoom:
 
 @dataclass(frozen=True, slots=True)
 class GridTime:
-    """A time at the side, such as 09:00 or 10:30."""
+    """A time label of a row, such as 09:00 or 10:30."""
 
     moment: datetime
     row: int
@@ -41,7 +41,7 @@ class GridTime:
 
 @dataclass(frozen=True, slots=True)
 class GridSlot[T: Placed]:
-    """A session over its rows and columns; `names_start` if no time at the side is that of its start."""
+    """A session with its rows and columns; `names_start` is set if no time label shows its start."""
 
     session: T
     row: int
@@ -53,7 +53,7 @@ class GridSlot[T: Placed]:
 
 @dataclass(frozen=True, slots=True)
 class DayGrid[T: Placed]:
-    """A day; `slots` are in reading order, by time and then room."""
+    """The grid of a day; `slots` are in reading order, by time and then room."""
 
     first: datetime
     hours: int
@@ -68,7 +68,7 @@ class DayGrid[T: Placed]:
 
     @property
     def fits(self) -> int:
-        """The number of columns that a window has to have space for; 0 if none has."""
+        """The smallest of `FITTING_COLUMNS` that has all columns; 0 if there are too many."""
         return next((number for number in FITTING_COLUMNS if self.columns <= number), 0)
 
     def row_at(self, moment: datetime) -> int | None:
@@ -83,11 +83,11 @@ type RoomsOf[T] = Callable[[T], Collection[Any]]
 def day_grid[T: Placed](
     sessions: Iterable[T], zone: tzinfo, rooms_of: RoomsOf[T] = lambda _: ()
 ) -> DayGrid[T] | None:
-    """Lay the sessions of a day out; `None` if there are none.
+    """Return the grid of a day's sessions; `None` if there are none.
 
-    A session extends over the columns of its room that are free meanwhile. What has no room spans all, such
-    as a coffee break, while none is in use. `rooms_of` returns the keys of
-    the rooms in which a session without one takes place: it spans them if nothing else is there meanwhile.
+    A session extends over the columns of its room that are free at its time. A session without a room, such
+    as a coffee break, spans all rooms if none is in use. `rooms_of` returns the keys of rooms in which a
+    session without a room takes place; it spans these if they are free.
     """
     given = list(sessions)
     if not given:
@@ -122,7 +122,7 @@ def _room_heads(sides: Sequence[GridColumn[Any]]) -> list[GridRoom]:
 
 
 def _free_columns[T: Placed](session: T, lanes: Sequence[Sequence[T]]) -> int:
-    """Return over how many of the next columns of its room a session can extend."""
+    """Return the number of following columns of its room over which a session can extend."""
     taken = (any(overlaps(session, other) for other in lane) for lane in lanes)
     return next((number for number, is_taken in enumerate(taken) if is_taken), len(lanes))
 
@@ -144,7 +144,7 @@ def _build_grid[T: Placed](
             times.append(GridTime(moment, row, False))
             written.add(row)
     exact = {time.moment for time in times}
-    # Rounded to rows, what touches in time must not overlap.
+    # Consecutive sessions must not overlap because of the rounding to rows.
     ends: dict[int, int] = {}
     slots = []
     for one in sorted(given, key=lambda one: (instant(one.start), places[id(one)])):

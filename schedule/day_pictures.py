@@ -1,4 +1,4 @@
-"""A small picture of each day of the program: when it is full, and with which kinds of sessions."""
+"""A small chart of each day of the program: the number of parallel sessions by time and kind."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,12 +11,12 @@ from conference.models import Edition
 from schedule.querysets import BREAK_KINDS
 
 WIDTH, HEIGHT, GAP = 200, 34, 0.8
-# A session alone is at least so high.
+# The minimum height of a bar, such as of a single session.
 MIN_HEIGHT = 7.0
 
 
 class SessionSpan(NamedTuple):
-    """What a session adds to a picture."""
+    """The data of a session for a picture."""
 
     pk: int
     start: datetime
@@ -28,7 +28,7 @@ class SessionSpan(NamedTuple):
 
     @property
     def is_drawn(self) -> bool:
-        """Breaks leave gaps; the parts of a session are not drawn beside it."""
+        """Return whether it is drawn: not if it is canceled, a break, or part of another session."""
         return not self.is_off and not self.is_part and self.counts_as not in BREAK_KINDS
 
 
@@ -50,7 +50,7 @@ class DayPicture:
 
 
 class Block(NamedTuple):
-    """A span, in minutes of the day, in which so many sessions of each kind take place."""
+    """A span, in minutes of the day, with the number of parallel sessions by kind."""
 
     start: float
     end: float
@@ -86,10 +86,10 @@ def _blocks(sessions: Sequence[SessionSpan], midnight: datetime) -> Iterator[Blo
 
 
 def _bars(blocks: Iterable[Block], first: float, length: float, max_sessions: int) -> Iterator[Bar]:
-    """Yield the bars of each block, one kind on the other."""
+    """Yield the bars of each block, with its kinds stacked."""
     for start, end, kinds in blocks:
         x, width = (start - first) / length * WIDTH, (end - start) / length * WIDTH
-        # By the square root: one talk is still seen beside thirty workshops.
+        # Scale by the square root: one talk must remain visible next to thirty workshops.
         whole = max(MIN_HEIGHT, (kinds.total() / max_sessions) ** 0.5 * HEIGHT)
         foot = float(HEIGHT)
         for kind, number in sorted(kinds.items()):

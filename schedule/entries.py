@@ -1,6 +1,6 @@
-"""What sessions and presentations share: cancellation, and the moment of the last move.
+"""Base of sessions and presentations: cancellation, and the moment of the last move.
 
-Calendars derive SEQUENCE and LAST-MODIFIED from that moment, so it never goes back.
+Calendars derive SEQUENCE and LAST-MODIFIED from that moment, so it never decreases.
 """
 
 from collections.abc import Collection, Iterable
@@ -20,7 +20,7 @@ from content.querysets import ContentQuerySet
 
 SECOND = timedelta(seconds=1)
 MOVED, REASON = "rescheduled_at", "cancellation_reason"
-# The columns that move, rename or cancel an entry; a model has those that concern it.
+# The columns whose changes move, rename or cancel an entry, as far as a model has them.
 CALENDAR_FIELDS = ("title", "start", "end", "room_id", "session_id", "parent_id", "status")
 
 
@@ -35,8 +35,8 @@ def this_second() -> datetime:
 
 
 def set_null(collector: Any, field: Any, sub_objs: Any, using: str) -> None:
-    """The `on_delete` of rooms and sessions: rows that lose their place with them have moved."""
-    # Set the moment first: the rows are found through the place that they lose.
+    """Set foreign keys to rooms or sessions to null on deletion, and record that the rows have moved."""
+    # Set the moment first: the rows are found by the foreign key that is set to null.
     collector.add_field_update(field.model._meta.get_field(MOVED), this_second(), sub_objs)
     models.SET_NULL(collector, field, sub_objs, using)
 
@@ -114,24 +114,24 @@ class TimetableEntry(models.Model):
 
     @property
     def whole(self) -> "TimetableEntry | None":
-        """What it is part of and canceled with."""
+        """The row that contains it; if that is canceled, so is this one."""
         return None
 
     @property
     def cancelled(self) -> bool:
-        """Whether it, or what it is part of, is canceled."""
+        """Return whether it, or the row that contains it, is canceled."""
         return self.status == Status.CANCELLED or (self.whole is not None and self.whole.cancelled)
 
     @property
     def why_cancelled(self) -> str:
-        """Its own reason, else that of what it is part of; empty without one."""
+        """Its own reason, else that of the row that contains it; empty without one."""
         if self.status == Status.CANCELLED and self.cancellation_reason:
             return self.cancellation_reason
         return self.whole.why_cancelled if self.whole else ""
 
 
 def date_recreated(rows: Iterable[Any]) -> None:
-    """Date new rows whose identifier was deleted before: calendars still have these events. One query."""
+    """Set `rescheduled_at` of new rows that reuse a deleted uid: calendars have that event. One query."""
     new = {(row.edition_id, row.uid): row for row in rows if row.rescheduled_at is None}
     if not new:
         return

@@ -5,7 +5,7 @@ from schedule.session_kinds import own_kinds
 
 
 def kind_rule(slug: str, counts_as: str, color: str) -> str:
-    """Return the rule of a kind; empty for a built-in one that keeps its color."""
+    """Return the rule of a kind; empty for a built-in one without another color."""
     if slug != counts_as:
         return f".kind-{slug}{{--hue:{color or f'var(--kind-{counts_as})'}}}"
     return f":root{{--kind-{slug}:{color}}}" if color else ""

@@ -1,4 +1,4 @@
-"""Where people appear next: with a paper, a talk, or in a session."""
+"""The next appearances of people: with a paper, a talk, or in a session."""
 
 from collections.abc import Collection, Iterable
 from datetime import datetime
@@ -16,14 +16,14 @@ from schedule.session_kinds import AppliesTo, kind_label
 
 
 class NextAppearance(NamedTuple):
-    """An appearance: its edition by key, its kind in words, when, where, and the address of its page."""
+    """An appearance: the key of its edition, label of its kind, time, place, and address of its page."""
 
     edition: int
     kind: str
     start: datetime
     place: str
     url: str
-    # All of the person's appearances have ended; this is the last.
+    # Whether all appearances of the person have ended, so that this is the last one.
     is_past: bool
 
 
@@ -46,7 +46,7 @@ COLUMNS = (
 def next_appearances(
     people: Collection[int], editions: Iterable[Edition], at: datetime | None = None
 ) -> dict[int, NextAppearance]:
-    """Return where each person, by key, appears next in these editions, else appeared last.
+    """Return the next appearance of each person in these editions by key, or else the last.
 
     One query, none without people.
     """

@@ -1,4 +1,4 @@
-"""Metadata in the head of a session's page: cards, and the session as an event in linked data. Pure."""
+"""Metadata in the head of a session's page: card, and linked data of the session as an event. Pure."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -28,14 +28,14 @@ from content import times
 if TYPE_CHECKING:
     from schedule.models import Session
 
-# The roles of people on a stage.
+# The roles of people who perform on stage.
 PERFORMER_ROLES = frozenset(("speaker", "panelist"))
 
 
 def session_head(
     session: "Session", parts: Iterable[object], moves: Mapping[str, datetime], card: Card
 ) -> Head:
-    """Return the head of a session's page; `moves` says when what moved was announced before."""
+    """Return the head of a session's page; `moves` are the earlier starts of moved rows by key."""
     when = times.day_and_time_range(session.start, session.end, session.edition.zone)
     words = f"{session.get_kind_display()}, {when}"
     place = f", {session.room.name}" if session.room else ""
@@ -49,13 +49,13 @@ def session_head(
 
 
 def card_text(session: "Session") -> str:
-    """Return what the session's card shows, in words."""
+    """Return the alternative text of the session's card."""
     time = times.day_and_time_range(session.start, session.end, session.edition.zone)
     return f"{session.get_kind_display()}, {time}: {session}. {session.edition.name}"
 
 
 def session_event(session: "Session", parts: Iterable[Any], moves: Mapping[str, datetime]) -> Thing:
-    """Return the session as an event. A move keeps the time before, as those who knew it look for that."""
+    """Return the linked data of the session as an event, with the earlier start if it has moved."""
     edition, whole = session.edition, session.parent
     before = moves.get(f"session:{session.uid}")
     has_moved = before is not None and before != session.start and not session.cancelled
@@ -69,7 +69,7 @@ def session_event(session: "Session", parts: Iterable[Any], moves: Mapping[str, 
 
 
 def performer(role: Any) -> Thing:
-    """Return somebody on stage, under the name as shown."""
+    """Return the linked data of a performer, with the name as shown."""
     return {
         "@type": "Person",
         "name": role.shown_name,
@@ -79,7 +79,7 @@ def performer(role: Any) -> Thing:
 
 
 def event_summary(session: "Session", room: Model | None = None) -> Thing:
-    """Return what, when and where; without a room, the venue."""
+    """Return the linked data of an event: name, time and place; without a room, the venue."""
     edition, url = session.edition, absolute(session.get_absolute_url())
     mode, places = attendance(edition, url, room)
     return {

@@ -1,4 +1,4 @@
-"""Pages of a session with hundreds of posters: filtered by words, topic and stars, by rows of boards."""
+"""Pages of a session with hundreds of posters: filters by words, topic and stars, and rows of boards."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ from schedule.schedule_filters import read_slug
 from search.folding import fold
 
 POSTERS_PER_PAGE = 60
-# Boards that are plain numbers form rows of this many.
+# The number of boards in a row, for boards that are plain numbers.
 BOARDS_PER_ROW = 20
 MAX_WORDS_CHARS = 100
 MAX_STARRED = 100
@@ -25,7 +25,7 @@ LETTERS = re.compile(r"[^\d]*")
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """Posters that hang side by side; without a `name` those that have no board."""
+    """The posters of a row of boards; `name` is empty for those without a board."""
 
     name: str
     talks: list[TalkRow]
@@ -39,7 +39,7 @@ class BoardRow:
 
 @dataclass(frozen=True, slots=True)
 class PosterChoice:
-    """What the address chooses; `total` posters are in the session."""
+    """The options in the query string; `total` is the number of posters in the session."""
 
     words: str
     topic: Topic | None
@@ -59,7 +59,7 @@ class PosterChoice:
 
 @dataclass(frozen=True, slots=True)
 class PosterPage:
-    """A page of posters, and the rows of boards to go to with the page that each begins on."""
+    """A page of posters, and links to rows of boards: name and page of the first poster."""
 
     page: Page[TalkRow]
     rows: list[BoardRow]
@@ -67,7 +67,7 @@ class PosterPage:
 
 
 def read_poster_choice(request: HttpRequest, topics: Sequence[Topic], total: int) -> PosterChoice:
-    """Return what the address chooses; a script names those starred."""
+    """Return the options in the query string, in which a script lists starred posters."""
     topic = read_slug(request, "topic", topics, gettext("Choose a topic from the list."))
     starred = frozenset(request.GET.get("starred", "").split("~")[:MAX_STARRED]) - {""}
     words, board = (" ".join(request.GET.get(name, "").split())[:MAX_WORDS_CHARS] for name in ("q", "board"))
@@ -75,7 +75,7 @@ def read_poster_choice(request: HttpRequest, topics: Sequence[Topic], total: int
 
 
 def filter_posters(talks: Iterable[TalkRow], choice: PosterChoice) -> list[TalkRow]:
-    """Return the posters with all words in title, authors or board, and of those starred."""
+    """Return the posters with all words in title, authors or board, limited to starred ones if requested."""
     wanted = fold(choice.words).split()
     found = [talk for talk in talks if not choice.starred or talk.uid in choice.starred]
     return [talk for talk in found if all(word in _text(talk) for word in wanted)] if wanted else found
@@ -87,7 +87,7 @@ def _text(talk: TalkRow) -> str:
 
 
 def board_row_name(board: str) -> str:
-    """Return the row that a board is in: "A" of "A12", "21" of "37"."""
+    """Return the name of the row that a board is in: "A" for "A12", "21" for "37"."""
     letters = LETTERS.match(board)
     name = letters[0].strip(" -.") if letters else ""
     if name or not board.isdecimal():
@@ -96,7 +96,7 @@ def board_row_name(board: str) -> str:
 
 
 def poster_page(request: HttpRequest, talks: Sequence[TalkRow]) -> PosterPage:
-    """Return the page that the address asks for, of posters along the boards."""
+    """Return the requested page of posters, which are in the order of boards."""
     page = paginate(request, talks, POSTERS_PER_PAGE)
     jumps: dict[str, int] = {}
     for place, talk in enumerate(talks):
@@ -109,7 +109,7 @@ def poster_page(request: HttpRequest, talks: Sequence[TalkRow]) -> PosterPage:
 
 
 def page_of_board(talks: Sequence[TalkRow], board: str) -> tuple[int, TalkRow] | None:
-    """Return the page and the poster of a board, however it is written: "a 12" is A12."""
+    """Return the page and the poster of a board, ignoring case, spaces and hyphens: "a 12" is A12."""
     wanted = re.sub(r"[\s-]+", "", board).casefold()
     for place, talk in enumerate(talks):
         if wanted and re.sub(r"[\s-]+", "", talk.board).casefold() == wanted:

@@ -1,4 +1,4 @@
-"""The talks of many sessions at once, as plain values for the reasons in `papers.rows`."""
+"""The talks of many sessions at once, as plain values instead of models; `papers.rows` has the reasons."""
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
@@ -31,7 +31,7 @@ from schedule.entries import Status
 from schedule.models import Session, Speaker
 
 ABSTRACT_COLUMNS = ("abstract_html", "paper__abstract_html")
-# The number of talks shown of a session with too many for a page.
+# The number of talks that are shown if a session has too many for a page.
 TALKS_SHOWN = 10
 OWN_COLUMNS = ("pk", "uid", "kind", "kind_name", "counts_as", "title", "title_html", "start", "end", "starts")
 STATE_COLUMNS = ("board", "position", "status", "cancellation_reason", "recording_url")
@@ -50,11 +50,10 @@ def attach_talks(
     abstracts: bool = False,
     materials: bool = False,
 ) -> None:
-    """Give each session those of these public `talks` that are in it, as `shown_talks`.
+    """Set `shown_talks` of each session to those of these public `talks` that are in it.
 
-    Of a session with more than `most` the first `TALKS_SHOWN` in running order, unless it is `entire`.
-    `moves`: when what moved was announced before, by key. Four queries, five with materials; one if there
-    are no talks.
+    If there are more than `most`, only the first `TALKS_SHOWN` are set, unless the session is `entire`.
+    `moves` are the earlier starts of moved rows by key. Four queries, five with materials, one without talks.
     """
     wholes = {session.pk: session for session in sessions}
     columns = (
@@ -121,7 +120,7 @@ def attach_talks(
 
 
 def speakers(talks: Collection[int], at: datetime | None = None) -> RowsByKey[PersonLink]:
-    """Return the speakers of these talks in order, as printed. One query, none without talks."""
+    """Return the speakers of talks in order, with printed names, by talk. One query, none without talks."""
     named = with_shown_names(Speaker.objects.published(at_or_now(at)))
     rows: Any = named.filter(AnyOf("presentation_id", Keys(talks))).order_by("position", "pk")
     columns = ("presentation_id", "person__uid", "person__name", "shown_name", "affiliation")

@@ -1,4 +1,4 @@
-"""Options in the address of a schedule: view, zoom, kind, room, topic."""
+"""Options in the query string of a schedule: view, kind, room, topic."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ CACHED_EDITIONS = 24
 
 @dataclass(frozen=True, slots=True)
 class ScheduleFilter:
-    """The chosen ones, and all that one can choose from."""
+    """The chosen options of a schedule, and the available ones."""
 
     kind: str
     room: Room | None
@@ -36,7 +36,7 @@ class ScheduleFilter:
 
     @property
     def number(self) -> int:
-        """How many are chosen."""
+        """The number of chosen options."""
         return sum(map(bool, (self.kind, self.room, self.topic)))
 
     @property
@@ -45,13 +45,13 @@ class ScheduleFilter:
 
     @property
     def query(self) -> str:
-        """The chosen ones as the start of a query string, empty or ending in `&`."""
+        """The chosen options as the start of a query string, empty or ending in `&`."""
         slugs = {"room": self.room and self.room.slug, "topic": self.topic and self.topic.slug}
         return base_query({"kind": self.kind, **slugs})
 
 
 def read_choice(request: HttpRequest, edition: Edition, at: datetime) -> ScheduleFilter:
-    """Return what the address chooses among what is public; raise `BadParameter` for anything else."""
+    """Return the options in the query string. Raises `BadParameter` for values that are not public."""
     kinds = used_kinds(edition, at)
     rooms = list(edition.rooms.published(at))
     topics = sort_as_tree(edition.topics.published(at))
@@ -79,7 +79,7 @@ def read_slug[T: Any](request: HttpRequest, name: str, rows: Iterable[T], hint: 
 
 
 def sort_as_tree(topics: Iterable[Topic]) -> list[Topic]:
-    """Return topics with each below its parent, if that is here too; `indent` is for its label."""
+    """Return the topics in the order of the tree, each after its parent; set `indent` for the labels."""
     by_key = {topic.pk: topic for topic in topics}
 
     def path(topic: Topic) -> list[tuple[int, str, int]]:
@@ -92,12 +92,12 @@ def sort_as_tree(topics: Iterable[Topic]) -> list[Topic]:
 
 
 def used_days(edition: Edition, at: datetime) -> set[date]:
-    """Return the program days on which sessions begin. One query, with the kinds."""
+    """Return the program days on which sessions begin. Shares a query with `used_kinds()`."""
     return {edition.day_of(start) for start, *_ in starts_and_kinds(edition, at)}
 
 
 def used_kinds(edition: Edition, at: datetime) -> list[tuple[str, str]]:
-    """Return the kinds that occur, slug and label: each by what it counts as, built-in first."""
+    """Return slug and label of the kinds of public sessions, ordered by the kind that they count as."""
     order = {slug: place for place, slug in enumerate(Session.Kind.values)}
     kinds = {(order[counts_as], name, kind) for _, kind, counts_as, name in starts_and_kinds(edition, at)}
     return [(kind, kind_label(AppliesTo.SESSION, kind, name)) for _, name, kind in sorted(kinds)]
@@ -105,6 +105,6 @@ def used_kinds(edition: Edition, at: datetime) -> list[tuple[str, str]]:
 
 @cached_per_revision(CACHED_EDITIONS)
 def starts_and_kinds(edition: Edition, at: datetime) -> list[tuple[datetime, str, str, str]]:
-    """Return the different starts and kinds of sessions: slug, what it counts as, own name."""
+    """Return the distinct starts and kinds of public sessions: start, slug, `counts_as`, own name."""
     columns = ("start", "kind", "counts_as", "kind_name")
     return list(edition.sessions.published(at).order_by().values_list(*columns).distinct())

@@ -1,6 +1,6 @@
-"""The shape of a timetable: days, blocks of one start, overlaps, columns of rooms, the lobby's screen.
+"""The structure of a timetable: days, blocks with one start, overlaps, columns of rooms, the lobby's screen.
 
-Pure: knows no models and no clock. What is public was decided before.
+Pure: uses neither models nor the current time. The given sessions are already limited to public ones.
 """
 
 import re
@@ -13,17 +13,17 @@ from typing import Any, Protocol
 
 from papers.rows import natural_sort_key
 
-# An edition with more days than this (a slip in its dates) shows only the days that have sessions.
+# An edition with more days than this, usually because of a wrong date, shows only days with sessions.
 MAX_STRIP_DAYS = 31
 # The text before the number or letter of a session in a series: "Session 1A", "Track B".
 NUMBERED = re.compile(r"(\D{0,40}?)(?:[0-9]|(?<=\w\s)[A-Z]\b)")
 
-# A moment, and 1 if sessions without duration at it come before.
+# A moment, and 1 for the end of a session without duration, which sorts after starts at that moment.
 type Edge = tuple[datetime, int]
 
 
 class Timed(Protocol):
-    """Whatever lasts from a start to an end, both with a zone."""
+    """Protocol of objects with a start and an end, both with a time zone."""
 
     @property
     def start(self) -> datetime: ...
@@ -40,7 +40,7 @@ class Block[T: Timed]:
 
     @property
     def end(self) -> datetime | None:
-        """The end they share; `None` where each has to name its own."""
+        """The common end of the sessions; `None` if they differ."""
         ends = {instant(session.end) for session in self.sessions}
         return self.sessions[0].end if len(ends) == 1 else None
 
@@ -52,14 +52,14 @@ class ProgramDay[T: Timed]:
 
 
 def instant(moment: datetime) -> datetime:
-    """Return the moment in UTC: in one zone Python compares wall times, wrong while clocks go back."""
+    """Return the moment in UTC. Within one zone, Python compares wall times, wrongly when clocks go back."""
     return moment.astimezone(UTC)
 
 
 def sort_series[T](sessions: Iterable[T]) -> list[T]:
-    """Sort sessions of one series, "Session 1A", "Session 1B", "Session 10", among the places they have.
+    """Sort the sessions of a series, such as "Session 1A", "Session 1B", "Session 10", among their positions.
 
-    All others stay at their place.
+    The positions of all other sessions do not change.
     """
     found = list(sessions)
     series: dict[str, list[int]] = {}
@@ -74,7 +74,7 @@ def sort_series[T](sessions: Iterable[T]) -> list[T]:
 
 
 def blocks[T: Timed](sessions: Iterable[T]) -> list[Block[T]]:
-    """Group sessions by start; within a block the given order stays, except for series."""
+    """Group sessions by start; within a block, only series are reordered."""
 
     def begin(session: T) -> datetime:
         return instant(session.start)
@@ -92,9 +92,9 @@ def days[T: Timed](sessions: Iterable[T], day_of: Callable[[datetime], date]) ->
 
 
 def nest(sessions: Iterable[Any], *, beside: bool = False) -> list[Any]:
-    """Put parts into `shown_parts` of their session where it is among the given; return the others.
+    """Put parts into `shown_parts` of their session if it is among the given ones; return the others.
 
-    With `beside`, a part in a room other than its session's stays by itself.
+    With `beside`, a part in another room than its session's is not put into it.
     """
     rows = list(sessions)
     wholes = {session.pk: session for session in rows}
@@ -111,7 +111,7 @@ def nest(sessions: Iterable[Any], *, beside: bool = False) -> list[Any]:
 
 
 def day_strip(first: date, last: date, used: Iterable[date]) -> list[date]:
-    """Return the days to choose from: all of the edition, and any other on which something happens."""
+    """Return the days to choose from: all days of the edition, and other days with sessions."""
     length = (last - first).days + 1
     own = [first + timedelta(days=number) for number in range(length if length <= MAX_STRIP_DAYS else 0)]
     return sorted({*own, *used})
@@ -137,31 +137,31 @@ def neighbors[T](row: Iterable[T], this: T) -> tuple[T | None, T | None]:
 
 
 class TimeSpan(Timed, Protocol):
-    """`within`: keys of the wholes that it is part of, its own too."""
+    """A timed row; `within` are the keys of the row itself and of the sessions that contain it."""
 
     @property
     def within(self) -> frozenset[str]: ...
 
 
 def overlaps(one: Timed, other: Timed) -> bool:
-    """Whether both take place at some moment. Touching spans do not overlap; equal starts always do."""
+    """Return whether spans overlap. Touching spans do not; those with equal starts always do."""
     starts, ends = (instant(one.start), instant(other.start)), (instant(one.end), instant(other.end))
     return starts[0] == starts[1] or (starts[0] < ends[1] and starts[1] < ends[0])
 
 
 def is_nested(one: TimeSpan, other: TimeSpan) -> bool:
-    """Whether one is the other, or a whole that the other is part of."""
+    """Return whether both are the same row, or one contains the other."""
     return one.within <= other.within or other.within <= one.within
 
 
 def overlapping_pairs[P: TimeSpan](planned: Iterable[P], most: int | None = None) -> list[tuple[P, P]]:
-    """Return the pairs that overlap, by time. A whole does not overlap with its parts.
+    """Return the pairs that overlap, by time. A session does not overlap with its parts.
 
-    It does not compare all pairs. With `most`, a row is paired with at most so many of those that are going
-    on when it begins: thousands at one moment are a mistake, and a few of them show it.
+    Does not compare all pairs. `most` limits the earlier partners of each row: if thousands overlap by
+    mistake, a few pairs are sufficient to show that.
     """
     rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
-    # A heap of what is going on, by end and then start.
+    # A heap of the ongoing rows, by end and then start.
     going: list[tuple[datetime, datetime, int]] = []
     found = []
     for place, one in enumerate(rows):
@@ -175,12 +175,12 @@ def overlapping_pairs[P: TimeSpan](planned: Iterable[P], most: int | None = None
 
 
 def back_to_back[P: TimeSpan](planned: Sequence[P]) -> list[tuple[P, P]]:
-    """Return the neighbors in time of which one begins as the other ends."""
+    """Return consecutive pairs of which one begins when the other ends."""
     rows = sorted(planned, key=lambda one: (instant(one.start), instant(one.end)))
     return [(one, other) for one, other in pairwise(rows) if instant(one.end) == instant(other.start)]
 
 
-# The columns of a grid: one for each room, more where its sessions overlap
+# The columns of a grid: one for each room, or more if its sessions overlap
 
 
 class Placed(Timed, Protocol):
@@ -190,7 +190,7 @@ class Placed(Timed, Protocol):
 
 @dataclass(slots=True)
 class GridColumn[T: Placed]:
-    """A room, or `None` for what has none; lanes side by side where its sessions overlap."""
+    """The column of a room (`None` for sessions without one), with several lanes if its sessions overlap."""
 
     room: Any
     lanes: list[list[T]] = field(default_factory=list)
@@ -201,15 +201,15 @@ def start_edge(session: Timed) -> Edge:
 
 
 def end_edge(session: Timed) -> Edge:
-    """Return the edge at its end; sessions without duration have a row of their own."""
+    """Return the edge at the end of a session; it is later for sessions without duration."""
     end = instant(session.end)
     return end, int(end == instant(session.start))
 
 
 def sessions_spanning_rooms[T: Placed](sessions: Sequence[T]) -> list[T]:
-    """Return sessions without a room while no room is in use, such as coffee breaks.
+    """Return the sessions without a room at times when no room is in use, such as coffee breaks.
 
-    Beside a single room nothing spans, as it would seem to take place there.
+    With a single room, returns none, because they would seem to take place in it.
     """
     placed = [session for session in sessions if session.room is not None]
     if len({session.room.pk for session in placed}) < 2:
@@ -223,7 +223,7 @@ def sessions_spanning_rooms[T: Placed](sessions: Sequence[T]) -> list[T]:
 
 
 def room_columns[T: Placed](sessions: Iterable[T]) -> list[GridColumn[T]]:
-    """Give each room a column, in the chairs' order, and what has no room the last one."""
+    """Return a column for each room in the chairs' order, and last one for sessions without a room."""
     found: dict[Any, GridColumn[T]] = {}
     for session in sorted(sessions, key=start_edge):
         column = found.setdefault(session.room and session.room.pk, GridColumn(session.room))
@@ -244,7 +244,7 @@ def room_columns[T: Placed](sessions: Iterable[T]) -> list[GridColumn[T]]:
 
 @dataclass(frozen=True, slots=True)
 class RoomStatus:
-    """A room (`None`: none), what runs in it, and what begins there next."""
+    """A room, or `None` for sessions without one, with its current and its next sessions."""
 
     room: Any
     now: list[Any]

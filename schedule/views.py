@@ -1,4 +1,4 @@
-"""Views of the timetable. Querysets decide what is public and what a page needs."""
+"""Views of the timetable. Querysets select the public rows and the data of pages."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ from schedule.schedule_filters import (
     used_days,
 )
 
-# One page shows the talks of all days up to this many; beyond, it lists sessions only.
+# The maximum number of talks on the page of all days; with more, it lists sessions only.
 MAX_PROGRAM_TALKS = 300
 
 
@@ -49,7 +49,7 @@ def schedule_crumb(edition: Edition) -> tuple[str, str]:
 
 @edition_page
 def index(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Open at today while the conference runs, else show all days; a week to a page, or what is on now."""
+    """Show today during the conference, else all days; on request a week, or the current sessions."""
     at = timezone.now()
     view = read_option(request, "view", ("list", "week", "now"))
     if view == "now":
@@ -80,7 +80,7 @@ def talk_total(sessions: Iterable[Session]) -> int:
 
 @edition_page
 def day(request: HttpRequest, edition: Edition, day: str) -> HttpResponse:
-    """Show one program day. A day outside the program is a 404 that leads to those inside."""
+    """Show one program day. A day outside the program is a 404 with links to the days of the program."""
     at = timezone.now()
     used = used_days(edition, at)
     strip = timetable.day_strip(edition.start_date, edition.end_date, used)
@@ -120,7 +120,7 @@ def one_day(
 def grid_context(
     edition: Edition, shown: Iterable[Session], talks: PresentationQuerySet, at: datetime
 ) -> dict[str, Any]:
-    """Return the grid of a day's sessions, the kinds that it has, and where now is in it."""
+    """Return the template context of a day's grid: the grid, its kinds, and the row of the current time."""
 
     def rooms_of(session: Session) -> set[int | None]:
         return {talk.room_id for talk in session.shown_talks}
@@ -139,7 +139,7 @@ def grid_context(
 
 
 def now_and_next(sessions: SessionQuerySet, at: datetime) -> dict[str, Any]:
-    """Return what runs and what begins next, as the top of a page lists it."""
+    """Return the running sessions and the next ones, for the top of a page."""
     rows = {"running": sessions.running(at), "upcoming": sessions.next_after(at)}
     return {name: timetable.sort_series(found.in_order().with_place()) for name, found in rows.items()}
 
@@ -147,20 +147,20 @@ def now_and_next(sessions: SessionQuerySet, at: datetime) -> dict[str, Any]:
 def schedule_context(
     edition: Edition, used: set[date], at: datetime, choice: ScheduleFilter, view: str
 ) -> dict[str, Any]:
-    """Return what every view of the schedule takes: days, views and filters above it."""
+    """Return the template context that all views of the schedule share: days, views and filters."""
     return {
         "today": edition.day_of(at),
         "strip": timetable.day_strip(edition.start_date, edition.end_date, used),
         "choice": choice,
         "view": view,
         "grid_day": edition.day_of(at) if edition.day_of(at) in used else min(used, default=None),
-        # Another day keeps the filters and the grid.
+        # Links to other days preserve the filters and the grid.
         "day_query": f"{choice.query}{'view=grid&' if view == 'grid' else ''}".rstrip("&"),
     }
 
 
 def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
-    """Show what runs now and next in every room, for a screen in the lobby."""
+    """Show the current and the next sessions of each room, for a screen in the lobby."""
     sessions = edition.sessions.published(at)
     today = sessions.starting_between(*edition.day_bounds(edition.day_of(at)))
     ahead = today.filter(Q(end__gt=at) | Q(start__gte=at)).for_timetable(at)
@@ -173,7 +173,7 @@ def now(request: HttpRequest, edition: Edition, at: datetime) -> HttpResponse:
 
 @edition_page
 def session(request: HttpRequest, edition: Edition, uid: str, slug: str = "") -> HttpResponse:
-    """Show a session with all that is in it; abstracts of a hall full of posters are left to their pages."""
+    """Show a session with its parts and talks; the abstracts of many posters are only on their own pages."""
     at = timezone.now()
     sessions, moved = edition.sessions.published(at), moved_times(edition, at)
     whole_and_parts = sessions.filter(Q(uid=uid) | Q(parent__uid=uid))
@@ -274,14 +274,14 @@ def posters(request: HttpRequest, edition: Edition) -> HttpResponse:
 
 @edition_page
 def recordings(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Show what can be watched afterwards, day by day."""
+    """Show the recordings, day by day."""
     days = recordings_by_day(edition, timezone.now())
     return render(request, "schedule/recordings.html", {"days": days})
 
 
 @edition_page
 def changes(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Show what each release of the program changed, newest first."""
+    """Show the changes of each release of the program, newest first."""
     return render(request, "schedule/changes.html", {"releases": release_view(edition, timezone.now())})
 
 
@@ -297,7 +297,7 @@ WATCH = {
 
 @dataclass(slots=True)
 class Recording:
-    """A recorded thing, and where to watch it: (label, address) pairs."""
+    """A recorded session or talk, and where to watch it: (label, address) pairs."""
 
     kind: str
     thing: Session | Presentation | Paper
@@ -311,13 +311,13 @@ class Recording:
         return isinstance(self.thing, Session)
 
     def add(self, label: str, url: str) -> None:
-        """Take an address, once: the recording of a talk and the paper's video are often the same."""
+        """Add an address once: the recording of a talk and the paper's video are often the same."""
         if url and url not in {known for _, known in self.watch}:
             self.watch.append((label, url))
 
 
 def recordings_by_day(edition: Edition, at: datetime) -> list[tuple[date | None, list[Recording]]]:
-    """Return the recordings of each program day by time; what has no time comes last, under `None`."""
+    """Return the recordings of each program day by time; those without a time are last, under `None`."""
     found = list(_talk_recordings(edition, at))
     for session in edition.sessions.published(at).recorded().for_timetable(at):
         watch = [(gettext("Watch"), session.recording_url)]
@@ -331,7 +331,7 @@ def recordings_by_day(edition: Edition, at: datetime) -> list[tuple[date | None,
 
 
 def _talk_recordings(edition: Edition, at: datetime) -> Iterable[Recording]:
-    """A paper shown twice is listed once, at its first time, with all that there is to watch."""
+    """Return recorded talks. A paper shown twice is listed once, at its first time, with all addresses."""
     talks = edition.presentations.published(at).recorded(at).with_session().by_time()
     found: dict[tuple[str, int], Recording] = {}
     for talk in talks.with_credits(at):

@@ -1,4 +1,4 @@
-"""`manage.py check_schedule [EDITION]`: say what clashes in a timetable, for people and for CI."""
+"""`manage.py check_schedule [EDITION]`: print the clashes of a timetable, also for CI."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`manage.py release_working_copies`: make the releases that were planned for a moment that has come."""
+"""`manage.py release_working_copies`: release the working copies whose planned moment has passed."""
 
 from django.core.management.base import BaseCommand
 from django.utils import timezone
