@@ -1,6 +1,6 @@
-"""The picture of an edition that has no photograph: contour lines on a gradient in its accent color.
+"""The drawing for an edition without a photograph: contour lines on a gradient in its accent color.
 
-Pure, and the same for the same name and color. White text on it is readable whatever the color.
+It depends only on name and color. White text on it is readable with any accent color.
 """
 
 import math
@@ -9,11 +9,11 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 WIDTH, HEIGHT = 1440, 520
-# Change it with the drawing, so that browsers fetch it again.
+# Increase it when the drawing changes, so that browsers fetch it again.
 DESIGN = 1
 LINES, STEPS = 22, 16
 STEP = WIDTH // STEPS
-# The lines begin above the picture and end below it.
+# The first line is this far above the picture, the last one as far below it.
 MARGIN = 90
 # A hue in degrees.
 BLUE = 275
@@ -21,7 +21,7 @@ CACHE_ENTRIES = 64
 
 
 class Wave(NamedTuple):
-    """A sine in x whose phase drifts from the first line to the last."""
+    """A sine wave along x, whose phase changes by `drift` from the first line to the last."""
 
     height: float
     frequency: float
@@ -29,13 +29,13 @@ class Wave(NamedTuple):
     drift: float
 
     def at(self, x: float, share: float) -> tuple[float, float]:
-        """Return how much it adds to the height of a line at `x`, and to its slope."""
+        """Return the height and the slope that the wave adds to a line at `x`."""
         angle = self.frequency * x + self.phase + self.drift * share
         return self.height * math.sin(angle), self.height * self.frequency * math.cos(angle)
 
 
 def art_hash(name: str, accent: str) -> str:
-    """Return what the address of the picture ends in: it changes with the picture."""
+    """Return the digest in the URL of the picture, which changes with the picture."""
     return blake2b(f"{DESIGN} {accent} {name}".encode(), digest_size=5).hexdigest()
 
 
@@ -45,7 +45,7 @@ def draw(name: str, accent: str) -> str:
     waves = waves_of(name)
     _, chroma, hue = oklch(accent)
     strength = min(chroma, 0.19)
-    # Towards blue by the shorter way: yellow turns green, not brown.
+    # Turn the hue towards blue in the shorter direction, so that yellow becomes green, not brown.
     way = 1 if (BLUE - hue) % 360 < 180 else -1
     stops = [(0, 0.43, 1.0, 0), (0.55, 0.33, 0.8, 22), (1, 0.23, 0.55, 58)]
     gradient = "".join(
@@ -84,7 +84,7 @@ def waves_of(name: str) -> list[Wave]:
 
 
 def path(waves: list[Wave], share: float) -> str:
-    """Return the curve of one line, `share` of the way down, as cubic pieces of equal width."""
+    """Return the SVG path of the line at `share` (0 to 1) of the height, in cubic segments of equal width."""
     base = -MARGIN + share * (HEIGHT + 2 * MARGIN)
     points = []
     for step in range(STEPS + 1):
@@ -116,7 +116,7 @@ def oklch(color: str) -> tuple[float, float, float]:
 
 
 def hex_color(light: float, chroma: float, hue: float) -> str:
-    """Return the color as #rrggbb; one that sRGB lacks, with less chroma."""
+    """Return the color as #rrggbb, with less chroma if sRGB does not contain it."""
     while True:
         channels = _channels(light, chroma, hue)
         if chroma < 0.001 or all(-0.0005 <= channel <= 1.0005 for channel in channels):

@@ -1,7 +1,7 @@
-"""The revisions of all editions as the page cache reads them, and how long pages may be cached.
+"""The revisions of all editions for the page cache, and how long it may cache pages.
 
-Pages change without an edit: they show what is on now, rows dated ahead become public, and banners end.
-What does not depend on the time of day is cached longer while nothing becomes public soon.
+Pages also change without edits: the current session changes, rows become public, and banners end.
+Pages that do not depend on the time of day are cached longer, unless rows become public soon.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -20,9 +20,9 @@ from pagecache.revisions import SITE, CacheState
 LIFETIME = timedelta(minutes=5).total_seconds()
 LIFETIME_WHILE_RUNNING = timedelta(seconds=15).total_seconds()
 LIFETIME_OF_STEADY = timedelta(hours=1).total_seconds()
-# After this long, every page shows what became public.
+# After this period, all pages show the rows that became public.
 SETTLED = timedelta(minutes=2)
-# Rows that become public at their `published_at`; upper packages add theirs.
+# Models of rows that become public at their `published_at`; higher packages add theirs.
 DATED_MODELS: list[type[Model]] = [Announcement]
 
 
@@ -42,7 +42,7 @@ def read_cache_states(at: datetime) -> dict[str, CacheState]:
         banner_ends=Subquery(of_edition(shown, Min("banner_until"))),
     )
     rows = list(annotated.order_by("slug").values(*fields, "is_to_come", "banner_ended", "banner_ends"))
-    # A part of an edition becomes public soon, or it ends: other editions may show that, too.
+    # Other editions may show a part that becomes public soon, or an edition that ends.
     today = at.astimezone(UTC).date()
     is_turning_soon = any(
         timedelta(0) <= today - row["end_date"] <= timedelta(days=1)
@@ -70,7 +70,7 @@ def of_edition(rows: QuerySet[Announcement], value: Min | Max) -> QuerySet[Annou
 def _state(row: dict[str, Any], site: SiteRevision, at: datetime, is_turning_soon: bool) -> CacheState:
     today = at.astimezone(UTC).date()
     is_near = row["start_date"] - timedelta(days=1) <= today <= row["end_date"] + timedelta(days=1)
-    # A banner that ends changes pages, as a part does that becomes public.
+    # Treat the end of a banner like a gate, because it changes pages, too.
     moments = (*GATES, "banner_ended", "banner_ends")
     gates = [row[name] for name in moments if row[name] is not None]
     return CacheState(

@@ -1,7 +1,7 @@
 """The preview image of a shared page, in the edition's accent color.
 
-Drawn with the site's own fonts. Letters that these lack are written in Latin ones, other signs are left out.
-Pure but for the fonts; the last few hundred pictures stay in memory, each under all that it shows.
+It is drawn with the fonts of the site. Letters that these lack are transliterated to Latin, and other
+characters are omitted. The functions read only fonts; the latest pictures are cached by their values.
 """
 
 import re
@@ -34,19 +34,19 @@ SERIF, SANS = "serif", "sans"
 SCRIPTS = ("latin", "latin-ext", "vietnamese", "greek", "cyrillic")
 # Increase it when the drawing changes, so that cached images are fetched again.
 DESIGN = 1
-# Sizes that a title is tried in, each with the lines that then fit.
+# The font sizes of a title, the largest first, each with the number of lines that fit.
 TITLE_SIZES = ((68, 4), (58, 5), (48, 6), (40, 7))
-# No title is longer; what a row may hold must not decide how long drawing takes.
+# Limits the time to draw very long texts. Real titles are shorter.
 MAX_TITLE_CHARS = 600
-# A picture has about 60 KB: 8 MB at most, whatever is asked for.
+# A picture has about 60 KB, so the cache has at most 8 MB.
 CACHE_ENTRIES = 128
-# What a sign written as a word leaves before a comma.
+# Matches the space that transliteration adds after a word, if punctuation follows.
 SPACE_BEFORE_PUNCTUATION = re.compile(r" (?=[,;:.!?)])")
 _drawing = threading.Lock()
 
 
 class Picture(NamedTuple):
-    """All that a card shows: what it is, the title, people, a last line, and the color."""
+    """The contents of a card: kind, title, people, last line, and color. It is the key of the cache."""
 
     kind: str
     title: str
@@ -67,7 +67,7 @@ class Style(NamedTuple):
 
 @cache
 def fonts(style: Style) -> list[ImageFont.FreeTypeFont]:
-    """Return the files of a family that there are, the most common script first."""
+    """Return the fonts of a family, one per script, the most common first."""
     found = []
     for script in SCRIPTS:
         path = settings.BASE_DIR / "static/fonts" / f"{style.family}-{script}.woff2"
@@ -80,7 +80,7 @@ def fonts(style: Style) -> list[ImageFont.FreeTypeFont]:
 
 @lru_cache(4096)
 def font_of(sign: str, family: str) -> int | None:
-    """Return which file of a family has the sign, as a place in `fonts()`."""
+    """Return the index in `fonts()` of the first font with this character; `None` if all lack it."""
     style = Style(family, 40, PLAIN)
     for place, font in enumerate(fonts(style)):
         missing, drawn = font.getmask("\uffff"), font.getmask(sign)
@@ -90,7 +90,7 @@ def font_of(sign: str, family: str) -> int | None:
 
 
 def drawable(words: str, family: str) -> str:
-    """Return the words in signs that a family has: letters it lacks in Latin ones, all else left out."""
+    """Return the words in characters of a font family: missing letters in Latin, other characters omitted."""
     signs = unicodedata.normalize("NFC", " ".join(words[:MAX_TITLE_CHARS].split()))
     words = " ".join("".join(_drawable(sign, family) for sign in signs).split())
     return SPACE_BEFORE_PUNCTUATION.sub("", words)
@@ -101,12 +101,12 @@ def _drawable(sign: str, family: str) -> str:
         return sign
     is_letter = unicodedata.category(sign)[0] in "LN" or unicodedata.category(sign) == "Sm"
     latin = anyascii(sign) if is_letter else ""
-    # Han signs are one word each.
+    # Separate Han characters, each of which becomes a word.
     return f"{latin} " if len(latin) > 1 and unicodedata.category(sign) == "Lo" else latin
 
 
 def font_runs(words: str, style: Style) -> Iterator[tuple[ImageFont.FreeTypeFont, str]]:
-    """Return the words in pieces of one font file each; spaces are in the first."""
+    """Yield the words in runs of one font each; spaces use the first font."""
     places = [(font_of(sign, style.family) or 0) if sign != " " else 0 for sign in words]
     for place, piece in groupby(zip(places, words, strict=True), key=lambda pair: pair[0]):
         yield fonts(style)[place], "".join(sign for _, sign in piece)
@@ -117,7 +117,7 @@ def text_width(words: str, style: Style) -> float:
 
 
 def wrap(words: str, style: Style, most: int | None = None) -> list[str]:
-    """Break words into lines that fit; of more than `most`, the last ends in an ellipsis."""
+    """Break words into lines that fit; truncate to `most` lines with an ellipsis."""
     lines: list[list[str]] = []
     room, space = 0.0, text_width(" ", style)
     for word in (piece for whole in words.split() for piece in split_long_word(whole, style)):
@@ -146,7 +146,7 @@ def split_long_word(word: str, style: Style) -> Iterator[str]:
 
 
 def fit_title(title: str) -> tuple[Style, list[str]]:
-    """Return the title in the largest size in which it fits."""
+    """Return the largest style in which the title fits, and its lines."""
     words = drawable(title, SERIF)
     for size, most in TITLE_SIZES:
         style = Style(SERIF, size, BOLD)
@@ -160,7 +160,7 @@ def fit_title(title: str) -> tuple[Style, list[str]]:
 
 @lru_cache(CACHE_ENTRIES)
 def draw(picture: Picture) -> bytes:
-    """Return the picture as PNG; the same one always gives the same bytes."""
+    """Return the picture as PNG. The result is deterministic, and cached."""
     with _drawing:
         image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
         pen = ImageDraw.Draw(image)
@@ -179,7 +179,7 @@ def draw(picture: Picture) -> bytes:
 
 
 def layout(pen: ImageDraw.ImageDraw, lines: Sequence[str], style: Style, top: float, color: str) -> float:
-    """Write lines from a height down; return the height below them."""
+    """Draw lines, the first at `top`; return the position below the last."""
     step = style.size * 1.2
     for line in lines:
         left: float = EDGE
@@ -190,17 +190,17 @@ def layout(pen: ImageDraw.ImageDraw, lines: Sequence[str], style: Style, top: fl
     return top
 
 
-# Anybody may keep a copy, but has to ask whether it still holds.
+# Caches may store a card, but have to revalidate it.
 CACHE_CONTROL = "public, max-age=0, must-revalidate"
 
 
 def edition_line(edition: Edition) -> str:
-    """Return the conference, its dates and its place, for the foot of a card."""
+    """Return the name, dates and city of an edition, for the foot of a card."""
     return " · ".join(filter(None, (edition.name, edition.date_line, edition.city)))
 
 
 def card_response(request: HttpRequest, edition: Edition, picture: Picture) -> HttpResponse:
-    """Return the picture, or 304 where the asker has it already: then nothing is drawn."""
+    """Return the picture, or a 304 without drawing it if the client has the current one."""
     etag = quote_etag(picture.etag)
     changed = int(revision.current(edition.pk).changed_at.timestamp())
     found = get_conditional_response(request, etag, changed)

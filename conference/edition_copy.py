@@ -1,6 +1,6 @@
-"""A new edition from an earlier one: each app registers the parts that it can copy, all as drafts.
+"""Copies of an edition to a new one. Each app registers the parts that it can copy; copies are drafts.
 
-A part knows its rows in an edition and how they are copied; the page of the admin asks which to take.
+The user selects the parts in the admin (`conference.admin.new_edition`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class EditionCopy:
-    """A copy in progress; `made` leads from the keys of old rows to their copies."""
+    """A copy in progress; `made` maps models and primary keys of original rows to their copies."""
 
     source: Edition
     target: Edition
@@ -37,18 +37,18 @@ class EditionCopy:
 
     @property
     def days(self) -> timedelta:
-        """The difference of the first days."""
+        """Return the difference between the first days of the editions."""
         return self.target.start_date - self.source.start_date
 
     def moved(self, moment: datetime) -> datetime:
-        """Return a moment moved by the difference of the first days; the hour on the clock stays."""
+        """Return a moment moved by `days`, at the same local time."""
         local = moment.astimezone(self.source.zone).replace(tzinfo=None) + self.days
         return local.replace(tzinfo=self.target.zone)
 
     def rows(
         self, rows: Iterable[Content], changes: Callable[[Any], dict[str, object]] = lambda row: {}
     ) -> None:
-        """Copy rows, with these changes, in their order; rows that lead to a copied row lead to its copy."""
+        """Copy rows in order, with `changes`; foreign keys to rows copied before lead to the copies."""
         for row in rows:
             model = type(row)
             copy = model(**values_of(row) | self.links_of(row) | changes(row))
@@ -56,7 +56,7 @@ class EditionCopy:
             self.made.setdefault(model, {})[row.pk] = copy
 
     def links_of(self, row: Content) -> dict[str, object]:
-        """Return the relations of a row's copy: to the new edition and to what was copied."""
+        """Return the foreign keys of a row's copy to the new edition and to copied rows."""
         found: dict[str, object] = {}
         for one in row._meta.concrete_fields:
             key = getattr(row, one.attname)
@@ -67,7 +67,7 @@ class EditionCopy:
 
 
 def values_of(row: Content) -> dict[str, object]:
-    """Return what a copy has of a row: all but its keys and what is computed; a draft."""
+    """Return the values for a copy of a row, without keys and derived fields, and with the status draft."""
     left_out = {*row.derived_fields, "position"}
     values = {
         one.attname: getattr(row, one.attname)
@@ -79,10 +79,10 @@ def values_of(row: Content) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EditionPart:
-    """What a new edition can take from an earlier one.
+    """A part that a new edition can copy from an earlier one.
 
-    `rows` are counted, and must all be visible to who copies them; `copy` writes into the new edition. A part
-    without `copy` belongs to the conference: the new edition has it anyway.
+    `rows` are counted; the user needs permission to view all rows of `model`. `copy` writes to the new
+    edition. A part without `copy` belongs to the conference, so the new edition has it anyway.
     """
 
     name: str
@@ -90,9 +90,9 @@ class EditionPart:
     model: type[Model]
     rows: Callable[[Edition], QuerySet[Any]] | None = None
     copy: Callable[[EditionCopy], None] | None = None
-    # Whether it is ticked at first.
+    # Whether it is selected by default.
     is_usual: bool = True
-    # Sort position; parts that others lead to come first.
+    # Sort position; parts with foreign keys to other parts come after these.
     place: int = 50
 
     def count(self, edition: Edition) -> int | None:
@@ -107,12 +107,12 @@ def parts() -> list[EditionPart]:
 
 
 def copy_fields(names: Iterable[str]) -> Callable[[EditionCopy], None]:
-    """Return how fields of the edition itself are copied."""
+    """Return a `copy` function for these fields of the edition itself."""
 
     def copy(copying: EditionCopy) -> None:
         for name in names:
             value = getattr(copying.source, name)
-            # The same stored file: none is removed while a row names it.
+            # Share the stored file, which is not deleted while a row refers to it.
             setattr(
                 copying.target,
                 name,
@@ -126,7 +126,7 @@ def copy_fields(names: Iterable[str]) -> Callable[[EditionCopy], None]:
 def new_edition(
     source: Edition, target: Edition, chosen: Iterable[EditionPart], user: User, detail: str
 ) -> ChangeSet:
-    """Save a new edition with these parts of an earlier one: one change set, nothing of it public."""
+    """Save a new edition with these parts of an earlier one, in one change set. Nothing of it is public."""
     with recording(Origin.ACTION, user, detail) as log, revision.lock():
         target.public_from = target.papers_public_from = target.schedule_public_from = None
         target.save()

@@ -8,21 +8,21 @@ from django.utils.translation import gettext, ngettext
 from conference.models import Edition
 from content import times
 
-# Beyond so many days, months are counted; beyond so many months, years.
+# Above these numbers, count in months, or in years.
 MAX_DAYS, MAX_MONTHS = 60, 23
 DAYS_IN_MONTH = 30.4
 
 
 @dataclass(frozen=True, slots=True)
 class EditionState:
-    """`clock` is the time at the venue, which the page keeps current; only while the edition runs."""
+    """`clock` is the time at the venue while the edition runs, otherwise empty. A script updates it."""
 
     words: str
     is_ahead: bool = False
     is_running: bool = False
     is_over: bool = False
     clock: str = ""
-    # What follows the clock: "in Seoul", or the zone.
+    # The text after the clock: "in Seoul", or the zone.
     place: str = ""
 
 

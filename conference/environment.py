@@ -1,6 +1,6 @@
-"""How settings come in: from the environment, `.env`, or files named by `NAME_FILE`; and which are refused.
+"""Reading and validation of settings from the environment, `.env`, or files named by `NAME_FILE`.
 
-What the settings are is in `conference.settings`. This module is read before Django is set up.
+The settings themselves are in `conference.settings`. This module is imported before Django is set up.
 """
 
 import sys
@@ -19,7 +19,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MIN_SECRET_CHARS = 50
 MIN_DISTINCT_CHARS = 5
 MIN_TOKEN_CHARS = 16
-# The longest that a request waits for a mail server.
+# The timeout of mail servers in seconds, and the port of SMTP over TLS.
 MAIL_SECONDS, SMTPS = 10, 465
 MISSING_PACKAGE = "needs a package of the extra “production”, which is not installed:"
 PROXY = (
@@ -29,14 +29,14 @@ PROXY = (
 
 
 def environment(folder: Path) -> FileAwareEnv:
-    """Return the reader of settings. What the environment says goes before what `.env` says."""
+    """Return the reader of settings. The environment takes precedence over `.env`."""
     env = FileAwareEnv(strip_whitespace=True)
     env.read_env(str(folder / ".env"), recurse=False)
     return env
 
 
 def stored_key(path: Path) -> str:
-    """Return the installation's own secret key, made once and readable by its owner only."""
+    """Return the secret key of the installation; create it first if needed, readable by its owner only."""
     if not path.exists():
         path.touch(mode=0o600)
         path.write_text(get_random_secret_key())
@@ -44,7 +44,7 @@ def stored_key(path: Path) -> str:
 
 
 def mailers(host: str, port: int, user: str, password: str) -> dict[str, dict[str, object]]:
-    """Return how e-mail is sent: encrypted, but to this machine itself; without a host not at all."""
+    """Return the setting `MAILERS`, with TLS unless the host is this machine; empty without a host."""
     if not host:
         return {}
     options: dict[str, object] = {"host": host, "port": port, "timeout": MAIL_SECONDS}
@@ -54,34 +54,34 @@ def mailers(host: str, port: int, user: str, password: str) -> dict[str, dict[st
 
 
 def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
-    """Return the settings of a database; SQLite is made safe with several writers."""
+    """Return the settings of a database, for concurrent writers on SQLite, and for PgBouncer."""
     if config["ENGINE"].endswith("sqlite3"):
-        # Readers never wait for a writer; writers take the lock at the start of their transaction.
+        # With WAL, readers never wait for writers. With IMMEDIATE, writers take the lock when they begin.
         pragmas = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8000;"
         config["OPTIONS"] = {"transaction_mode": "IMMEDIATE", "timeout": 20, "init_command": pragmas}
         return config
     config["CONN_MAX_AGE"] = 60
     config["CONN_HEALTH_CHECKS"] = True
     config["DISABLE_SERVER_SIDE_CURSORS"] = pgbouncer
-    # Bound by the server, psycopg prepares statements that are repeated. Through PgBouncer none lasts.
+    # psycopg prepares repeated statements if the server binds parameters; PgBouncer does not support it.
     usual = {"connect_timeout": 5, "server_side_binding": not pgbouncer}
     config["OPTIONS"] = usual | config.get("OPTIONS", {})
     return config
 
 
 def site_host(url: str) -> str:
-    """Return the host of the site's address as a Host header has it, without port; empty if there is none."""
+    """Return the host of a URL in the form of a Host header, without port; empty if there is none."""
     host = urlsplit(url).hostname or ""
     return f"[{host}]" if ":" in host else host
 
 
 def hosts(url: str, more: list[str]) -> list[str]:
-    """Return the names that the site answers to: its own, others that are set, this machine's for probes."""
+    """Return the allowed hosts: that of the site, others from settings, and loopback names for probes."""
     return [*dict.fromkeys(filter(None, [site_host(url), *more, *LOOPBACK]))]
 
 
 def address_problems(url: str) -> list[str]:
-    """Say what keeps the site from having this address."""
+    """Return the reasons why this URL cannot be that of the site."""
     try:
         parts = urlsplit(url)
         _port = parts.port
@@ -105,7 +105,7 @@ def is_email(text: str) -> bool:
 
 
 def problems(values: Mapping[str, Any]) -> list[str]:
-    """Return a line for each missing or unsafe setting, with its name."""
+    """Return a message for each missing or unsafe setting, which begins with its name."""
     secret, token = values["SECRET_KEY"], values["METRICS_TOKEN"]
     is_https = values["SITE_URL"].startswith("https://")
     is_guessed = (
@@ -149,7 +149,7 @@ def problems(values: Mapping[str, Any]) -> list[str]:
 
 
 def settings_or_exit() -> None:
-    """Read the settings now; where they are refused, end the process with the reasons and no traceback."""
+    """Load the settings; if they are refused, exit with the reasons instead of a traceback."""
     from django.conf import settings
     from django.core.exceptions import ImproperlyConfigured
 

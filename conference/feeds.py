@@ -1,4 +1,4 @@
-"""What the feeds of an edition share: Atom, absolute addresses, the same bytes while nothing changes."""
+"""Base classes of the Atom feeds of an edition. Their output is the same until something changes."""
 
 import re
 from datetime import datetime
@@ -17,9 +17,9 @@ from conference.request_edition import addressed_edition
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
-# What XML cannot hold.
+# Characters that XML does not allow.
 UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# So many of the newest rows.
+# The number of rows in a feed, the newest first.
 MAX_ENTRIES = 50
 
 
@@ -28,7 +28,7 @@ def writable(words: str) -> str:
 
 
 class AtomFeed(Atom1Feed):
-    """Atom that was updated when its newest entry was; an empty feed when its edition became public."""
+    """Atom feed with the date of its newest entry; if it has none, when its edition became public."""
 
     def latest_post_date(self) -> datetime:
         dates = [item["updateddate"] for item in self.items]
@@ -41,7 +41,7 @@ class AtomFeed(Atom1Feed):
 
 
 class EditionFeed(Feed[Any, Edition]):
-    """A feed of an edition. Subclasses say `view` (a URL name), `name`, `items` and what an entry holds."""
+    """A feed of an edition. Subclasses define `view` (a URL name), `name`, `items` and fields of entries."""
 
     feed_type = AtomFeed
     view: str

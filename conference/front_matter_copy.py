@@ -1,4 +1,4 @@
-"""How a new edition takes the front matter of an earlier one: settings, pages, menu, dates, sponsors."""
+"""Copies of front matter to a new edition: settings, pages, menu, key dates, sponsors."""
 
 from datetime import date
 
@@ -26,7 +26,7 @@ def copy_pages(copying: EditionCopy) -> None:
 
 
 def copy_menu(copying: EditionCopy) -> None:
-    """Copy the lines whose pages are there: those of the whole site, and those that were copied."""
+    """Copy the menu items, except for those of pages of the edition that were not copied."""
     pages = copying.made.get(Page, {})
     rows = copying.source.menu_items.select_related("page")
     kept = [one for one in rows if one.page is None or one.page.edition_id is None or one.page_id in pages]
@@ -44,7 +44,7 @@ def copy_key_dates(copying: EditionCopy) -> None:
 
 
 def tiers_of(edition: Edition) -> list[str]:
-    """Return the tiers of an edition's sponsors in order: those it names, then those that sponsors have."""
+    """Return the tiers of an edition in order: its own list, then other tiers of its sponsors."""
     used = edition.sponsors.exclude(tier="").values_list("tier", flat=True)
     return list(dict.fromkeys([*edition.sponsor_tiers, *used]))
 

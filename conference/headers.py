@@ -1,10 +1,10 @@
-"""Headers that Django has no setting for: who may embed an answer, and what a page may ask of the browser."""
+"""Headers that Django has no setting for: permissions of pages and of sites that embed responses."""
 
 from collections.abc import Callable, Iterable
 
 from django.http import HttpRequest, HttpResponse
 
-# Only players of videos use some of them, so no script that might get in can use the rest.
+# Pages need none of these, except for video players. Denying them limits what an injected script can do.
 DENIED_FEATURES = (
     "accelerometer", "autoplay", "browsing-topics", "camera", "display-capture", "encrypted-media",
     "fullscreen", "geolocation", "gyroscope", "hid", "identity-credentials-get", "magnetometer", "microphone",
@@ -12,9 +12,9 @@ DENIED_FEATURES = (
     "publickey-credentials-get", "screen-wake-lock", "serial", "usb", "xr-spatial-tracking",
 )  # fmt: skip
 PERMISSIONS = ", ".join(f"{name}=()" for name in DENIED_FEATURES)
-# What a player needs, which `static/js/video.js` hands on to its frame.
+# Features that video players need; `static/js/video.js` delegates them to the frame.
 PLAYER_FEATURES = ("fullscreen", "picture-in-picture")
-# Pictures made to be shown by other sites.
+# Preview images, which other sites embed.
 EMBEDDABLE_SUFFIX = "/card.png"
 
 
@@ -26,7 +26,7 @@ def permissions_with_players(hosts: Iterable[str]) -> str:
 
 
 class HeadersMiddleware:
-    """The outermost middleware: its headers are on every response of Django's, errors and files too."""
+    """Middleware that adds its headers to all responses of Django, including errors and files."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
@@ -35,7 +35,7 @@ class HeadersMiddleware:
         response = self.get_response(request)
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         response.headers.setdefault("X-Permitted-Cross-Domain-Policies", "none")
-        # What any script may read by CORS, other pages may embed.
+        # Responses that CORS lets all scripts read may be embedded, too.
         is_open = "Access-Control-Allow-Origin" in response or request.path.endswith(EMBEDDABLE_SUFFIX)
         policy = "cross-origin" if is_open else "same-origin"
         response.headers.setdefault("Cross-Origin-Resource-Policy", policy)

@@ -1,4 +1,4 @@
-"""The sections of an edition's home page that chairs can order, or leave out."""
+"""The sections of an edition's home page, which chairs can reorder and hide."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
-# In the usual order: the names under which files list them, and those that people see.
+# Names in files and labels, in the default order.
 HOME_SECTIONS: "dict[str, StrPromise]" = {
     "now": _("On now and next"),
     "about": _("Description"),
@@ -21,7 +21,7 @@ HOME_SECTIONS: "dict[str, StrPromise]" = {
     "venue": _("Venue"),
     "sponsors": _("Sponsors"),
 }
-# Translations leave the names as they are.
+# Do not translate the names in this text.
 HELP: "StrPromise" = _(
     "One per line, in order; what you leave out isn't shown. Empty: all, in the usual order: "
     "now, about, program, speakers, topics, awards, news, dates, venue, sponsors"

@@ -1,6 +1,6 @@
-"""Lines of the log: JSON for machines or plain text, with the request's name, and with no personal data.
+"""Log formatters: JSON or plain text, with the id of the request, and without personal data.
 
-Whom a line is about stays out: e-mail addresses, secrets in links, and what a database quotes of a row.
+They remove e-mail addresses, secrets in links, and rows that database errors quote.
 """
 
 import json
@@ -11,23 +11,23 @@ from datetime import UTC, datetime
 from pagecache.request_log import current_note
 
 EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
-# PostgreSQL quotes the row that it refuses: `DETAIL:  Key (orcid)=(...) already exists.`
+# PostgreSQL quotes values of refused rows: `DETAIL:  Key (orcid)=(...) already exists.`
 DETAIL = re.compile(r"(?m)^\s*(DETAIL|CONTEXT|HINT):.*$")
 QUERY = re.compile(r"\?[^\s\"']+")
 SECRET = re.compile(r"(?<![\w-])[A-Za-z0-9_-]{32,}(?![\w-])")
-# Their last argument is the path that was asked for.
+# Loggers with the requested path in their arguments.
 ABOUT_PATHS = ("django.request", "django.security", "django.server")
 
 
 def redact(text: str) -> str:
-    """Return a text without what may say whom it is about."""
+    """Return a text without details that may identify people."""
     for pattern, word in ((DETAIL, ""), (EMAIL, "<e-mail>"), (QUERY, "?…"), (SECRET, "<secret>")):
         text = pattern.sub(word, text)
     return text
 
 
 def format_message(record: logging.LogRecord) -> str:
-    """Return the message; where it would name an address, the pattern of the address."""
+    """Return the redacted message, with the URL pattern in place of a path."""
     found = current_note()
     if record.name.startswith(ABOUT_PATHS) and record.args:
         words = record.args if isinstance(record.args, tuple) else (record.args,)
@@ -55,7 +55,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class PlainFormatter(logging.Formatter):
-    """The same for people at a terminal."""
+    """Formats log records as plain text, for terminals."""
 
     def format(self, record: logging.LogRecord) -> str:
         fields = "".join(f" {name}={value}" for name, value in getattr(record, "fields", {}).items())
@@ -64,7 +64,7 @@ class PlainFormatter(logging.Formatter):
 
 
 def logging_settings(form: str) -> dict[str, object]:
-    """Return what Django's `LOGGING` says: everything goes to standard error, in one form."""
+    """Return the setting `LOGGING`: all loggers write to standard error in the given format."""
     is_json = form == "json"
     return {
         "version": 1,
@@ -73,9 +73,9 @@ def logging_settings(form: str) -> dict[str, object]:
         "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "chosen"}},
         "root": {"handlers": ["console"], "level": "WARNING"},
         "loggers": {
-            # A visitor's wrong address is answered with a page; the log is for what is wrong here.
+            # Do not log warnings about 404s, which are not errors of the site.
             "django.request": {"level": "ERROR"},
-            # One line for each request that the page cache did not answer.
+            # One line for each request that was not served from the page cache.
             "plenary.requests": {"level": "INFO" if is_json else "WARNING"},
         },
     }

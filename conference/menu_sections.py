@@ -22,12 +22,12 @@ class MenuSection:
     place: int
     name: str
     label: "StrPromise"
-    # The URL name; it takes the edition's slug unless the section is the whole site's.
+    # The URL name, with the edition's slug as argument if `is_of_edition`.
     view: str
     is_of_edition: bool = True
-    # The public rows of an edition, by its key, of which one at least fills the section.
+    # Returns querysets of public rows of an edition, given its key. Without rows the section is empty.
     rows: Callable[[int, datetime], Iterable[QuerySet[Model]]] | None = None
-    # How the home page counts them, such as "%(number)s papers".
+    # The message for their number on the home page, such as "%(number)s papers".
     counted: "StrPromise | None" = None
 
     def url(self, edition: "Edition") -> str:
@@ -38,7 +38,7 @@ SECTIONS: dict[str, MenuSection] = {}
 
 
 def register(*sections: MenuSection) -> None:
-    """Add sections; all are kept in the order of their places."""
+    """Add sections, and sort all by `place`."""
     found = sorted([*SECTIONS.values(), *sections], key=attrgetter("place"))
     SECTIONS.clear()
     SECTIONS.update({section.name: section for section in found})

@@ -83,7 +83,7 @@ class Conference(Content):
 
 
 class EditionClock:
-    """Whatever has an edition's clocks: the edition itself, and its face."""
+    """Mixin of classes with the time zones and program days of an edition."""
 
     __slots__ = ()
     timezone: str
@@ -96,11 +96,11 @@ class EditionClock:
 
     @property
     def second_zone(self) -> ZoneInfo | None:
-        """The zone of those who take part from elsewhere, if there is one."""
+        """Return the second zone, for remote participants, or `None`."""
         return ZoneInfo(self.second_timezone) if self.second_timezone else None
 
     def day_of(self, time: datetime) -> date:
-        """Return the program day of a moment: a talk at 00:30 belongs to the evening before."""
+        """Return the program day of a moment: a talk at 00:30 belongs to the day before."""
         return times.program_day(time, self.zone, self.day_start_hour)
 
 
@@ -115,7 +115,7 @@ class _EditionColumns(NamedTuple):
 
 
 class EditionSummary(EditionClock, _EditionColumns):
-    """What a row of a list says of its edition, as plain values: address, name, days, clocks."""
+    """The values of an edition that rows of lists need, without a model instance."""
 
     __slots__ = ()
 
@@ -127,7 +127,7 @@ class EditionSummary(EditionClock, _EditionColumns):
 
 
 class Edition(EditionClock, Content):
-    """One year of a conference: dates, place, time zone, and from when its parts are public."""
+    """One year of a conference: dates, place, time zone, and the moments at which its parts become public."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("proceedings_editors",)
     impersonal_fields: ClassVar[tuple[str, ...]] = (
@@ -310,16 +310,16 @@ class Edition(EditionClock, Content):
         return page_path(settings.EDITION_VIEW, self.slug)
 
     def get_preview_url(self, path: str = "") -> str:
-        """Return the address that leads to a page of the edition as a preview; without a path to its home."""
+        """Return the address that starts a preview and redirects to a page, by default the home page."""
         address = reverse("admin:conference_edition_preview", args=[self.pk])
         return f"{address}?{urlencode({'next': path})}" if path else address
 
     def get_edition_key(self) -> int | None:
-        # Other editions show this one in their year menu: a change of it is a change of the site.
+        # Other editions show this one in their year menu, so a change of it counts as one of the site.
         return None
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        # The stamp is counted in the database alone: an edition read a while ago must not set it back.
+        # Do not save revision and changed_at, which a stale instance would set back.
         if not self._state.adding and kwargs.get("update_fields") is None:
             names = {field.name for field in self._meta.concrete_fields if not field.primary_key}
             kwargs["update_fields"] = names - self.get_deferred_fields() - {*self.unrecorded_fields}
@@ -327,12 +327,12 @@ class Edition(EditionClock, Content):
 
     @property
     def face(self) -> EditionSummary:
-        """What lines about something in it show of it."""
+        """Return the values of the edition for rows of lists."""
         return EditionSummary(*(getattr(self, name) for name in EditionSummary._fields))
 
     @property
     def place_line(self) -> str:
-        """Venue, city and country in one line; "Virtual" where there is nothing to travel to."""
+        """Return venue, city and country in one line; "Virtual" if a virtual edition has none."""
         parts = [part for part in (self.venue, self.city, self.country) if part]
         if self.mode == self.Mode.VIRTUAL:
             parts = parts or [str(self.Mode.VIRTUAL.label)]
@@ -340,22 +340,22 @@ class Edition(EditionClock, Content):
 
     @property
     def date_line(self) -> str:
-        """The dates in words: 5 to 9 April 2021."""
+        """Return the dates as text: 5 to 9 April 2021."""
         return times.date_range(self.start_date, self.end_date)
 
     @property
     def zone_label(self) -> str:
-        """The zone in words: Los Angeles time (PDT)."""
+        """Return the zone as text: Los Angeles time (PDT)."""
         return times.zone_words(self.zone, self.start_date, self.end_date)
 
     @property
     def second_zone_label(self) -> str:
-        """The second zone in words; empty without one."""
+        """Return the second zone as text; empty if there is none."""
         zone = self.second_zone
         return times.zone_words(zone, self.start_date, self.end_date) if zone else ""
 
     def day_bounds(self, day: date) -> tuple[datetime, datetime]:
-        """Return the first moment of a program day and that of the next, in UTC."""
+        """Return the first moments of a program day and of the next one, in UTC."""
         starts = [
             datetime(d.year, d.month, d.day, self.day_start_hour, tzinfo=self.zone)
             for d in (day, day + timedelta(days=1))
@@ -379,7 +379,7 @@ class Edition(EditionClock, Content):
 
 
 class Page(Content):
-    """A free page in Markdown, of one edition or, without one, of the whole site."""
+    """A page in Markdown, of an edition or, if that is null, of the whole site."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("body_html",)
@@ -426,7 +426,7 @@ class Page(Content):
 
 
 class MenuItem(Ordered, Content):
-    """One line of an edition's menu: a built-in section, a free page or an address; nested once."""
+    """An item of an edition's menu: a built-in section, a page or a URL. Menus have two levels."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     part_of: ClassVar[tuple[str, ...]] = ("edition",)
@@ -516,7 +516,7 @@ class Sponsor(Ordered, Content):
 
 
 class Announcement(Content):
-    """News of an edition, shown from a moment on."""
+    """News of an edition, shown from `published_at` on."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     derived_fields: ClassVar[tuple[str, ...]] = ("text_html",)
@@ -554,7 +554,7 @@ class Announcement(Content):
 
 
 class KeyDate(Ordered, Content):
-    """A day or a moment that people of an edition note down, such as a deadline."""
+    """A day or a moment that matters to participants, such as a deadline."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
     public_when = PublicWhen(SITE, {"status": ("published",)})
@@ -589,7 +589,7 @@ class KeyDate(Ordered, Content):
         return self.title
 
     def is_past(self, at: datetime) -> bool:
-        """Whether it is over: a day, when the venue's next day has begun."""
+        """Return whether the moment is over, or the program day at the venue."""
         return self.moment < at if self.moment else bool(self.day and self.day < self.edition.day_of(at))
 
     def clean(self) -> None:

@@ -1,6 +1,6 @@
-"""What the head of a page tells search engines, citation tools and social sites: tags, links, linked data.
+"""Metadata of pages for search engines, citation tools and social sites: tags, links, linked data.
 
-Pure: made of rows that the page has fetched already, as they are shown. `_metadata.html` writes it.
+It is made of rows that the view has fetched, without queries. `_metadata.html` renders it.
 """
 
 import json
@@ -20,10 +20,10 @@ from markup import plain
 if TYPE_CHECKING:
     from conference.models import Edition, EditionClock
 
-# What could end a <script> element, or a line in old readers, as JSON writes it otherwise.
+# Escapes of characters that could end a <script> element, or a line in old JavaScript engines.
 SCRIPT_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
-# Descriptions are cut at a word: readers show about so much.
+# Search engines show about this many characters of a description.
 MAX_DESCRIPTION_CHARS = 300
 ATTENDANCE = {
     "in_person": "https://schema.org/OfflineEventAttendanceMode",
@@ -39,7 +39,7 @@ type Thing = dict[str, object]
 
 @dataclass(frozen=True, slots=True)
 class HeadTag:
-    """One <meta>: `key` says whether it goes by "name" or by "property"."""
+    """A <meta> element; `key` is the attribute with its name: "name" or "property"."""
 
     key: str
     name: str
@@ -48,7 +48,7 @@ class HeadTag:
 
 @dataclass(frozen=True, slots=True)
 class HeadLink:
-    """One <link> to another form of the page, or of its site."""
+    """A <link> element to another form of the page, or of its site."""
 
     rel: str
     href: str
@@ -66,7 +66,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a page adds to its head. `title` is that of cards elsewhere; empty: the page's own."""
+    """Additions to the head of a page; `title` is for `og:title`, by default the title of the page."""
 
     title: str = ""
     tags: Sequence[HeadTag] = ()
@@ -75,30 +75,30 @@ class Head:
 
 
 def absolute(path: str) -> str:
-    """Return the address with the site before it; an address of another site stays."""
+    """Return the absolute URL of a path; other URLs are unchanged."""
     return f"{settings.SITE_URL}{path}" if path.startswith("/") else path
 
 
 def language_neutral_url(path: str) -> str:
-    """Return the address that identifies what a page is about, whichever language the page is in."""
+    """Return the URL that identifies the subject of a page in all languages."""
     return absolute(strip_language(path))
 
 
 def lead(source: str, length: int = MAX_DESCRIPTION_CHARS) -> str:
-    """Return the beginning of an author's text in whole words, without any markup."""
+    """Return the beginning of an author's text in whole words, without markup."""
     words = " ".join(plain(source).split())
     return words if len(words) <= length else f"{words[:length].rpartition(' ')[0]} …"
 
 
 def name_tags(pairs: Iterable[tuple[str, str]]) -> list[HeadTag]:
-    """Return tags that go by name, those without content left out."""
+    """Return <meta name> tags for pairs of name and content, except empty ones."""
     return [HeadTag("name", name, content) for name, content in pairs if content]
 
 
 def open_graph(
     kind: str, description: str, card: Card | None, more: Iterable[tuple[str, str]] = ()
 ) -> list[HeadTag]:
-    """Return Open Graph and the kind of Twitter's card; title and address are the page's."""
+    """Return tags of Open Graph and Twitter. The template adds title and URL."""
     pairs = [("og:type", kind), ("og:site_name", settings.SITE_NAME), ("og:description", description), *more]
     if card:
         pairs += [
@@ -116,7 +116,7 @@ def open_graph(
 
 
 def json_ld(thing: Mapping[str, object]) -> SafeString:
-    """Return a thing of schema.org as JSON-LD for a <script>, without empty values."""
+    """Return a thing of schema.org as JSON-LD without empty values, safe within <script>."""
     written = {"@context": "https://schema.org", **thing}
     markup = json.dumps(without_empty(written), ensure_ascii=False, separators=(",", ":"))
     return mark_safe(markup.translate(SCRIPT_ESCAPES))
@@ -132,7 +132,7 @@ def without_empty(value: object) -> object:
 
 
 def breadcrumbs(steps: Sequence[tuple[str, str]]) -> Thing:
-    """Return the way down to a page: names with their addresses, from the top."""
+    """Return a BreadcrumbList of pairs of name and path, from the top."""
     items = [
         {"@type": "ListItem", "position": place, "name": str(name), "item": absolute(url)}
         for place, (name, url) in enumerate(steps, start=1)
@@ -141,7 +141,7 @@ def breadcrumbs(steps: Sequence[tuple[str, str]]) -> Thing:
 
 
 def venue_time(time: datetime, edition: "EditionClock") -> str:
-    """Return a moment at the venue, with its offset: 2021-04-06T08:00:00-07:00."""
+    """Return a moment in the venue's zone, with UTC offset: 2021-04-06T08:00:00-07:00."""
     return time.astimezone(edition.zone).isoformat(timespec="seconds")
 
 
@@ -155,19 +155,19 @@ def organizer(edition: "Edition") -> Thing:
 
 
 def license_thing(found: License | None) -> str | Thing | None:
-    """Return the address of a license; one without is a work that has a name."""
+    """Return the URL of a license, or a CreativeWork with its name if it has none."""
     return found and (found.url or {"@type": "CreativeWork", "name": found.name})
 
 
 def publisher(edition: "Edition") -> Thing:
-    """Return who publishes the proceedings; where nobody is named, the conference."""
+    """Return the publisher of the proceedings, by default the conference."""
     if not edition.publisher:
         return organizer(edition)
     return {"@type": "Organization", "name": edition.publisher, "address": edition.publisher_place}
 
 
 def proceedings(edition: "Edition") -> Thing:
-    """Return the book that the papers of an edition are in."""
+    """Return the proceedings of an edition as a Book."""
     conference = edition.conference.full_name or edition.conference.name
     series: Thing | None = None
     if edition.proceedings_series or edition.issn:
@@ -184,7 +184,7 @@ def proceedings(edition: "Edition") -> Thing:
 
 
 def venue(edition: "Edition", room: str = "") -> Thing:
-    """Return the place to go to: a room, or the venue; the city where neither is known."""
+    """Return a Place: the room, else the venue, else the city."""
     names = [name for name in (room, edition.venue, edition.city, edition.name) if name]
     address = {"addressLocality": edition.city, "addressCountry": edition.country}
     known = {"@type": "PostalAddress", **address} if any(address.values()) else edition.venue or edition.name
@@ -193,7 +193,7 @@ def venue(edition: "Edition", room: str = "") -> Thing:
 
 
 def attendance(edition: "Edition", url: str, room: Any = None) -> tuple[str, list[Thing]]:
-    """Return how one can attend what is shown at the address, and where: there, online, or both."""
+    """Return the attendance mode of an event, and its places: in person, online at `url`, or both."""
     mode = "virtual" if room is not None and room.virtual else edition.mode
     places = [venue(edition, room.name if room and not room.virtual else "")] if mode != "virtual" else []
     online: list[Thing] = [{"@type": "VirtualLocation", "url": absolute(url)}] if mode != "in_person" else []
@@ -201,7 +201,7 @@ def attendance(edition: "Edition", url: str, room: Any = None) -> tuple[str, lis
 
 
 def conference_event(edition: "Edition") -> Thing:
-    """Return an edition in short, as what is part of it names it."""
+    """Return an edition as an Event, in the short form for events that are part of it."""
     url = absolute(edition.get_absolute_url())
     mode, places = attendance(edition, url)
     return {
@@ -218,7 +218,7 @@ def conference_event(edition: "Edition") -> Thing:
 
 
 def edition_head(edition: "Edition", card: Card, links: Sequence[HeadLink], schedule: str) -> Head:
-    """Return the head of an edition's home; `schedule` is the address of its program, if that is public."""
+    """Return the head of an edition's home page; `schedule` is the path of its schedule if that is public."""
     description = ", ".join(filter(None, (edition.name, edition.date_line, edition.place_line)))
     event = conference_event(edition) | {
         "description": lead(edition.description) or f"{description}.",

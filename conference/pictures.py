@@ -1,7 +1,7 @@
-"""Large pictures: what may be uploaded, and the smaller copies that pages show.
+"""Large pictures: validation of uploads, and the smaller copies that pages show.
 
-A new upload is named by a hash of its content. Its copies lie beside it, as AVIF and WebP in three widths,
-so that an address always means the same bytes and no page has to look whether they are there.
+Uploads are named by a hash of their content, so that a URL always has the same content. Copies in AVIF and
+WebP of three widths are stored in the same folder, and pages use them without a check that they exist.
 """
 
 import re
@@ -17,23 +17,23 @@ from django.db.models.fields.files import ImageFieldFile
 from django.utils.translation import gettext_lazy as _
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-# Bytes of a copy by its width: a phone takes the smallest.
+# The maximum number of bytes of a copy, by its width in pixels.
 MAX_COPY_BYTES = {640: 60_000, 1280: 180_000, 1920: 360_000}
-# What is tried, until a copy is small enough.
+# Qualities to try, until a copy is small enough.
 QUALITIES = {"avif": (60, 42, 26, 10), "webp": (76, 52, 28, 8)}
-# Fast: whoever saves waits.
+# Fast settings, because copies are made while the form is saved.
 ENCODING = {"avif": {"speed": 9}, "webp": {"method": 3}}
 MAX_UPLOAD_BYTES = 20_000_000
 MAX_PIXELS = 50_000_000
 FORMATS = ("JPEG", "PNG", "WEBP", "AVIF")
 DIGEST_BYTES = 12
-# The name of an original with copies; that of a copy.
+# The names of originals with copies, and of copies.
 ORIGINAL = re.compile(r"(?P<stem>.*/[0-9a-f]{24})(?:_\w+)?\.\w+")
 COPY = re.compile(r"(?P<stem>.*/[0-9a-f]{24})-(?:640|1280|1920)\.(?:avif|webp)")
 
 
 class Focus(models.TextChoices):
-    """The part of a picture that stays in sight where it is cut off."""
+    """The part of a picture that remains visible when it is cropped."""
 
     TOP_LEFT = "top-left", _("Top left")
     TOP = "top", _("Top")
@@ -47,7 +47,7 @@ class Focus(models.TextChoices):
 
 
 class Sources(NamedTuple):
-    """The addresses of a picture as `<picture>` takes them; without copies, `src` alone."""
+    """URLs for `<picture>`: `avif` and `webp` are `srcset` lists, empty for a picture without copies."""
 
     src: str
     avif: str = ""
@@ -55,12 +55,12 @@ class Sources(NamedTuple):
 
 
 def is_new(file: ImageFieldFile) -> bool:
-    """Whether it is an upload that is not stored yet."""
+    """Return whether the file is an upload that is not stored yet."""
     return bool(file) and not vars(file)["_committed"]
 
 
 def validate_picture(file: ImageFieldFile) -> None:
-    """Refuse a new upload that is too large, or no picture that is resized here."""
+    """Raise `ValidationError` for a new upload that is too large, or not in one of `FORMATS`."""
     if not is_new(file):
         return
     if file.size > MAX_UPLOAD_BYTES:
@@ -70,7 +70,7 @@ def validate_picture(file: ImageFieldFile) -> None:
         with Image.open(file) as image:
             form, pixels = image.format, image.width * image.height
             if form in FORMATS and pixels <= MAX_PIXELS:
-                # A file that is cut off shows it only now.
+                # Truncated files raise an error only when they are decoded.
                 image.load()
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise ValidationError(_("This is not a picture. Upload a JPEG, PNG, WebP or AVIF file.")) from error
@@ -83,7 +83,7 @@ def validate_picture(file: ImageFieldFile) -> None:
 
 
 def store_copies(file: ImageFieldFile) -> None:
-    """Name a new upload by its content, and store its copies."""
+    """Name a new upload by a hash of its content, and store missing copies."""
     if not is_new(file):
         return
     file.seek(0)
@@ -96,10 +96,10 @@ def store_copies(file: ImageFieldFile) -> None:
     if not missing:
         return
     with Image.open(BytesIO(content)) as opened:
-        # A JPEG is decoded at half its size where that is enough.
+        # Let JPEG files be decoded at a lower resolution, if that is large enough.
         opened.draft("RGB", (max(MAX_COPY_BYTES), max(MAX_COPY_BYTES)))
         image = ImageOps.exif_transpose(opened).convert("RGB")
-    # The smaller ones are made of the larger.
+    # Make each copy from the next larger one.
     for width in sorted(MAX_COPY_BYTES, reverse=True):
         image.thumbnail((width, width * 2), Image.Resampling.LANCZOS)
         for form in QUALITIES:
@@ -108,7 +108,7 @@ def store_copies(file: ImageFieldFile) -> None:
 
 
 class PictureField(models.ImageField):
-    """A large picture: checked when it is uploaded, and stored with its copies."""
+    """Field of a large picture, which is validated when it is uploaded, and stored with copies."""
 
     default_validators = [validate_picture]
 
@@ -122,7 +122,7 @@ def copy_names(stem: str) -> list[str]:
 
 
 def _encoded(image: Image.Image, form: str, max_bytes: int) -> bytes:
-    """Return the picture in the best quality with which it is small enough."""
+    """Return the picture in the best quality that fits, or in the lowest one if none does."""
     content = b""
     for quality in QUALITIES[form]:
         file = BytesIO()
@@ -134,7 +134,7 @@ def _encoded(image: Image.Image, form: str, max_bytes: int) -> bytes:
 
 
 def sources(file: ImageFieldFile) -> Sources | None:
-    """Return the addresses of a picture and its copies; `None` without a picture. Nothing is read."""
+    """Return the URLs of a picture and its copies; `None` without a picture. The storage is not accessed."""
     if not file:
         return None
     found = ORIGINAL.fullmatch(str(file.name))

@@ -1,6 +1,6 @@
-"""Making parts of an edition public: which there are, what each would show at a moment, what stays behind.
+"""Publishing of parts of an edition: the parts, the rows that each would publish, and remaining drafts.
 
-The apps above register what they show. How the admin asks for it does not belong here.
+Higher apps register their rows. The pages of the admin are in `conference.admin.publish`.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PublishScope:
-    """What goes public at once: its gates, and what it is called in a heading and inside a sentence."""
+    """A part that is published at once: its gates, `label` for headings and `words` for sentences."""
 
     name: str
     label: "StrPromise"
@@ -44,7 +44,7 @@ PUBLISH_SCOPES = {
 
 @dataclass(frozen=True, slots=True)
 class PublishedRows:
-    """Rows that a gate opens. `words` take `count`, in both numbers; `lookup` finds their edition."""
+    """Rows that a gate publishes. `words` is an `ngettext_lazy()` of `count`; `lookup` finds the edition."""
 
     model: type[Model]
     gate: str
@@ -53,7 +53,7 @@ class PublishedRows:
     place: int = 50
 
     def in_words(self, count: int) -> str:
-        """Return how many there are: 1,200 papers."""
+        """Return a count such as 1,200 papers."""
         return f"{count:,} {self.words % {'count': count}}"
 
     def public(self, edition: Edition, at: datetime) -> QuerySet[Model]:
@@ -65,13 +65,13 @@ class PublishedRows:
         return any(field.name == "status" for field in self.model._meta.fields)
 
     def drafts(self, rows: QuerySet[Model], edition: Edition) -> QuerySet[Model]:
-        """Return those of the rows that stay behind, as they are drafts."""
+        """Return the drafts among the rows, as a queryset that can be updated."""
         found = rows.filter(status="draft", **{self.lookup: edition}) if self.has_drafts else rows.none()
-        # Whatever `rows` joins: these are written.
+        # Use a plain queryset, because one with joins cannot be updated.
         return self.model._default_manager.filter(pk__in=found.order_by().values("pk"))
 
 
-# What the parts show, registered by the apps in the order of `place`.
+# Registered by the apps, and listed by `place`.
 PUBLISHED_ROWS: list[PublishedRows] = []
 
 
@@ -83,7 +83,7 @@ def rows_of_scope(part: PublishScope) -> list[PublishedRows]:
 def published_counts(
     edition: Edition, shown: Iterable[PublishedRows], at: datetime, opening: Iterable[str]
 ) -> list[tuple[PublishedRows, int]]:
-    """Return how much of each can be seen at a moment, the gates `opening` taken as open. One query each."""
+    """Return the number of visible rows of each kind, with the gates `opening` open. One query per kind."""
     with preview_as(PreviewScope(edition.pk, frozenset(opening))):
         return [(one, one.public(edition, at).count()) for one in shown]
 
@@ -91,9 +91,9 @@ def published_counts(
 def set_gates(
     edition: Edition, gates: Iterable[str], at: datetime | None, drafts: Iterable[QuerySet[Model]] = ()
 ) -> int:
-    """Open gates from a moment on, or close them (`None`), and publish drafts; return how many these were.
+    """Open gates from a moment on, or close them (`None`); publish drafts, and return their number.
 
-    One change for the history and for all that is kept.
+    This is a single change set, and a single revision for caches.
     """
     names = [*gates]
     with single_change_set(), revision.lock():

@@ -1,4 +1,4 @@
-"""Which editions, conferences, pages, sponsors, announcements and menu items are public."""
+"""Querysets of editions, conferences, pages, sponsors, announcements and menu items: `published()` rows."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
@@ -17,7 +17,7 @@ class EditionQuerySet(ContentQuerySet[Any]):
         return self.filter(edition_public("", at))
 
     def beside_pages(self) -> Self:
-        """A row for each of their published pages, as `page`, and for an edition without any."""
+        """Join the published pages of each edition, as `page`. Editions without any have one row, too."""
         is_shown = or_draft(Q(pages__status="published"), "pages__")
         return self.annotate(page=models.FilteredRelation("pages", condition=is_shown))
 
@@ -30,7 +30,7 @@ class ConferenceQuerySet[M: "Content"](ContentQuerySet[M]):
 
 
 class EditionPartQuerySet[M: "Content"](ContentQuerySet[M]):
-    """Parts of an edition's site with a status of their own: pages, sponsors; an edition may be optional."""
+    """Rows of an edition with a status, such as pages; rows without an edition belong to the whole site."""
 
     def published(self, at: datetime | None = None) -> Self:
         visible = edition_public("edition__", at)
@@ -40,14 +40,14 @@ class EditionPartQuerySet[M: "Content"](ContentQuerySet[M]):
 
 
 class AnnouncementQuerySet[M: "Content"](EditionPartQuerySet[M]):
-    """News, pinned first, then newest first."""
+    """Queryset of announcements."""
 
     def published(self, at: datetime | None = None) -> Self:
         return super().published(at).filter(or_upcoming("published_at", at))
 
 
 class MenuItemQuerySet(ContentQuerySet[Any]):
-    """The lines of an edition's menu, in order."""
+    """Queryset of the items of an edition's menu."""
 
     def published(self, at: datetime | None = None) -> Self:
         page_public = Q(page__isnull=True) | or_draft(Q(page__status="published"), "page__")

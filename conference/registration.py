@@ -1,4 +1,4 @@
-"""What the packages below learn of editions and their front matter: roles and menu sections."""
+"""Registration of editions and their front matter with lower packages: roles and menu sections."""
 
 from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
@@ -13,7 +13,7 @@ from conference.models import Announcement, Conference, Edition, KeyDate, MenuIt
 
 
 def conference_scope(access: Access, action: str) -> Q:
-    """Conferences are seen with any of their editions, and changed by those who own all of them."""
+    """Return the scope of conferences: roles in one edition allow viewing, in all editions changing."""
     editions = access.editions(action, Conference)
     if action not in ("view", "change") or not editions:
         return NO_ROWS
@@ -25,7 +25,7 @@ def conference_scope(access: Access, action: str) -> Q:
 
 
 def membership_scope(access: Access, action: str) -> Q:
-    """Members of editions, and those of the series all of whose editions one owns."""
+    """Return the scope of memberships: of editions, and of conferences whose editions the user owns all."""
     editions = access.editions(action, Membership)
     owned = {edition for edition in editions if Role.OWNER in access.roles[edition]}
     found = Q(edition__in=editions)
@@ -42,7 +42,7 @@ SCOPES[Membership] = membership_scope
 CHANGE, LOOK = CHANGE | PREVIEW, VIEW | PREVIEW
 TASKS = {"track_chair": VIEW, "awards": VIEW, "sponsors": VIEW, "importer": VIEW}
 grant([Edition], CHANGE, CHANGE, LOOK, NONE, LOOK, **TASKS)
-# Needs all its editions: owners of some may only view it.
+# Owners need all editions of a conference to change it.
 grant([Conference], CHANGE, VIEW, VIEW, NONE, VIEW)
 grant([Announcement, KeyDate, MenuItem, Page], ALL, ALL, ALL, NONE, VIEW)
 grant([Sponsor], ALL, ALL, ALL, NONE, VIEW, sponsors=ALL)

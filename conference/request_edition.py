@@ -1,7 +1,7 @@
-"""The edition that an address names, found once per request; previews of it for staff.
+"""The edition of a request, and previews of editions for staff.
 
-A preview hangs on the session of who asked for it. Pages alone are previewed; files, feeds, maps, the API and
-whatever is written stay as the public has them. No cache may keep such a page, here or on the way.
+A preview belongs to the session that started it. It applies to pages only: files, feeds, sitemaps and the
+API are shown as to the public, and writes are refused. No cache may store a preview.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,12 +29,12 @@ from content.preview_context import PreviewScope, preview_as
 from content.querysets import at_or_now
 from content.revision import SiteRevision
 
-# The site's revision; each edition has its own.
+# Annotations with the revision of the site, other than that of an edition.
 SITE_REVISION = {
     f"site_{name}": Subquery(SiteRevision.objects.filter(pk=1).values(name))
     for name in ("revision", "changed_at")
 }
-# When the last banner of an edition ends: pages without a banner need no query to know.
+# The end of the last banner of an edition, so that pages without a banner need no query for it.
 LAST_BANNER = Subquery(
     Announcement._base_manager.filter(edition=OuterRef("pk"), banner_until__isnull=False)
     .order_by()
@@ -47,7 +47,7 @@ LAST_BANNER = Subquery(
 def published_editions(request: HttpRequest) -> list[Edition]:
     """Return all published editions with their conferences, newest first. One query per request.
 
-    They carry the site's stamp too, as `site_revision` and `site_changed_at`, and `last_banner`.
+    They are annotated with `site_revision`, `site_changed_at` and `last_banner`.
     """
     memory = vars(request)
     if "published_editions" not in memory:
@@ -58,23 +58,23 @@ def published_editions(request: HttpRequest) -> list[Edition]:
 
 
 def first_path_part(request: HttpRequest) -> str:
-    """Return the first part of the path behind its language: an edition's slug, or a section of the site."""
+    """Return the first part of the path after the language: an edition's slug, or a section of the site."""
     return strip_language(request.path_info).lstrip("/").partition("/")[0]
 
 
 def addressed_edition(request: HttpRequest) -> Edition | None:
-    """Return the published edition whose pages this address belongs to, if any."""
+    """Return the published edition that this page belongs to, if any."""
     slug = vars(request).get("edition_slug") or first_path_part(request)
     return next((edition for edition in published_editions(request) if edition.slug == slug), None)
 
 
 def show_edition(request: HttpRequest, edition: Edition) -> None:
-    """Let the frame of this page be the edition's, though its address does not name it."""
+    """Show this page with the header and menu of the edition, although its URL does not contain the slug."""
     vars(request)["edition_slug"] = edition.slug
 
 
 def current_edition(editions: Sequence[Edition], at: datetime | None = None) -> Edition | None:
-    """Return the edition that is running or comes next, else the latest. The editions come newest first."""
+    """Return the edition that is running or next, else the latest. Pass editions in order, newest first."""
     ahead = [edition for edition in editions if edition.end_date >= edition.day_of(at_or_now(at))]
     return ahead[-1] if ahead else next(iter(editions), None)
 
@@ -82,7 +82,7 @@ def current_edition(editions: Sequence[Edition], at: datetime | None = None) -> 
 def edition_page[**P](
     view: Callable[Concatenate[HttpRequest, Edition, P], HttpResponseBase],
 ) -> Callable[..., HttpResponseBase]:
-    """Give a view the published edition that its address names by `edition`; without one, a 404."""
+    """Decorate a view to get the published edition in its URL (`edition`); raise a 404 if there is none."""
 
     @require_safe
     @wraps(view)
@@ -95,19 +95,19 @@ def edition_page[**P](
     return wrapped
 
 
-# Where the session keeps the key of the edition.
+# The name of the edition's key in the session.
 SESSION_KEY = "preview"
-# What the apps above show in a preview instead of the public rows.
+# Context managers of higher apps that replace public rows in a preview.
 PREVIEW_STATES: list[Callable[[HttpRequest, Edition], AbstractContextManager[None]]] = []
-# First parts of addresses that hold no pages of the site.
+# First parts of paths without pages of the site.
 EXCLUDED_PREFIXES = frozenset(("admin", "api", "media", "static"))
-# A browser with the public page must not get a 304.
+# Removed, because a browser with the public page must not get a 304.
 CONDITIONAL_HEADERS = ("HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE")
 SAFE_METHODS = frozenset(("GET", "HEAD"))
 
 
 def visible_edition(request: HttpRequest, key: int | str | None) -> Edition | None:
-    """Return the edition with this key, if somebody may see it in the admin."""
+    """Return the edition with this primary key, if the user may see and preview it in the admin."""
     model_admin = admin.site.get_model_admin(Edition)
     if not (key and admin.site.has_permission(request) and model_admin.has_view_permission(request)):
         return None
@@ -117,10 +117,10 @@ def visible_edition(request: HttpRequest, key: int | str | None) -> Edition | No
 
 
 def get_previewed_edition(request: HttpRequest) -> Edition | None:
-    """Return the edition that this page is a preview of, if its reader asked for that and may see it."""
-    # A reader without a session gets none: the response does not vary with an unread cookie.
+    """Return the edition of the preview if the session has one, the user may see it, and this is a page."""
+    # Do not read the session unless there is one, so that the response does not vary by cookie.
     path = request.path_info
-    # Files have extensions; an edition's colors and art are part of its pages.
+    # Paths of files have extensions. The colors and art of an edition are part of its pages.
     is_page = path.endswith("/") or "/colors-" in path or "/art-" in path
     is_excluded = first_path_part(request) in EXCLUDED_PREFIXES
     if settings.SESSION_COOKIE_NAME not in request.COOKIES or is_excluded or not is_page:
@@ -129,20 +129,20 @@ def get_previewed_edition(request: HttpRequest) -> Edition | None:
 
 
 def public_address(edition: Edition, path: str = "") -> str:
-    """Return the address that leads to a page as the public sees it."""
+    """Return the address that ends the preview and redirects to a page."""
     address = reverse("admin:conference_edition_as_public", args=[edition.pk])
     return f"{address}?{urlencode({'next': path})}" if path else address
 
 
 def next_page(request: HttpRequest, edition: Edition) -> str:
-    """Return the page of this site to go on to, the edition's home where none is named."""
+    """Return the path in `next` if it is on this site, otherwise the home page of the edition."""
     path = request.GET.get("next", "")
     is_own = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
     return path if is_own else edition.get_absolute_url()
 
 
 class PreviewMiddleware:
-    """Shows an edition with its drafts, and before its time, to who previews it; to others as it is."""
+    """Middleware that shows an edition with its drafts and closed gates to users who preview it."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response

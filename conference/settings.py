@@ -24,14 +24,14 @@ DEBUG: bool = env.bool("DEBUG", False)
 SECRET_KEY: str = env.str("SECRET_KEY", "") or stored_key(VAR_DIR / "secret-key")
 SITE_NAME: str = env.str("SITE_NAME", "Plenary")
 SITE_URL: str = env.str("SITE_URL", "http://127.0.0.1:8000").rstrip("/")
-# The host of SITE_URL and this machine's own names need not be said.
+# The host of SITE_URL and the loopback names are always allowed.
 ALLOWED_HOSTS: list[str] = hosts(SITE_URL, env.list("ALLOWED_HOSTS", []))
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("CSRF_TRUSTED_ORIGINS", [])
-# The only hosts that an import by address may ask.
+# The only hosts that imports by URL may request.
 IMPORT_HOSTS: list[str] = env.list("IMPORT_HOSTS", ["api2.openreview.net", "api.openreview.net"])
 
 INSTALLED_APPS = [
-    # Before the apps that take its list of tasks from the admin.
+    # Must precede the apps that remove its list of tasks from the admin.
     "django_tasks_db",
     "website",
     "operations",
@@ -93,7 +93,7 @@ TEMPLATES = [
     },
 ]
 
-# PgBouncer is between the site and PostgreSQL: each transaction may have another connection.
+# With PgBouncer in front of PostgreSQL, each transaction may use another server connection.
 PGBOUNCER: bool = env.bool("PGBOUNCER", False)
 stored: dict[str, object] = env.dj_db_url("DATABASE_URL", f"sqlite:///{VAR_DIR / 'plenary.sqlite3'}")
 DATABASES = {"default": safe_database(stored, PGBOUNCER)}
@@ -102,18 +102,18 @@ if env.str("DATABASE_REPLICA_URL", ""):
     DATABASES["replica"] = {**safe_database(replica, PGBOUNCER), "TEST": {"MIRROR": "default"}}
     DATABASE_ROUTERS = ["content.replica.ReplicaRouter"]
 
-# What several processes share; without it each has a cache of its own.
+# The cache that all processes share; without it each process has its own.
 CACHE_URL: str = env.str("CACHE_URL", "")
 CACHES: dict[str, dict[str, object]] = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 }
-# What the cache raises while it is unavailable. Redis's client takes 8 MB: loaded only if used.
+# Exceptions of the cache while it is unavailable. Import the Redis client only if used, as it takes 8 MB.
 CACHE_ERRORS: tuple[type[Exception], ...] = ()
 if CACHE_URL:
     from redis.exceptions import RedisError
 
     CACHE_ERRORS = (RedisError,)
-    # Wait half a second at most: callers continue without it.
+    # Use short timeouts, because callers continue without the cache.
     CACHES["default"] = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": CACHE_URL,
@@ -121,7 +121,7 @@ if CACHE_URL:
         "KEY_PREFIX": "plenary",
     }
 
-# How far imports are: the worker says it, pages read it. Processes of one machine share the folder.
+# The progress of imports, which the worker writes and pages read. Processes of a machine share the folder.
 CACHES["imports"] = (
     CACHES["default"]
     if CACHE_URL
@@ -131,26 +131,26 @@ CACHES["imports"] = (
     }
 )
 
-# The page cache (docs/caching.md): for so many seconds after a change readers may get the old page, while the
-# new one is rendered; caches in front of the site may keep a page for so many.
+# The page cache (docs/caching.md): the seconds after a change in which readers may get the old page while the
+# new one is rendered, and the seconds for which caches in front of the site may store a page.
 PAGE_CACHE_STALE_SECONDS: float = env.float("PAGE_CACHE_STALE_SECONDS", 10.0)
 SHARED_CACHE_SECONDS: int = env.int("SHARED_CACHE_SECONDS", 1)
 PAGE_CACHE_STATES = "conference.cache_lifetimes.read_cache_states"
-# Where invalidated tags are sent, by POST or PURGE, with a header such as "Fastly-Key: …".
+# The URL to which invalidated tags are sent, by POST or PURGE, with a header such as "Fastly-Key: …".
 PURGE_URL: str = env.str("PURGE_URL", "")
 PURGE_METHOD: str = env.str("PURGE_METHOD", "PURGE").upper()
 PURGE_HEADER: str = env.str("PURGE_HEADER", "")
 
-# The language of the admin, of files, and of pages whose address names none. What a browser asks for does not
-# count: pages are cached by address.
+# The language of the admin, of files, and of pages without a language in their URL. The languages that a
+# browser accepts are ignored, because pages are cached by URL.
 LANGUAGE_CODE: str = env.str("LANGUAGE_CODE", "en").lower()
-# The languages that pages can be read in, each under its own name.
+# The languages of pages, each under its own name.
 TRANSLATED = ["de", "fr", "es", "zh-hans"]
 LANGUAGES = [
     (code, capfirst(str(LANG_INFO.get(code, {}).get("name_local", code))))
     for code in dict.fromkeys([LANGUAGE_CODE, *map(str.lower, env.list("LANGUAGES", TRANSLATED))])
 ]
-# A folder of translations outside the code comes first.
+# Translations in this folder take precedence over those of the apps.
 LOCALE_PATHS: list[Path] = [env.path("LOCALE_DIR")] if env.str("LOCALE_DIR", "") else []
 TIME_ZONE = "UTC"
 USE_TZ = True
@@ -172,10 +172,10 @@ STORAGES: dict[str, dict[str, object]] = {
     "staticfiles": {"BACKEND": "conference.static_files.HashedStorage"},
 }
 
-# Media in a bucket: any service that speaks S3. The site hands its files out, as it knows who may have them.
+# Media in an S3 bucket. The site serves the files itself, because it checks permissions.
 if env.str("S3_BUCKET", ""):
     STORAGES["default"] = {
-        # Its options are as the package names them.
+        # Options of django-storages.
         "BACKEND": "storages.backends.s3.S3Storage",
         "OPTIONS": {
             "bucket_name": env.str("S3_BUCKET"),
@@ -189,17 +189,17 @@ if env.str("S3_BUCKET", ""):
             "file_overwrite": False,
         },
     }
-# What takes minutes: at once in the request (the demo), or by `manage.py db_worker` (production).
+# Tasks that take minutes run in the request (the demo), or by `manage.py db_worker` (production).
 TASK_BACKENDS = {
     "immediate": "django.tasks.backends.immediate.ImmediateBackend",
     "database": "django_tasks_db.DatabaseBackend",
 }
 TASK_BACKEND: str = env.str("TASKS", "immediate")
 TASKS = {"default": {"BACKEND": TASK_BACKENDS.get(TASK_BACKEND, "")}}
-# Private files, such as uploads that wait to be imported. Never inside the media.
+# The maximum total size of the files uploaded for an import.
 IMPORT_MEGABYTES: int = env.int("IMPORT_MEGABYTES", 100)
 
-# Django's permissions hold everywhere, those of a role in its edition (`accounts.access_scope`).
+# Permissions of Django apply everywhere, those of a role in its edition (`accounts.access_scope`).
 AUTHENTICATION_BACKENDS = ["accounts.access_scope.RoleBackend"]
 
 AUTH_PASSWORD_VALIDATORS = [
@@ -208,25 +208,25 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 
-# Behind https (SITE_URL says so) cookies and redirects are strict; a demo on 127.0.0.1 speaks plain http.
+# If SITE_URL is https, cookies and redirects require it; a demo on 127.0.0.1 uses plain http.
 HTTPS = SITE_URL.startswith("https://")
 SECURE_SSL_REDIRECT = HTTPS
-# Asked by this machine, by its own name.
+# These are requested by local probes over http.
 SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|metrics)\Z"]
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
-# Only the conference's own people know whether all their other subdomains speak https.
+# Not enabled by default, because other subdomains may not support https.
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env.bool("HSTS_SUBDOMAINS", False)
-# Without a mail server nothing is mailed.
+# The site runs without a mail server, too (mail.W001).
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021", "mail.W001"]
 SECURE_REFERRER_POLICY = "strict-origin-when-cross-origin"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_ENGINE = "accounts.sessions"
-# Failures in a quarter of an hour; a venue of thousands may share one address.
+# Failures in a quarter of an hour. All participants at a venue may share one address.
 SIGN_IN_FAILURES_PER_ACCOUNT: int = env.int("SIGN_IN_FAILURES_PER_ACCOUNT", 10)
 SIGN_IN_FAILURES_PER_ADDRESS: int = env.int("SIGN_IN_FAILURES_PER_ADDRESS", 100)
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
-# Set when a visitor wants the own agenda kept here; never before.
+# Set only when a visitor chooses to store the agenda on the server.
 AGENDA_COOKIE_NAME = "agenda"
 X_FRAME_OPTIONS = "DENY"
 CSRF_FAILURE_VIEW = "website.views.csrf_refused"
@@ -246,28 +246,28 @@ SECURE_CSP = {
     "base-uri": [CSP.NONE],
     "frame-ancestors": [CSP.NONE],
 }
-# Where players of videos are, such as www.youtube-nocookie.com: these play in a paper's page after a click.
+# Hosts of video players, such as www.youtube-nocookie.com, which pages of papers embed after a click.
 VIDEO_HOSTS: list[str] = env.list("VIDEO_HOSTS", [])
 
-# A session with 800 posters, or a paper with 150 authors, is one form (Django's own limit is 1,000 fields).
+# A session with 800 posters or a paper with 150 authors is one form. Django's default is 1,000 fields.
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 20_000
 
-# Proxies of our own in front of the site: so many entries of X-Forwarded-For, from its end, are true.
+# The number of our own proxies in front of the site, so of trusted last entries of X-Forwarded-For.
 TRUSTED_PROXIES: int = env.int("TRUSTED_PROXIES", 1 if BEHIND_PROXY else 0)
-# A venue of thousands may share one address; what the page cache answers does not count.
+# All participants at a venue may share one address. Responses from the page cache are not counted.
 API_REQUESTS_PER_MINUTE: int = env.int("API_REQUESTS_PER_MINUTE", 1200)
 API_REQUESTS_PER_MINUTE_AND_TOKEN: int = env.int("API_REQUESTS_PER_MINUTE_AND_TOKEN", 600)
 EDITION_MODEL = "conference.Edition"
-# A series of editions, in which somebody may have a role.
+# The model of series of editions, which can have roles, too.
 SERIES_MODEL = "conference.Conference"
-# The home page of an edition shows all apps, so its view is in the highest package.
+# The home page of an edition uses all apps, so its view is in the highest package.
 EDITION_VIEW = "website:edition"
-# What brings the search index up to date before the API searches: a package above it knows what goes in.
+# The function that updates the search index before the API searches; it is in a higher package.
 SEARCH_INDEX_REFRESH = "operations.indexing.update.refresh"
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        # The first one says how to sign in, where an answer is 401.
+        # The first one sets WWW-Authenticate in 401 responses.
         "api.permissions.BearerTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
@@ -281,26 +281,26 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
 }
 
-# Tokens of the API (`api.models.Token`): hashed by the package, which has no tables of its own here.
+# knox hashes the tokens of the API (`api.models.Token`). Its own tables are not created.
 KNOX_TOKEN_MODEL = "api.Token"  # noqa: S105  the name of a model
 MIGRATION_MODULES = {"knox": None}
 REST_KNOX = {"AUTH_HEADER_PREFIX": "Bearer", "TOKEN_PREFIX": "plenary_", "TOKEN_TTL": None}
 
-# Protects /metrics; without a token there is no such page.
+# The token for /metrics; without one the page does not exist.
 METRICS_TOKEN: str = env.str("METRICS_TOKEN", "")
-# Where processes add up their counts: emptied at each start, best in memory.
+# The folder in which processes add up their counts. Empty it at each start; best is one in memory.
 METRICS_DIR: str = env.str("METRICS_DIR", "")
-# /readyz says no below it, in MB.
+# /readyz fails below this free space, in MB.
 LEAST_FREE_DISK: int = env.int("LEAST_FREE_DISK", 200)
-# Errors go to a Sentry of one's own, without anything personal. Needs the package sentry-sdk.
+# Errors are reported to this Sentry, without personal data. Needs the package sentry-sdk.
 SENTRY_DSN: str = env.str("SENTRY_DSN", "")
 
-# By this server invitations are mailed; without one their links are copied.
+# The mail server for invitations; without one, chairs copy their links.
 mail_user = env.str("EMAIL_HOST_USER", ""), env.str("EMAIL_HOST_PASSWORD", "")
 MAILERS = mailers(env.str("EMAIL_HOST", ""), env.int("EMAIL_PORT", 587), *mail_user)
 DEFAULT_FROM_EMAIL: str = env.str("EMAIL_FROM", "")
 
-# Machines read JSON; people at a terminal do not.
+# JSON in production, plain text at a terminal.
 LOG_FORMAT: str = env.str("LOG_FORMAT", "json" if HTTPS else "text")
 LOGGING = logging_settings(LOG_FORMAT)
 

@@ -1,4 +1,4 @@
-"""Static files: which are collected, how stylesheets are bundled, which files are compressed."""
+"""Static files: the finder, the bundling of stylesheets, and compression."""
 
 import posixpath
 import re
@@ -9,10 +9,10 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import Storage
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-# The API shows none of the pages that its package brings along.
+# The browsable API is not used.
 EXCLUDED_APPS = ["rest_framework"]
 
-# Each is a list of imports. What it imports lies in the folder of the same name.
+# These consist of imports, of files in the folder of the same name.
 STYLESHEETS = {"css/plenary.css", "css/admin.css"}
 COMPONENTS = ("css/plenary/", "css/admin/")
 
@@ -23,22 +23,22 @@ SPACE = re.compile(STRING + r"|\s*(?:;\s*)?(\})\s*|\s*([{;,])\s*|(:)\s+|\s+")
 
 
 class ProgramFinder(AppDirectoriesFinder):
-    """Finds the files of apps but for those that nothing here asks for: they are a third of all bytes."""
+    """Finds the files of apps, except for unused ones, which are a third of all bytes."""
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterable[tuple[str, object]]:
         return super().list([*(ignore_patterns or ()), *EXCLUDED_APPS])
 
 
 class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # its package has no types
-    """Bundles stylesheets, hashes names, and compresses files under the names that pages ask for.
+    """Bundles stylesheets, hashes names, and compresses the files with hashed names.
 
-    Files stay available under their plain names too.
+    Files are available under their original names, too.
     """
 
     def post_process(
         self, paths: dict[str, tuple[Storage, str]], dry_run: bool = False, **options: object
     ) -> Iterator[tuple[str, str | None, bool | Exception]]:
-        """Replace each stylesheet by its bundle, then hash and compress. `paths` are the collected files."""
+        """Replace stylesheets by their bundles, then hash and compress. `paths` are the collected files."""
         if not dry_run:
             for name in STYLESHEETS & paths.keys():
                 css = bundle(*paths[name])
@@ -49,15 +49,15 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
         yield from super().post_process(asked_for, dry_run=dry_run, **options)
 
     def compress_files(self, paths: set[str]) -> Iterator[tuple[str, str]]:
-        """Write compressed copies of the files; yield each file's name and its copy's."""
+        """Compress the files with hashed names; yield the name of each file and of its copy."""
         asked_for = {*self.hashed_files.values()}
         yield from super().compress_files(asked_for.intersection(paths))
 
 
 def bundle(storage: Storage, name: str) -> str:
-    """Return a stylesheet with the files it imports in place of its imports, minified.
+    """Return a minified stylesheet with its imports replaced by the imported files.
 
-    Imported files must import nothing, and may have a `url()` only in the folder of the stylesheet.
+    Imported files must not have imports. Their URLs must be relative to the folder of the stylesheet.
     """
 
     def imported(found: re.Match[str]) -> str:
@@ -68,7 +68,7 @@ def bundle(storage: Storage, name: str) -> str:
 
 
 def minify(css: str) -> str:
-    """Return CSS without comments and without spaces that have no meaning. Strings stay as they are."""
+    """Return CSS without comments and insignificant whitespace. Strings are unchanged."""
     css = COMMENT.sub(lambda found: found[1] or " ", css)
     return SPACE.sub(lambda found: found[found.lastindex] if found.lastindex else " ", css).strip()
 

@@ -1,4 +1,4 @@
-"""The addresses of free pages, sponsors and the art."""
+"""URL patterns of free pages, sponsors and the art."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Pages other than the program: free pages, sponsors, the art of an edition."""
+"""Views other than the program: free pages, sponsors, the art of an edition."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -39,7 +39,7 @@ def sponsor_list(request: HttpRequest, edition: Edition) -> HttpResponse:
 
 @edition_page
 def edition_art(request: HttpRequest, edition: Edition, digest: str) -> HttpResponse:
-    """Return the drawn picture of the edition; its address changes with name and color."""
+    """Return the drawing of the edition as SVG. Its URL changes with name and color, so it is immutable."""
     if digest != art.art_hash(edition.name, edition.accent):
         raise Http404("The edition has another picture.")
     drawing = art.draw(edition.name, edition.accent)

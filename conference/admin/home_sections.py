@@ -1,4 +1,4 @@
-"""The sections of a home page in the form of an edition: a row each, with its number and a switch."""
+"""Form field of the sections of a home page: a row for each, with its number and a checkbox."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from conference.home_sections import HOME_SECTIONS
 
 
 class HomeSectionsWidget(forms.MultiWidget):
-    """Rows of a number and a checkbox; `admin-places.js` lets them be dragged."""
+    """Widget with a number and a checkbox per section; `admin-places.js` makes the rows draggable."""
 
     class Media:
         js = ("js/admin-places.js",)
@@ -41,14 +41,14 @@ class HomeSectionsWidget(forms.MultiWidget):
             (label, *(draw(part["template_name"], {"widget": part}, renderer) for part in pair))
             for label, *pair in rows
         ]
-        # In the order of their numbers; those that are not shown come last.
+        # Sort by number, with hidden sections last.
         order = sorted(zip(placed(value), drawn, strict=True), key=lambda row: row[0])
         context = {"rows": [row for _place, row in order]}
         return mark_safe(render_to_string("admin/conference/edition/_home_sections.html", context))
 
 
 def placed(raw: Any) -> list[tuple[bool, float, int]]:
-    """Return of each section whether it is off, its number, if any, and its usual place."""
+    """Return for each section: whether it is hidden, its number (else infinity), and its default place."""
     found = []
     for usual, (number, is_off) in enumerate(zip(raw[::2], raw[1::2], strict=True)):
         try:
@@ -60,7 +60,7 @@ def placed(raw: Any) -> list[tuple[bool, float, int]]:
 
 
 class HomeSectionsField(forms.Field):
-    """The names of the sections that are shown, in order; none if they are the usual ones."""
+    """Field of the names of visible sections, in order; empty for the default ones."""
 
     widget = HomeSectionsWidget
 
@@ -68,7 +68,7 @@ class HomeSectionsField(forms.Field):
         super().__init__(required=False, **kwargs)
 
     def prepare_value(self, value: Any) -> list[object]:
-        """Return a number and a switch for each section; what was posted is that already."""
+        """Return a flat list of number and checkbox of each section; posted values have that form already."""
         if isinstance(value, list) and len(value) == 2 * len(HOME_SECTIONS):
             return value
         shown: Sequence[str] = value or [*HOME_SECTIONS]

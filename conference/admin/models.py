@@ -1,4 +1,4 @@
-"""The conference in the admin: editions, and the content of their sites other than the program."""
+"""Admin of conferences, editions, and the content of their sites other than the program."""
 
 from contextlib import suppress
 from typing import Any
@@ -203,11 +203,11 @@ class EditionAdmin(ContentAdmin[Edition]):
         return super().changelist_view(request, {**more, **(extra_context or {})})
 
     def edition_for_form(self, request: HttpRequest, object_id: str | None) -> Edition | None:
-        """Times are read in the zone entered in the form, otherwise in the stored one."""
+        """Return the edition for times in the form, with the zone that was entered, else the stored one."""
         stored = super().edition_for_form(request, object_id) if object_id else None
         edition = stored or Edition(timezone="UTC")
         if request.method == "POST":
-            # The form will refuse any other.
+            # Ignore an invalid zone here, because the form reports it.
             with suppress(ValidationError):
                 zone = parse_zone(request.POST.get("timezone", ""))
                 validate_timezone(zone)
@@ -230,7 +230,7 @@ class EditionAdmin(ContentAdmin[Edition]):
             self.message_user(request, warning, messages.WARNING)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """An edition with a program is refused: counts say more than a page of ten thousand lines."""
+        """Refuse editions with a program, and list counts instead of possibly ten thousand rows."""
         refused = [line for edition in objs for line in program_of(edition)]
         if refused:
             return [], {}, set(), refused
@@ -254,7 +254,7 @@ class EditionAdmin(ContentAdmin[Edition]):
 
 
 def new_edition_tools(request: HttpRequest, edition: Edition) -> list[dict[str, str]]:
-    """Return the link to the page that begins from this edition, for those who may."""
+    """Return the link to create an edition from this one, if the user may."""
     if not may_add_after(access_for(request), edition):
         return []
     words = gettext("New edition from %(edition)s") % {"edition": edition}
@@ -262,7 +262,7 @@ def new_edition_tools(request: HttpRequest, edition: Edition) -> list[dict[str, 
 
 
 def program_of(edition: Edition) -> list[str]:
-    """Return what an edition's program contains, by relation: "6,628 papers"."""
+    """Return lines with counts of an edition's program, such as "MLSys 2027: 6,628 papers"."""
     parts: list[Any] = [
         getattr(edition, name) for name in ("papers", "sessions", "committee_roles", "awards")
     ]

@@ -1,4 +1,4 @@
-"""A page that makes a new edition from an earlier one, with the parts that are ticked."""
+"""The page that creates a new edition from an earlier one, with the selected parts."""
 
 from typing import Any, ClassVar
 
@@ -26,12 +26,12 @@ from editorial.zones import ZoneNameField, offered_zones
 
 
 def may_add_after(access: Access, edition: Edition) -> bool:
-    """Whoever may add editions; and who owns all of a conference, which then includes the new one."""
+    """Return whether the user may add editions, or owns all editions of this conference."""
     return access.may_everywhere("add", Edition) or access.may("change", Conference, edition.conference)
 
 
 class NewEditionForm(forms.ModelForm[Edition]):
-    """What no edition can take from another."""
+    """Form of the values that cannot be copied from another edition, and of the parts to copy."""
 
     class Meta:
         model = Edition
@@ -72,7 +72,7 @@ def part_label(part: EditionPart, count: int | None) -> str:
 
 
 def new_edition_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
-    """Ask for name, dates and place; with POST, make the edition."""
+    """Show the form; with POST, create the edition."""
     source, access = requested_edition(request), access_for(request)
     if source is None or model_admin.get_object(request, str(source.pk)) is None:
         raise Http404("No edition to begin from.")

@@ -1,4 +1,4 @@
-"""Going public in the admin: a page that says what visitors would see, now or at a moment; previews."""
+"""Publishing in the admin: a page that shows what visitors would see, and previews."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -39,7 +39,7 @@ NOW, LATER, NEVER = "now", "later", "never"
 
 
 class PublishForm(forms.Form):
-    """From when a part is public. `was` holds the value when the page was rendered."""
+    """Form of the moment at which a part becomes public; `was` is the version of the gates before."""
 
     when = forms.ChoiceField(
         label=_("When"),
@@ -64,7 +64,7 @@ class PublishForm(forms.Form):
 
 
 def publish_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
-    """Show what a part of an edition would show; with POST, let it go public, or take it back."""
+    """Show what a part of an edition would publish; with POST, publish or unpublish it."""
     edition = model_admin.get_object(request, str(key))
     part = PUBLISH_SCOPES.get(request.GET.get("part", "everything"))
     if edition is None or part is None:
@@ -77,7 +77,7 @@ def publish_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> H
 
 @dataclass(frozen=True, slots=True)
 class PublishPage:
-    """One request to the page of a part of an edition."""
+    """A request to the page of a part of an edition."""
 
     model_admin: ContentAdmin
     request: HttpRequest
@@ -126,7 +126,7 @@ class PublishPage:
         return redirect(desk_url(edition))
 
     def drafts(self) -> list[tuple[PublishedRows, QuerySet[Model]]]:
-        """Return the drafts of the part that this user may publish: of each kind all, or none."""
+        """Return the drafts that this user may publish, by kind; a kind needs permission for all its rows."""
         access, site = access_for(self.request), self.model_admin.admin_site
         return [
             (one, one.drafts(site.get_model_admin(one.model).get_queryset(self.request), self.edition))
@@ -161,9 +161,9 @@ class PublishPage:
         return TemplateResponse(self.request, "admin/conference/edition/publish.html", context).render()
 
     def outlook(self) -> dict[str, object]:
-        """Return what the part would show. One query or two for each kind of row, and the desk's own.
+        """Return the counts of rows that would be public. Up to three queries per kind, and the desk's own.
 
-        `held` appears only when other parts are public, too; `drafts` and `waiting` are worth a look before.
+        `held` counts rows that need other parts to be public, too; `waiting` are the open checks of the desk.
         """
         edition, part, access = self.edition, self.part, access_for(self.request)
         shown = rows_of_scope(part)
@@ -184,7 +184,7 @@ class PublishPage:
         }
 
     def initial(self) -> dict[str, object]:
-        """Return what the form begins with: the moment that is set, to be kept if it is still to come."""
+        """Return the initial values of the form, with the latest moment of the gates, if any is set."""
         moments = [moment for gate in self.part.gates if (moment := getattr(self.edition, gate))]
         latest = max(moments, default=None)
         return {
@@ -196,7 +196,7 @@ class PublishPage:
 
 
 def gates_version(edition: Edition) -> str:
-    """Return the moments of all gates as text, to see whether somebody changed one meanwhile."""
+    """Return the moments of all gates as text, to detect concurrent changes."""
     moments = (getattr(edition, gate) for gate in GATES)
     return " ".join(one.isoformat() if one else NEVER for one in moments)
 
@@ -212,14 +212,14 @@ def drafts_url(shown: PublishedRows, edition: Edition) -> str:
 
 
 def preview_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
-    """Begin a preview, at the page asked for."""
+    """Start a preview, and redirect to the page in `next`."""
     edition = get_edition(request, key)
     request.session[SESSION_KEY] = edition.pk
     return redirect(next_page(request, edition))
 
 
 def as_public_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
-    """End a preview: from now on this browser sees what everybody sees."""
+    """End the preview in this session, and redirect to the page in `next`."""
     edition = get_edition(request, key)
     request.session.pop(SESSION_KEY, None)
     return redirect(next_page(request, edition))

@@ -1,1 +1,1 @@
-"""How dates and times are typed, per language; Django finds the folders by language."""
+"""Formats of dates and times, in folders by language as `FORMAT_MODULE_PATH` requires."""

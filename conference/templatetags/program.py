@@ -1,4 +1,4 @@
-"""Template words for the program: times in the edition's zone, with the zone named; counts; cached pieces."""
+"""Template tags and filters of the program: times in the edition's zone, counts, cached fragments."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ from pagecache.fragments import render_cached, render_each_cached
 
 register = template.Library()
 
-# The icon of each kind of material.
+# Names of icons by kind of material.
 MATERIAL_ICONS = {
     "pdf": "file",
     "slides": "slides",
@@ -35,19 +35,19 @@ MATERIAL_ICONS = {
     "review": "chat",
     "project": "link",
 }
-# Of more authors, so many are named.
+# The number of names before "and 4 more"; a single further author is named, too.
 FEW_NAMES = 2
-# Of the eight patterns that may lie over the code any can be read; to find the best for each address takes
-# four fifths of the time. This one has 3 % more of what cameras stumble over than the best, 17 % at most.
+# The mask of QR codes, of eight that all are readable. Choosing the best one per address takes four fifths of
+# the time. The penalty of this one is 3 % above that of the best on average, and 17 % at most.
 MASK = 2
 
 
 def moment_tag(
     moment: datetime, edition: Edition, words: str, end: datetime | None = None, *, until: bool = False
 ) -> SafeString:
-    """Return the words as a <time> element that machines can read.
+    """Return the words as a <time> element.
 
-    `end` is that of the span whose start it is, `until` says that it is the end of one: zones.js reads them.
+    For zones.js, pass `end` with the start of a time span, and `until=True` with its end.
     """
     written = moment.astimezone(edition.zone).isoformat()
     last = end and end != moment and format_html(' data-end="{}"', end.astimezone(edition.zone).isoformat())
@@ -67,7 +67,7 @@ def license_filter(entered: str) -> licenses.License | None:
 
 @register.simple_tag
 def second(start: datetime, end: datetime | None, edition: Edition) -> SafeString:
-    """The same span in the second zone of a hybrid conference; nothing where there is none."""
+    """Return the time span in the second zone of a hybrid conference; empty if there is none."""
     zone = edition.second_zone
     words = times.time_range_in_other_zone(start, end or start, edition.zone, zone) if zone else ""
     return format_html(' <span class="second">{}</span>', words) if words else SafeString("")
@@ -75,69 +75,69 @@ def second(start: datetime, end: datetime | None, edition: Edition) -> SafeStrin
 
 @register.filter
 def clock(moment: datetime, edition: Edition) -> SafeString:
-    """Wall time at the venue: 08:15."""
+    """Return the local time at the venue: 08:15."""
     return moment_tag(moment, edition, times.clock_time(moment, edition.zone))
 
 
 @register.filter
 def zone(moment: datetime, edition: Edition) -> SafeString:
-    """The short name of the venue's zone at that moment: PDT."""
+    """Return the abbreviation of the venue's zone at that moment: PDT."""
     return format_html('<span class="tz">{}</span>', times.zone_label(moment, edition.zone))
 
 
 @register.filter
 def day_name(day: date) -> str:
-    """Tuesday 6 April 2021."""
+    """Return a date such as Tuesday 6 April 2021."""
     return times.day_name(day)
 
 
 @register.filter
 def short_day(day: date) -> str:
-    """Tue 6 Apr."""
+    """Return a date such as Tue 6 Apr."""
     return times.short_day(day)
 
 
 @register.filter
 def full_date(day: date) -> str:
-    """6 April 2021."""
+    """Return a date such as 6 April 2021."""
     return times.full_date(day)
 
 
 @register.filter
 def month_day(day: date) -> str:
-    """6 April."""
+    """Return a date such as 6 April."""
     return times.month_day(day)
 
 
 @register.simple_tag
 def time_range(start: datetime, end: datetime, edition: Edition) -> SafeString:
-    """08:00 to 08:15 PDT."""
+    """Return a time span such as 08:00 to 08:15 PDT."""
     words = times.time_range(start, end, edition.zone)
     return moment_tag(start, edition, words, end) + second(start, end, edition)
 
 
 @register.simple_tag
 def when(start: datetime, end: datetime, edition: Edition) -> SafeString:
-    """Tue 6 Apr, 08:00 to 08:15 PDT."""
+    """Return a time span with its day, such as Tue 6 Apr, 08:00 to 08:15 PDT."""
     words = times.day_and_time_range(start, end, edition.zone)
     return moment_tag(start, edition, words, end) + second(start, end, edition)
 
 
 @register.simple_tag
 def no_time(edition: Edition, at: datetime | None = None) -> str:
-    """The text in place of a missing time: it may still be announced, unless the edition is over."""
+    """Return the text for a missing time, which may still be announced unless the edition is over."""
     return gettext("time not announced") if is_over(edition, at) else gettext("time to be announced")
 
 
 @register.simple_tag
 def is_over(edition: Edition, at: datetime | None = None) -> bool:
-    """Whether the edition is in the past: pages speak of it so."""
+    """Return whether the last day of the edition is over, for texts in the past tense."""
     return edition.day_of(at_or_now(at)) > edition.end_date
 
 
 @register.filter
 def lead(source: str, length: int = 250) -> str:
-    """The beginning of an author's text in whole words, for the description of a page."""
+    """Return the beginning of an author's text in whole words, for the description of a page."""
     return page_metadata.lead(source, length)
 
 
@@ -148,19 +148,19 @@ def material_icon(kind: str) -> str:
 
 @register.filter
 def host(address: str) -> str:
-    """Whose server an address leads to; empty where it is this site's own."""
+    """Return the host of a URL without "www."; empty for paths of this site."""
     return (urlsplit(address).hostname or "").removeprefix("www.")
 
 
 @register.filter
 def local_day(moment: datetime, edition: Edition) -> date:
-    """The calendar day at the venue."""
+    """Return the calendar day at the venue."""
     return moment.astimezone(edition.zone).date()
 
 
 @register.simple_tag
 def clock_range(start: datetime, end: datetime | None, edition: Edition) -> SafeString:
-    """08:00 <span>to 08:15 PDT</span>, each a <time>; without a shared end only the start and its zone."""
+    """Return 08:00 <span>to 08:15 PDT</span> with <time> elements; without an end, the start and its zone."""
     zone = edition.zone
     first = times.zone_label(start, zone)
     begin = moment_tag(start, edition, times.clock_time(start, zone), end)
@@ -170,7 +170,7 @@ def clock_range(start: datetime, end: datetime | None, edition: Edition) -> Safe
     last = times.zone_label(end, zone)
     begin_zone = "" if first == last else format_html(' <span class="tz">{}</span>', first)
     until = moment_tag(end, edition, times.end_time(start, end, zone), until=True)
-    # The rest of the range; in a narrow column it is below the start.
+    # The rest of the range, which narrow columns show below the start.
     words = pgettext("end of a span of time", "to {end}")
     rest = format_html(words, end=format_html("{} {}", until, last))
     return format_html("{}{} <span>{}</span>{}", begin, begin_zone, rest, beside)
@@ -178,25 +178,25 @@ def clock_range(start: datetime, end: datetime | None, edition: Edition) -> Safe
 
 @register.filter
 def board(label: str) -> str:
-    """Board 37; a label of several words says itself what it is."""
+    """Return a label such as Board 37; labels of several words are unchanged."""
     return label if " " in label else gettext("Board %(label)s") % {"label": label}
 
 
 @register.filter
 def framed(row: Any, edition: Any) -> str:
-    """The page of a person or an institution, which keeps the frame of this edition, if any."""
+    """Return the URL of a person or an institution that shows the header and menu of this edition, if any."""
     return page_paths.with_edition(row.get_absolute_url(), edition.slug if edition else "")
 
 
 @register.filter
 def isolated(title_html: str) -> SafeString:
-    """A rendered title inside a sentence: its direction is its own."""
+    """Wrap a rendered title in <bdi>, so that its direction does not affect the sentence around it."""
     return mark_safe(f"<bdi>{title_html}</bdi>")
 
 
 @register.filter
 def raised(markup: str, top: int = 2) -> SafeString:
-    """Rendered text whose highest heading is of this level, those below it following without a gap."""
+    """Change the headings of rendered text so that the highest has level `top`, without gaps below it."""
     levels = sorted(set(re.findall(r"<h([1-6])>", markup)))
     raise_to = {old: str(min(6, top + place)) for place, old in enumerate(levels)}
     return mark_safe(re.sub(r"(</?h)([1-6])(?=>)", lambda found: found[1] + raise_to[found[2]], markup))
@@ -204,7 +204,7 @@ def raised(markup: str, top: int = 2) -> SafeString:
 
 @register.simple_tag
 def calendar_links(path: str, name: str = "") -> dict[str, str]:
-    """Return the addresses that put the calendar at `path` into one's own, by the program that reads them."""
+    """Return links that subscribe to the calendar at `path`, by calendar program."""
     address = f"{settings.SITE_URL}{path}"
     subscription = f"webcal:{address.partition(':')[2]}"
     outlook = {"url": address, "name": name} if name else {"url": address}
@@ -217,7 +217,7 @@ def calendar_links(path: str, name: str = "") -> dict[str, str]:
 
 @register.simple_tag
 def qr(url: str, label: str = "") -> SafeString:
-    """The address as a drawing for cameras; `label` is what it is called for those who do not see it."""
+    """Return the QR code of a URL as SVG; `label` is its text for screen readers."""
     named = format_html('<svg role="img" aria-label="{}"', label or gettext("QR code of this page's address"))
     return mark_safe(_drawn(url).replace("<svg", named, 1))
 
@@ -228,47 +228,47 @@ def _drawn(url: str) -> str:
     return str(drawing.svg_inline(omitsize=True, svgclass="qr", lineclass=None, border=4, light="#fff"))
 
 
-# The language, and how many there are of something
+# Language and counts
 
 
 @register.simple_tag
 def language() -> str:
-    """The language of the interface as pages name it; English has no country."""
+    """Return the language of the interface for `lang` attributes; English has no country."""
     return languages.html_lang()
 
 
 def numbered(number: int) -> dict[str, str]:
-    """Return the number as the language writes it, for messages that count."""
+    """Return the parameters of a message with a number, formatted for the language."""
     return {"number": number_format(number, force_grouping=True)}
 
 
 @register.filter
 def papers(number: int) -> str:
-    """1,200 papers."""
+    """Return a count such as 1,200 papers."""
     return ngettext("%(number)s paper", "%(number)s papers", number) % numbered(number)
 
 
 @register.filter
 def people(number: int) -> str:
-    """1,200 people."""
+    """Return a count such as 1,200 people."""
     return ngettext("%(number)s person", "%(number)s people", number) % numbered(number)
 
 
 @register.filter
 def posters(number: int) -> str:
-    """800 posters."""
+    """Return a count such as 800 posters."""
     return ngettext("%(number)s poster", "%(number)s posters", number) % numbered(number)
 
 
 @register.filter
 def session_number(number: int) -> str:
-    """12 sessions."""
+    """Return a count such as 12 sessions."""
     return ngettext("%(number)s session", "%(number)s sessions", number) % numbered(number)
 
 
 @register.filter
 def few_names(authors: Sequence[Any]) -> str:
-    """Ada Lovelace, Alan Turing and 4 more: authors fetched with `shown_name`."""
+    """Return names such as Ada Lovelace, Alan Turing and 4 more. The authors need `shown_name`."""
     names = [one.shown_name for one in authors]
     if len(names) <= FEW_NAMES + 1:
         return ", ".join(names)
@@ -279,7 +279,7 @@ def few_names(authors: Sequence[Any]) -> str:
 
 @register.filter
 def held(session: Any) -> str:
-    """6 talks, or 800 posters: what a session fetched `with_place()` holds; nothing where it is empty."""
+    """Return 6 talks or 800 posters for a session fetched `with_place()`; empty if there are none."""
     number = session.talk_count
     if session.counts_as == "poster":
         return posters(number) if number else ""
@@ -288,30 +288,30 @@ def held(session: Any) -> str:
 
 @register.filter
 def digits(number: int, prefix: str) -> str:
-    """287 is `r200 r80 r7`: the classes of a place in the grid, whose rules are in `grid-places.css`."""
+    """Return the classes of a grid line: `r200 r80 r7` for 287. The rules are in `grid-places.css`."""
     text = str(number)
     figures = (figure.ljust(len(text) - place, "0") for place, figure in enumerate(text) if figure != "0")
     return " ".join(f"{prefix}{figure}" for figure in figures)
 
 
-# Cached pieces of pages, and what machines read of a page
+# Cached fragments and metadata
 
 
 @register.simple_tag
 def fragment(name: str, **values: object) -> SafeString:
-    """The piece that this template makes of these values; it sees nothing else of the page."""
+    """Render the template `name` with these values only, without the context of the page; cached."""
     return render_cached(name, values)
 
 
 @register.simple_tag
 def fragment_each(template: str, name: str, rows: Iterable[Model], **values: object) -> SafeString:
-    """The pieces of rows, one behind the other: each is in the template by this name, beside the values."""
+    """Render the template for each row, which is in its context as `name`, with the values; cached."""
     return render_each_cached(template, name, rows, values)
 
 
 @register.simple_block_tag(takes_context=True)
 def pagetitle(context: template.Context, content: str) -> SafeString:
-    """The title of the page, and the one that cards elsewhere show: the head's own, else the same."""
+    """Return the <title> and `og:title`, which is that of `head` if it has one."""
     head: Any = context.get("head")
     shown = head.title if head and head.title else mark_safe(content.replace('"', "&quot;"))
     return format_html('<title>{}</title>\n    <meta property="og:title" content="{}">', content, shown)
@@ -319,7 +319,7 @@ def pagetitle(context: template.Context, content: str) -> SafeString:
 
 @register.simple_tag(takes_context=True)
 def crumbs_data(context: template.Context, crumbs: Sequence[tuple[str, str]]) -> SafeString:
-    """The way down to the page as linked data: from the edition's home, or that of the site."""
+    """Return the breadcrumbs as JSON-LD, from the home page of the edition or of the site."""
     edition: Any = context.get("edition")
     home = edition.get_absolute_url() if edition else f"/{languages.path_prefix(get_language())}"
     top = (str(edition or context.get("site_name", "")), home)

@@ -1,4 +1,4 @@
-"""Dates as 2026-03-28: chairs come from countries that read 03/04 in two ways. A time names its zone."""
+"""Dates are entered as 2026-03-28, because 03/04 is ambiguous between countries. Times show their zone."""
 
 DATE_FORMAT = "j M Y"
 DATETIME_FORMAT = "j F Y, H:i T"
