@@ -1,4 +1,4 @@
-"""A cached response: stored compressed, sent in the reader's encoding, or as 304 if the reader has it."""
+"""Cache entries: responses stored compressed, and sent in an accepted encoding or as 304."""
 
 import gzip
 import hashlib
@@ -26,15 +26,15 @@ ENCODERS: dict[str, Callable[[bytes], bytes]] = {
 # The encoding in which a body is stored.
 STORED_ENCODING = "br"
 REFUSED_OPTION = re.compile(r"q=0(\.0*)?$")
-# Written by the cache itself, or true of one connection only.
+# Headers that the cache itself writes, or that concern a single connection.
 OWN_HEADERS = frozenset(
     ("cache-control", "content-length", "etag", "last-modified", "vary", "date", "connection")
 )
 # Headers that a 304 repeats, in addition to the cache's own.
 REPEATED_BY_304 = frozenset(("access-control-allow-origin", "access-control-expose-headers"))
-# Memory of the headers, of a tag, and of a body's second encoding in proportion to its first.
+# Memory of the headers and of a tag, and the ratio of all encodings of a body to the first.
 HEADERS_BYTES, TAG_BYTES, ENCODINGS_FACTOR = 4_000, 100, 2.5
-# A shared cache may keep a response that was stale already for no longer than this (seconds).
+# For how many seconds a shared cache may store a response that was stale already.
 STALE_SHARED_SECONDS = 1
 
 type Headers = list[tuple[str, str]]
@@ -42,7 +42,7 @@ type Headers = list[tuple[str, str]]
 
 @lru_cache(maxsize=200)
 def accepted_encodings(header: str) -> frozenset[str]:
-    """Return the encodings that a reader accepts: the names of Accept-Encoding without those it refuses."""
+    """Return the encodings in an Accept-Encoding header, without those that it refuses."""
     parts = [part.replace(" ", "").split(";") for part in header.lower().split(",")]
     return frozenset(
         part[0] for part in parts if not any(REFUSED_OPTION.match(option) for option in part[1:])
@@ -51,19 +51,19 @@ def accepted_encodings(header: str) -> frozenset[str]:
 
 @lru_cache(maxsize=500)
 def interned_header(name: str, value: str) -> tuple[str, str]:
-    """Return one shared copy of a header: most entries have the same."""
+    """Return a shared copy of a header to save memory, since most entries have the same headers."""
     return name, value
 
 
 @lru_cache(maxsize=500)
 def cache_control(shared_seconds: int) -> str:
-    """Return the Cache-Control of a response: browsers revalidate each time, shared caches after a while."""
+    """Return the Cache-Control header: browsers always revalidate, shared caches after `shared_seconds`."""
     return f"public, max-age=0, s-maxage={shared_seconds}, stale-while-revalidate=1"
 
 
 @dataclass(slots=True)
 class CacheEntry:
-    """A complete response of status 200 with its tags, valid until one of them is invalidated or it expires.
+    """A complete response of status 200, valid until it expires or one of its tags is invalidated.
 
     `revision` is the number (see `Revisions`) up to which it is known to be valid.
     """
@@ -75,9 +75,9 @@ class CacheEntry:
     headers: Headers
     body: InitVar[bytes]
     etag: str = ""
-    # The body by encoding; "" for one that is too short to be compressed.
+    # The body by encoding; "" for a body that is too short for compression.
     bodies: dict[str, bytes] = field(default_factory=dict)
-    # The headers of a 200 and of a 304 by encoding, without Cache-Control.
+    # The headers of the 200 and of the 304 response by encoding, without Cache-Control.
     headers_by_encoding: dict[str, tuple[Headers, Headers]] = field(default_factory=dict)
 
     def __post_init__(self, body: bytes) -> None:
@@ -102,7 +102,7 @@ class CacheEntry:
         return int(held * ENCODINGS_FACTOR) + HEADERS_BYTES + TAG_BYTES * len(self.tags)
 
     def revalidate(self, revisions: Revisions) -> bool:
-        """Whether it is still valid; if so, it is from now on valid up to the current number."""
+        """Return whether the entry is still valid; if so, update `revision` to the current number."""
         number = revisions.number
         if time.monotonic() >= self.expires or not revisions.is_valid(self.tags, self.revision):
             return False
@@ -110,14 +110,14 @@ class CacheEntry:
         return True
 
     def stale_seconds(self, revisions: Revisions) -> float:
-        """Return for how many seconds it has been invalid; an upper bound where that is not known exactly."""
+        """Return for how many seconds the entry has been invalid, or an upper bound of it."""
         found = revisions.moment_after(self.revision)
         is_changed = self.revision < revisions.number and not revisions.is_valid(self.tags, self.revision)
         since = min(self.expires, found) if is_changed else self.expires
         return time.monotonic() - since
 
     def encode(self, accept: str) -> tuple[str, bytes]:
-        """Return the best encoding that the reader accepts ("" for none), and the body in it."""
+        """Return the best accepted encoding ("" for none), and the body in it."""
         if "" in self.bodies:
             return "", self.bodies[""]
         accepted = accepted_encodings(accept)
@@ -129,7 +129,7 @@ class CacheEntry:
         return "", self.uncompressed_body
 
     def matches(self, environ: WSGIEnvironment) -> bool:
-        """Whether the reader has this response already, by ETag or, without one, by date."""
+        """Return whether the client has this response, by ETag or, without one, by date."""
         tags = environ.get("HTTP_IF_NONE_MATCH")
         if tags:
             return tags.strip() == "*" or any(self.etag in tag for tag in parse_etags(tags))
@@ -141,7 +141,7 @@ class CacheEntry:
     def respond(
         self, environ: WSGIEnvironment, start_response: StartResponse, *, is_stale: bool = False
     ) -> Iterable[bytes]:
-        """Answer a GET or HEAD: the response in the reader's encoding, or 304 if the reader has it."""
+        """Respond to a GET or HEAD request in an accepted encoding, or with 304 if the response matches."""
         encoding, body = self.encode(environ.get("HTTP_ACCEPT_ENCODING", ""))
         if encoding not in self.headers_by_encoding:
             self.headers_by_encoding[encoding] = self._write_headers(encoding, len(body))
@@ -166,7 +166,7 @@ class CacheEntry:
 
 
 def is_cacheable(status: str, headers: Headers) -> bool:
-    """Whether a response is the same for everybody: complete, without a cookie, and not declared private."""
+    """Return whether a response is the same for all readers: status 200, no cookie, not declared private."""
     values = {name.lower(): value.lower() for name, value in headers}
     control = re.split(r"[\s,]+", values.get("cache-control", ""))
     objections = {"private", "no-store", "no-cache"} & set(control)

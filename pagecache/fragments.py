@@ -1,7 +1,7 @@
-"""The cache of template fragments by the values that they show.
+"""The cache of template fragments, whose keys are the values that they show.
 
-After a change most of a page is as before: a fragment with the same values is the same. Nothing invalidates
-it, and no preview can leak: who gets a fragment has its values already.
+After a change, most fragments of a page are unchanged and found in the cache. Fragments need no invalidation,
+and a preview cannot leak, since only a caller with the same values gets a fragment.
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
@@ -20,22 +20,22 @@ from django.utils.translation import get_language
 from pagecache.lru import LRUCache
 
 MAX_BYTES = 16_000_000
-# The values of a fragment take so many times the memory of its markup.
+# The memory of a fragment's values in proportion to its markup.
 VALUES_FACTOR = 2
-# They change with every edit, and are not shown.
+# Fields that change with every edit, and are not shown.
 REVISION_FIELDS = frozenset(("revision", "changed_at", "site_revision", "site_changed_at", "last_banner"))
 PLAIN_TYPES = (str, int, float, bytes, date, time, UUID, type(None))
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """Markup as it was written, in UTF-8: one letter beyond Latin would double all others."""
+    """Rendered markup in UTF-8: in a `str`, one character beyond Latin-1 doubles the size of all."""
 
     markup: bytes
 
     @property
     def size(self) -> int:
-        """Bytes of the markup and of the values it was made from, roughly."""
+        """Approximate bytes of the markup and of its values."""
         return (1 + VALUES_FACTOR) * len(self.markup)
 
 
@@ -43,10 +43,10 @@ fragments: LRUCache[Hashable, Fragment] = LRUCache(MAX_BYTES)
 
 
 def render_cached(template: str, values: Mapping[str, object]) -> SafeString:
-    """Render the template with these values and nothing else: it sees no request.
+    """Render the template with only these values, without a request.
 
-    Values are plain ones, tuples of such (also named ones), lists, dictionaries, and rows of models with all
-    that was fetched with them. A value of any other kind is a `TypeError`: it could change unseen.
+    Values are plain values, tuples and named tuples of them, lists, dictionaries, and model instances with
+    their fetched relations. Any other kind is a `TypeError`, since its changes could not be noticed.
     """
     return mark_safe(_rendered(template, values, (template, get_language(), *_held(values))).decode())
 
@@ -78,10 +78,10 @@ def comparable_value(value: object, above: tuple[int, ...] = ()) -> Hashable:
     """Return a value's content for comparison. Model instances may refer to each other: each counts once."""
     plain: Hashable = value
     if isinstance(value, SafeString):
-        # It is equal to the same words that are yet to be escaped.
+        # It is equal to the same unescaped text, so that the type is needed.
         return SafeString, str(value)
     if isinstance(value, PLAIN_TYPES) or hasattr(value, "_fields"):
-        # A named tuple holds plain values and tuples of them alone, as it says.
+        # Named tuples may contain only plain values and tuples of them.
         return plain
     if isinstance(value, (list, tuple)):
         return tuple(comparable_value(one, above) for one in value)

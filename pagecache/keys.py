@@ -1,6 +1,6 @@
-"""Which requests the page cache serves, and the key of each: path and known parameters.
+"""The requests that the page cache serves, and their keys: path and known parameters.
 
-Parameters that no page reads, such as `utm_source`, are removed before anything sees them.
+Parameters that no page reads, such as `utm_source`, are removed from requests.
 """
 
 from functools import lru_cache
@@ -15,17 +15,17 @@ from django.http.request import split_domain_port, validate_host
 from content.languages import strip_language
 
 SAFE_METHODS = frozenset(("GET", "HEAD"))
-# First parts of paths that are never cached: they are personal, or served by something else.
+# First parts of paths that are never cached: personal pages, files and checks.
 UNCACHED_SECTIONS = frozenset(("admin", "media", "static", "healthz", "metrics", "readyz"))
-# Images of thousands of papers would push out the pages; `conference.cards` caches the last ones itself.
+# Images of thousands of papers would evict the pages. `conference.cards` caches the last ones itself.
 CARD_SUFFIX = "/card.png"
 API_SECTION = "api"
 LIST_PARAMETERS = frozenset(("by", "letter", "page", "room", "show", "sort", "view", "zoom"))
-# Those of the lists of papers are registered by `papers`.
+# `papers` adds the parameters of the lists of papers.
 CACHED_PARAMETERS = {"edition", "kind", "topic", *LIST_PARAMETERS}
-# Those of facets are added by `website.edition_papers`.
+# `website.edition_papers` adds the parameters of facets.
 SEARCH_PARAMETERS = {"q", "kind", "page"}
-# Pages read these, but typed words and secrets are rarely requested twice.
+# Pages read these, but responses to typed words and secrets are rarely requested twice.
 UNCACHED_PARAMETERS = frozenset(
     ("note", "q", "query", "s", "search", "seed", "showEvent", "board", "starred")
 )
@@ -43,7 +43,7 @@ class Key(NamedTuple):
 
 
 class Address(NamedTuple):
-    """A path with the parameters that its page reads, and its key, if it may be cached."""
+    """The query string without unknown parameters, and the key of the response, if it may be cached."""
 
     query: str
     key: Key | None
@@ -67,7 +67,7 @@ def without_unknown_parameters(environ: WSGIEnvironment) -> WSGIEnvironment:
 
 @lru_cache(maxsize=KEY_CACHE_ENTRIES)
 def parse_address(path: str, query: str) -> Address:
-    """Return what is read of an address, and its key."""
+    """Return the known parameters of an address, and its key."""
     if first_part(path) in UNCACHED_SECTIONS or path.endswith(CARD_SUFFIX):
         return Address(query, None)
     if not is_api(path):
@@ -101,23 +101,23 @@ def _is_cacheable(path: str, query: str, names: set[str]) -> bool:
 
 
 def first_part(path: str) -> str:
-    """Return the first part of the path behind its language: an edition's slug, or a section of the site."""
+    """Return the first part of a path after the language: an edition's slug, or a section of the site."""
     return strip_language(path).removeprefix("/").partition("/")[0]
 
 
 def is_api(path: str) -> bool:
-    """Whether it is an address of the API itself, which refuses unknown parameters."""
+    """Return whether a path belongs to the API itself, which refuses unknown parameters."""
     return path.startswith(f"/{API_SECTION}/v")
 
 
 def is_search(path: str) -> bool:
-    """Whether it is a search, or its suggestions, of the site or of an edition."""
+    """Return whether a path is a search of the site or an edition, or its suggestions."""
     path = strip_language(path)
     return path.removesuffix("suggest").endswith("/search/") and path.count("/") <= 3
 
 
 def is_anonymous_read(environ: WSGIEnvironment) -> bool:
-    """Whether it is an anonymous GET or HEAD: no token, no session, no agenda."""
+    """Return whether the request is a GET or HEAD without a token, session or agenda."""
     if environ["REQUEST_METHOD"] not in SAFE_METHODS or "HTTP_AUTHORIZATION" in environ:
         return False
     if not environ.get("HTTP_COOKIE"):
@@ -126,13 +126,13 @@ def is_anonymous_read(environ: WSGIEnvironment) -> bool:
         cookies = SimpleCookie(environ["HTTP_COOKIE"])
     except CookieError:
         return False
-    # The agenda's has the language behind its name where a page has a prefix.
+    # On pages with a language prefix, the agenda's cookie has the language as a suffix.
     personal = settings.SESSION_COOKIE_NAME, settings.AGENDA_COOKIE_NAME
     return not any(name.startswith(personal) for name in cookies)
 
 
 def is_allowed_host(environ: WSGIEnvironment) -> bool:
-    """Whether the request names a host of the site: no other may create an entry, or get one."""
+    """Return whether the request is for a host of the site. Others must neither create nor get an entry."""
     return _is_one_of(environ.get("HTTP_HOST") or environ["SERVER_NAME"], tuple(settings.ALLOWED_HOSTS))
 
 
@@ -143,7 +143,7 @@ def _is_one_of(host: str, allowed: tuple[str, ...]) -> bool:
 
 
 def is_secure_enough(environ: WSGIEnvironment) -> bool:
-    """Whether the request came by https, or need not: the redirect to https is Django's."""
+    """Return whether the request uses HTTPS or may use HTTP; otherwise Django redirects it to HTTPS."""
     if not settings.SECURE_SSL_REDIRECT:
         return True
     header: tuple[str, str] | None = settings.SECURE_PROXY_SSL_HEADER

@@ -7,14 +7,14 @@ from typing import Protocol
 
 
 class Sized(Protocol):
-    """What knows how many bytes of memory it holds at most."""
+    """An object with the maximum of its bytes in memory."""
 
     @property
     def size(self) -> int: ...
 
 
 class LRUCache[K: Hashable, V: Sized]:
-    """Values by key; the least recently used are dropped first. Safe for threads."""
+    """Values by key, of which the least recently used are evicted first. Thread-safe."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
@@ -23,7 +23,7 @@ class LRUCache[K: Hashable, V: Sized]:
         self._lock = threading.Lock()
 
     def get(self, key: K) -> V | None:
-        """Return the value, which counts as used."""
+        """Return the value and mark it as used; `None` if there is none."""
         found = self._values.get(key)
         if found is not None:
             with self._lock:
@@ -32,7 +32,7 @@ class LRUCache[K: Hashable, V: Sized]:
         return found
 
     def put(self, key: K, value: V, replaces: Callable[[V], bool] | None = None) -> None:
-        """Store a value; over another one only if it `replaces` that."""
+        """Store a value. An existing one is replaced only if `replaces` returns true for it."""
         with self._lock:
             before = self._values.get(key)
             if before is not None and replaces is not None and not replaces(before):
@@ -45,7 +45,7 @@ class LRUCache[K: Hashable, V: Sized]:
                 self._size -= dropped.size
 
     def discard(self, key: K) -> None:
-        """Drop the value of a key, if there is one."""
+        """Delete the value of a key, if there is one."""
         with self._lock:
             dropped = self._values.pop(key, None)
             self._size -= dropped.size if dropped else 0

@@ -1,6 +1,6 @@
 """The page cache: a WSGI application around Django's that serves anonymous readers from memory.
 
-After an invalidation readers get the old response for some seconds while a thread renders the new one.
+After an invalidation, readers get the stale response for some seconds while a thread renders the new one.
 """
 
 import contextvars
@@ -24,15 +24,15 @@ from pagecache.revisions import SITE, Revisions
 from pagecache.tags import edition_slug, response_tags
 
 MAX_BYTES = 50 * 1024 * 1024
-# Nothing on these pages depends on the time of day; others live for seconds while an edition runs.
+# Pages that do not depend on the time of day. Others are cached for seconds while an edition is running.
 STEADY_PATHS = re.compile(r"/(api|people)/.*|/[^/]+/(awards|papers|topics)/.*|.*\.ics")
 # Headers of one reader that must not influence a page shared by all readers.
 PERSONAL_HEADERS = frozenset(
     ("HTTP_COOKIE", "HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_RANGE")
 )
-# How long a reader waits for another who renders the same page, before rendering it too (seconds).
+# For how many seconds a request waits for another that renders the same page, before rendering it too.
 WAIT_SECONDS = 10.0
-# Where the request notes what the cache did: "hit", "stale" or "miss".
+# The WSGI key for what the cache did: "hit", "stale" or "miss".
 CACHE_STATUS_KEY = "pagecache.status"
 
 # Status, headers and body.
@@ -48,7 +48,7 @@ class PageCache:
         self.entries = LRUCache[Key, CacheEntry](max_bytes)
         self._lock = threading.Lock()
         self._rendering: dict[Key, threading.Event] = {}
-        # One thread: what it renders competes with the requests for the processor.
+        # A single thread, since it competes with the requests for the processor.
         self._refreshing = ThreadPoolExecutor(max_workers=1, thread_name_prefix="page-cache")
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
@@ -70,7 +70,7 @@ class PageCache:
         self.revisions.expire()
 
     def close(self) -> None:
-        """Wait until nothing is being rendered any more."""
+        """Wait until the thread has rendered all pages."""
         self._refreshing.shutdown()
 
     def _respond(
@@ -80,7 +80,7 @@ class PageCache:
         return entry.respond(environ, start_response, is_stale=status == "stale")
 
     def _begin(self, key: Key) -> threading.Event | None:
-        """Return the event of the thread that renders this page; `None` if this thread has to."""
+        """Return the event of the thread that renders this page; `None` if the caller has to render it."""
         with self._lock:
             running = self._rendering.get(key)
             if running is None:
@@ -97,10 +97,10 @@ class PageCache:
             return
         request = shared_request(key, environ)
         try:
-            # With the context of the request, which says for example which database it reads.
+            # Copy the context of the request, which determines for example the database to read.
             self._refreshing.submit(contextvars.copy_context().run, self._refresh_now, key, request)
         except RuntimeError:
-            # No thread can be started: the next reader after the stale seconds renders the page.
+            # No thread can be started. The first request after the stale seconds renders the page.
             self._end(key)
 
     def _refresh_now(self, key: Key, request: WSGIEnvironment) -> None:
@@ -112,7 +112,7 @@ class PageCache:
     def _render_or_wait(
         self, key: Key, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
-        """Let one reader render a page while the others wait for it."""
+        """Render a page in one request, while others wait for it."""
         until = time.monotonic() + WAIT_SECONDS
         while running := self._begin(key):
             is_done = running.wait(max(0.0, until - time.monotonic()))
@@ -133,7 +133,7 @@ class PageCache:
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
     def _render(self, key: Key, request: WSGIEnvironment) -> tuple[CacheEntry | None, Response]:
-        """Return Django's response, and the entry that it makes, if it may be cached."""
+        """Return the cache entry, or `None` if the response may not be cached, and Django's response."""
         number, states = self.revisions.number, self.revisions.states
         status, headers, body = response = complete_response(self.application, request)
         if not is_cacheable(status, headers):
@@ -151,7 +151,7 @@ class PageCache:
 
 
 def lifetime_share(key: Key) -> float:
-    """Return the share of its lifetime for which a page is cached, so that pages do not expire together."""
+    """Return the factor for the lifetime of a page, which varies so that pages do not expire together."""
     return 1 - crc32("?".join(key).encode()) % 1000 / 2500
 
 
@@ -172,7 +172,7 @@ def complete_response(application: WSGIApplication, environ: WSGIEnvironment) ->
 
     answer = application(environ, start_response)
     try:
-        # Not joined at once: the pieces of a long calendar would be in memory twice.
+        # Do not join the pieces first, since a long calendar would be in memory twice.
         body.writelines(answer)
     finally:
         getattr(answer, "close", lambda: None)()

@@ -1,4 +1,4 @@
-"""Cache function results per edition revision.
+"""Cache of function results per revision of an edition.
 
 A cached value is discarded when the edition's revision, its published parts, its time zone or the hour at
 which its days start change.
@@ -19,14 +19,14 @@ from pagecache.lru import LRUCache
 if TYPE_CHECKING:
     from conference.models import Edition
 
-# What is dated ahead, such as a release, changes a result without a new revision.
+# Rows with a future date, such as a release, change a result without a new revision.
 DATED_LIFETIME_SECONDS = 60
 
 _caches: list[LRUCache[Hashable, _Entry]] = []
 
 
 class _Entry:
-    """A result and the state of the edition in which it was computed. In the cache it counts as one."""
+    """A result, and the state of the edition for which it was computed. Its size in the cache is 1."""
 
     size = 1
 
@@ -43,11 +43,11 @@ def clear_caches() -> None:
 def cached_per_revision[T](
     max_entries: int, *, is_dated: bool = False, by_language: bool = False
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Cache the results of a function of an edition, a moment, and hashable values.
+    """Cache the results of a function of an edition, a time, and hashable values.
 
     There is one entry for each edition, set of published parts, and values. `is_dated` results are discarded
-    after a minute. Results with words or addresses of pages are cached `by_language`; no other may depend on
-    the language. No caller may change a result.
+    after a minute. Results with translated text or paths of pages are cached `by_language`; no other may
+    depend on the language. Callers must not modify a result.
     """
 
     def decorate(function: Callable[..., T]) -> Callable[..., T]:

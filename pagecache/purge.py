@@ -1,7 +1,7 @@
-"""Purging of a shared cache in front of the site: after a commit it gets the invalidated tags.
+"""Purging of a shared cache in front of the site: after a commit, it receives the invalidated tags.
 
-`PURGE_METHOD` POST sends up to 30 tags a request, as Fastly and Cloudflare take them; PURGE sends one tag a
-request, as Varnish and Souin do. A purge that fails is logged; `s-maxage` bounds how long that is seen.
+With the `PURGE_METHOD` POST, a request contains up to 30 tags, for Fastly and Cloudflare. With PURGE, it
+contains one, for Varnish and Souin. A failed purge is logged; the entries then expire after `s-maxage`.
 """
 
 import json
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from django.db.models import Model
 
 log = logging.getLogger(__name__)
-# All web processes have noticed a change by then: what is fetched after the purge is new (seconds).
+# Seconds after which all web processes have noticed a change, so that responses after the purge are new.
 DELAY_SECONDS = 0.5
 TIMEOUT_SECONDS = 5
 # More tags than this are purged as the site's, which every response has.
@@ -102,6 +102,6 @@ purger = Purger()
 
 @receiver(invalidated)
 def purge_after(sender: "type[Model]", tags: Iterable[str], **kwargs: object) -> None:
-    """Purge what a committed change invalidated, if there is a shared cache."""
+    """Purge the tags that a committed change invalidated, if there is a shared cache."""
     if settings.PURGE_URL:
         purger.add([*tags, EDITIONS_TAG])

@@ -1,6 +1,6 @@
-"""What is noted of the current request, for the log and the metrics: never the reader or the exact address.
+"""Data of the current request for the log and the metrics, without the client and the exact address.
 
-`operations.monitoring.wsgi` opens a note; the page cache and Django fill it in.
+`operations.monitoring.wsgi` creates the note; the page cache and Django set its fields.
 """
 
 import re
@@ -8,24 +8,24 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from random import getrandbits
 
-# What a proxy may send as a request id.
+# Request ids that are accepted from a proxy.
 REQUEST_ID = re.compile(r"[A-Za-z0-9-]{8,64}")
 
 
 @dataclass(slots=True)
 class RequestNote:
-    """One request: its name in the logs, the view and the pattern of its address, what the page cache did."""
+    """One request: its id in the logs, its view, its URL pattern, and what the page cache did."""
 
     request: str
     view: str = ""
-    # Such as "<key:edition>/papers/": the address itself may hold a secret, or words that somebody typed.
+    # Such as "<key:edition>/papers/". The address itself may contain a secret, or words that a visitor typed.
     route: str = ""
     # "hit", "stale" (an old response while the new one is rendered), "miss", or empty: not cacheable.
     cache: str = ""
 
     @property
     def is_cold(self) -> bool:
-        """Whether Django answered."""
+        """Whether Django rendered the response."""
         return self.cache in ("", "miss")
 
 
@@ -33,7 +33,7 @@ _note: ContextVar[RequestNote | None] = ContextVar("request_note", default=None)
 
 
 def begin(given: str = "") -> RequestNote:
-    """Open the note of a request, with the proxy's request id if that is valid."""
+    """Start the note of a request, with the request id from the proxy if that is valid."""
     note = RequestNote(given if given and REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}")
     _note.set(note)
     return note

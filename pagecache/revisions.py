@@ -1,7 +1,7 @@
-"""What a process knows of changes of content: it reads the revisions of all editions a few times a second.
+"""Detection of content changes: each process reads the revisions of all editions a few times a second.
 
-Each reading that finds a change gets the next number here, and the tags that were invalidated are remembered
-with it. A cached response is valid while none of its tags has a later number than itself.
+A reading that finds a change gets the next number, which is stored for each of the invalidated tags. A cached
+response is valid as long as none of its tags has a higher number than the response.
 """
 
 import threading
@@ -19,7 +19,7 @@ from django.utils.module_loading import import_string
 from content.invalidation import SITE_KEY, SITE_TAG, edition_tag, tags_between
 
 POLL_SECONDS = 0.25
-# Number of changes whose time is remembered.
+# The number of changes whose times are stored.
 MAX_MOMENTS = 10_000
 MAX_TAGS = 50_000
 # The slug of the site, and of pages that show several editions.
@@ -28,19 +28,19 @@ SITE = ""
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """An edition or, with the key 0, the site: its revision, and how long a response may be cached (seconds).
+    """The revision of an edition or, with the key 0, the site, and how long to cache a response in seconds.
 
-    `steady` is how long if nothing in it depends on the time of day.
+    `steady` is the lifetime of a response that does not depend on the time of day.
     """
 
     key: int
     revision: int
-    # When rows changed last, and when what the pages show did: gates may have opened since.
+    # When rows last changed, and when pages last did: a gate may have opened since.
     changed_at: datetime
     shown_at: datetime
     lifetime: float
     steady: float
-    # Seconds until something of it becomes public.
+    # Seconds until the next part of it becomes public.
     next_gate: float = float("inf")
 
 
@@ -48,7 +48,7 @@ type CacheStates = Mapping[str, CacheState]
 
 
 def configured_reader() -> Callable[[datetime], CacheStates]:
-    """Return the function that reads the states: which models there are is known to the apps above."""
+    """Return the function that reads the states. It is a setting, as it needs the models of other apps."""
     reader: Callable[[datetime], CacheStates] = import_string(settings.PAGE_CACHE_STATES)
     return reader
 
@@ -60,16 +60,16 @@ class Revisions:
         self.states: CacheStates = {}
         self.number = 0
         self._invalidated: dict[str, int] = {}
-        # Everything before this number is invalid.
+        # All responses with a lower number are invalid.
         self._floor = 0
         self._moments: deque[float] = deque([0.0], maxlen=MAX_MOMENTS)
         self._read_at = float("-inf")
         self._lock = threading.Lock()
 
     def poll(self) -> bool:
-        """Read the revisions if it is time to; return whether they were ever read.
+        """Read the revisions if the last reading is too old; return whether there is any reading.
 
-        While one thread reads, the others use the last reading, as all do while the database is away.
+        While one thread reads, the others use the last reading, as all do while the database is unavailable.
         """
         is_due = time.monotonic() - self._read_at > POLL_SECONDS
         if is_due and self._lock.acquire(blocking=not self.states):
@@ -81,13 +81,13 @@ class Revisions:
         return bool(self.states)
 
     def is_valid(self, tags: Iterable[str], since: int) -> bool:
-        """Whether none of these tags was invalidated after this number."""
+        """Return whether none of these tags was invalidated after this number."""
         if since < self._floor:
             return False
         return since == self.number or all(self._invalidated.get(tag, 0) <= since for tag in tags)
 
     def moment_after(self, number: int) -> float:
-        """Return when the first change after this number was found, by the monotonic clock."""
+        """Return when the first change after this number was found (monotonic clock); -inf if unknown."""
         index = number + 1 - (self.number + 1 - len(self._moments))
         return self._moments[index] if 0 <= index < len(self._moments) else float("-inf")
 
@@ -120,7 +120,7 @@ class Revisions:
 
 
 def changed_tags(old: CacheStates, new: CacheStates) -> set[str] | None:
-    """Return the tags that were invalidated between two readings; `None` for all. A query for each change."""
+    """Return the tags invalidated between two readings; `None` for all. A query for each changed edition."""
     tags: set[str] = set()
     if {slug: state.key for slug, state in old.items()} != {slug: state.key for slug, state in new.items()}:
         return None
@@ -132,7 +132,7 @@ def changed_tags(old: CacheStates, new: CacheStates) -> set[str] | None:
         if now.revision > before.revision:
             found = tags_between(now.key, before.revision, now.revision, before.changed_at)
         if found is None:
-            # Unknown: after a restore or pruning, anything may have changed.
+            # The tags are unknown after a restore or pruning: invalidate the whole edition.
             found = {SITE_TAG if now.key == SITE_KEY else edition_tag(slug)}
         tags |= found
     return tags

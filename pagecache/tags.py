@@ -1,8 +1,8 @@
-"""The cache tags of a response: what it shows, so that a change of that invalidates it.
+"""The cache tags of a response, which determine the changes that invalidate it.
 
-Every response has the tag of the site and those of the editions that it shows. Pages on which a paper's text
-is only next to a link to it have tags of these papers, or of their titles where no page shows more than
-that; on any other the text of all papers counts.
+Every response has the tags of the site and of the editions that it shows. A page that shows the text of
+papers only next to links to them has the tags of these papers, or of their titles if it shows no abstracts.
+Any other page has the tag of all papers.
 """
 
 import re
@@ -22,14 +22,14 @@ from content.invalidation import (
 from content.languages import strip_language
 from pagecache.keys import API_SECTION, Key, is_search
 
-# Of an edition: home page, papers, sessions, days, a talk's calendar. Not lists, which words put in order,
-# nor what counts or finds words.
+# Pages of an edition: home page, papers, sessions, days, calendars of talks. Lists, whose order depends on
+# texts, counts and searches are not among them.
 LINKING_PAGES = re.compile(r"|(papers|sessions)/[^/]+/[^/]+/|schedule/[^/]+/|presentations/[^/]+\.ics")
-# Of these, where abstracts of the papers that they link to may be shown.
+# Those that may show abstracts of the papers that they link to.
 PAGES_WITH_ABSTRACTS = re.compile(r"/[^/]+/(sessions/.*|schedule/.*|.*\.ics)")
 LINKING_PERSON_PAGE = re.compile(r"/people/[^/]+/[^/]+/")
 PAPER_LINK = re.compile(rb"/papers/([^/\"'<>\s]+)/")
-# Long lines of calendars are folded.
+# Calendars fold long lines with this.
 LINE_FOLD = b"\r\n "
 # Resources of the API that belong to no edition.
 SITE_RESOURCES = frozenset(("conferences", "editions", "institutions", "people"))
@@ -38,10 +38,10 @@ MAX_HEADER_BYTES = 600
 
 
 def edition_slug(path: str, query: str) -> str:
-    """Return the slug of the only edition that a response shows; any other word if it may show several.
+    """Return the slug of the only edition that a response shows; any other text if it may show several.
 
-    A search of an edition finds what belongs to all years, too. The API names an edition behind the resource,
-    or as `edition`; what is nested deep may lead to other years.
+    A search of an edition also finds rows of the whole site. The API names an edition after the resource, or
+    in the parameter `edition`; deeply expanded rows may belong to other years.
     """
     first, *rest = strip_language(path).lstrip("/").split("/")
     if first != API_SECTION:
@@ -70,12 +70,12 @@ def response_tags(key: Key, body: bytes, slugs: Iterable[str]) -> frozenset[str]
 
 
 def linked_papers(text: bytes) -> set[str]:
-    """Return the uids in all addresses of papers in a text."""
+    """Return the uids in all links to papers in a text."""
     return {uid.decode(errors="replace") for uid in PAPER_LINK.findall(text)}
 
 
 def is_linking_page(path: str, slugs: Iterable[str]) -> bool:
-    """Whether this page shows a paper's text only next to a link to the paper."""
+    """Return whether this page shows a paper's text only next to a link to the paper."""
     path = strip_language(path)
     slug, slash, rest = path.removeprefix("/").partition("/")
     is_of_edition = slug in slugs and slash and LINKING_PAGES.fullmatch(rest)
@@ -83,7 +83,7 @@ def is_linking_page(path: str, slugs: Iterable[str]) -> bool:
 
 
 def header_tags(tags: frozenset[str]) -> list[str]:
-    """Return the tags for headers, in order: in place of too many, that of all papers, or of all editions."""
+    """Return the sorted tags for headers; if they are too long, those of all papers, or of all editions."""
     editions = [tag.partition(":")[2] for tag in tags if tag.startswith(edition_tag(""))]
     of_all_papers = {tag for tag in tags if not tag.startswith((PAPER_PREFIX, TITLE_PREFIX))}.union(
         map(papers_tag, editions)
