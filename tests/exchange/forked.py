@@ -1,4 +1,4 @@
-"""Each reader in a process of its own, whose memory is not that of the one before."""
+"""Helper that runs each reader in a child process, so that readers share no memory."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def forked(work: Callable[[str], Any], names: Iterable[str]) -> dict[str, Any]:
-    """Call a function with each name in a child process; return its answers, which JSON can hold."""
+    """Call a function with each name in a child process; return its JSON-serializable results."""
     found = {}
     for name in names:
         receiving, sending = os.pipe()

@@ -1,4 +1,4 @@
-"""Good files made bad: what transfers, editors and attackers do to bytes, the same for the same seed."""
+"""Mutations of valid files as by transfers, editors and attackers; the same seed gives the same result."""
 
 import io
 import random
@@ -10,7 +10,7 @@ from exchange.files import Source
 
 type Chance = random.Random
 
-# What parsers trip over: ends of things, signs with a meaning, numbers and text beyond all bounds.
+# Strings that parsers often mishandle: terminators, special characters, very large numbers, long text.
 SPICE = (
     b"\0", b"\xff", b"\xef\xbb\xbf", b"\xed\xa0\x80", b"\xe2\x80\xae", b"\r", b"\n" * 50, b" " * 500,
     b'"', b"'", b"\\", b"{", b"}" * 40, b"[" * 2_000, b"]", b"<", b"<!--", b"]]>", b"&#0;", b"&x;", b"%",
@@ -21,20 +21,20 @@ SPICE = (
 
 
 def flipped(content: bytearray, chance: Chance) -> None:
-    """Change some bytes to any others."""
+    """Replace up to eight bytes with random ones."""
     for _ in range(chance.randint(1, 8)):
         content[chance.randrange(len(content))] = chance.randrange(256)
 
 
 def cut(content: bytearray, chance: Chance) -> None:
-    """Leave out a piece, often the end."""
+    """Delete a random slice, often up to the end."""
     start = chance.randrange(len(content))
     end = len(content) if chance.random() < 0.3 else start + chance.randint(1, 200)
     del content[start:end]
 
 
 def spiced(content: bytearray, chance: Chance) -> None:
-    """Put something in, or in the place of a word or number."""
+    """Insert a string of SPICE, or replace a word or number with one."""
     words = [*re.finditer(rb"[\w.:+-]+", bytes(content))]
     if words and chance.random() < 0.6:
         word = chance.choice(words)
@@ -45,7 +45,7 @@ def spiced(content: bytearray, chance: Chance) -> None:
 
 
 def doubled(content: bytearray, chance: Chance) -> None:
-    """Say a piece twice, there or elsewhere."""
+    """Copy a random slice to a random place."""
     start = chance.randrange(len(content))
     piece = content[start : start + chance.randint(1, 400)]
     place = chance.randrange(len(content) + 1)
@@ -53,7 +53,7 @@ def doubled(content: bytearray, chance: Chance) -> None:
 
 
 def exchanged(content: bytearray, chance: Chance) -> None:
-    """Let two words change places."""
+    """Exchange two words."""
     words = [*re.finditer(rb"[\w.:+-]+", bytes(content))]
     if len(words) > 1:
         first, second = sorted(chance.sample(words, 2), key=lambda word: word.start())
@@ -65,7 +65,7 @@ WAYS: tuple[Callable[[bytearray, Chance], None], ...] = (flipped, cut, spiced, s
 
 
 def mutated(good: list[Source], seed: str) -> list[Source]:
-    """Return the files with one of them spoilt; of a ZIP now the whole, now a file inside."""
+    """Return the files with one of them corrupted; of a ZIP either the archive or one of its members."""
     chance = random.Random(seed)
     place = chance.randrange(len(good))
     spoilt = Source(good[place].name, _spoilt(good[place].content, chance))

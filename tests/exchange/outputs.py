@@ -1,4 +1,4 @@
-"""What formats write, and what their readers report."""
+"""Helpers that return the output of formats and the problems that their readers report."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Programs for tests of the loader: small ones by hand, and one that is rich and odd."""
+"""Programs for tests of the loader: small ones, and one that has every field and unusual values."""
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, get_args
@@ -69,7 +69,7 @@ def author(name: str, uid: str = "", **fields: Any) -> AuthorRecord:
 
 
 def paper(uid: str, *authors: str | AuthorRecord, **fields: Any) -> PaperRecord:
-    """A published paper; authors are records, or names with an id made of the name."""
+    """Return a published paper; authors are records, or names from which their ids are made."""
     records = tuple(one if isinstance(one, AuthorRecord) else author(one, _uid(one)) for one in authors)
     where = fields.pop("where", Where("program.json", f"papers ({uid})"))
     defaults = {"title": f"On {uid}", "abstract": "What was done.", "status": "published"}
@@ -92,12 +92,12 @@ def talk(uid: str, **fields: Any) -> PresentationRecord:
 
 
 def program(*papers: PaperRecord, **parts: Any) -> Program:
-    """A program that brings its edition."""
+    """Return a program that includes its edition."""
     return Program(**{"conference": CONFERENCE, "edition": edition(), "papers": papers, **parts})
 
 
 def crowd(count: int) -> Program:
-    """A program of many papers, each with two authors, a topic, material and an appearance."""
+    """Return a program of many papers, each with two authors, a topic, material and a presentation."""
     papers = tuple(
         paper(
             f"p{n}",
@@ -119,7 +119,7 @@ def crowd(count: int) -> Program:
 
 
 def odd() -> Program:
-    """Every field of every kind, with TeX, quotes, other scripts, a talk after midnight."""
+    """Return a program with every field of every kind; it has TeX, quotes, a talk after midnight."""
     ada = PersonRef(
         name="Ada Lovelace", uid="ada", orcid="0000-0002-1825-0097", ids=(("dblp", "l/Ada"), ("x", "7"))
     )
@@ -241,12 +241,12 @@ def odd() -> Program:
 
 
 def other(ref: PersonRef) -> PersonRef:
-    """The same person as others point at them."""
+    """Return a reference to the same person by name and uid only."""
     return PersonRef(name=ref.name, uid=ref.uid)
 
 
 def whole[R: Record](record: type[R], **given: Any) -> R:
-    """A published record, the first of its list, that says of all other fields that they are empty."""
+    """Return a published record at position 1, with explicitly empty values in all fields not given."""
     empty: dict[str, Any] = {"status": "published", "position": 1}
     for name, hint in HINTS[record].items():
         if DEFAULTS[record][name] is UNSTATED and name not in (*empty, *given):

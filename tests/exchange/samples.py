@@ -1,4 +1,4 @@
-"""One small file, or set of files, for every format that is read: what every reader has to stand up to."""
+"""A small file, or a set of files, for every readable format: the input for tests of all readers."""
 
 from exchange.files import Context, Source
 from exchange.formats import formats
@@ -20,7 +20,7 @@ FRAB_XML = """<schedule><version>1</version><conference><acronym>mini</acronym><
 <day index="1" date="2021-04-06" start="2021-04-06T09:00:00-07:00"><room name="Hall"><event id="7">
 <title>On n bodies</title><date>2021-04-06T10:00:00-07:00</date><duration>00:30</duration><track>Chaos</track>
 <type>lecture</type><persons><person id="1">Mia Zed</person></persons></event></room></day></schedule>"""
-# Of formats that only read, or whose own sample holds no papers; what is written too makes its own.
+# Samples of formats that are only read, or that write no papers. Other formats write their own sample.
 BY_HAND = {
     "openreview": {"notes.json": OPENREVIEW},
     "spreadsheet": {"submissions.csv": SPREADSHEET},
@@ -31,13 +31,13 @@ BY_HAND = {
 }
 
 
-# Formats that write the whole first, then each of its parts once more. They have every column,
+# Formats that write the whole program first, then each table again. They have every column,
 # so the sample fills all of them.
 WHOLE_FIRST = {"xlsx"}
 
 
 def sample(name: str) -> list[Source]:
-    """Return a file of this format, or several. A new format that does not write needs one by hand."""
+    """Return one or more files of this format. A format without a writer must be in BY_HAND."""
     if name in BY_HAND:
         return [Source(file, text.encode()) for file, text in BY_HAND[name].items()]
     write = formats()[name].write

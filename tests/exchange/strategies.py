@@ -1,4 +1,4 @@
-"""Random programs, derived from the records' own type hints: a new field is tested on its first day."""
+"""Strategies of random programs, derived from the type hints of records so that new fields are included."""
 
 import types
 from collections.abc import Collection
@@ -29,11 +29,11 @@ WORDS = {
     "MaterialRecord.label": ["", "Slides", "PDF", "Poster PDF", "Look", "a &amp; b"],
     "status": ["draft", "published"],
 }
-# Few, so that records meet; numbers and "-2" mean something to formats that number their events.
+# Use few keys, so that records refer to each other. Formats that number events parse numbers and "-2".
 KEYS = st.sampled_from(["k", "k-2", "k-2-2", "7", "7-2", "12", "007"])
-# Quotes, separators, formula signs, escapes, TeX, other scripts: what breaks a file sooner than letters do.
-# What XML, and so a workbook, cannot hold is left out of it with a note: a test of its own shows that.
-# Marks that turn the direction of text are removed by every reader.
+# Prefer quotes, separators, formula signs, escapes and other scripts, which break files most often.
+# Exclude characters that XML and workbooks cannot contain; writers omit them, which has its own test.
+# Exclude marks of text direction, because every reader removes them.
 TURNING = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 HELD = st.characters(exclude_categories=["Cs", "Cc"], exclude_characters=f"\ufffe\uffff{TURNING}")
 LETTERS = st.one_of(st.sampled_from("=+-@'\";,\\$&<\t\n é李"), HELD)
@@ -65,7 +65,7 @@ def texts_of(owner: str, name: str) -> st.SearchStrategy[str]:
 
 
 def values(hint: Any, owner: str, name: str, *, full: bool) -> st.SearchStrategy[Any]:
-    """Return values for one field; a field may be unstated unless the program is to be `full`."""
+    """Return a strategy of values for one field, which may be unstated unless `full`."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Stated:
         stated = values(arguments[0], owner, name, full=full)
@@ -107,9 +107,9 @@ def in_order(record: Any) -> Any:
 def programs(
     *, full: bool = False, least: int = 0, only: Collection[str] | None = None
 ) -> st.SearchStrategy[Program]:
-    """Return programs with at least so many records of each kind, in full or with fields unstated.
+    """Return a strategy of programs with at least so many records of each kind.
 
-    `only`: the parts that a format writes; random values for the others take as long as the test.
+    `only`: the parts that a format writes, because generating the others takes as long as the test.
     """
     heads = {name: st.none() | a_record(kind, full=full) for name, kind in HEAD_RECORDS.items()}
     lists = {

@@ -1,4 +1,4 @@
-"""A visitor's agenda as files: calendar, table, references, each with what is public and starred alone."""
+"""Tests of the files of an agenda: calendar, table and references with public, starred items only."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def things() -> list[Any]:
-    """A keynote, a poster in a poster session, and a session that nobody starred."""
+    """Return a keynote, a poster in a poster session, and a session without a star."""
     edition = make.make_edition()
     hall = make.make_room(edition, "Hall")
     keynote = make.make_session(edition, uid="k1", title='=SUM(A1), "Gröblacher"', room=hall)

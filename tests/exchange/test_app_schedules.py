@@ -1,4 +1,4 @@
-"""Schedules for conference apps over HTTP: lasting addresses, validators, who may read, what never shows."""
+"""Tests of schedules for conference apps: stable addresses, HTTP validators, permissions, hidden data."""
 
 import json
 from datetime import timedelta

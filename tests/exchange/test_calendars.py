@@ -1,4 +1,4 @@
-"""Calendars of one talk, paper, session, person: the events of the whole calendar, in few queries."""
+"""Tests of calendars of one talk, paper, session or person: the same events as in the whole, few queries."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,7 +18,7 @@ HOUR = timedelta(hours=1)
 
 
 def events(client: Client, path: str) -> dict[str, bytes]:
-    """Return the events of a calendar by their keys, as they are written."""
+    """Return the events of a calendar as raw bytes, by UID."""
     response = client.get(path)
     assert response.status_code == 200, path
     found = [part.partition(b"END:VEVENT")[0] for part in response.getvalue().split(b"BEGIN:VEVENT")[1:]]
@@ -40,7 +40,7 @@ def add_talks(session: Any, person: Person, rows: int) -> None:
 
 @pytest.fixture
 def shown() -> dict[str, Any]:
-    """A public program with a workshop, a session in it, and talks there; a name hidden by now."""
+    """Create a public program with a workshop, a session in it, talks, and a name that was hidden later."""
     program = make_public_program()
     edition, person = program["edition"], program["person"]
     Edition.objects.filter(pk=edition.pk).update(venue="Halle, Süd")

@@ -1,4 +1,4 @@
-"""How a paper's page says to cite it, and the page of downloads: words, links, nothing that is not public."""
+"""Tests of the citation box of a paper and the page of downloads: text, links, public data only."""
 
 import pytest
 from django.db import connection

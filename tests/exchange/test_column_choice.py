@@ -1,4 +1,4 @@
-"""The columns of an upload: guessed, changed on a page, read as chosen, remembered for the next file."""
+"""Tests of the columns of an upload: guessed, changed on a page, and reused for the next file."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ from tests.exchange.uploading import ADD, page_of, press, upload
 
 pytestmark = pytest.mark.django_db
 
-# The list of a chair who has never heard of this program.
+# A list in a layout that is unrelated to our formats.
 POSTERS = """Poster #,Accept as,Session name,Title,Authors,Author affil.,Presenter,Room,Day,Time,Shirt size
 P1,Poster,Posters of Tuesday,On n bodies,Mia Zed; Ann Abe,NTNU; MIT,Ann Abe,Hall A,2021-04-06,10:00-11:30,L
 P2,Poster,Posters of Tuesday,Fast chips,Bo Li,CMU,Bo Li,Hall A,2021-04-06,10:00-11:30,M
@@ -39,7 +39,7 @@ def here() -> Edition:
 
 
 def answers(job: ImportJob, **changed: str) -> dict[str, str]:
-    """Return what the form of the page sends, with some answers changed."""
+    """Return the data that the form of the page sends, with some values changed."""
     found: dict[str, str] = {}
     for number, table in enumerate(job.columns["tables"]):
         if not table["is_wanted"]:
@@ -58,7 +58,7 @@ def send(client: Client, job: ImportJob, do: str = "map", **changed: str) -> Imp
 
 
 def said(client: Client, job: ImportJob) -> str:
-    """Return the page as text, a blank for each tag."""
+    """Return the text of the page, with tags replaced by spaces."""
     return " ".join(re.sub("<[^>]*>", " ", client.get(page_of(job)).text).split())
 
 

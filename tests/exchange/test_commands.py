@@ -1,4 +1,4 @@
-"""The two commands: what they print, what they write, how they refuse; an import that is killed."""
+"""Tests of the import and export commands: output, files, errors; an import that is killed."""
 
 import sqlite3
 import sys

@@ -1,4 +1,4 @@
-"""Conflicts decided: ours stays or theirs is written through the row's rules, and the next import knows."""
+"""Tests of decisions about conflicts: validation of the imported value, and the effect on the next import."""
 
 from dataclasses import replace
 from typing import Any
@@ -28,7 +28,7 @@ LIST = "/admin/exchange/conflict/"
 
 
 def bring(*papers: PaperRecord, **parts: Any) -> int:
-    """Import; return how many conflicts that raised."""
+    """Import the records and return the number of new conflicts."""
     return load(program(*papers, **parts), "2021", files=["f.json"]).total["conflicting"]
 
 
@@ -37,7 +37,7 @@ def page_of(conflict: Conflict) -> str:
 
 
 def choose(client: Client, decision: str, conflict: Conflict | None = None, **sent: Any) -> Any:
-    """Decide one as a browser does: with what the page showed."""
+    """Decide a conflict as a browser does, with the values that the page showed."""
     one = conflict or Conflict.objects.undecided().latest("pk")
     seen = client.get(page_of(one)).context["sides"]["seen"]
     return client.post(page_of(one), {"decision": decision, "seen": seen, **sent})
@@ -45,7 +45,7 @@ def choose(client: Client, decision: str, conflict: Conflict | None = None, **se
 
 @pytest.fixture
 def title() -> Conflict:
-    """A title that was changed on both sides."""
+    """Create a conflict about a title that was changed on both sides."""
     bring(paper("p1", title="Old"))
     row = Paper.objects.get()
     row.title = "By hand"
@@ -339,7 +339,7 @@ def test_keeping_many_costs_as_much_as_keeping_one(
             decide(conflicts, "ours", {}, None)
 
 
-# Who may, and what it costs
+# Permissions and queries
 
 
 def test_who_may_not_change_the_paper_decides_nothing(title: Conflict) -> None:

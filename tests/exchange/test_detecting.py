@@ -1,4 +1,4 @@
-"""The format is detected from the files: of each sample and of real files; not where several match."""
+"""Tests of format detection from samples and real files; none is detected if several match."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from tests.exchange.test_hostile_files import hostile
 
 pytestmark = pytest.mark.anywhere
 
-# Real files beside the repository, and what they are.
+# Real files next to the repository, with their formats.
 REAL = {
     "orals-posters/icml-2026-orals-posters.json orals-posters/icml-2026-abstracts.json": "orals_posters",
     "miniconf-emnlp2020/main_papers.csv miniconf-emnlp2020/plenary_sessions.yml": "miniconf",

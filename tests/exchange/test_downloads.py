@@ -1,4 +1,4 @@
-"""Files over HTTP: what each address sends and how often; 304 until something changes."""
+"""Tests of downloads over HTTP: content, headers and queries of each address; 304 until something changes."""
 
 import csv
 import io
@@ -36,7 +36,7 @@ NOW = datetime(2021, 3, 1, 12, tzinfo=UTC)
 
 @pytest.fixture
 def shown() -> dict[str, Any]:
-    """A public program, and in its session a talk with a time of its own."""
+    """Create a public program, with a talk that has its own time in its session."""
     program = make_public_program()
     hour = timedelta(hours=1)
     start = program["session"].start
@@ -255,7 +255,7 @@ def test_calendar_of_a_person_spans_the_years_in_their_zones(client: Client, sho
 def test_calendar_of_many_papers_is_read_in_parts(
     client: Client, shown: dict[str, Any], monkeypatch: pytest.MonkeyPatch, slice_of: int
 ) -> None:
-    """Records of thousands of talks at once take 20 MB, which a process keeps from then on."""
+    """Loading thousands of talks at once takes 20 MB, which a process does not free afterwards."""
     for uid, hour in (("c", 3), ("b", 2)):
         paper = make.make_paper(shown["edition"], ["Bo Li"], uid=uid)
         start = shown["session"].start + timedelta(hours=hour)

@@ -1,4 +1,4 @@
-"""A dump holds what is public and no more, and everything of it: an empty database gets an equal program."""
+"""Tests of dumps: they contain all public data and no other, and restore an equal program."""
 
 from dataclasses import replace
 from typing import Any
@@ -60,7 +60,7 @@ def test_import_of_the_own_dump_changes_nothing() -> None:
 
 @pytest.fixture
 def drafts() -> Edition:
-    """An edition in which everything named "Marker" is hidden in some way."""
+    """Create an edition in which everything named "Marker" is hidden in some way."""
     made = make.make_edition(2021)
     shown, hidden = (
         make.make_session(made, title="Shown"),

@@ -1,4 +1,4 @@
-"""Part of a dump: the rows asked for, nothing hidden among them, in a number of queries that never grows."""
+"""Tests of partial dumps: the requested public rows, in a constant number of queries."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Programs from another site: patient where it stumbles, strict about whom it asks. The site is a fake."""
+"""Tests of fetching a program from another site, here a fake: retries, timeouts and allowed hosts."""
 
 import json
 from collections.abc import Iterator
@@ -26,7 +26,7 @@ ALL = [note(f"n{number}") for number in range(5)]
 
 
 class Site:
-    """Answers with notes; `script` holds (status, headers, body) to answer before that."""
+    """HTTP server of OpenReview notes. It first sends the (status, headers, body) responses in `script`."""
 
     def __init__(self) -> None:
         self.script: list[tuple[int, dict[str, str], bytes | None]] = []

@@ -1,7 +1,7 @@
-"""Files that went wrong on the way: every reader takes what is left of them, or says what is wrong.
+"""Fuzz tests: every reader imports a corrupted file as far as possible, or reports the problem.
 
-Good files of each format, with bytes changed, cut out, doubled or exchanged, go to its reader for some
-seconds, in a process of its own whose memory is limited. A run is repeated by its seed: FUZZ_SEED.
+Each reader gets valid files of its format, with bytes changed, deleted, copied or exchanged, for some
+seconds, in a process with limited memory. Set FUZZ_SEED to repeat a run.
 """
 
 import json

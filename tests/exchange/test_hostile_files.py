@@ -1,6 +1,6 @@
-"""Hostile files: every reader of the registry refuses each of them quickly, in bounded memory, and says why.
+"""Tests of hostile files: every reader refuses each of them quickly, in limited memory, with a reason.
 
-All of them go to each reader in a process of its own, whose memory is limited by the system.
+Each reader runs in its own process, whose memory is limited by the operating system.
 """
 
 import io
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.anywhere
 ROOT = Path(__file__).resolve().parents[2]
 MEGABYTE = 1_000_000
 SECONDS = 20
-# What is read of a file to guess its format are its first kilobytes.
+# Detection is faster, because it only reads the first kilobytes of a file.
 QUICK = 3
 PEAK = 900
 ZEROS = 1_000_000_000
@@ -41,7 +41,7 @@ ENDINGS = ("json", "csv", "xlsx", "zip", "yml", "bib", "xml", "toml")
 
 
 def packed(*members: tuple[str, bytes | int]) -> bytes:
-    """Return a ZIP; a number stands for so many zeros."""
+    """Return a ZIP; a member given as a number contains so many zero bytes."""
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for name, value in members:
@@ -53,7 +53,7 @@ def packed(*members: tuple[str, bytes | int]) -> bytes:
 
 
 def hostile() -> Iterator[tuple[str, bytes]]:
-    """Name each attack and make its bytes."""
+    """Yield the name and the bytes of each attack."""
     yield "empty", b""
     yield "blank", b" \n\t\n"
     yield "blank_lines", b"\n" * MEGABYTE
@@ -119,7 +119,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def probed(program: str, *words: str) -> Any:
-    """Run a program in a process of its own; return what it prints as JSON."""
+    """Run Python code in a child process; return its output, parsed as JSON."""
     answer = subprocess.run(
         [sys.executable, "-c", program, *words],
         env={**os.environ, "DJANGO_SETTINGS_MODULE": "conference.settings"},

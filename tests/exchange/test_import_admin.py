@@ -1,4 +1,4 @@
-"""Imports in the admin: readable, filtered by edition, changed by nobody."""
+"""Tests of import runs in the admin: labels, the filter by edition, read-only pages."""
 
 import pytest
 from django.db import connection

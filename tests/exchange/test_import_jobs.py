@@ -1,4 +1,4 @@
-"""An import in the admin from upload to end: what was shown is what is written, once, or nothing."""
+"""Tests of import jobs from upload to end: the previewed changes are written once, or nothing is."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -39,7 +39,7 @@ def here() -> Edition:
 
 
 def fields(job: ImportJob, label: str) -> list[list[str]]:
-    """Return what the preview says of a row's fields."""
+    """Return the fields of a row in the preview."""
     found: list[list[str]] = job.rows.get(label=label).fields
     return found
 
@@ -76,7 +76,7 @@ def test_confirmed_import_is_written_once(admin_client: Client, here: Edition) -
 
 
 def fates(row: PlannedRow) -> str:
-    """Return the letters of what becomes of a row."""
+    """Return the flags of a row: n(ew), c(hanged), k(ept), x for conflicting."""
     marks = {"n": row.is_new, "c": row.is_changed, "k": row.is_kept, "x": row.is_conflicting}
     return "".join(letter for letter, holds in marks.items() if holds)
 
@@ -143,7 +143,7 @@ def test_program_that_changed_meanwhile_is_previewed_again(admin_client: Client,
 
 def test_change_that_does_not_matter_hinders_nothing(admin_client: Client, here: Edition) -> None:
     other = make.make_paper(here, ["Somebody"])
-    # New people have a uid by chance in every plan.
+    # New people get a random uid in every plan.
     news = program(paper("p1", author("Ada"), author("Zed")), paper("p2", author("Ada")))
     job = upload(admin_client, here, ("p.json", only_papers(news)))
     other.title = "Edited"
@@ -290,7 +290,7 @@ def test_task_of_a_failed_import_has_failed(admin_client: Client) -> None:
 
 
 def stopped(job: ImportJob, seconds: int) -> None:
-    """Leave the traces of a worker that was last seen so long ago."""
+    """Store the progress of a worker that was last seen so many seconds ago."""
     seen_at = timezone.now() - timedelta(seconds=seconds)
     caches["imports"].set(progress_key(job.pk), Progress("papers", 3, 10, seen_at))
 
@@ -382,7 +382,7 @@ def test_large_file_is_stored_in_parts(admin_client: Client, here: Edition) -> N
     assert max(len(part.content) for part in UploadPart.objects.all()) == PART_BYTES
 
 
-# Who may
+# Permissions
 
 
 def test_viewer_sees_and_changes_nothing(admin_client: Client, here: Edition) -> None:
@@ -433,7 +433,7 @@ def test_program_chair_imports_the_edition_too(here: Edition) -> None:
     assert Edition.objects.get().venue == "Elsewhere"
 
 
-# Costs
+# Queries
 
 
 @pytest.mark.parametrize("page", ["upload", "list", "preview", "done"])
@@ -473,7 +473,7 @@ def test_pages_say_nothing_untranslated(admin_client: Client, here: Edition) -> 
     assert {one: words for one, words in said.items() if words} == {}
 
 
-# Names of formats' parts, and what stands in the files.
+# Names of the parts of formats, and values in the files.
 WORDS = [
     "Plenary",
     "admin",

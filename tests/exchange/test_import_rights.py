@@ -1,4 +1,4 @@
-"""Whose rights an import needs, and whose word counts when several look after the same upload."""
+"""Tests of the permissions of imports, and of several users who work on the same upload."""
 
 from dataclasses import replace
 from typing import Any
@@ -35,11 +35,11 @@ def member(edition: Edition, role: str) -> Client:
 
 
 def moved() -> bytes:
-    """Return a file that changes the edition too."""
+    """Return a file that also changes the edition."""
     return json_of(replace(program(paper("p1")), edition=EditionRecord(slug="2021", venue="Elsewhere")))
 
 
-# Who confirms
+# Confirmation by another user
 
 
 def test_file_may_do_what_the_one_who_confirms_may(here: Edition) -> None:
@@ -53,12 +53,12 @@ def test_file_may_do_what_the_one_who_confirms_may(here: Edition) -> None:
     assert str(ImportRun.objects.get().user) == "chair"
 
 
-# Who was faster
+# Concurrent changes
 
 
 @pytest.fixture
 def overtaken(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Let somebody put a job into another state while the worker reads its files."""
+    """Return a function that changes the state of jobs while the worker reads their files."""
     read = tasks._read
 
     def make_state(state: str) -> None:
@@ -78,7 +78,7 @@ def test_import_begun_again_while_it_is_written_writes_nothing(
     overtaken("reading")
     job = press(admin_client, job, "confirm")
 
-    # With one connection the other one's state is rolled back too.
+    # The test has one connection, so the concurrent change is rolled back too.
     assert (job.state, job.run, Paper.objects.count(), ImportRun.objects.count()) == ("writing", None, 0, 0)
 
 
@@ -102,12 +102,12 @@ def test_second_preview_that_fails_says_so(
     assert (job.state, Paper.objects.get().title) == ("failed", "By hand")
 
 
-# Whom only drafts of other editions show
+# People who only appear in drafts of other editions
 
 
 @pytest.fixture
 def hal(here: Edition) -> Person:
-    """Somebody with an institution in the draft of an edition that nobody sees yet."""
+    """Create a person with an institution in a draft of an edition that is not public yet."""
     other = make.make_edition(2022, public_from=None)
     person = make.make_person("Hal Hidden", uid="hal", orcid="0000-0002-1825-0097", affiliation="Old Lab")
     authorship = make.make_paper(other, [person], status="draft").authorships.get()
@@ -159,7 +159,7 @@ def test_remarks_do_not_tell_what_is_in_drafts_of_another_series(here: Edition) 
 
     assert job.state == "done"
     assert [note for note in job.notes if "co-author" in str(note) or "Both" in str(note)] == []
-    # Nor does it decide who is meant: the name alone, a common one, does not.
+    # The hidden draft does not affect matching, and a common name alone is not sufficient.
     assert wei not in [one.person for one in Paper.objects.get(uid="p1").authorships.all()]
     pair = PersonPair.objects.get(Q(first=wei) | Q(second=wei))
     assert [code for code, _ in pair.reasons if code not in ("kept_apart", "name_same")] == []

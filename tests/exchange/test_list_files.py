@@ -1,4 +1,4 @@
-"""Lists of the admin taken along: the rows of the list, in its order, and nothing that files never hold."""
+"""Tests of downloads of admin lists: the rows of the list, in its order, without private fields."""
 
 import csv
 import io

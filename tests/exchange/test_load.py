@@ -1,4 +1,4 @@
-"""Loading: new rows, hand edits that survive, nothing written twice, nothing written on a problem."""
+"""Tests of the loader: new rows, preserved hand edits, idempotence, no changes if there is a problem."""
 
 from collections import Counter
 from dataclasses import replace
@@ -387,7 +387,7 @@ def test_endless_text_is_refused_with_its_place() -> None:
 
 
 def with_times(start: datetime | None, end: datetime | None, moved: timedelta = timedelta()) -> Program:
-    """Two talks with these times of their own, of a session that has moved."""
+    """Return a program of two talks with their own times, in a session that was moved."""
     sessions = (session("s", start=START + moved, end=START + HOUR + moved),)
     talks = tuple(talk(uid, paper=uid, session="s", start=start, end=end) for uid in ("p1", "p2"))
     return program(paper("p1"), paper("p2"), sessions=sessions, presentations=talks)

@@ -1,4 +1,4 @@
-"""A file of events on its whole way: read, loaded, and found at its addresses."""
+"""Tests of a file of events: it is read, loaded, and shown on its pages."""
 
 import json
 from typing import Any
@@ -47,7 +47,7 @@ def test_problem_of_a_topic_names_file_and_row() -> None:
 
 
 def posters(*starts: str, **fields: Any) -> Program:
-    """Posters of one session that begin at these times."""
+    """Return a program of posters in one session that begin at these times."""
     rows = [
         {
             "id": 10 + number,

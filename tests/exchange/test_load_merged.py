@@ -1,4 +1,4 @@
-"""The same file again after its people and institutions were merged here: nothing is made anew."""
+"""Tests of repeated imports after people or institutions were merged: no duplicates are created."""
 
 from dataclasses import replace
 from typing import Any
@@ -30,7 +30,7 @@ def people(*described: str) -> tuple[PersonRecord, ...]:
 
 
 def bare(*papers: Any) -> Program:
-    """The same papers, in which people have no key."""
+    """Return a program of the same papers, with people that have no key."""
     without = [
         replace(one, authors=tuple(author(each.person.name) for each in one.authors)) for one in papers
     ]

@@ -1,4 +1,4 @@
-"""Matching people: by each key, by name where it is safe, apart where it is not. Namesakes are two people."""
+"""Tests of matching people: by each key, or by name if it is unambiguous. Namesakes remain two people."""
 
 from typing import Any
 
@@ -266,7 +266,7 @@ def joined(report: Report) -> list[str]:
 
 
 def asked() -> list[tuple[set[str], bool]]:
-    """Return the pairs on the list of likely duplicates, and whether an import kept them apart."""
+    """Return the pairs of likely duplicates, and whether an import decided not to match them."""
     pairs = PersonPair.objects.select_related("first", "second")
     return [({pair.first.uid, pair.second.uid}, ",kept_apart," in pair.signs) for pair in pairs]
 
@@ -404,7 +404,7 @@ def test_author_whom_a_chair_replaced_by_somebody_of_another_name_stays() -> Non
 
 
 def counts(report: Report) -> tuple[int, int, int, int]:
-    """Return how many people are here, and how many rows the import made, kept and found in conflict."""
+    """Return the number of people, and of rows that the import created, preserved and found in conflict."""
     total = report.total
     return Person.objects.count(), total["new"], total["kept"], total["conflicting"]
 
@@ -423,7 +423,7 @@ def test_bare_name_means_whom_it_meant_before_a_chair_changed_the_record(replace
     reports = [load(file, "2021") for _ in range(3)]
 
     assert (Person.objects.count(), people_of("p1")) == before
-    # A namesake in the place of the author is whom the name means from now on.
+    # If a namesake replaced the author, later imports match the name with the namesake.
     kept = replaced_by != "Wei Wang"
     assert [counts(one)[1:] for one in reports] == [(0, kept, 0)] * 3
     assert [one.run for one in reports[1:]] == [None, None]

@@ -1,4 +1,4 @@
-"""What cannot be loaded: every problem with file, row and field, and a database as it was before."""
+"""Tests of files that cannot be loaded: all problems have file, row and field; the database is unchanged."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,7 +39,7 @@ def everything() -> dict[str, list[Any]]:
 def problems_of(made: Program) -> list[str]:
     with pytest.raises(ProgramError) as error:
         load(made, "2021")
-    # Records made in Python may have no place.
+    # Records created in Python may have no source location.
     return [str(problem).removeprefix(", ") for problem in error.value.problems]
 
 

@@ -1,4 +1,4 @@
-"""Kinds of sessions in files: what a file brings is added and pointed out, and goes out again as it came."""
+"""Tests of kinds of sessions in files: new kinds are added and reported, and survive a round trip."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -98,7 +98,7 @@ def test_kind_stays_when_the_import_is_taken_back() -> None:
 
 @pytest.fixture
 def shown() -> Presentation:
-    """A presentation and a session of kinds of the conference's own, with slugs unlike their names."""
+    """Create a presentation and a session of custom kinds, with slugs that differ from their names."""
     edition = make.make_edition()
     make.make_session_kind(edition.conference, "Birds of a feather", slug="bof", counts_as="social")
     own = {"applies_to": "presentation", "slug": "flash", "counts_as": "spotlight"}

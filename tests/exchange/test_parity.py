@@ -1,6 +1,6 @@
-"""Parity over the registry: each field of the models of content travels in files, or is exempt for a reason.
+"""Tests of parity: each field of the content models is exported to files, or exempt for a stated reason.
 
-What a format carries is tried out: a field is carried if a file differs once the field is left unstated.
+A format carries a field if its file differs once the field is unstated.
 """
 
 import json
@@ -28,7 +28,7 @@ COMPLETE = ("program_json", "tables", "xlsx")
 PICTURE = "a file of this site, which no single text file can hold; it is put up again by hand"
 REGISTRY = "it lies in a list of the person's own in `PersonRecord`"
 DESK = "it says what the chairs of this site decided about two rows that no file tells apart"
-# Models of content that are no kind and no list of one.
+# Content models that are neither a kind of record nor a list in one.
 EXEMPT_MODELS = {
     "schedule.SessionKind": (
         "`session_kinds` and `presentation_kinds` carry it; it belongs to a conference, so an import adds it"
@@ -59,7 +59,7 @@ EXEMPT_FIELDS = {
     "papers.Paper.thumbnail": "it is made of the teaser or of a PDF",
     "papers.Paper.announced_at": "it says since when this site has shown the paper, and belongs to releases",
 }
-# Fields of rows of lists that stand in the record in another way.
+# Fields of list rows that records express in another way.
 SAID_OTHERWISE = {
     "conference.MenuItem.position": "order of the list",
     "conference.MenuItem.parent": "nesting",
@@ -68,7 +68,7 @@ SAID_OTHERWISE = {
 
 
 def full() -> Program:
-    """Every field with a value that shows: a talk of its own in a session, and sessions called off."""
+    """Return a program in which every field has a visible value, with canceled sessions."""
     off = {"status": "cancelled", "cancellation_reason": "Ill."}
     links: dict[str, Any] = {
         "stream_url": "https://s.test/",
@@ -92,7 +92,7 @@ def stored(model: type[Content]) -> set[str]:
 
 
 def uncarried() -> Iterator[str]:
-    """Yield what no record has, by model and field."""
+    """Yield the model fields that no record has, as "app.Model.field"."""
     listings: list[tuple[Kind, Listing]] = [(kind, one) for kind in KINDS.values() for one in kind.listings]
     for kind in KINDS.values():
         edition = {"edition"} if kind.is_in_edition else set()
@@ -148,7 +148,7 @@ def without(made: Program, kind: Kind, name: str) -> Program:
 
 @cache
 def carried(name: str) -> str:
-    """Say which fields a format carries, as the documentation says it."""
+    """Describe the fields that a format carries, in the words of the documentation."""
     fmt, made = writable()[name], full()
     whole, said = files(fmt, made), []
     for kind in KINDS.values():

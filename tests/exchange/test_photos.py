@@ -1,4 +1,4 @@
-"""Pictures of people whom a file names by address: fetched, stored and reverted with the import."""
+"""Tests of pictures of people: addresses in a file are fetched, stored and reverted with the import."""
 
 import io
 from collections.abc import Iterator

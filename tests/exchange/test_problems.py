@@ -1,4 +1,4 @@
-"""Remarks of an import as they are shown: what matters first, like ones together."""
+"""Tests of the display of an import's remarks: sorted by importance, and grouped."""
 
 from exchange.problems import Findings, Where, note_sections
 

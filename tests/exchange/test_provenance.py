@@ -1,4 +1,4 @@
-"""The three-way merge, as a table: every combination of base, ours and theirs; and what is remembered."""
+"""Tests of the three-way merge: all combinations of base, ours and theirs; the stored base values."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -65,7 +65,7 @@ def test_merge_leaves_unstated_fields_alone() -> None:
     assert merge({"x": A, "y": B}, {"y": C}, {"x": A}) == Merge(agreed=["x"], last_import={"x": A, "y": C})
 
 
-# What is remembered of what was merged
+# Stored values of merged rows
 
 
 def part(person: str | None, *institutions: str, **more: Any) -> dict[str, Any]:
@@ -84,7 +84,7 @@ MERGED = Successors({"gone": "kept"}, {"tech": "mit"})
         (Successors({}, {"tech": "mit"}), [part("gone", "tech")], [part("gone", "mit")]),
         (Successors({"gone": "kept"}, {}), [part("gone", "tech")], [part("kept", "tech")]),
         (Successors({}, {}), [part("gone", "tech")], [part("gone", "tech")]),
-        # Who stands there already stands there once, as they stood first.
+        # A person who is already listed stays listed once, with the values of the first entry.
         (MERGED, [part("kept", name="K."), part("gone", name="G.")], [part("kept", name="K.")]),
         (MERGED, [part("gone", name="G."), part("kept", name="K.")], [part("kept", name="G.")]),
     ],
@@ -112,12 +112,12 @@ def test_awards_of_papers_and_of_who_was_merged_are_remembered() -> None:
     }
 
 
-# What is stored
+# Stored values
 
 
 @pytest.fixture
 def two_years(db: None) -> tuple[Edition, Edition]:
-    """Two editions with imported rooms and papers: one in the first, two in the second."""
+    """Import four rooms into each of two editions, one paper into the first and two into the second."""
     for year, number in ((2021, 1), (2022, 2)):
         rooms = tuple(RoomRecord(slug=f"r{n}", name=f"R{n}") for n in range(4))
         papers = [paper(f"p{year}-{n}") for n in range(number)]

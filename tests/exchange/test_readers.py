@@ -1,4 +1,4 @@
-"""Every reader of the registry: a second import changes nothing, and no file of another format passes."""
+"""Tests of every reader: a second import changes nothing, and files of other formats are refused."""
 
 import pytest
 
@@ -13,7 +13,7 @@ from tests.exchange.programs import program
 from tests.exchange.samples import CONTEXT, sample
 
 NAMES = sorted(readable())
-# A table of papers is one in three formats: columns alone tell nothing else.
+# A table of papers is valid in three formats, because its columns do not distinguish them.
 ALIKE = {
     frozenset(("tables", "xlsx")),
     frozenset(("spreadsheet", "tables")),

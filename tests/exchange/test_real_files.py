@@ -1,4 +1,4 @@
-"""Real programs of other sites, loaded: everything arrives, and the same files again write nothing."""
+"""Tests of real programs of other sites: everything is imported, and a second import writes nothing."""
 
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def test_camp_of_frab_is_loaded_and_the_same_file_again_writes_nothing(shared: P
 def test_mini_conf_site_is_loaded_and_the_same_files_again_write_nothing(shared: Path) -> None:
     edition = make_edition(2020, timezone="UTC")
     program = program_of("miniconf", edition, *sorted((shared / "data/miniconf-emnlp2020").iterdir()))
-    # Two names stand twice on a paper each: they are one author there.
+    # Two papers list a name twice; each is imported as one author.
     load(program, "2020")
 
     assert (Paper.objects.count(), Authorship.objects.count()) == (781, 3412)
@@ -56,7 +56,7 @@ def test_mini_conf_site_is_loaded_and_the_same_files_again_write_nothing(shared:
 
 
 SAMPLES = {
-    # Papers, sessions, presentations, people with a biography.
+    # Number of papers, sessions, presentations, and people with a biography.
     "frab_json frab/pretalx-democon.json UTC": (36, 36, 36, 27),
     "frab_json frab/hub-schedule2.json Europe/Berlin": (2, 2, 2, 4),
     "miniconf miniconf-iclr2020 UTC": (687, 58, 4, 2),

@@ -1,4 +1,4 @@
-"""An edition that says as little as it may goes out and comes in again, in every format that is two-way."""
+"""Tests of round trips of an edition with few fields, in every format that is read and written."""
 
 from datetime import date
 
@@ -17,12 +17,12 @@ from tests.exchange.samples import CONTEXT
 
 pytestmark = pytest.mark.django_db
 BOTH_WAYS = sorted(name for name, fmt in formats().items() if fmt.read and fmt.write)
-# They say of papers, rooms or sessions less than is here, or read what they wrote as more than it was.
+# Formats that lose fields of papers, rooms or sessions, or that add values when reading their own output.
 PARTIAL = {"bibtex", "frab_json", "frab_xml", "orals_posters"}
 
 
 def sparse() -> Edition:
-    """An edition of required fields alone, with a paper, a room and a session of the same kind."""
+    """Create an edition, a paper, a room and a session that have required fields only."""
     conference = Conference.objects.create(slug="c", name="C")
     day = date(2021, 4, 5)
     edition = Edition.objects.create(

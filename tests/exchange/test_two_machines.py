@@ -1,4 +1,4 @@
-"""An import whose upload and whose worker are on two machines, which share the database alone."""
+"""Tests of imports with the upload and the worker on two machines, which only share the database."""
 
 import secrets
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""An import taken back: all goes but what was edited by hand since, and the same file comes in again."""
+"""Tests of reverting an import: later hand edits are preserved, and the same file can be imported again."""
 
 from dataclasses import replace
 from io import StringIO
@@ -178,7 +178,7 @@ def test_authors_changed_by_an_import_stand_in_the_history_of_the_paper(edition:
     assert lines == [("changed", [2, 1]), ("created", None), ("deleted", "Zed Zu")]
 
 
-# Ways to it
+# Commands and pages
 
 
 def test_command_takes_an_import_back(edition: Edition) -> None:

@@ -1,4 +1,4 @@
-"""Files out of a ZIP: what leads out of it, what nobody may open and what is too much is refused in words."""
+"""Tests of ZIP files: unsafe paths, encrypted files and excessive sizes are refused with a message."""
 
 import io
 import tracemalloc
@@ -59,7 +59,7 @@ def test_name_that_leads_out_is_refused(name: str) -> None:
 
 def test_encrypted_file_is_refused() -> None:
     content = bytearray(packed({"papers.csv": "1"}))
-    # The flags stand in the file's own header, and in the list at the end.
+    # A ZIP has the flags twice: in the header of the file, and in the central directory.
     for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
         content[content.index(mark) + place] |= ENCRYPTED
 

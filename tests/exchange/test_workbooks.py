@@ -1,4 +1,4 @@
-"""Workbooks of others: what cells hold becomes the text that CSV has for it, what is doubtful is refused."""
+"""Tests of foreign workbooks: cells become the text that CSV would have, and ambiguous values are refused."""
 
 import io
 from datetime import date, datetime

@@ -1,4 +1,4 @@
-"""An import into an edition with a working copy: its schedule waits there, papers and people are public."""
+"""Tests of imports with a working copy: the schedule stays unreleased, papers and people are public."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -25,7 +25,7 @@ SCHEDULE = (Room, Session, Presentation, SessionRole, Speaker)
 
 @pytest.fixture
 def run() -> ImportRun:
-    """The run of an import of a whole program into an edition whose working copy is open."""
+    """Return the run of an import of a whole program into an edition with an open working copy."""
     empty = make.make_edition()
     releasing.open_copy(empty, None, timezone.now())
     found = load(odd(), "2021", files=["program.json"]).run

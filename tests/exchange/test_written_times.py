@@ -1,4 +1,4 @@
-"""Dates and times as people write them: read where they are plain, refused where they may mean two things."""
+"""Tests of handwritten dates and times: unambiguous ones are parsed, ambiguous ones refused."""
 
 import re
 from datetime import date

@@ -1,4 +1,4 @@
-"""YAML as files of others bring it: texts, lists and objects; anything else is refused with its line."""
+"""Tests of foreign YAML: strings, lists and objects are read; anything else is refused with its line."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Imports as a chair's browser sends them."""
+"""Helpers that upload and confirm imports as a browser does."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ def json_of(program: Program) -> bytes:
 
 
 def only_papers(program: Program) -> bytes:
-    """Return a file that speaks of papers and people alone."""
+    """Return a file of the papers and people only."""
     content = json.loads(json_of(program))
     return json.dumps({name: content[name] for name in ("format", "version", "papers")}).encode()
 
@@ -51,7 +51,7 @@ def press(client: Client, job: ImportJob, button: str) -> ImportJob:
 
 
 def member(*permissions: str) -> Client:
-    """Return the browser of somebody with these permissions alone."""
+    """Return a client that is signed in as a user with these permissions only."""
     client = Client()
     client.force_login(make_staff(*permissions, name="mia"))
     return client

@@ -1,4 +1,4 @@
-"""BibTeX read: keys, names, TeX, and what is reported of entries that do not parse."""
+"""Tests of the BibTeX reader: keys, names, TeX, and reports of entries that do not parse."""
 
 import pytest
 

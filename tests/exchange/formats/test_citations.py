@@ -1,4 +1,4 @@
-"""BibTeX, RIS and CSL-JSON, read back by others: keys that last, names in parts, any title, one APA line."""
+"""Tests of BibTeX, RIS and CSL-JSON with other readers: stable keys, name parts, any title, one APA line."""
 
 import json
 import shutil
@@ -30,7 +30,7 @@ NAMES = ("Jan van der Berg", "Martin L. King Jr.", "bell hooks", "李雷", "Plat
 SIGNS = st.one_of(
     st.sampled_from("{}\\$&%_#~^\"'’“”é李@=,* "), st.characters(exclude_categories=["Cs", "Cc"])
 )
-# The library's words for signs that TeX prints otherwise: ' is an apostrophe, \\textasciicircum a caret.
+# Map the library's output to the printed characters: ' is an apostrophe, \\textasciicircum a caret.
 AS_PRINTED = str.maketrans({"'": "’", "ˆ": "^", "$": ""})
 TEXTS = (
     *("id", "title", "container-title", "collection-title", "volume", "publisher", "publisher-place"),
@@ -79,7 +79,7 @@ def titled(*titles: str) -> Program:
 
 
 def bibtex_title(title: str) -> str:
-    """Return a title as a reader of the entry sees it: TeX decoded, braces that protect capitals away."""
+    """Return a title as readers of the entry see it: TeX is decoded, braces around capitals are removed."""
     (entry,) = entries(titled(title), LatexDecodingMiddleware(keep_math_mode=False))
     shown: str = entry["title"]
     return shown.translate(AS_PRINTED)
@@ -355,10 +355,10 @@ def test_apa_line_of_many_authors_shows_the_first_19_and_the_last() -> None:
     assert initials("") == ""
 
 
-# BibTeX as foreign readers take it
+# BibTeX in other readers
 
 
-# What breaks BibTeX, in any order and number; formulas that read the same as text and as TeX.
+# Strings that may break BibTeX, in any order; the formulas look the same as text and as TeX.
 PIECES = [*"{}&%_#’“”é\"'李—", r"\{", r"\ ", "{A}", "BERT", "a_b"]
 NASTY = st.lists(st.sampled_from([*PIECES, "$n$", "$a+b$", "@article{x,", ",", "=", " on "]), max_size=14)
 

@@ -1,4 +1,4 @@
-"""What columns of spreadsheets are taken for: layouts as review systems export them, and hand-made lists."""
+"""Tests of how columns of spreadsheets are recognized: exports of review systems, and hand-made lists."""
 
 import csv
 import io
@@ -437,7 +437,7 @@ def test_first_rows_of_a_large_text_take_little_memory() -> None:
 
 
 def test_rows_behind_thousands_of_blank_ones_are_not_looked_for() -> None:
-    """A sheet that is formatted down to its last row is saved as a million rows of commas."""
+    """Spreadsheets save a sheet with formatting in all rows as a million rows of commas."""
     (grid,) = read_grids([table("id,title\n1,A\n" + ",\n" * 3_000 + "2,B\n")], Findings())
 
     assert [number for number, _ in grid.lines] == [1, 2]

@@ -1,4 +1,4 @@
-"""frab schedules for apps: valid after both schemas, and what stands in them, whatever the program holds."""
+"""Tests of frab schedules for apps: valid by both schemas, with the expected content, for any program."""
 
 import json
 from dataclasses import replace
@@ -59,7 +59,7 @@ def xml(made: Program, context: Context = CONTEXT) -> ElementTree.Element:
 
 
 def talks() -> Program:
-    """An oral session of two talks with times, and a poster session of two posters without."""
+    """Return an oral session of two talks with times, and a poster session of two posters without times."""
     mia = author("Mia Zed", "mia", presenting=True)
     papers = (
         paper("p1", "Abe Li", mia, title="On $n$", topic="ml", abstract="First.\n\nSecond."),
@@ -89,7 +89,7 @@ def talks() -> Program:
 
 
 def checked(made: Program, context: Context = CONTEXT) -> None:
-    """What apps cannot do without, as far as it can be seen without the schemas."""
+    """Check the parts that apps require, as far as possible without the schemas."""
     found, days = events(made, context), xml(made, context).findall("day")
     twins = [one for day in days for one in day.iter("event")]
 
@@ -136,7 +136,7 @@ def test_program_is_valid_after_both_schemas(made: Program) -> None:
     checked(made)
 
 
-# What stands in them
+# Content
 
 
 def test_oral_session_gives_its_talks_and_poster_session_is_one_event() -> None:

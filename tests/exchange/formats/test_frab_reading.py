@@ -1,4 +1,4 @@
-"""Schedules of frab and pretalx, read: what becomes of events, what is refused, and both ways round."""
+"""Tests of the reader of frab and pretalx schedules: events, refused files, round trips."""
 
 import copy
 import json

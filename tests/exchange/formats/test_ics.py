@@ -1,4 +1,4 @@
-"""iCalendar, read back with the icalendar library: times, identity, changes, folding, odd rows."""
+"""Tests of iCalendar files with the icalendar library: times, identity, changes, folding, odd rows."""
 
 import gc
 import weakref
@@ -33,7 +33,7 @@ from tests.pseudolocale import pseudolocale
 SITE = "https://conf.example:8443/"
 CONTEXT = Context("2021", 2021, "America/Los_Angeles", SITE)
 CHANGED = datetime(2021, 3, 1, 9, 30, tzinfo=UTC)
-# Letters of one to four bytes, joined emoji, and what iCalendar escapes.
+# Letters of one to four bytes, joined emoji, and characters that iCalendar escapes.
 LETTERS = st.one_of(st.sampled_from('a;,\\\n:"é李👩‍🔬'), st.characters(exclude_categories=["Cs", "Cc"]))
 
 

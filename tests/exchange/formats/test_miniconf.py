@@ -1,4 +1,4 @@
-"""Mini-Conf site data: its usual files in small, a real conference in full, and hostile YAML."""
+"""Tests of Mini-Conf site data: small samples of its files, a real conference, and hostile YAML."""
 
 import csv
 import io
@@ -308,7 +308,7 @@ def block(name: str, what: str, **fields: Any) -> dict[str, Any]:
 
 
 def conference(**fields: Any) -> Program:
-    """A block of posters of one track, a plenary, a workshop and a break, as `conference.json` has them."""
+    """Return a block of posters of one track, a plenary, a workshop and a break, as in `conference.json`."""
     no_time = {"start_time": None, "end_time": None}
     posters = {
         "id": "p-1-(x)",

@@ -1,4 +1,4 @@
-"""OpenReview notes: who is taken, who is left out, and what never gets in."""
+"""Tests of OpenReview notes: which people are imported, and which data never is."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The public export of conference sites: small odd rows, the writer's fixpoint, and the real files."""
+"""Tests of the public export of conference sites: odd rows, stable output of the writer, real files."""
 
 import json
 from collections import Counter
@@ -346,7 +346,7 @@ def test_write_hidden_material_stays_hidden() -> None:
     assert b"secret" not in written(program)[0].content
 
 
-# The format holds no other parts of a program.
+# The format has no other parts of a program.
 PARTS = ("institutions", "topics", "rooms", "papers", "sessions", "presentations")
 
 
@@ -358,7 +358,7 @@ def test_write_what_was_read_is_the_same_again(program: Program) -> None:
 
 
 def linked(program: Program) -> tuple[PresentationRecord, ...]:
-    """Let the presentations be of the papers, and one of them not scheduled."""
+    """Return the presentations linked to the papers, one of them without a time."""
     sessions = [*(session.uid for session in program.sessions), None]
     return tuple(
         replace(

@@ -1,4 +1,4 @@
-"""Our own format: exact round trips, the schema as a foreign reader, and a sentence for every bad file."""
+"""Tests of our own format: exact round trips, its JSON schema, and a message for every bad file."""
 
 import json
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The registry of formats, and that the documentation names all that they know."""
+"""Tests of the registry of formats, and that the documentation lists everything in it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""CSV and XLSX files of their own: exact round trips, what spreadsheets can hold, what hurts a reader."""
+"""Tests of our own CSV and XLSX files: exact round trips, limits of spreadsheets, hostile files."""
 
 import csv
 import io
@@ -42,7 +42,7 @@ def files(fmt: Format, program: Program) -> dict[str, bytes]:
 
 
 def sheets(content: bytes) -> dict[str, list[list[str]]]:
-    """Read a workbook with a foreign reader."""
+    """Read a workbook with another library."""
     book = load_workbook(io.BytesIO(content))
     return {
         sheet.title: [[cell.value or "" for cell in row] for row in sheet.iter_rows()]
@@ -51,7 +51,7 @@ def sheets(content: bytes) -> dict[str, list[list[str]]]:
 
 
 def workbook(program: Program) -> bytes:
-    """Write the workbook of the whole program alone: single tables take as long again."""
+    """Write the workbook of the whole program only, because the single tables would double the time."""
     assert xlsx.FORMAT.write
     file = next(iter(xlsx.FORMAT.write(program, CONTEXT)))
     assert file.name == "2026.xlsx"
@@ -233,7 +233,7 @@ def test_tables_alone_are_read_without_what_was_added() -> None:
 
 
 def foreign(*rows: list[object], title: str = "papers") -> bytes:
-    """Make a workbook with a foreign writer."""
+    """Make a workbook with another library."""
     book, content = Workbook(), io.BytesIO()
     book.active.title = title
     for row in rows:

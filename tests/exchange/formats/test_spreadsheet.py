@@ -1,4 +1,4 @@
-"""Spreadsheets of papers: the columns of EasyChair, CMT and HotCRP, authors in any spelling, no formulas."""
+"""Tests of spreadsheets of papers: columns of EasyChair, CMT and HotCRP, lists of authors, no formulas."""
 
 import io
 from typing import Any

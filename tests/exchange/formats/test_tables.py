@@ -1,4 +1,4 @@
-"""Tables: exact round trips through the ZIP, what spreadsheets do to files, and what hands do to cells."""
+"""Tests of tables: exact round trips through the ZIP, files saved by spreadsheets, cells edited by hand."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""xCal, compared with the iCalendar of the same program."""
+"""Tests of xCal, compared with the iCalendar of the same program."""
 
 from typing import Any
 from xml.etree import ElementTree
