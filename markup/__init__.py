@@ -1,6 +1,6 @@
-"""What authors wrote (Markdown with TeX) as safe HTML with MathML, as plain text, as LaTeX; slugs, folding.
+"""Conversion of Markdown with TeX into safe HTML with MathML, plain text and LaTeX; slugs and folding.
 
-Pure: no models, no settings. What the TeX in a text means is decided in markup.tex.
+Pure functions without models and settings. `markup.tex` parses the TeX in a text.
 """
 
 import re
@@ -21,12 +21,12 @@ from markdown_it.utils import EnvType, OptionsDict
 from markup import formula
 from markup.tex import tex_plugin
 
-# Longer text is shown without markup, to bound the time that a hostile text costs.
+# Longer text is shown without markup, to bound the time that malicious input takes.
 MAX_MARKUP_CHARS = 60_000
 CACHED_TITLES, CACHED_TITLE_CHARS = 4_000, 300
 SLUG_LENGTH = 60
 
-# A sign, or two of some, or a bar with another line below. One class first: most letters are none of these.
+# Characters that may be markup, some only in pairs. The first character class quickly excludes most letters.
 MARKUP = re.compile(r"[\\$`*_\[\]<>~{}:'|-](?:(?<=[\\$`*_\[\]<>~{}])|(?<=:)//|(?<=-)-|(?<=')'|(?<=\|).*\n)")
 BLOCK_MARKUP = re.compile(r"^[ \t]*(?:[#>+\-=|]|\d{1,9}[.)](?:\s|$))", re.MULTILINE)
 LINE_ENDS = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
@@ -68,7 +68,7 @@ CLEANER = nh3.Cleaner(
 PUNCTUATED_FORMULA = re.compile(
     r"([(\[“]*)(<math(?:(?! display)[^>])*>(?:(?!</math>).)*</math>)([)\]”.,;:!?]*)", re.DOTALL
 )
-# Scripts that one language, or a few, are written in, with the tag that is true of all of them (BCP 47).
+# Scripts of one or a few languages, with the language tag (BCP 47) that applies to all of them.
 SCRIPTS = (
     (re.compile(r"[\u1100-\u11ff\uac00-\ud7af]"), "ko"),
     (re.compile(r"[\u3040-\u30ff]"), "ja"),
@@ -95,27 +95,27 @@ LATEX_SIGNS = str.maketrans(
     | {"<": r"\textless{}", ">": r"\textgreater{}", "…": r"\ldots{}", "\u00a0": "~", "\u2009": r"\,"}
     | {"\u2014": "---", "\u2013": "--", "“": "``", "”": "''", "\u2018": "`", "\u2019": "'"}
 )
-# What Markdown and TeX would read as markup in a text that has none.
+# Characters that Markdown or TeX would interpret in a text without markup.
 SIGNS = re.compile(r"[*_\]<>{}$\\~`]|--+|''+")
 ESCAPES = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "`": r"\textasciigrave{}",
     "'": r"\textquotesingle{}",
 }  # fmt: skip
-# What Markdown alone would read, outside formulas, commands, escapes and lists.
+# Characters that only Markdown would interpret, outside formulas, commands, escapes and lists.
 MARKDOWN_SIGNS = re.compile(
     r"""(?P<unescaped>\$\$.+?\$\$ | \$[^$\n]+\$ | \\\[.+?\\\] | \\\(.+?\\\)
     | \\[A-Za-z]+(?:\{[^{}]*\})* | \\. | ^\*(?=[ ]))
     | [*_\]<] | ^[#>+]""",
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
-# Between two of them, which TeX would print as another sign.
+# Positions between two characters that TeX would combine into another one.
 LIGATURES = re.compile(
     "(?<=[\u2019'])(?=[\u2019'”])|(?<=[\u2018`])(?=[\u2018`“])|(?<=[-\u2013\u2014])(?=[-\u2013\u2014])"
 )
 
 
 def block(source: str) -> SafeString:
-    """Paragraphs, lists, headings from h3 down, links, emphasis, code, tables and formulas."""
+    """Return HTML with paragraphs, lists, headings from h3, links, emphasis, code, tables and formulas."""
     source = tidy(source).strip("\n")
     if len(source) > MAX_MARKUP_CHARS or not (MARKUP.search(source) or BLOCK_MARKUP.search(source)):
         return mark_safe(_paragraphs(source))
@@ -128,9 +128,9 @@ def block(source: str) -> SafeString:
 
 
 def inline(source: str) -> SafeString:
-    """One line for titles: emphasis and formulas; no block and no link, as a title is often inside one.
+    """Return one line of HTML for titles: emphasis and formulas, but no links, as a title is often in a link.
 
-    A line in another script than Latin has a `lang`, for screen readers.
+    A line in a script other than Latin has a `lang` attribute, for screen readers.
     """
     source = " ".join(tidy(source).split())
     if len(source) > MAX_MARKUP_CHARS or not MARKUP.search(source):
@@ -155,7 +155,7 @@ def _keep_punctuation(clean: str) -> str:
 
 
 def plain(source: str) -> str:
-    """Readable text without markup, with all words; an empty line between paragraphs."""
+    """Return readable text without markup, with all words and an empty line between paragraphs."""
     source = tidy(source).strip()
     if len(source) > MAX_MARKUP_CHARS:
         return _squeezed(source)
@@ -168,14 +168,14 @@ def _plain(source: str) -> str:
     return _squeezed(_written(_tokens(source), _plain_token))
 
 
-# A snapshot of a program needs all titles at once.
+# Snapshots of a program need all titles.
 @lru_cache(maxsize=CACHED_TITLES)
 def _plain_title(source: str) -> str:
     return _plain(source)
 
 
 def latex(source: str) -> str:
-    """LaTeX for BibTeX: formulas unchanged, emphasis as commands, special characters escaped."""
+    """Return LaTeX for BibTeX: formulas unchanged, emphasis as commands, special characters escaped."""
     source = tidy(source).strip()
     if len(source) > MAX_MARKUP_CHARS:
         return _squeezed(_escaped(source))
@@ -183,11 +183,11 @@ def latex(source: str) -> str:
 
 
 def escape_markup(text: str, *, has_tex: bool = False, is_part: bool = False) -> str:
-    """The source of which `plain()` and `inline()` make this text, letter by letter but for white space.
+    """Return the source from which `plain()` and `inline()` make this text, except for white space.
 
-    For text of formats that have no markup. With `has_tex`, formulas, commands and lists are left as they
-    are: authors write those into text that is no Markdown, such as abstracts in spreadsheets. With `is_part`,
-    the result can be joined with other Markdown in a line.
+    Use it for text of formats without markup. With `has_tex`, formulas, commands and lists are not escaped,
+    since authors write them in other formats too, such as abstracts in spreadsheets. With `is_part`, the
+    result can be joined with other Markdown in a line.
     """
     if has_tex:
         return MARKDOWN_SIGNS.sub(lambda match: match["unescaped"] or f"\\{match[0]}", text)
@@ -200,7 +200,7 @@ def _escape(signs: re.Match[str]) -> str:
 
 @lru_cache(maxsize=20_000)
 def slug(source: str, fallback: str = "x") -> str:
-    """ASCII words joined by hyphens, at most 60 characters, never empty."""
+    """Return ASCII words joined by hyphens, at most 60 characters, never empty."""
     for text in (plain(source[:1000]), fallback):
         words = re.sub(r"[^a-z0-9]+", "-", fold(text).replace("'", "")).strip("-")
         if len(words) > SLUG_LENGTH:
@@ -211,7 +211,7 @@ def slug(source: str, fallback: str = "x") -> str:
 
 
 def fold(source: str) -> str:
-    """Without accents, case and surplus space, in ASCII: what search and sorting compare."""
+    """Return a text in ASCII, without accents, case and surplus space, for searching and sorting."""
     if not source.isascii():
         source = anyascii(unicodedata.normalize("NFKC", CONTROLS.sub("", source)))
     return " ".join(source.casefold().split())
@@ -223,9 +223,9 @@ def language_of_name(name: str) -> str:
 
 
 def language_of_line(line: str) -> str:
-    """Return the tag of what most letters of a line are written in: a word of another script is a quotation.
+    """Return the language tag for the script of most letters of a line.
 
-    Signs of China within Japanese are Japanese. Empty for Latin letters, and where no script prevails.
+    Chinese characters next to kana are Japanese. Empty for Latin letters, and if no script prevails.
     """
     letters = "".join(re.findall(r"[^\W\d_]", line))
     if letters.isascii():
@@ -241,7 +241,7 @@ def language_of_line(line: str) -> str:
 
 
 class _Renderer(RendererHTML):
-    """Adds to Markdown's HTML what formulas and pictures become."""
+    """Renderer of Markdown's HTML with formulas, and links in place of images."""
 
     def math_inline(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[index]
@@ -252,7 +252,7 @@ class _Renderer(RendererHTML):
         return f'<div class="math">{self.math_inline(tokens, index, options, env)}</div>\n'
 
     def image(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType) -> str:
-        """A picture from elsewhere would let its host watch our readers: it is linked, not shown."""
+        """Return a link instead of the image, whose host could otherwise track readers."""
         source = str(tokens[index].attrs["src"])
         return f'<a href="{escape(source)}">{escape(tokens[index].content or source)}</a>'
 
@@ -263,7 +263,7 @@ def _line_tokens(source: str) -> tuple[list[Token], dict[str, object]]:
 
 
 def _tokens(source: str) -> list[Token]:
-    """The blocks of the source; a single line has no block structure: `# 1 of 5` is no heading."""
+    """Return the tokens of the source. A single line has no block structure: `# 1 of 5` is no heading."""
     return PARSER.parse(source, {}) if "\n" in source else _line_tokens(source)[0]
 
 
@@ -280,12 +280,12 @@ def _on_one_line(token: Token) -> Token:
 
 def tidy(source: str) -> str:
     """Return the source without control characters, with one kind of line end."""
-    # Nothing of either kind is printable, and most texts are.
+    # Neither kind of character is printable, and most texts are.
     return source if source.isprintable() else CONTROLS.sub("", LINE_ENDS.sub("\n", source))
 
 
 def _squeezed(text: str) -> str:
-    """No space at a line's ends, single spaces inside, at most one empty line."""
+    """Strip lines, and reduce white space to single spaces and at most one empty line."""
     if "\n" not in text:
         return " ".join(text.split())
     lines = "\n".join(" ".join(line.split()) for line in text.split("\n"))
@@ -303,12 +303,12 @@ def _paragraphs(source: str) -> str:
 
 
 def _written(tokens: Sequence[Token], write: Callable[[Token], str]) -> str:
-    """Each block on lines of its own: an empty line before it, but none inside lists and tables."""
+    """Write each block on separate lines, with an empty line before it, except in lists and tables."""
     text, gap, lead = "", "", ""
     for token in tokens:
         match token.type:
             case "list_item_open":
-                # A number may be all that an item holds, or begin with the item of another list.
+                # An item may consist of its number only, or begin with another list.
                 lead = f"{lead.removeprefix('- ')}{token.info}{token.markup} " if token.info else "- "
             case "list_item_close" if lead.strip("- "):
                 begin = text and f"{text}{gap or '\n'}"
@@ -340,7 +340,7 @@ def _plain_token(token: Token) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text as LaTeX prints it: special characters escaped, typographic signs as TeX has them."""
+    """Escape special characters for LaTeX, and write typographic characters as in TeX."""
     return "{}".join(part.translate(LATEX_SIGNS) for part in LIGATURES.split(text))
 
 
@@ -363,7 +363,7 @@ def _latex_token(token: Token) -> str:
 
 
 PARSER = MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable("table").use(tex_plugin)
-# Authors indent and underline without meaning code or headings; `&amp;` is what they wrote.
+# Authors indent and underline text that is no code or heading, and `&amp;` is shown as written.
 PARSER.disable(["code", "lheading", "reference", "html_block", "html_inline", "entity"])
 PARSER.validateLink = lambda url: ADDRESS.match(url) is not None  # type: ignore[method-assign]
 RENDERER = _Renderer(PARSER)

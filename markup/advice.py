@@ -1,6 +1,6 @@
 """Warnings about a text, as sentences for chairs; they never prevent saving.
 
-Pure but for the language of the sentences.
+Pure functions, except that they depend on the current language.
 """
 
 import re
@@ -14,19 +14,19 @@ from django.utils.translation import gettext as _
 from markup import CONTROLS, MARKUP, MAX_MARKUP_CHARS, PARSER, formula, tidy
 from markup.tex import ACCENT, COMMAND
 
-# The maximum reported for one text.
+# The maximum number of warnings for a text.
 MAX_PROBLEMS = 8
 # Invisible characters that break search. Joiners are letters in some scripts, but not between Latin ones.
 INVISIBLE = re.compile(r"[\u00ad\u180e\u200b\u200e\u200f\u2060]|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])")
 LATEX = (ACCENT, COMMAND, re.compile(r"(?<=\w)~(?=\w)"), re.compile(r"``.{1,200}?(?:''|\")"))
 LONE_DOLLAR = re.compile(r"(?<!\\)\$(?!\s?\d)")
-# Two words at least, so that an acronym is none.
+# A word has at least two letters.
 TITLE_WORDS = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What the parser finds in a text: formulas, prose between them, commands that it does not know."""
+    """A parsed text: its formulas, the prose between them, and unknown commands."""
 
     source: str
     formulas: dict[str, None]
@@ -53,7 +53,7 @@ def parse_text(source: str) -> Parsed | None:
 
 
 def advice(source: str, *, is_title: bool = False) -> list[str]:
-    """Return what is worth a look; empty for most texts."""
+    """Return warnings about a text; empty for most texts."""
     text = parse_text(tidy(source).strip())
     found = [*character_warnings(source), *(parse_warnings(text) if text else ())]
     if is_title and is_in_capitals(source):
@@ -63,13 +63,13 @@ def advice(source: str, *, is_title: bool = False) -> list[str]:
 
 
 def is_in_capitals(title: str) -> bool:
-    """Return whether a title is all capitals: several words, no small letter outside of formulas."""
+    """Return whether a title of several words has no lower-case letters outside of formulas."""
     words = TITLE_WORDS.findall(re.sub(r"\$[^$]*\$", " ", title))
     return len(words) > 1 and sum(map(len, words)) > 8 and all(word.isupper() for word in words)
 
 
 def character_warnings(source: str) -> Iterator[str]:
-    """Report invisible and lost characters, and markup that is not interpreted."""
+    """Yield warnings about invisible and lost characters, and text too long for markup."""
     for sign in sorted(set(INVISIBLE.findall(source))):
         words = {"code": f"{ord(sign):04X}", "name": unicodedata.name(sign, "?").lower()}
         yield _("Contains an invisible character: U+%(code)s, %(name)s.") % words
@@ -82,7 +82,7 @@ def character_warnings(source: str) -> Iterator[str]:
 
 
 def parse_warnings(text: Parsed) -> Iterator[str]:
-    """Name what readers would not see as its author meant it."""
+    """Yield warnings about markup that readers would not see as intended."""
     for tex in text.formulas:
         if formula.mathml(tex) is None:
             yield _("The formula “%(tex)s” cannot be rendered.") % {"tex": tex}
@@ -90,7 +90,7 @@ def parse_warnings(text: Parsed) -> Iterator[str]:
         yield _("The LaTeX command “%(name)s” isn’t supported.") % {"name": name}
     yield from _left_raw(text.prose)
     if LONE_DOLLAR.search(text.rest.replace("$$", "")):
-        # It opens or closes no formula, and is no price.
+        # Such a dollar sign is neither part of a formula nor of a price.
         yield _("Unpaired dollar sign: a formula may not be closed. For a plain dollar sign write \\$.")
 
 
@@ -109,7 +109,7 @@ def _left_raw(prose: str) -> Iterator[str]:
 
 
 def latex_in_prose(text: Parsed) -> list[str]:
-    """Name what is written as LaTeX although it need not be: files and search have it as written."""
+    """Return a warning about unnecessary LaTeX in prose, which files and searches contain as written."""
     if not any(sign in text.source for sign in "\\~`"):
         return []
     rest, unknown = text.rest, {*text.unknown}

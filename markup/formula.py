@@ -1,6 +1,6 @@
-"""One TeX formula: as MathML a browser draws without scripts, and as a readable line of Unicode.
+"""Conversion of a TeX formula into MathML, which browsers render without scripts, and into Unicode text.
 
-Where formulas begin and end in an author's text is decided in markup.tex, not here.
+`markup.tex` finds the formulas in a text.
 """
 
 import html
@@ -16,7 +16,7 @@ from latex2mathml.symbols_parser import convert_symbol
 MAX_FORMULA_CHARS = 2000
 MAX_DEPTH = 40
 
-# Macros could grow without bound, the others write links, styles and identifiers into our page.
+# Macros could expand without bound. The other commands add links, styles and identifiers to the page.
 FORBIDDEN = re.compile(
     r"\\(?:re)?newcommand|\\def\b|\\let\b|\\DeclareMathOperator|\\href|\\class|\\cssId|\\style|\\require"
 )
@@ -53,9 +53,9 @@ SUBSCRIPTS = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉
 
 
 def symbol(name: str) -> str | None:
-    """The character that the TeX command of this name (without backslash), e.g. times -> ×.
+    """Return the character of the TeX command of this name (without backslash), e.g. times -> ×.
 
-    None for accents such as underline: their sign would combine with whatever precedes it.
+    Return `None` for accents such as underline, which would combine with the preceding character.
     """
     codes = convert_symbol("\\" + name)
     sign = "".join(chr(int(code, 16)) for code in codes.split("-")) if codes else ""
@@ -64,7 +64,7 @@ def symbol(name: str) -> str | None:
 
 @lru_cache(maxsize=4096)
 def mathml(tex: str, display: bool = False) -> str | None:
-    """The formula as a <math> element, or None where it cannot be rendered. Not sanitised yet."""
+    """Return the formula as a <math> element, not sanitized yet; `None` if it cannot be rendered."""
     root = _tree(tex, display)
     if root is None:
         return None
@@ -72,7 +72,7 @@ def mathml(tex: str, display: bool = False) -> str | None:
     root.attrib.clear()
     root.attrib.update(attributes)
     for element in root.iter():
-        # Browsers ignore `mathvariant` but for "normal": its letters are there in Unicode.
+        # Browsers ignore `mathvariant` except "normal", so use the letters of Unicode instead.
         variant = element.get("mathvariant")
         if variant and variant != "normal" and element.tag != "mtext":
             del element.attrib["mathvariant"]
@@ -84,7 +84,7 @@ def mathml(tex: str, display: bool = False) -> str | None:
 
 @lru_cache(maxsize=4096)
 def plain(tex: str) -> str:
-    """The formula as people write it without TeX: `10^{-3}\\times` -> 10⁻³×. Nothing is left out."""
+    """Return the complete formula as Unicode text, without TeX: `10^{-3}\\times` -> 10⁻³×."""
     root = _tree(tex, False)
     if root is None:
         return _stripped(tex)
@@ -106,7 +106,7 @@ def _tree(tex: str, display: bool) -> Element | None:
 
 
 def _depth(tex: str) -> int:
-    """How deep braces, environments and fences nest: what the converter would recurse into."""
+    """Return the depth of nested braces, environments and fences, into which the converter recurses."""
     deepest = depth = 0
     for match in re.finditer(r"\\(?:begin|left)\b|\\(?:end|right)\b|\\.|[{}^_]", tex, re.DOTALL):
         token = match[0]
@@ -119,7 +119,7 @@ def _depth(tex: str) -> int:
 
 
 def _settle(root: Element) -> bool:
-    """Decode the converter's character references; False if an unknown command was passed through as text."""
+    """Decode the converter's character references; return `False` if it left an unknown command as text."""
     for element in root.iter():
         if element.text:
             if "\\" in element.text:
@@ -128,7 +128,7 @@ def _settle(root: Element) -> bool:
             if element.tag == "mi" and element.text in RELATIONS:
                 element.tag = "mo"
         if element.tag in ("mi", "mo") and len(element):
-            # \mathrel{+}: an operator holds text alone, a browser leaves out the elements in it.
+            # \mathrel{+}: browsers ignore elements in an operator, which may contain only text.
             element.tag = "mrow"
             element.attrib.clear()
     for parent in root.iter("mrow"):
@@ -137,7 +137,7 @@ def _settle(root: Element) -> bool:
 
 
 def _space_functions(row: Element) -> None:
-    """n log n, with the thin space that TeX sets around the name of a function."""
+    """Add the thin space that TeX inserts around the name of a function, as in n log n."""
     for left, right in reversed(list(pairwise(row))):
         names = [side for side in (left, right) if side.text in FUNCTIONS]
         if names and left.tag not in ("mo", "mspace") and right.tag not in ("mo", "mspace"):
@@ -145,7 +145,7 @@ def _space_functions(row: Element) -> None:
 
 
 def _join_upright(parent: Element) -> None:
-    """<mi>K</mi><mi>L</mi>, both upright, are one name: <mi>KL</mi>."""
+    """Join adjacent upright letters into one name: <mi>K</mi><mi>L</mi> becomes <mi>KL</mi>."""
     previous: Element | None = None
     for child in list(parent):
         upright = child.tag == "mi" and child.get("mathvariant") == "normal"
@@ -159,7 +159,7 @@ def _join_upright(parent: Element) -> None:
 
 @lru_cache(maxsize=1024)
 def _variant(character: str, variant: str) -> str:
-    """The letter of a mathematical alphabet such as "bold", or the character itself where there is none."""
+    """Return the letter of a mathematical alphabet such as "bold", or the character if there is none."""
     name = unicodedata.name(character, "")
     letter = re.sub(r"^(?:LATIN|GREEK) (SMALL|CAPITAL) LETTER ", r"\1 ", name)
     alphabet = variant.upper().replace("BOLD-", "BOLD ").replace("-ITALIC", " ITALIC")
@@ -200,7 +200,7 @@ def _line(element: Element) -> str:
 
 
 def _leaf(element: Element) -> str:
-    """Letters of the mathematical alphabets are plain letters to a reader and to search."""
+    """Return the text with plain letters in place of mathematical alphabets, for readers and searches."""
     return "".join(
         unicodedata.normalize("NFKC", character) if "\U0001d400" <= character <= "\U0001d7ff" else character
         for character in element.text or ""
@@ -208,7 +208,7 @@ def _leaf(element: Element) -> str:
 
 
 def _joined(parts: list[str]) -> str:
-    """Adds space between names such as log and adjacent letters, and around relations."""
+    """Add spaces between names such as log and adjacent letters, and around relations."""
     line = last = ""
     for part in parts:
         if part in RELATIONS and line:
@@ -243,7 +243,7 @@ def _grouped(text: str) -> str:
 
 
 def _is_bracketed(text: str) -> bool:
-    """Whether one pair of brackets holds all of it: (a+b) is, (a)+(b) is not."""
+    """Return whether one pair of brackets encloses the text: (a+b) but not (a)+(b)."""
     depth = 0
     for place, sign in enumerate(text, start=1):
         depth += (sign == "(") - (sign == ")")
@@ -253,7 +253,7 @@ def _is_bracketed(text: str) -> bool:
 
 
 def _stripped(tex: str) -> str:
-    """The TeX with its markup peeled off, for what the converter does not know."""
+    """Return the TeX without its markup, for formulas that the converter does not support."""
     text = re.sub(r"\\(?:text\w*|math\w*|emph|operatorname|boldsymbol|mbox)\*?\s*\{", "{", tex)
     text = re.sub(r"\\([A-Za-z]+)\s*", lambda match: symbol(match[1]) or match[1] + " ", text)
     text = re.sub(r"\\(.)", r"\1", text)

@@ -1,8 +1,8 @@
 """TeX inside an author's Markdown: a markdown-it plugin for formulas, commands, accents, groups, TeX's
 quotes, dashes and ties, and bare addresses.
 
-It decides what the source means and leaves tokens; how they look is written in markup. A rule or handler
-goes on after what it has read, and leaves nothing when the parser only looks (`silent`).
+It parses the source into tokens, which `markup` renders. A rule or handler advances `state.pos` past the text
+that it has read. It adds no tokens if the parser only looks ahead (`silent`).
 """
 
 import re
@@ -34,7 +34,7 @@ MARKS = {
     "c": "\u0327", "v": "\u030c", "H": "\u030b", "k": "\u0328", "u": "\u0306", "r": "\u030a", "d": "\u0323",
     "b": "\u0331",
 }  # fmt: skip
-# Markdown itself escapes these, so only letters that languages really write so are read as accents.
+# Markdown itself escapes these characters, so only letters that exist in languages are read as accents.
 SCARCE = {".": "zZIeE", "=": "aAeEiIoOuU", '"': "aAeEiIoOuUyY"}
 
 TAGS = {
@@ -42,7 +42,7 @@ TAGS = {
     "textbf": "strong", "bf": "strong", "bfseries": "strong",
     "textsuperscript": "sup", "textsubscript": "sub",
 }  # fmt: skip
-# Their content is shown, their formatting is not.
+# Commands whose content is shown without formatting.
 TRANSPARENT = frozenset(
     {
         "textsc", "textrm", "textsf", "textnormal", "textup", "textmd", "text", "mbox", "hbox",
@@ -101,7 +101,7 @@ def _tex(state: StateInline, silent: bool) -> bool:
 
 
 def _display_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """$$ … $$, \\[ … \\] or an equation environment on lines of its own, without a blank line."""
+    """Parse $$ … $$, \\[ … \\] or an equation environment on separate lines, without a blank line."""
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]].rstrip()
     opening, closing, content = _display_delimiters(first)
     if not closing or state.sCount[start] - state.blkIndent >= 4:
@@ -152,7 +152,7 @@ def _dollar(state: StateInline, silent: bool) -> bool:
 
 
 def _closing(source: str, mark: str, start: int, limit: int) -> int:
-    """Index of the next `mark` without a backslash before it; -1 if none before the limit."""
+    """Return the index of the next `mark` without a backslash before it; -1 if none is before the limit."""
     at = source.find(mark, start, limit)
     while at > 0 and source[at - 1] == "\\":
         at = source.find(mark, at + 1, limit)
@@ -175,7 +175,7 @@ def _is_formula(content: str, before: str, after: str) -> bool:
 
 
 def _bracketed(state: StateInline, silent: bool) -> bool:
-    """\\( … \\) and \\[ … \\]; Markdown's escaped brackets around words are left to Markdown."""
+    """Parse \\( … \\) and \\[ … \\], unless the brackets are around words, as Markdown's escapes."""
     display = state.src[state.pos + 1] == "["
     start = state.pos + 2
     stop = state.src.find(
@@ -220,7 +220,7 @@ def _dashes(state: StateInline, silent: bool) -> bool:
 
 
 def _tie(state: StateInline, silent: bool) -> bool:
-    """`Fig.~1` is bound together; `~5%` and `3~5` mean about, and a range."""
+    """Parse the tie of `Fig.~1` as a no-break space, but not `~5%` (about) and `3~5` (a range)."""
     before, after = state.src[state.pos - 1 : state.pos], state.src[state.pos + 1 : state.pos + 2]
     bound = before.isalpha() or (before in (".", ",", ")", "%", "$", "}") and before)
     if bound and (after.isalnum() or (after in ("\\", "$", "(") and after)):
@@ -243,7 +243,7 @@ def _colon(state: StateInline, silent: bool) -> bool:
 
 
 def _trimmed(address: str) -> str:
-    """Without the sentence's own punctuation at its end; a closing bracket stays if it was opened inside."""
+    """Remove the sentence's punctuation from the end, but no bracket that was opened in the address."""
     while address:
         if address[-1] == ")" and address.count("(") >= address.count(")"):
             break
@@ -254,7 +254,7 @@ def _trimmed(address: str) -> str:
 
 
 def _star(state: StateInline, silent: bool) -> bool:
-    """2*3*4 is a product, not an emphasis."""
+    """Parse 2*3*4 as a product, not as emphasis."""
     around = state.src[state.pos - 1 : state.pos] + state.src[state.pos + 1 : state.pos + 2]
     is_product = len(around) == 2 and around.isalnum() and not around.isalpha()
     return is_product and _push_text(state, "*", state.pos + 1, silent)
@@ -292,7 +292,7 @@ def _accent(state: StateInline, silent: bool) -> bool:
 
 
 def _spacing(state: StateInline, mark: str, silent: bool) -> bool:
-    """`10\\,000`, a hyphenation point, an italic correction; anywhere else it is Markdown's escape."""
+    """Parse `10\\,000`, hyphenation points and italic corrections, but not Markdown's escapes elsewhere."""
     around = state.src[state.pos - 1 : state.pos] + state.src[state.pos + 2 : state.pos + 3]
     if len(around) != 2 or not around.isalnum():
         return False
@@ -335,7 +335,7 @@ def _applied(state: StateInline, name: str, inner: tuple[int, int], silent: bool
 
 
 def _unknown(state: StateInline, name: str, after: int, silent: bool) -> bool:
-    """An author's own macro (`\\Walrus`) is read as its name; a path (`C:\\temp`) stays as it is."""
+    """Replace an author's own macro (`\\Walrus`) by its name, but do not change a path (`C:\\temp`)."""
     before = state.src[state.pos - 1 : state.pos]
     follows_path = before.isalnum() or (before != "" and before in ":/\\")
     if follows_path or re.match(r"\\\w", state.src[after : after + 2]):
@@ -376,7 +376,7 @@ def _code(state: StateInline, start: int, stop: int, silent: bool) -> bool:
 
 
 def _group(state: StateInline, silent: bool) -> bool:
-    """{\\em words}, {\\"o}: TeX's groups. Any other braces are the author's own."""
+    """Parse groups such as {\\em words} and {\\"o}. Any other braces are literal."""
     stop = _braces(state.src).get(state.pos, -1)
     if not state.src.startswith("\\", state.pos + 1) or not 0 < stop < state.posMax:
         return False
@@ -437,14 +437,14 @@ def _push_nested(
     quotes: str = "",
     href: str = "",
 ) -> bool:
-    """Parse source[start:stop] as the content of `tag` or between `quotes`, then go on at `after`."""
+    """Parse source[start:stop] as the content of `tag` or between `quotes`, and continue at `after`."""
     if not silent:
         kind = "link" if tag == "a" else tag
         if tag:
             state.push(f"{kind}_open", tag, 1).attrs = {"href": href} if href else {}
         state.pending += quotes[:1]
         end, state.posMax, state.pos = state.posMax, stop, start
-        # The parser stops reading rules below its deepest level: that also bounds what recurses here.
+        # The parser applies no rules below its maximum level, which also bounds this recursion.
         state.level += 1
         state.linkLevel += tag == "a"
         state.md.inline.tokenize(state)
@@ -459,7 +459,7 @@ def _push_nested(
 
 
 def _argument(state: StateInline, at: int) -> tuple[int, int] | None:
-    """Start and end of what the braces that follow hold; None where there are none, or none that closes."""
+    """Return the start and end of the following argument in braces; `None` if there is none."""
     match = ARGUMENT.match(state.src, at, state.posMax)
     stop = _braces(state.src).get(match.end() - 1, -1) if match else -1
     return (match.end(), stop) if match and 0 < stop < state.posMax else None
@@ -472,7 +472,7 @@ def _skip(state: StateInline, at: int, pattern: str) -> int:
 
 @lru_cache(maxsize=8)
 def _braces(source: str) -> dict[int, int]:
-    """Opening brace -> its closing brace where there is one; read once per text, not once per brace."""
+    """Map opening to closing braces, cached to read a text once rather than for each brace."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
     for match in re.finditer(r"\\.|[{}]", source, re.DOTALL):
