@@ -1,7 +1,7 @@
-"""Which rows an account reaches: Django permissions hold in all editions, roles in their own edition.
+"""The rows that an account may access: Django permissions apply to all editions, roles to their edition.
 
-What a role may do at all: `roles`. Upper packages register here how rows that belong to no edition
-are reached (`SCOPES`), and which rows are a session chair's or a track chair's own (`OWN_ROWS`).
+`roles` defines the actions of a role. Upper packages register conditions for rows that belong to no edition
+(`SCOPES`), and for a session chair's or a track chair's own rows (`OWN_ROWS`).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 
 NO_ROWS = Q(pk__in=())
 
-# Conditions for the rows of models without an edition that an account reaches through its roles.
+# Conditions for the rows of models without an edition that an account may access through its roles.
 SCOPES: dict[type[Model], Callable[[Access, str], Q]] = {}
 # Conditions for the rows to which these roles are limited.
 OWN_ROWS: dict[str, dict[type[Model], Callable[[Access], Q]]] = {Role.SESSION_CHAIR: {}, Role.TRACK_CHAIR: {}}
 NO_ROLES: frozenset[str] = frozenset()
-# The Django permissions that allow an action, where it is not the one of the same name.
+# The Django permissions that allow an action, unless it is only the one of the same name.
 GRANTING_ACTIONS = {"view": ("view", "change"), "private": ("change",), "preview": ("view", "change")}
 
 
@@ -42,10 +42,10 @@ def lookup_of(model: type[Model]) -> str:
 
 
 class Access:
-    """What one account may do. Its memberships are read once, when they are first needed."""
+    """The permissions of an account. Its memberships are read once, when they are first needed."""
 
     def __init__(self, user: AnyUser) -> None:
-        # An anonymous user fails `is_active`; all later code has an account.
+        # An anonymous user is never `is_active`, so that later code can assume an account.
         self.user = cast("User", user)
         self._owners: dict[tuple[type[Model], int], int | None] = {}
         self._own: dict[tuple[str, type[Model]], set[int]] = {}
@@ -190,7 +190,7 @@ class Access:
         return rows.filter(self.scope(rows.model, action))
 
     def scope(self, model: type[Model], action: str = "view", *, whole: bool = False) -> Q:
-        """Return the condition for rows that roles reach; `whole`: only roles that may change all fields."""
+        """Return the condition for rows that roles may access; `whole`: only roles that may change all fields."""
         if model in SCOPES:
             return SCOPES[model](self, action)
         lookup = lookup_of(model)
@@ -227,7 +227,7 @@ class Access:
         return row.pk in self.own_keys(role, model)
 
     def reaches(self, row: Model, action: str) -> bool:
-        """Return whether a role reaches this row. No query for rows of an edition."""
+        """Return whether a role may do this with the row. No query for rows of an edition."""
         model = type(row)
         if model in SCOPES:
             return self._in_scope(row, action)
@@ -250,7 +250,7 @@ class Access:
         return self._asked[key]
 
     def prefetch_scope(self, action: str, model: type[Model], keys: Iterable[int]) -> None:
-        """Prefetch what `may` needs for rows that belong to no edition."""
+        """Cache the result of `may` for rows that belong to no edition. One query."""
         if model in SCOPES and not self.may_everywhere(action, model):
             rows = model._base_manager.filter(pk__in=keys).filter(self.scope(model, action))
             reached = set(rows.values_list("pk", flat=True))
@@ -266,7 +266,7 @@ class Access:
         value: int | None = getattr(row, field.attname)
         if not rest:
             return value
-        # A row that is saved together with its owner has the instance, but no key yet.
+        # A row that is saved together with its owner has an instance of it without a key.
         if field.is_cached(row) and getattr(row, first) is not None:
             return self.edition_key(getattr(row, first))
         if value is None:
@@ -289,7 +289,7 @@ class Access:
         return self.owns_all(get_edition_model().objects.all())
 
     def reaches_site(self, action: str, model: type[Model]) -> bool:
-        """Return whether a role reaches rows without an edition: all may view, owners may change."""
+        """Return whether a role may access rows without an edition: all may view, owners may change."""
         if (
             model is get_edition_model()
             or not model._meta.get_field(lookup_of(model).partition("__")[0]).null

@@ -1,4 +1,4 @@
-"""Who may sign in, and what each account may do in which edition."""
+"""The app for sign-in, and for the roles of accounts in editions."""
 
 from importlib import import_module
 

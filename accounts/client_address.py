@@ -1,7 +1,7 @@
 """The client address of a request.
 
-It is the address that the outermost trusted proxy saw, so that a client cannot dodge a limit, or put it on
-someone else, by writing its own X-Forwarded-For.
+It is the address that the outermost trusted proxy received. A client can therefore neither evade a limit nor
+cause that of another address, by sending its own X-Forwarded-For.
 """
 
 from ipaddress import IPv6Address, ip_address
@@ -12,7 +12,7 @@ from django.conf import settings
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
-# Length of an IPv6 customer network: a limit per single address would limit nothing.
+# The prefix length of an IPv6 customer network: clients could evade limits per single address.
 CUSTOMER_BITS = 64
 
 

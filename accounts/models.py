@@ -1,4 +1,4 @@
-"""Accounts of the site's staff: their roles in editions, and the sessions in which they are signed in."""
+"""Models for the accounts of the site's staff: their roles in editions, and their sessions."""
 
 from typing import ClassVar
 
@@ -38,7 +38,7 @@ class Membership(models.Model):
         related_name="memberships",
     )
     role = models.CharField(_("role"), max_length=20, choices=Role)
-    # What the role is limited to, one of the values in `roles.ROLE_PARTS`.
+    # The parts of the edition to which the role is limited: values in `roles.ROLE_PARTS`.
     parts = models.JSONField(_("topics and tracks"), default=list, blank=True)
     since = models.DateTimeField(_("since"), auto_now_add=True)
     granted_by = models.ForeignKey(

@@ -1,4 +1,4 @@
-"""A table of what each role may do, in words, derived from `roles` and `access_scope`."""
+"""A table that describes the permissions of each role, derived from `roles` and `access_scope`."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from accounts.roles import (
 
 @dataclass(frozen=True, slots=True)
 class RoleLine:
-    """What one role may do. The models are labels, such as "papers.paper", each in one of the three."""
+    """The permissions of a role. Models are labels, such as "papers.paper", each in one of the three tuples."""
 
     role: Role
     edits: tuple[str, ...]

@@ -1,7 +1,7 @@
-"""Roles in an edition, and what each may do with the rows of each model.
+"""Roles in an edition, and the actions that each allows with the rows of each model.
 
-Each app registers the rights for its models at startup (`registration.py`). Which rows a role reaches is
-decided in `access_scope`.
+Each app registers the actions for its models at startup (`registration.py`). `access_scope` decides on the
+rows.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ INVITABLE_ROLES: dict[str, frozenset[str]] = {
 
 VIEW, CHANGE = frozenset({"view"}), frozenset({"view", "change"})
 ALL = frozenset({"view", "add", "change", "delete"})
-# To read the private fields of people, and to see the drafts of an edition on its pages.
+# The actions of reading the private fields of people, and of previewing an edition's drafts on its pages.
 PRIVATE, PREVIEW = frozenset({"private"}), frozenset({"preview"})
 NONE: frozenset[str] = frozenset()
 
@@ -77,10 +77,10 @@ GENERAL_ROLES = ("owner", "chair", "editor", "session_chair", "viewer")
 
 
 def grant(models: Iterable[type[Model]], *columns: frozenset[str], **tasks: frozenset[str]) -> None:
-    """Say what each role may do with these models: owner, chair, editor, session chair, viewer.
+    """Set the actions of each role for these models. `columns`: owner, chair, editor, session chair, viewer.
 
-    `tasks`: what a role by task may do, by its name; nothing where it is not named. A viewer with private
-    fields sees what a viewer does.
+    `tasks`: the actions of the roles for a task, by role; none by default. A viewer with private fields
+    has the actions of a viewer.
     """
     general = dict(zip(GENERAL_ROLES, columns, strict=True))
     given = {"private_viewer": general["viewer"], **tasks}
@@ -89,12 +89,12 @@ def grant(models: Iterable[type[Model]], *columns: frozenset[str], **tasks: froz
 
 
 def restrict(role: Role, model: type[Model], fields: Iterable[str]) -> None:
-    """Name the only fields of a row that a role may change."""
+    """Limit the fields of a row that a role may change to these."""
     CHANGEABLE_FIELDS[role][model._meta.label_lower] = frozenset(fields)
 
 
 def granted_actions(role: str | None, label: str) -> frozenset[str]:
-    """Return what a role may do with the rows of a model; changing a row implies seeing it."""
+    """Return the actions that a role allows with the rows of a model."""
     return GRANTS.get(label, {}).get(role, NONE) if role else NONE
 
 
@@ -118,7 +118,7 @@ def includes(role: str, other: str) -> bool:
 
 
 def permission_names(role: str) -> set[str]:
-    """Return what a role grants, as names of Django permissions such as "papers.change_paper"."""
+    """Return the Django permissions that a role grants, such as "papers.change_paper"."""
     return {
         f"{label.partition('.')[0]}.{action}_{label.partition('.')[2]}"
         for label in GRANTS

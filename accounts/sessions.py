@@ -1,4 +1,4 @@
-"""Database sessions with the account as a column, so that its sessions can be listed and ended."""
+"""Database sessions with the account as a column, so that an account's sessions can be listed and ended."""
 
 from datetime import datetime
 from hashlib import sha256
@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from accounts.client_address import client_address
 
-# The session key that holds time, browser and address of the sign-in.
+# The key in the session of the time, browser and address of the sign-in.
 SIGNED_IN = "_signed_in"
 BROWSERS = ("Edg", "OPR", "Firefox", "Chrome", "Safari")
 BROWSER_NAMES = {"Edg": "Edge", "OPR": "Opera"}
@@ -40,7 +40,7 @@ class SessionStore(DBStore):
 
 
 class AccountSession(AbstractBaseSession):
-    """A session, with what its account needs to recognize it."""
+    """A session, with data by which its user can recognize it."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("session_key", "session_data", "browser", "address")
 
@@ -60,12 +60,12 @@ class AccountSession(AbstractBaseSession):
 
     @property
     def handle(self) -> str:
-        """The session's public identifier: its key grants access and is never shown."""
+        """The public identifier of the session, as its key grants access and must never be shown."""
         return sha256(self.session_key.encode()).hexdigest()[:24]
 
 
 def browser_of(agent: str) -> str:
-    """Return "Firefox, Linux" from a User-Agent header; nothing else of it is stored."""
+    """Return "Firefox, Linux" from a User-Agent header; no other part of it is stored."""
     names = [next((name for name in known if name in agent), "") for known in (BROWSERS, SYSTEMS)]
     return ", ".join(BROWSER_NAMES.get(name, name) for name in names if name)
 

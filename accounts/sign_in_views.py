@@ -33,13 +33,13 @@ class SignInForm(AdminAuthenticationForm):
     def clean(self) -> dict[str, Any]:
         name = self.cleaned_data.get("username", "")
         if self.request and is_blocked(self.request, name):
-            # Unknown names are refused alike, and the password is not checked.
+            # Refuse unknown names in the same way, and do not check the password.
             raise ValidationError(TOO_OFTEN, code="throttled", params={"minutes": WINDOW_SECONDS // 60})
         return super().clean()
 
 
 class AccountPages(admin.AdminSite):
-    """The pages of the signed-in user."""
+    """The admin site with the page of the signed-in account."""
 
     login_form: type[AuthenticationForm] | None = SignInForm
 
