@@ -190,7 +190,7 @@ class Access:
         return rows.filter(self.scope(rows.model, action))
 
     def scope(self, model: type[Model], action: str = "view", *, whole: bool = False) -> Q:
-        """Return the condition for rows that roles may access; `whole`: only roles that may change all fields."""
+        """Return the condition for rows that roles may access; `whole`: only roles for all fields."""
         if model in SCOPES:
             return SCOPES[model](self, action)
         lookup = lookup_of(model)

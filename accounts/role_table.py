@@ -23,7 +23,7 @@ from accounts.roles import (
 
 @dataclass(frozen=True, slots=True)
 class RoleLine:
-    """The permissions of a role. Models are labels, such as "papers.paper", each in one of the three tuples."""
+    """The permissions of a role. Each model's label, such as "papers.paper", is in one of three tuples."""
 
     role: Role
     edits: tuple[str, ...]
