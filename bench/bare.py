@@ -1,6 +1,6 @@
-"""The least that a page costs in Django: a view without middleware that returns bytes. Address: /0, /1, …
+"""A minimal Django site for comparison: a view without middleware that returns bytes, at /0, /1, …
 
-`BARE_FOLDER` holds one file per page, named by number, and `headers.json`.
+`BARE_FOLDER` contains a file per page, named by number, and `headers.json`.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""How long pages of the admin take in an edition of 20,000 papers whose working copy has 500 pending changes.
+"""Benchmark of admin pages in an edition of 20,000 papers, without and with 500 pending changes.
 
-`uv run -m bench.desk [--database URL]`. A database that is filled is used again; the last release empties
-its working copy.
+`uv run -m bench.desk [--database URL]`. A filled database is reused, because the release at the end empties
+the working copy.
 """
 
 from datetime import timedelta
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 PENDING = 500
 PAGE_MS, RELEASE_MS = 400, 3_000
-# The better of three: the first request of a process loads code.
+# Use the fastest of three requests, because the first one of a process loads code.
 TIMES = 3
 COMMON_WORD = "learning"
 
 
 def make_changes(edition: "Edition", user: "User") -> None:
-    """Move and rename what the working copy holds, until 500 rows wait for a release."""
+    """Change sessions and presentations in a working copy, until 500 rows are pending."""
     from django.utils import timezone
 
     from content.history import Origin
@@ -94,7 +94,7 @@ def measure_page(browser: "Client", address: str) -> tuple[float, int]:
 
     with CaptureQueriesContext(connection) as queries:
         request()
-    # The next request forgets them.
+    # Count now, because the next request resets the log of queries.
     count = len(queries)
     return min(measure(request) for _ in range(TIMES)), count
 
@@ -113,7 +113,7 @@ def main() -> None:
         edition = Edition.objects.order_by("-year")[0]
         browser = client()
         browser.force_login(user)
-        # The first search brings the index up to date.
+        # Update the index, as the first search does.
         browser.get(f"/search/?q={COMMON_WORD}")
         WorkingCopy.objects.filter(edition=edition, row_count=0).update(is_open=False)
         for state in ("", f", {PENDING} changes pending"):

@@ -1,7 +1,7 @@
-"""How long files take when nothing is cached: those of a schedule, and 100,000 papers as CSV.
+"""Benchmark of uncached files: those of a schedule, or 100,000 papers as CSV.
 
 `uv run -m bench.files [--database URL]` writes `schedule.xml`, `schedule.json` and the calendar of all
-papers; with `--csv` the papers of a database of its own, in a process of its own, whose peak is its own.
+papers. With `--csv` it writes the papers of a larger program, in a separate process to measure its memory.
 """
 
 import argparse
@@ -41,7 +41,7 @@ def measure_schedule(options: argparse.Namespace) -> None:
 
 
 def measure_after_change(address: str) -> tuple[float, bytes]:
-    """Return the least CPU milliseconds after a change of everything, and the file."""
+    """Return the minimum of CPU milliseconds after an invalidation of all editions, and the file."""
     from conference.models import Edition
     from content.revision import advance
 
@@ -68,7 +68,7 @@ def measure_csv(options: argparse.Namespace) -> None:
 
 
 def fill_large(number: int) -> None:
-    """Make an edition of so many papers: copies of a smaller program's, with their authors."""
+    """Create an edition with this number of papers, by copies of a smaller program and its authors."""
     from django.db.models import QuerySet
 
     from papers.models import Authorship, Paper
@@ -91,7 +91,7 @@ def fill_large(number: int) -> None:
 
 
 def write_csv() -> tuple[float, float, float]:
-    """Discard the file; return CPU seconds, its size and the peak memory of this process in MB."""
+    """Write the file without storing it; return CPU seconds, size and peak memory of the process in MB."""
     import django
 
     django.setup()

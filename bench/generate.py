@@ -1,7 +1,7 @@
-"""Create synthetic editions as files and import them like any other program.
+"""Create synthetic editions as files, and import them with `import_program`.
 
-`uv run -m bench.generate --papers 600` fills the database that `DATABASE_URL` names, which should hold
-nothing else. The same numbers create the same program.
+`uv run -m bench.generate --papers 600` fills the database in `DATABASE_URL`, which should contain nothing
+else. The result is the same for the same numbers.
 """
 
 import argparse
@@ -33,7 +33,7 @@ def generate(
 
     Raises `ValueError` for numbers out of range.
     """
-    # Formats translate their labels, which Django allows only once it is set up.
+    # Import formats after the setup of Django, because they translate their labels.
     from bench.synthetic.program import synthetic
     from exchange.files import Context
     from exchange.formats import program_json

@@ -1,4 +1,4 @@
-"""What the benchmarks share: databases with a synthetic program, servers, figures with budgets."""
+"""Common code of the benchmarks: databases with a synthetic program, servers, results with budgets."""
 
 import argparse
 import os
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 WORKERS = 2
-# A busy machine takes its time.
+# Long enough for a busy machine.
 START_SECONDS = 120
 GZIP = {"Accept-Encoding": "gzip"}
 SITE = "website.wsgi:application"
@@ -37,7 +37,7 @@ UNCACHED_SITE = "website.wsgi:django"
 
 @dataclass(slots=True)
 class Results:
-    """The figures of one run, printed as rows of a Markdown table."""
+    """The results of a run, printed as rows of a Markdown table."""
 
     bench: str
     database: str
@@ -51,7 +51,7 @@ class Results:
     def add(
         self, name: str, value: float, unit: str, at_most: float | None = None, at_least: float | None = None
     ) -> None:
-        """Add a figure, and whether it misses its budget, if it has one."""
+        """Print a result with its budget, if any, and whether it misses that."""
         budget = ""
         if at_most is not None:
             budget = f"at most {at_most:g}{' MISSED' if value > at_most else ''}"
@@ -62,7 +62,7 @@ class Results:
 
 
 def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentParser:
-    """Return the options that every benchmark has."""
+    """Return a parser with the options of all benchmarks."""
     options = argparse.ArgumentParser(description=description)
     options.add_argument("--papers", type=int, default=papers)
     options.add_argument(
@@ -73,8 +73,8 @@ def parser(description: str | None, papers: int = 6_000) -> argparse.ArgumentPar
 
 @contextmanager
 def django_on(database: str | None) -> Iterator[Path]:
-    """Set Django up on a database, or on a new SQLite file; yield a folder that is removed afterwards."""
-    # SIGTERM raises `SystemExit`, as Ctrl-C raises `KeyboardInterrupt`: both stop the servers.
+    """Set Django up with a database, or a new SQLite file; yield a temporary folder."""
+    # Let SIGTERM raise `SystemExit`, so that servers are stopped as after Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("Ended."))
     with tempfile.TemporaryDirectory() as folder:
         os.environ["PLENARY_VAR_DIR"] = folder
@@ -94,9 +94,9 @@ def django_on(database: str | None) -> Iterator[Path]:
 def program(
     bench: str, options: argparse.Namespace, fill: Callable[[int], object] | None = None
 ) -> Iterator[tuple[Path, Results]]:
-    """Set Django up on a database with a program; yield a folder and the results of the run.
+    """Set Django up with a database that has a program; yield a folder and the results of the run.
 
-    `fill` fills an empty database with so many papers; by default with a synthetic program.
+    `fill` fills an empty database with the given number of papers, by default with a synthetic program.
     """
     with django_on(options.database) as folder:
         from django.db import connection
@@ -108,16 +108,16 @@ def program(
         if not (Edition.objects.exists() or Document.objects.exists()):
             (fill or generate.fill)(options.papers)
         with connection.cursor() as cursor:
-            # As autovacuum does some minutes after an import.
+            # Autovacuum does this some minutes after an import.
             cursor.execute("ANALYZE")
         yield folder, Results(bench, connection.vendor, options.papers)
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Rows of the largest edition that belong together: all their pages show `paper`.
+    """Related rows of the largest edition. The pages of all show `paper`, apart from that of `talks`.
 
-    `paper` is one of the person with the most papers; `neighbor` is another one of its poster session.
+    `paper` is one by the person with the most papers; `neighbor` is another paper of its poster session.
     """
 
     edition: "Edition"
@@ -128,7 +128,7 @@ class Sample:
     person: "Person"
 
     def pages(self) -> dict[str, Callable[[], str]]:
-        """Return the addresses of these rows, which depend on their titles."""
+        """Return functions of the addresses of pages by name, because addresses change with titles."""
         root = self.edition.get_absolute_url()
         day = self.edition.day_of(self.session.start)
         return {
@@ -144,7 +144,7 @@ class Sample:
 
 
 def sample() -> Sample:
-    """Return rows to measure with."""
+    """Return the sample of this database; raise `SystemExit` if it has no posters."""
     from django.db.models import Count
 
     from conference.models import Edition
@@ -164,7 +164,7 @@ def sample() -> Sample:
 
 
 def client() -> "Client":
-    """Return a client that calls Django in this process, without the page cache."""
+    """Return a test client, which calls Django in this process without the page cache."""
     from django.test import Client
 
     return Client(SERVER_NAME=HOST)
@@ -173,7 +173,7 @@ def client() -> "Client":
 def measure[**P](call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> float:
     """Return the CPU milliseconds of a call, in this process and in its PostgreSQL backend.
 
-    Other work on the machine does not change them; on an idle machine they equal the elapsed time.
+    They do not depend on other load; on an idle machine they equal the elapsed time.
     """
     start = cpu_seconds()
     call(*args, **kwargs)
@@ -195,27 +195,26 @@ def cpu_seconds() -> float:
 
 
 class Server(NamedTuple):
-    """A running server: its address, and its first process, whose children are the workers."""
+    """A running server: its address, and the id of the parent process of its workers."""
 
     address: str
     process: int
 
     def memory(self) -> float:
-        """Return the megabytes of the largest worker."""
+        """Return the resident memory of the largest worker in MB."""
         children = Path(f"/proc/{self.process}/task/{self.process}/children").read_text().split()
         status = [Path(f"/proc/{child}/status").read_text() for child in children]
         return max(int(text.split("VmRSS:")[1].split()[0]) / 1024 for text in status)
 
 
 def free_port() -> int:
-    """Return a free port."""
     with socket.create_server((HOST, 0)) as server:
         return int(server.getsockname()[1])
 
 
 @contextmanager
 def running(command: list[str], port: int, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
-    """Run a server during the block, then end its process group."""
+    """Run a server during the block, then kill its process group."""
     process = subprocess.Popen(
         command,
         cwd=ROOT,
@@ -264,7 +263,7 @@ http {{
 
 
 def nginx(folder: Path, site: str) -> AbstractContextManager[Server]:
-    """Put nginx in front of a site with the configuration of `deploy/`, but without https."""
+    """Run nginx in front of a site, with the configuration of `deploy/` but without https."""
     port, shipped = free_port(), ROOT / "deploy" / "nginx"
     folder.mkdir()
     around, _, _ = (shipped / "plenary.conf").read_text("utf-8").partition("\nserver {")
@@ -272,7 +271,7 @@ def nginx(folder: Path, site: str) -> AbstractContextManager[Server]:
         "include /etc/nginx/plenary/upstream.conf", f"server {site.removeprefix('http://')}"
     )
     around = around.replace("/var/cache/nginx/plenary", f"{folder}/cache")
-    # As root, so that nginx can read files in a folder of root.
+    # Let nginx read files in a folder that belongs to root.
     user = "user root; " if os.geteuid() == 0 else ""
     names = {"folder": folder, "host": HOST, "port": port, "workers": WORKERS, "shipped": shipped}
     config = folder / "nginx.conf"
@@ -295,7 +294,7 @@ def fetch(address: str) -> tuple[bytes, dict[str, str]]:
 
 
 def rate(address: str, seconds: int) -> float:
-    """Return responses a second, by wrk. Raises `SystemExit` if one is an error."""
+    """Return the responses per second as wrk measures them. Raises `SystemExit` if one is an error."""
     headers = [f"-H{name}: {value}" for name, value in GZIP.items()]
     command = [find_program("wrk"), "-t1", "-c16", f"-d{seconds}s", *headers, address]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout

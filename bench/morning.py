@@ -1,7 +1,7 @@
-"""The opening morning: many readers through nginx, while chairs edit and import.
+"""Benchmark of an opening morning: many readers through nginx, while chairs edit and import.
 
-`uv run -m bench.morning [--database URL]`. Needs nginx. Readers come at a steady rate, whether or not
-responses do: the time of a response counts from the moment at which its request was due.
+`uv run -m bench.morning [--database URL]`. Needs nginx. Requests are due at a steady rate, even if responses
+are late: the time of a response counts from the moment at which its request was due.
 """
 
 import csv
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 READERS = 64
 EDIT_SECONDS = 5.0
 IMPORTED_PAPERS = 500
-# How long a reader may wait, and how long the import may go on after the end.
+# The timeout of requests, and the time that the import may take after the last request.
 PATIENCE_SECONDS = 10
 DRY_RUN_SECONDS = 120
 LIMIT_MS, LIMIT_BEHIND_SECONDS = 250, 10
 # Unique per run: a reused database contains earlier edits.
 EDITED = f"Opening morning {int(time.time())}, edition"
 WORDS = ("learning", "graph", "attention", "memory", "quantum", "ada", "sparse", "model", "kernels", "vision")
-# Popularity: indexes are drawn as this power of a uniform number.
+# The exponent of a uniform random number, which makes some pages more popular.
 SKEW = 4
 # Shares of requests in percent.
 MIX = {"home": 20, "day": 25, "session": 15, "paper": 22, "search": 8, "person": 4, "ics": 3, "api": 3}
@@ -45,23 +45,23 @@ MIX = {"home": 20, "day": 25, "session": 15, "paper": 22, "search": 8, "person":
 
 @dataclass(slots=True)
 class Morning:
-    """Readers, a chair who edits one paper, and what the readers got."""
+    """A run with readers and a chair who edits a paper, and its measurements."""
 
     host: str
     addresses: dict[str, list[str]]
     rate: int
-    # By kind of page.
+    # Response times by kind of page.
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: list[str] = field(default_factory=list)
-    # Times of edits, delays until pages showed them, and how often an older page followed a newer one.
+    # Times of edits, delays until pages showed them, and the number of pages older than the one before.
     edits: list[float] = field(default_factory=list)
     behind: list[float] = field(default_factory=lambda: [0.0])
     went_back: int = 0
     ended: Event = field(default_factory=Event)
 
     def read(self, seconds: int, name: str) -> None:
-        """Read at a steady rate for so many seconds; another name opens other pages."""
-        # Counting is atomic in CPython.
+        """Request pages at a steady rate for these seconds; `name` is the seed of their choice."""
+        # `count()` is atomic in CPython, so the threads can share it.
         due, start = count(), time.perf_counter()
         for thread in [
             start_thread(self._reader, due, start, start + seconds, random.Random(f"{name} {number}"))
@@ -70,13 +70,13 @@ class Morning:
             thread.join()
 
     def _reader(self, due: "count[int]", start: float, end: float, dice: random.Random) -> None:
-        """Request one page after the other, each when due or as soon as possible."""
+        """Request pages one by one, each when it is due or as soon as possible."""
         connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_SECONDS)
         kinds, weights = list(MIX), list(MIX.values())
         while (moment := start + next(due) / self.rate) < end and time.perf_counter() < end:
             time.sleep(max(0.0, moment - time.perf_counter()))
             (kind,) = dice.choices(kinds, weights)
-            # Half of those who open a paper open one of the six best known in a hundred.
+            # Half of the requests for papers are for the most popular 6 %.
             address = self.addresses[kind][int(len(self.addresses[kind]) * dice.random() ** SKEW)]
             try:
                 connection.request("GET", address, headers=GZIP)
@@ -92,14 +92,14 @@ class Morning:
         connection.close()
 
     def edit(self, paper: "Paper") -> None:
-        """Give the paper another title every few seconds."""
+        """Change the title of the paper every few seconds."""
         while not self.ended.wait(EDIT_SECONDS):
             paper.title = f"{EDITED} {len(self.edits) + 1}"
             paper.save()
             self.edits.append(time.perf_counter())
 
     def poll(self, address: str) -> None:
-        """Read the edited paper all the time, and measure how far it is behind the commit."""
+        """Request the page of the edited paper continually, and measure its delay after the commit."""
         last = 0
         while not self.ended.wait(0.02):
             connection = http.client.HTTPConnection(self.host, timeout=PATIENCE_SECONDS)
@@ -114,7 +114,7 @@ class Morning:
             finally:
                 connection.close()
             if response.status == http.client.MOVED_PERMANENTLY:
-                # A paper's address follows its title.
+                # The address of a paper changes with its title.
                 address = response.getheader("Location", address)
                 continue
             found = re.search(rf"<h1>{EDITED} (\d+)</h1>", page)
@@ -154,7 +154,7 @@ def main() -> None:
 
 
 def start_thread(call: Callable[..., None], *args: object) -> Thread:
-    """Start a thread that does not outlive the program."""
+    """Start a daemon thread."""
     thread = Thread(target=call, args=args, daemon=True)
     thread.start()
     return thread
@@ -185,7 +185,7 @@ def sample_addresses() -> dict[str, list[str]]:
 
 
 def prepare_import(edition: "Edition", folder: Path) -> list[str]:
-    """Return the command that imports new abstracts of 500 papers, after a dry run that compiles its code."""
+    """Return the command that imports new abstracts of 500 papers, after a dry run to compile its code."""
     papers = list(edition.papers.published().order_by("uid"))
     file = folder / "papers.csv"
     with file.open("w", newline="") as table:
@@ -193,7 +193,7 @@ def prepare_import(edition: "Edition", folder: Path) -> list[str]:
         rows.writerow(("uid", "title", "abstract"))
         for paper in papers[:: max(1, len(papers) // IMPORTED_PAPERS)][:IMPORTED_PAPERS]:
             rows.writerow((paper.uid, paper.title, f"{paper.abstract} {EDITED}."))
-    # As for the worker, readers have priority.
+    # Run it at a lower priority than the site, as the worker does.
     command = ["nice", "-n", "10", sys.executable, "manage.py", "import_program", "tables", str(file)]
     command += [f"--edition={edition.slug}", "--no-progress", "--skip-checks", "-v0"]
     subprocess.run([*command, "--dry-run"], cwd=ROOT, check=True, timeout=DRY_RUN_SECONDS)
@@ -201,7 +201,7 @@ def prepare_import(edition: "Edition", folder: Path) -> list[str]:
 
 
 def report(morning: Morning, due: int, results: Results) -> None:
-    """Report what readers got."""
+    """Add the measurements to the results, and print the first errors."""
     everything = [second * 1000 for seconds in morning.seconds.values() for second in seconds]
     for kind, seconds in sorted(morning.seconds.items()):
         results.add(f"{kind}: 99 of 100 within", quantiles(seconds, n=100)[98] * 1000, "ms")

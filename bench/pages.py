@@ -1,9 +1,9 @@
-"""How fast pages are: from the page cache, and the first view after a change.
+"""Benchmark of pages: from the page cache, and the first view after a change.
 
 `uv run -m bench.pages [--database URL]`. Needs wrk.
 
-Warm pages are compared with a bare Django view that returns the same bytes, in turns. First views are
-rendered in this process, past the page cache, after other views have loaded what does not change.
+Cached pages are compared with a minimal Django view that returns the same bytes, in turns. First views are
+rendered in this process without the page cache, after some other views as warm-up.
 """
 
 import json
@@ -29,13 +29,13 @@ WARM = ("paper", "person", "session", "poster session", "day", "list of papers",
 TURNS = 3
 TURN_SECONDS = 2
 RATIO = 1.5
-# PostgreSQL caches the plan of a query that a connection repeats.
+# The number of views before PostgreSQL caches the plans of queries.
 SETTLING = 6
 TIMES = 7
 LARGE_MS, SMALL_MS = 200, 80
 LARGE = ("poster session", "day", "day as grid", "list of papers", "home page")
 MAX_QUERIES = 16
-# Headers that belong to one response or one connection.
+# Headers that are set per response or connection.
 OWN_HEADERS = {"connection", "date", "server", "transfer-encoding"}
 
 
@@ -50,7 +50,7 @@ def warm(rows: Sample, folder: Path, results: Results) -> None:
     """Compare cached pages with a view that returns the same bytes."""
     addresses = [rows.pages()[name]() for name in WARM]
     with granian(SITE) as site:
-        # More than once: each process has its own cache.
+        # Fetch pages repeatedly, because each process has its own cache.
         for address in addresses * 20:
             fetch(site.address + address)
         headers = []
@@ -69,7 +69,7 @@ def warm(rows: Sample, folder: Path, results: Results) -> None:
 
 
 def first_views(rows: Sample, results: Results) -> None:
-    """Measure the first view of each page after each change; report the change that costs most."""
+    """Measure the first view of each page after each change, and report the slowest."""
     for name, address in rows.pages().items():
         limit = LARGE_MS if name in LARGE else SMALL_MS
         views = {what: first_view(address, change) for what, change in changes(rows).items()}
@@ -98,7 +98,7 @@ def first_view(address: Callable[[], str], change: Callable[[], None]) -> tuple[
 
 
 def changes(rows: Sample) -> dict[str, Callable[[], None]]:
-    """Return changes of what the pages show, by name; each can be made again and again."""
+    """Return functions that change rows on the pages, by name. They can be repeated."""
     from content.revision import advance
 
     paper, neighbor = rows.paper, rows.neighbor
@@ -106,7 +106,7 @@ def changes(rows: Sample) -> dict[str, Callable[[], None]]:
     author = paper.authorships.order_by("position")[0]
 
     def retitle() -> None:
-        """Change the paper's place in sorted lists."""
+        """Change the title, and so the position in sorted lists."""
         paper.title = f"{'A' if paper.title.startswith('Z') else 'Z'}{paper.title[1:]}"
         paper.save()
 

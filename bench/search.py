@@ -1,6 +1,6 @@
-"""How long searches take in an index of 100,000 papers.
+"""Benchmark of searches in an index of 100,000 papers.
 
-`uv run -m bench.search [--database URL]`. A database that is filled is searched again.
+`uv run -m bench.search [--database URL]`. A filled database is reused.
 """
 
 import random
@@ -26,14 +26,14 @@ LIMIT_MS = 40
 
 
 def words() -> list[str]:
-    """Return made-up words, commonest first."""
+    """Return invented words, the most common first."""
     chance = random.Random(1)
     made = {"".join(chance.choices(SYLLABLES, k=chance.randint(2, 4))) for _ in range(2 * WORDS)}
     return [*COMMON, *sorted(made, key=lambda _: chance.random())][:WORDS]
 
 
 def documents(number: int) -> "Iterator[DocumentRecord]":
-    """Write papers whose words are as unevenly used as those of a language (Zipf)."""
+    """Yield documents of papers whose words follow Zipf's law, as those of languages do."""
     from search.index import DocumentRecord
 
     chance, known = random.Random(1), words()
@@ -55,7 +55,7 @@ def documents(number: int) -> "Iterator[DocumentRecord]":
 
 
 def searches(number: int) -> dict[str, tuple[Callable[[str], object], list[str]]]:
-    """Return what is searched, by name: the call, and different texts to call it with."""
+    """Return searches by name: a function, and different texts to call it with."""
     from search.hits import correct_query, find_documents, find_related, suggest
     from search.query import parse_query
 
@@ -105,7 +105,7 @@ def fill(number: int) -> None:
 
 
 def measure_elapsed(call: Callable[[str], object], text: str) -> float:
-    """Return the milliseconds of a search, by the clock."""
+    """Return the elapsed milliseconds of a search."""
     start = time.perf_counter()
     call(text)
     return (time.perf_counter() - start) * 1000
@@ -116,9 +116,9 @@ def main() -> None:
     with program("search", options, fill) as (_, results):
         everything: list[float] = []
         for name, (call, texts) in searches(options.papers).items():
-            # The first search of a process loads code.
+            # Make a first search, which loads code.
             call(texts[0])
-            # The better of two: other load may delay one.
+            # Use the faster of two, because other load may delay one.
             times = [min(measure_elapsed(call, text) for _ in range(2)) for text in texts]
             everything += times
             results.add(f"{name}: 99 of 100 within", quantiles(times, n=100)[98], "ms")

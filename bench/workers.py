@@ -1,6 +1,6 @@
-"""Throughput of one, two and four processes for a paper's page, and the memory of each.
+"""Benchmark of one, two and four processes: throughput for a paper's page, and memory of the largest.
 
-`uv run -m bench.workers [--database URL]`. Needs wrk. The memory is read after all kinds of pages and files.
+`uv run -m bench.workers [--database URL]`. Needs wrk. Memory is measured after requests of all kinds.
 """
 
 import time
@@ -9,10 +9,10 @@ from bench.harness import SITE, UNCACHED_SITE, fetch, granian, parser, program, 
 
 NUMBERS = (1, 2, 4)
 SECONDS = 4
-# Numbers of papers' and people's pages, and repetitions of the others.
+# The number of pages of papers and of people, of lists, and of repetitions of other pages.
 ROWS, LISTS, TIMES = 1_000, 39, 4
 LIMIT_MB = 220
-# Wait until memory of the last responses is freed.
+# The seconds to wait until the memory of the last responses is freed.
 SETTLING_SECONDS = 5
 
 
@@ -22,7 +22,7 @@ def main() -> None:
         for number in NUMBERS:
             for application, state in ((UNCACHED_SITE, "uncached"), (SITE, "cached")):
                 with granian(application, workers=number) as site:
-                    # More than once: each process has its own cache.
+                    # Fetch the page repeatedly, because each process has its own cache.
                     for _ in range(2 * number):
                         fetch(site.address + page)
                     pages = rate(site.address + page, SECONDS)

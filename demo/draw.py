@@ -9,12 +9,12 @@ from PIL import Image, ImageDraw, ImageFont
 
 PICTURES = Path(__file__).parent / "pictures"
 FONT = Path(__file__).parents[1] / "static/fonts/sans-latin.woff2"
-# Drawn larger and made smaller, so that edges are smooth.
+# Draw larger and scale down, for smooth edges.
 SCALE = 3
 type Pen = ImageDraw.ImageDraw
 type Point = tuple[float, float]
 
-# Uid of a speaker: background, skin, hair, clothes, length of the hair, whether with glasses.
+# By uid of the speaker: colors of background, skin, hair and clothes, length of the hair, glasses.
 SPEAKERS = {
     "sample-ines-valadouro": ("#cfe3ea", "#d9a27c", "#3b2417", "#14508c", 1.5, False),
     "sample-haruka-mizunose": ("#f1dfd0", "#ecc6a0", "#1d1b22", "#7a2f45", 1.2, True),
@@ -30,13 +30,13 @@ COLORS = {
 
 
 def mix_colors(first: str, second: str, share: float) -> tuple[int, ...]:
-    """Return the color that lies between two; a share of 1 is the second."""
+    """Return a color between two; a share of 1 is the second one."""
     pairs = zip(bytes.fromhex(first[1:]), bytes.fromhex(second[1:]), strict=True)
     return tuple(round(a + (b - a) * share) for a, b in pairs)
 
 
 def hero() -> Image.Image:
-    """Return a harbor at dusk: sky, hills, a lighthouse with its beam, water."""
+    """Draw a harbor at dusk: sky, hills, a lighthouse with its beam, and water."""
     width, height, horizon = 1920, 960, 610
     image = Image.new("RGB", (width, height))
     pen = ImageDraw.Draw(image, "RGBA")
@@ -80,7 +80,7 @@ def hero() -> Image.Image:
 
 
 def portrait(back: str, skin: str, hair: str, clothes: str, length: float, glasses: bool) -> Image.Image:
-    """Return somebody from the front, without features that could be anybody's."""
+    """Draw a person from the front, in a simple style that does not resemble real people."""
     size = 240 * SCALE
     image = Image.new("RGB", (size, size), back)
     pen = ImageDraw.Draw(image)
@@ -151,7 +151,7 @@ MARKS: dict[str, tuple[str, Callable[[Pen, float], None]]] = {
 
 
 def logo(name: str, color: str, mark: Callable[[Pen, float], None]) -> Image.Image:
-    """Return the name of a firm beside its mark, on white."""
+    """Draw the name of a company next to its mark, on white."""
     width, height, edge = 480 * SCALE, 180 * SCALE, 96 * SCALE
     font = ImageFont.truetype(str(FONT), 52 * SCALE)
     font.set_variation_by_axes([700])

@@ -1,6 +1,6 @@
 """Draw a teaser picture for each paper of SCRC 12: `uv run demo/draw_teasers.py`. Own work, under CC0.
 
-They look like the figures of papers: a kind of figure for each topic, with numbers drawn by lot from the uid.
+They resemble figures of papers: a kind of figure for each topic, with random numbers seeded by the uid.
 """
 
 import json
@@ -14,7 +14,7 @@ from PIL import Image, ImageDraw
 
 DEMO = Path(__file__).parent
 TEASERS = DEMO / "pictures" / "teasers"
-# Drawn larger and made smaller, so that edges are smooth.
+# Draw larger and scale down, for smooth edges.
 SCALE = 3
 WIDTH, HEIGHT = 480, 360
 PALE, INK = "#f7f6f1", "#1f2430"
@@ -22,13 +22,13 @@ type Point = tuple[float, float]
 
 
 def mix_colors(first: str, second: str, share: float) -> str:
-    """Return the color that lies between two; a share of 1 is the second."""
+    """Return a color between two; a share of 1 is the second one."""
     pairs = zip(bytes.fromhex(first[1:]), bytes.fromhex(second[1:]), strict=True)
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
 class Figure:
-    """A sheet in the color of a topic, with a pen that measures in its own 480 by 360 units."""
+    """An image in the color of a topic, with methods that draw in units of 480 by 360."""
 
     def __init__(self, hue: str, seed: str) -> None:
         self.hue, self.lot = hue, Random(seed)  # noqa: S311  the same picture every time
@@ -57,7 +57,7 @@ class Figure:
 
 
 def states(fig: Figure) -> None:
-    """A graph of states with the path to one that is wrong."""
+    """Draw a graph of states with the path to a wrong one."""
     levels = [1, *(fig.lot.randint(2, 4) for _ in range(3)), 1]
     dots = [
         [(70 + 85 * column, 180 + (row - (count - 1) / 2) * 80) for row in range(count)]
@@ -75,7 +75,7 @@ def states(fig: Figure) -> None:
 
 
 def proof(fig: Figure) -> None:
-    """A tree of steps that rests on its premises."""
+    """Draw a proof tree."""
 
     def step(x: float, y: float, width: float, depth: int) -> None:
         part = width * fig.lot.uniform(0.5, 0.85)
@@ -91,7 +91,7 @@ def proof(fig: Figure) -> None:
 
 
 def coverage(fig: Figure) -> None:
-    """What several fuzzers reach over time."""
+    """Draw the coverage of several fuzzers over time."""
     fig.axes()
     for fill, top in ((fig.soft, 0.95), (fig.middle, 0.72), (fig.deep, 0.5)):
         height, steep = 250 * top * fig.lot.uniform(0.85, 1), fig.lot.uniform(2.5, 6)
@@ -105,7 +105,7 @@ def coverage(fig: Figure) -> None:
 
 
 def checks(fig: Figure) -> None:
-    """Tests by revision: most pass, some fail."""
+    """Draw results of tests by revision, of which some fail."""
     failing = {fig.lot.randrange(7): fig.lot.randrange(3, 8) for _ in range(3)}
     for row in range(7):
         for column in range(10):
@@ -117,7 +117,7 @@ def checks(fig: Figure) -> None:
 
 
 def quorum(fig: Figure) -> None:
-    """Machines in a circle, and those of them that agree."""
+    """Draw machines in a circle, and a majority that agrees."""
     count = fig.lot.choice((5, 7, 9))
     turn = fig.lot.uniform(0, math.tau)
     places: list[Point] = [
@@ -135,7 +135,7 @@ def quorum(fig: Figure) -> None:
 
 
 def blocks(fig: Figure) -> None:
-    """Disks with their blocks; parity, and what is lost."""
+    """Draw disks with data blocks, parity blocks, and lost blocks."""
     count = fig.lot.choice((4, 5, 6))
     width = 400 / count
     lost = fig.lot.randrange(count)
@@ -151,7 +151,7 @@ def blocks(fig: Figure) -> None:
 
 
 def traces(fig: Figure) -> None:
-    """Requests as bars within bars, the slow one marked."""
+    """Draw the spans of requests as bars, with a slow one marked."""
     slow = fig.lot.randrange(2, 7)
     left = 50.0
     for row in range(8):
@@ -165,7 +165,7 @@ def traces(fig: Figure) -> None:
 
 
 def outage(fig: Figure) -> None:
-    """What was asked for over a day, with an outage and the way back."""
+    """Draw the requests of a day, with an outage and the recovery."""
     fig.axes()
     start, length = fig.lot.uniform(150, 230), fig.lot.uniform(70, 110)
     fig.box(start, 42, length, 266, fig.soft, 0)
@@ -181,7 +181,7 @@ def outage(fig: Figure) -> None:
 
 
 BLUE, RED, GREEN, VIOLET = "#2f6fb5", "#c4593c", "#2f8f5b", "#8a57b8"
-# Topic: the color of the topic above it, and what its figures show.
+# By topic: the color of its parent topic, and the function that draws its figure.
 FIGURES: dict[str, tuple[str, Callable[[Figure], None]]] = {
     "model-checking": (BLUE, states),
     "proofs": (BLUE, proof),

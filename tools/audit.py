@@ -1,8 +1,7 @@
 """Compare the pinned packages with a saved vulnerability database, for use without a network.
 
-`python tools/audit.py DATABASE requirements/production.txt`. The database is the archive of all entries of
-the ecosystem PyPI that osv.dev gives: a zip with a JSON file for each
-vulnerability. Exits with 1 if one applies.
+`python tools/audit.py DATABASE requirements/production.txt`. The database is the archive of the ecosystem
+PyPI from osv.dev, a zip with a JSON file for each vulnerability. Exits with 1 if one applies.
 """
 
 import argparse
@@ -21,7 +20,7 @@ PIN = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
 
 
 def entries(database: Path) -> Iterator[dict[str, Any]]:
-    """Read the vulnerabilities that were not withdrawn."""
+    """Yield the vulnerabilities that were not withdrawn."""
     with zipfile.ZipFile(database) as archive:
         for name in archive.namelist():
             entry = json.loads(archive.read(name)) if name.endswith(".json") else {"withdrawn": True}
@@ -30,7 +29,7 @@ def entries(database: Path) -> Iterator[dict[str, Any]]:
 
 
 def is_within(version: Version, events: list[dict[str, str]]) -> bool:
-    """Whether a version lies in a range: after the last event that begins or ends it."""
+    """Return whether a version is affected, according to the events of a range in order of versions."""
     within = False
     for event in events:
         (kind, value), *_ = event.items()

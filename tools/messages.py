@@ -1,7 +1,7 @@
-"""Bring the catalogs of the public pages up to date: extract their strings, merge, compile.
+"""Update the message catalogs of the public pages: extract strings, merge and compile.
 
-Run it as `uv run python tools/messages.py` after a change of words; `--language pt-br` adds a language. It
-needs GNU gettext. The admin, the API, imports and commands are in no catalog.
+Run `uv run python tools/messages.py` after a change of strings; `--language pt-br` adds a language. It needs
+GNU gettext. The catalogs do not contain strings of the admin, the API, imports and commands.
 """
 
 import argparse
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "conference" / "locale"
 TOOLS = ("xgettext", "msgmerge", "msgattrib", "msgfmt")
 TEMPLATES_BESIDE = ("templates/admin/", "templates/api/", "templates/schedule/invitation/")
-# Modules with words of public pages: all of these folders but what is named below.
+# Folders of modules with strings of public pages, except for those below.
 FOLDERS = (
     "conference", "content", "exchange/exports", "exchange/formats", "papers", "people", "schedule", "search",
     "website",
@@ -41,7 +41,7 @@ BESIDE = (
 CALLS = {
     name + lazy for name in ("gettext", "ngettext", "pgettext", "npgettext") for lazy in ("", "_lazy")
 } | {"_"}
-# What only the admin shows: names and help of fields, names of models, and why it refuses a value.
+# Strings for the admin only: names and help texts of fields, names of models, and validation errors.
 ADMIN_NAMES = {
     "help_text", "verbose_name", "verbose_name_plural", "error_messages", "violation_error_message",
     "ENDS_BEFORE_START", "GIVE_ONE_DATE", "IDENTIFIER_HELP", "OTHER_EDITION",
@@ -49,7 +49,7 @@ ADMIN_NAMES = {
 ADMIN_CALLS = re.compile(r"(Validator|ValidationError|Constraint|EditionPart)$")
 ADMIN_PARTS = re.compile(r"(clean|validate\w*|Status)$")
 FIELDS = re.compile(r"(Field|ForeignKey|SlugKey|__init__)$")
-# What formats say of files is for the admin, but for their own names.
+# Strings of formats are for the admin, except for the names of formats.
 FORMATS = ROOT / "exchange" / "formats"
 SHOWN_OF_FORMATS = "FORMAT"
 KEYWORDS = [
@@ -73,13 +73,13 @@ PLURALS = {
 
 
 def called(node: ast.AST) -> str:
-    """Return the name of what is called."""
+    """Return the name of the called function; empty if the node is not a call."""
     function = node.func if isinstance(node, ast.Call) else None
     return getattr(function, "id", "") or getattr(function, "attr", "")
 
 
 def hides(node: ast.AST) -> bool:
-    """Whether only the admin shows what is said in this part of a module."""
+    """Return whether strings in this node are shown only in the admin."""
     if isinstance(node, ast.Assign):
         return any(getattr(target, "id", "") in ADMIN_NAMES for target in node.targets)
     if isinstance(node, ast.keyword):
@@ -90,7 +90,7 @@ def hides(node: ast.AST) -> bool:
 
 
 def hidden_calls(tree: ast.AST, *, is_hidden: bool = False) -> Iterator[ast.Call]:
-    """Yield the calls of gettext whose words no public page shows."""
+    """Yield the calls of gettext whose strings are not on public pages."""
     first = tree.args[0] if FIELDS.search(called(tree)) and isinstance(tree, ast.Call) and tree.args else None
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.Call) and called(node) in CALLS and (is_hidden or node is first):
@@ -101,7 +101,7 @@ def hidden_calls(tree: ast.AST, *, is_hidden: bool = False) -> Iterator[ast.Call
 
 
 def public_source(path: Path) -> str:
-    """Return a module without the words that no public page shows; its lines keep their numbers."""
+    """Return the source of a module with hidden strings replaced by None; line numbers do not change."""
     source = path.read_text("utf-8")
     lines = [line.encode() for line in source.splitlines(keepends=True)]
     hidden = hidden_calls(ast.parse(source), is_hidden=FORMATS in path.parents)
@@ -113,7 +113,7 @@ def public_source(path: Path) -> str:
 
 
 def sources() -> Iterator[tuple[str, str]]:
-    """Yield the name of each file with words of public pages, and what of it is to be read, as Python."""
+    """Yield the name of each file with strings of public pages, and its source as Python for xgettext."""
     for path in sorted((ROOT / "templates").rglob("*.html")):
         name = path.relative_to(ROOT).as_posix()
         if not name.startswith(TEMPLATES_BESIDE):
@@ -126,7 +126,7 @@ def sources() -> Iterator[tuple[str, str]]:
 
 
 def run(*command: str | Path, cwd: Path = ROOT) -> str:
-    """Run a program of gettext, and return what it reports; if it fails, report that and stop."""
+    """Run a gettext command and return its standard error; exit with that if the command fails."""
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
@@ -134,7 +134,7 @@ def run(*command: str | Path, cwd: Path = ROOT) -> str:
 
 
 def extract(folder: Path) -> Path:
-    """Write the template of the catalogs into the folder."""
+    """Write the template of the catalogs to the folder, and return its path."""
     names = []
     for name, source in sources():
         path = folder / name
@@ -156,7 +156,7 @@ def extract(folder: Path) -> Path:
         *names,
         cwd=folder,
     )
-    # Lines of the file would change with each run.
+    # Remove header lines that change with each run.
     text = re.sub(
         r'^"(POT-Creation-Date|Project-Id-Version|Report-Msgid).*\n', "", found.read_text("utf-8"), flags=re.M
     )
@@ -174,7 +174,7 @@ def languages() -> list[str]:
 
 
 def update(language: str, template: Path) -> None:
-    """Merge the strings into a catalog, and compile it. Reworded ones keep their old text, marked fuzzy."""
+    """Merge the strings into a catalog, and compile it. Translations of changed strings become fuzzy."""
     path = catalog(language)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -190,7 +190,7 @@ def compile_catalog(path: Path) -> None:
 
 
 def counted(path: Path) -> str:
-    """Return how many messages are translated, fuzzy and untranslated, in the words of gettext."""
+    """Return the numbers of translated, fuzzy and untranslated messages as text."""
     return run("msgfmt", "--statistics", "-o", os.devnull, path).strip()
 
 

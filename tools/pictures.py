@@ -1,7 +1,7 @@
-"""Draw the pictures of the documentation: `uv run python tools/pictures.py`, while the demo runs.
+"""Make the screenshots of the documentation: `uv run python tools/pictures.py`, while the demo runs.
 
-Each page is taken with Debian's Chromium, as wide as a desk and as narrow as a phone. Those of the admin
-need the password that the demo showed: `--password`.
+It uses Debian's Chromium, in sizes of desktops and phones. Screenshots of the admin need the password that
+the demo printed: `--password`.
 """
 
 import argparse
@@ -28,7 +28,7 @@ PICTURES = {
     "search": ("/2023/search/?q=posters+on+compilers+wednesday", DESKTOP, "dark"),
     "statistics": ("/2021/statistics/", DESKTOP, "light"),
 }
-# The same, signed in.
+# Pages that require signing in.
 ADMIN_PICTURES = {
     "desk": ("/admin/?edition=4", DESKTOP, "light"),
     "publish": ("/admin/conference/edition/1/publish/?part=papers", DESKTOP, "light"),
@@ -45,14 +45,14 @@ def sign_in(page: Page, password: str) -> None:
 
 
 def take(page: Page, address: str) -> bytes:
-    """Return what the window shows, once the fonts are there."""
+    """Return a screenshot of a page, after its fonts have loaded."""
     page.goto(address, wait_until="networkidle")
     page.evaluate("document.fonts.ready")
     return page.screenshot()
 
 
 def write(name: str, shot: bytes) -> None:
-    """Write a picture as WebP: text on plain ground without loss, what holds a painting with little."""
+    """Write a picture as WebP, lossless in 256 colors or lossy, whichever is smaller."""
     image = Image.open(io.BytesIO(shot)).convert("RGB")
     plain, painted = io.BytesIO(), io.BytesIO()
     few = image.quantize(256, dither=Image.Dither.NONE).convert("RGB")

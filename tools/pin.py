@@ -1,7 +1,7 @@
-"""Pin every package: the constraints in pyproject.toml and the hashed files in requirements/, as uv resolves.
+"""Pin all packages: resolve with uv, and write constraints in pyproject.toml and files in requirements/.
 
-Run it as `python tools/pin.py` after changing a dependency; `--upgrade` lets the indirect packages move too.
-It uses the standard library alone, so that it runs where the old pins no longer resolve.
+Run `python tools/pin.py` after changing a dependency; `--upgrade` upgrades indirect packages, too. It uses
+only the standard library, so that it runs even if the old pins cannot be resolved.
 """
 
 import argparse
@@ -14,12 +14,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = ROOT / "pyproject.toml"
 BLOCK = re.compile(r"^constraint-dependencies = \[\n(?:    .*\n)*\]\n", re.MULTILINE)
-# The development file is what `uv run` installs; production takes the extras along and leaves the tools out.
+# The development file contains the packages of `uv run`; production adds the extras and omits the tools.
 FILES = {"dev.txt": ["--all-groups"], "production.txt": ["--no-dev", "--all-extras"]}
 
 
 def export(*options: str) -> str:
-    """Resolve the project and return it as requirement lines with their markers; no index is named."""
+    """Resolve the project, and return requirement lines with markers but without an index."""
     command = ["uv", "export", "--quiet", "--no-emit-project", "--no-annotate", "--no-header", *options]
     return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True).stdout
 
@@ -30,14 +30,14 @@ def package(requirement: str) -> str:
 
 
 def direct(project: dict[str, Any]) -> set[str]:
-    """Name what pyproject.toml itself pins: an old constraint must not contradict a new pin."""
+    """Return the direct dependencies, for which old constraints must not contradict new pins."""
     extras = project["project"].get("optional-dependencies", {})
     groups = [project["project"]["dependencies"], *extras.values(), *project["dependency-groups"].values()]
     return {package(line) for group in groups for line in group}
 
 
 def constrain(constraints: list[str]) -> None:
-    """Write the block of constraints into pyproject.toml, in place of the present one."""
+    """Replace the block of constraints in pyproject.toml."""
     block = "".join(f'    "{line}",\n' for line in constraints)
     text, found = BLOCK.subn(f"constraint-dependencies = [\n{block}]\n", PYPROJECT.read_text("utf-8"))
     if found != 1:
@@ -46,7 +46,7 @@ def constrain(constraints: list[str]) -> None:
 
 
 def resolve(upgrade: bool) -> None:
-    """Resolve and write; the indirect packages stay where they are unless they are upgraded."""
+    """Resolve and write all pins; versions of indirect packages change only if `upgrade` is true."""
     if upgrade:
         (ROOT / "uv.lock").unlink(missing_ok=True)
     project = tomllib.loads(PYPROJECT.read_text("utf-8"))
@@ -64,7 +64,7 @@ def main() -> None:
     before = PYPROJECT.read_text("utf-8")
     try:
         resolve(parser.parse_args().upgrade)
-    except subprocess.CalledProcessError as error:  # uv has said why on stderr
+    except subprocess.CalledProcessError as error:  # uv has printed the reason
         PYPROJECT.write_text(before, "utf-8")
         raise SystemExit(error.returncode) from None
 

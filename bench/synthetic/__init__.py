@@ -1,1 +1,1 @@
-"""Synthetic programs as records, made from a seed. `bench/generate.py` writes and imports them."""
+"""Synthetic programs as records, generated from a seed. `bench/generate.py` writes and imports them."""

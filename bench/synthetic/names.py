@@ -1,4 +1,4 @@
-"""Names of people as conferences have them: many languages, scripts, orders and lengths. Only data."""
+"""Data of realistic names of people, in many languages, scripts, orders and lengths."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ type Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Culture:
-    """Given and family names that go together: in Latin letters, and in their own script or "".
+    """Given and family names of a culture, as pairs of a Latin form and a native one or "".
 
-    `weight`: how many of a hundred people bear such names. `own` puts the native spelling together, from
-    `given` and `family`; empty where there is none. Institutions are names and countries.
+    `weight` is the percentage of people with such names. `own` is the format of native names from `given` and
+    `family`, or empty. Institutions are pairs of name and country.
     """
 
     weight: int
@@ -21,7 +21,7 @@ class Culture:
 
 
 def culture(weight: int, own: str, given: str, family: str, institutions: str) -> Culture:
-    """Read names such as "Wei/伟 Mary-Ann van_Dyk", and places such as "Carmel Institute, Israel"."""
+    """Parse names such as "Wei/伟 Mary-Ann van_Dyk", and institutions such as "Carmel Institute, Israel"."""
 
     def names(text: str) -> tuple[Name, ...]:
         parts = (word.replace("_", " ").partition("/") for word in text.split())

@@ -9,17 +9,17 @@ from exchange.reading.values import slug
 from exchange.records import AuthorRecord, MaterialRecord, PaperRecord, TopicRecord
 
 SENTENCES = (6, 10)
-# How many authors, and of a thousand papers how many have so many.
+# Numbers of authors, and how many of a thousand papers have each.
 TEAM_SIZES = (1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 14, 19, 32, 150)
 TEAM_WEIGHTS = (25, 90, 170, 200, 170, 120, 85, 55, 35, 25, 14, 7, 3, 1)
-# Of a thousand: published, withdrawn, still a draft.
+# How many of a thousand papers have each status.
 STATES = {"published": 985, "withdrawn": 10, "draft": 5}
-# Materials, and their shares of papers.
+# Kinds of materials, shares of papers that have them, and labels.
 MATERIALS = (("code", 0.5, ""), ("slides", 0.3, ""), ("video", 0.2, "Talk (5 min)"))
 
 
 def topic_records() -> tuple[TopicRecord, ...]:
-    """Return the topics, each below its field."""
+    """Return the records of the fields, and of the topics below each."""
     records: list[TopicRecord] = []
     for place, (name, parts) in enumerate(words.TOPICS.items(), 1):
         records.append(TopicRecord(slug=slug(name), name=name, parent=None, position=place))
@@ -34,13 +34,13 @@ TOPIC_SLUGS = tuple(record.slug for record in topic_records() if record.parent)
 
 
 def papers(seed: int, year: int, number: int, people: Community) -> Iterator[PaperRecord]:
-    """Yield the papers of one year, each the same however many others there are."""
+    """Yield the papers of a year. Each does not depend on the number of others."""
     for key in range(1, number + 1):
         yield paper(random.Random(f"{seed}:{year}:{key}"), year, key, people)
 
 
 def paper(chance: random.Random, year: int, key: int, people: Community) -> PaperRecord:
-    """Return one paper. Its title and its sentences share words."""
+    """Return a paper. Its title and its abstract share words."""
     uid, first = f"{year}-{key:05}", 1 + 12 * key
     method, other = chance.sample(words.METHODS, 2)
     initials = "".join(part[0] for part in method.replace("-", " ").split())
@@ -53,7 +53,7 @@ def paper(chance: random.Random, year: int, key: int, people: Community) -> Pape
         "name": f"{initials}{chance.choice(('Net', 'former', 'Bench', '++', 'Lite', 'Flow'))}",
     }
     goal = about["goal"].lower()
-    # One presents, the last is the corresponding author.
+    # One author presents the paper, and the last is the corresponding author.
     team = people.team(chance, chance.choices(TEAM_SIZES, TEAM_WEIGHTS)[0])
     presenter = 0 if chance.random() < 0.8 else chance.randrange(len(team))
     return PaperRecord(
@@ -90,7 +90,7 @@ def paper(chance: random.Random, year: int, key: int, people: Community) -> Pape
 
 
 def abstract(about: dict[str, str], chance: random.Random) -> str:
-    """Return some sentences, in two paragraphs where they are many."""
+    """Return random sentences, in two paragraphs if there are many."""
     said = {key: text if key == "name" else text.lower() for key, text in about.items()}
     sentences = [
         sentence.format(**said, number=chance.randint(2, 90), share=chance.randint(2, 45))

@@ -1,4 +1,4 @@
-"""The people of synthetic programs: many come back in later years, some write much, some share a name."""
+"""People of synthetic programs. Many return in later years, some have many papers, some share a name."""
 
 import random
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from bench.synthetic.words import GOALS
 from exchange.reading.values import slug
 from exchange.records import UNSTATED, InstitutionRecord, PersonRecord, PersonRef
 
-# People for each paper of a year; each year so many of a hundred are new.
+# People per paper of a year, and the share of new ones in each year.
 PER_PAPER, NEW = 2.4, 0.3
-# The higher, the more of the papers are written by the same few.
+# An exponent: the higher it is, the more papers are by the same few people.
 SKEW = 1.8
-# How many work in the country that their name is from.
+# The share of people who work in the country that their name is from.
 STAYING = 0.7
 HOSTS = tuple(host for culture in CULTURES for host in culture.institutions)
 WEIGHTS = [culture.weight for culture in CULTURES]
@@ -21,7 +21,7 @@ WEIGHTS = [culture.weight for culture in CULTURES]
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A person: name and place of work."""
+    """A person with name and institution."""
 
     uid: str
     given: str
@@ -38,7 +38,7 @@ class Member:
         return PersonRef(name=self.name, uid=self.uid)
 
     def record(self, is_speaker: bool) -> PersonRecord:
-        """Return the record, for speakers with a biography that is the same every year."""
+        """Return the record; speakers have a biography, which is the same in all years."""
         chance = random.Random(self.uid)
         topic, years = chance.choice(GOALS).lower(), chance.randint(5, 30)
         biography = f"{self.name} works on {topic} at {self.institution}; has taught it for {years} years."
@@ -55,7 +55,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """All possible authors of the year with this number, counted from 0."""
+    """All possible authors of a year; `year` counts from 0."""
 
     seed: int
     papers: int
@@ -66,12 +66,12 @@ class Community:
         return max(20, int(self.papers * PER_PAPER))
 
     def pick_member(self, chance: random.Random) -> Member:
-        """Return a member, prolific ones more often."""
+        """Return a random member, with a preference for prolific ones."""
         first = int(self.size * NEW) * self.year
         return member(self.seed, first + int(self.size * chance.random() ** SKEW))
 
     def team(self, chance: random.Random, size: int) -> tuple[Member, ...]:
-        """Return distinct members: `size`, or at most half of all."""
+        """Return `size` distinct members, but at most half of all."""
         found: dict[str, Member] = {}
         while len(found) < min(size, self.size // 2):
             one = self.pick_member(chance)
@@ -81,7 +81,7 @@ class Community:
 
 @lru_cache(maxsize=200_000)
 def member(seed: int, number: int) -> Member:
-    """Return the member with this number, always the same."""
+    """Return the member with this number, which depends only on the seed."""
     chance = random.Random(f"{seed}:person:{number}")
     culture = chance.choices(CULTURES, WEIGHTS)[0]
     (given, native), (family, native_family) = given_name(culture, chance), chance.choice(culture.family)
@@ -91,7 +91,7 @@ def member(seed: int, number: int) -> Member:
 
 
 def given_name(culture: Culture, chance: random.Random) -> tuple[str, str]:
-    """Return a given name: often of two parts where that is the way, sometimes with an initial."""
+    """Return a given name, often of two parts in cultures with such names, sometimes with an initial."""
     name, native = chance.choice(culture.given)
     if culture.own == "{family}{given}" and len(native) == 1 and chance.random() < 0.7:
         second, second_native = chance.choice(culture.given)
@@ -103,5 +103,5 @@ def given_name(culture: Culture, chance: random.Random) -> tuple[str, str]:
 
 
 def institution_records() -> tuple[InstitutionRecord, ...]:
-    """Return every institution."""
+    """Return the records of all institutions."""
     return tuple(InstitutionRecord(slug=slug(name), name=name, country=country) for name, country in HOSTS)

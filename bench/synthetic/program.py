@@ -1,4 +1,4 @@
-"""A synthetic edition as records: the same for the same numbers."""
+"""A synthetic edition as records, which depend only on the numbers."""
 
 import random
 from datetime import date, datetime, timedelta
@@ -14,19 +14,19 @@ from exchange.records import CommitteeRecord, PaperRecord, PersonRecord, Program
 
 CHAIRS = (("General chair", 2), ("Program chair", 3), ("Area chair", 40))
 OUTSTANDING = 5
-# So many papers are among the first before the next outstanding one.
+# One of this many papers is outstanding, among the first papers.
 AWARDED_EACH = 7
 
 
 def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
-    """Return the program of one year. Years since `first_year` share people."""
+    """Return the program of a year. Years from `first_year` on share people."""
     people = Community(seed, number, year - first_year)
     chance = random.Random(f"{seed}:{year}")
     written = list(papers(seed, year, number, people))
     city, country, zone = words.CITIES[year % len(words.CITIES)]
     middle = date(year, 7, 12)
     first = middle - timedelta(days=middle.weekday() + 1)
-    # Never in the future.
+    # Must not be in the future.
     public = datetime(min(year, 2024), 1, 1, tzinfo=ZoneInfo(zone))
     committee = tuple(
         CommitteeRecord(person=one.ref, role=role, affiliation=one.institution)
@@ -97,7 +97,7 @@ def synthetic(seed: int, number: int, year: int, first_year: int) -> Program:
 def participants(
     seed: int, written: list[PaperRecord], week: Timetable, committee: tuple[CommitteeRecord, ...]
 ) -> tuple[PersonRecord, ...]:
-    """Return all who take part, speakers with a biography."""
+    """Return the records of all participants, with biographies of speakers."""
     authors = (author.person.uid for one in written for author in stated(one.authors, ()))
     roles = (role.person.uid for one in week.sessions for role in stated(one.roles, ()))
     speakers = (speaker.person.uid for one in week.presentations for speaker in stated(one.speakers, ()))
@@ -107,7 +107,7 @@ def participants(
 
 
 def awards(year: int, first_year: int, written: list[PaperRecord]) -> list[records.AwardRecord]:
-    """Return outstanding papers, and one that stood the test of time where there is an older year."""
+    """Return the awards: Outstanding Paper, and Test of Time if there is an earlier year."""
     shown = [one for one in written if one.status == "published"]
     best = shown[: OUTSTANDING * AWARDED_EACH : AWARDED_EACH]
     grants = {

@@ -1,4 +1,4 @@
-"""When and where papers are shown: parallel talks, poster sessions, breaks, meals and other sessions."""
+"""Sessions and presentations of synthetic editions: parallel talks, poster sessions, breaks, and others."""
 
 import math
 import random
@@ -15,15 +15,15 @@ BOARDS = 800
 PARALLEL = 12
 TALKS, MINUTES = 6, 15
 WORKSHOP_TALKS, WORKSHOP_MINUTES = 4, 30
-# One paper of so many is also given as a talk.
+# One of this many papers also has a talk.
 ORAL_EACH = 10
 HALLS = "ABCDEFGHJKLM"
-# When talks begin, and then their posters.
+# Hours at which talks and then poster sessions begin.
 BLOCKS = ((10.5, 13.5), (15.5, 17))
 
 
 def days_for(papers: int) -> int:
-    """Return how many days of two poster sessions there are: no session passes 800 boards."""
+    """Return the number of days with two poster sessions, each of at most 800 boards."""
     return max(2, math.ceil(papers / (2 * BOARDS)))
 
 
@@ -55,7 +55,7 @@ def rooms(papers: int) -> tuple[RoomRecord, ...]:
 
 @dataclass(slots=True)
 class Timetable:
-    """A week of sessions to fill. Day 0 is for tutorials, the last one for workshops."""
+    """A week of sessions. Day 0 is for tutorials, the last one for workshops."""
 
     zone: ZoneInfo
     first: date
@@ -63,7 +63,7 @@ class Timetable:
     chance: random.Random
     sessions: list[records.SessionRecord] = field(default_factory=list)
     presentations: list[records.PresentationRecord] = field(default_factory=list)
-    # By uid.
+    # Uids of people.
     speakers: set[str] = field(default_factory=set)
 
     def fill(self, papers: list[PaperRecord]) -> None:
@@ -86,7 +86,7 @@ class Timetable:
             self.workshop(days + 1, number)
 
     def at(self, day: int, hour: float) -> datetime:
-        """Return a local time of a day; hours beyond 24 are the night after."""
+        """Return a local time on a day; hours above 24 are on the next day."""
         clock = datetime(self.first.year, self.first.month, self.first.day) + timedelta(days=day, hours=hour)  # noqa: DTZ001
         return clock.replace(tzinfo=self.zone)
 
@@ -106,14 +106,14 @@ class Timetable:
         self.presentations.append(records.PresentationRecord(**given))  # type: ignore[arg-type]
 
     def role(self, role: str) -> RoleRecord:
-        """Return a person's role in a session."""
+        """Return this role of a random person, who is noted as a speaker if it is "speaker"."""
         one = self.people.pick_member(self.chance)
         if role == "speaker":
             self.speakers.add(one.uid)
         return RoleRecord(person=one.ref, role=role, affiliation=one.institution)
 
     def posters(self, day: int, block: int, part: list[PaperRecord]) -> None:
-        """Add a poster session: a board for each paper, in walking order."""
+        """Add a poster session with a board for each paper, in order."""
         uid, hour = f"posters-{day}-{block + 1}", BLOCKS[block][1]
         title = f"Poster Session {2 * (day - 1) + block + 1}"
         self.add(uid, "poster", title, day, (hour, hour + 1.5), "exhibition-hall")
@@ -121,7 +121,7 @@ class Timetable:
             self.present("poster", uid, place, uid=f"poster-{one.uid}", paper=one.uid, board=f"#{place:03}")
 
     def orals(self, day: int, block: int, part: list[PaperRecord]) -> None:
-        """Add the talks of one block, room by room, one after the other."""
+        """Add the sessions of talks in a block, one per room."""
         begin = BLOCKS[block][0]
         for number in range(math.ceil(len(part) / TALKS)):
             letter = HALLS[number]
@@ -135,7 +135,7 @@ class Timetable:
                 self.present("oral", uid, place, uid=f"oral-{one.uid}", paper=one.uid, **times)
 
     def around(self, day: int, *, is_last: bool) -> None:
-        """Add the sessions of a day without papers."""
+        """Add those sessions of a day that have no papers."""
         title = f"{self.chance.choice(words.GOALS)}: What Comes Next"
         abstract = "Where the field stands, and what it owes to those who use it."
         roles = (self.role("speaker"), self.role("chair"))
@@ -156,7 +156,7 @@ class Timetable:
             self.add("panel", "panel", title, day, (19.5, 20.5), "main-hall", roles=panel)
 
     def workshop(self, day: int, number: int) -> None:
-        """Add a workshop that holds sessions of its own, with talks that have no papers."""
+        """Add a workshop with two sessions below it, of talks without papers."""
         uid, title = f"workshop-{number + 1}", f"Workshop on {self.chance.choice(words.GOALS)}"
         roles = (self.role("organizer"), self.role("organizer"))
         self.add(uid, "workshop", title, day, (9, 17), hall(number), roles=roles)

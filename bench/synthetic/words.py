@@ -1,4 +1,4 @@
-"""Topics, methods and sentences of synthetic papers. Only data; nothing is quoted."""
+"""Topics, methods and sentences of synthetic papers. All texts are our own."""
 
 # Fields, with the topics below them.
 TOPICS = {
