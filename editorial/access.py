@@ -82,7 +82,7 @@ class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
         is_owner = db_field.name == lookup_of(self.model)
         is_edition = is_owner and db_field.remote_field.model is get_edition_model()
         if field and is_edition and db_field.null and not access.may_everywhere("add", self.model):
-            # A row without an edition belongs to the whole site.
+            # A row without an edition belongs to the whole site, which requires permission.
             field.required = not access.reaches_site("add", self.model)
         return field
 

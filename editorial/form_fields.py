@@ -131,7 +131,7 @@ class EditionSelect(AutocompleteSelect):
 
 
 class EditionWrapper(RelatedFieldWidgetWrapper):
-    """A choice with links to change and add rows; new rows belong to the working edition."""
+    """A choice widget with links to change and add rows; new rows belong to the working edition."""
 
     @classmethod
     def from_wrapper(cls, wrapper: RelatedFieldWidgetWrapper) -> "EditionWrapper":

@@ -202,7 +202,7 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         return TemplateResponse(request, "admin/deleted.html", context)
 
     def bring_back_view(self, request: HttpRequest, change: int) -> HttpResponse:
-        """Preview a deleted row and what was deleted with it; with POST, restore all of it."""
+        """Preview a deleted row and the rows deleted with it; with POST, restore all of them."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         gone = get_object_or_404(self.visible_deletions(request), pk=change)

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 
 class ContentList(ChangeList):
-    """A list whose columns fetch what they need in a constant number of queries.
+    """A list that fetches the data of its columns in a constant number of queries.
 
-    It finds the keys of the page first and then fetches the columns, so that nothing is joined or sorted for
+    It queries the keys of the page first and then the columns, so that nothing is joined or sorted for
     rows on other pages.
     """
 

@@ -403,7 +403,7 @@ class PartInline[M: Model = Any, Owner: Model = Any](
     extra = 0
     # Empty rows on the form of a new owner.
     first_rows: ClassVar[int] = 0
-    # Whether it comes after the first fieldset, not after the last.
+    # Whether the inline is shown after the first fieldset instead of the last.
     comes_early: ClassVar[bool] = False
     # Whether stored rows have no extra line with name and links above their inputs.
     is_compact: ClassVar[bool] = False
