@@ -208,7 +208,7 @@ class Session(HasKind, TimetableEntry, Content):
 
     @property
     def language_name(self) -> str:
-        """The name of the language if Django knows it, else its tag."""
+        """The name of the language if Django has one, else its tag."""
         try:
             name: str = get_language_info(self.language.lower())["name_translated"]
         except KeyError:

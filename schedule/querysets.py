@@ -36,7 +36,7 @@ LEADER_ROLES = ("chair", "moderator")
 # The maximum number of talks of a session that a page lists; it links to the others.
 MAX_LISTED_TALKS = 100
 
-# Canceled sessions stay in the program, marked as such, because people look for them.
+# Canceled sessions are public, and marked as such, because visitors search for them.
 PUBLIC_STATUSES = ("published", "cancelled")
 
 
@@ -70,7 +70,7 @@ class SessionQuerySet(EntryQuerySet):
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(session_published("", at))
 
-    # Which
+    # Filters
 
     def starting_between(self, start: datetime, end: datetime) -> Self:
         """Return the sessions that begin in the half-open span from `start` to `end`."""
@@ -143,7 +143,7 @@ class SessionQuerySet(EntryQuerySet):
         far: Any = self.model._meta.get_field(relation).related_model
         return far.objects.all()
 
-    # How
+    # Order and related rows
 
     def in_order(self) -> Self:
         """Order by time, then by room in the chairs' order; the same on every database."""

@@ -80,7 +80,7 @@ def people_there(user: "User") -> Q:
 
 
 def reachable_kinds(access: Access, action: str) -> Q:
-    """Return the condition for kinds: any edition of the conference to view, all of them to change."""
+    """Return the condition for kinds in scope: to view, with any edition of the conference, else with all."""
     keys = access.editions(action, SessionKind)
     found = Q(conference__in=Edition.objects.filter(pk__in=keys).order_by().values("conference"))
     if action == "view":

@@ -320,7 +320,7 @@ def _row(
 
 
 def pending_release(edition: Edition, at: datetime) -> PendingRelease:
-    """Return what a release at this moment would announce."""
+    """Return the content of a release at this moment."""
     program = snapshot(edition, at)
     last = edition.releases.order_by("-number").first()
     number = last.number + 1 if last else 1

@@ -16,7 +16,7 @@ app_name = "schedule"
 
 urlpatterns = [
     path("<key:edition>/sessions/<uid:uid>/card.png", views.session_card, name="card"),
-    # nginx's logs leave out what follows "/invitation/".
+    # nginx does not log the rest of an address after "/invitation/".
     path("invitation/program/<str:token>/", invitation_view, name="invited"),
     path("<key:edition>/changes.atom", require_safe(ChangesFeed()), name="changes_feed"),
     in_each_language(

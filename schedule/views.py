@@ -232,7 +232,7 @@ def session_card(request: HttpRequest, edition: Edition, uid: str) -> HttpRespon
 
 @edition_page
 def room(request: HttpRequest, edition: Edition, slug: str) -> HttpResponse:
-    """Show a room and what takes place in it, day by day."""
+    """Show a room and the sessions in it, day by day."""
     at = timezone.now()
     place: Room = get_object_or_404(edition.rooms.published(at), slug=slug)
     sessions = mark_moved(edition.sessions.published(at).held_in(place, at).for_timetable(at), {}, at)

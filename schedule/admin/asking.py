@@ -23,9 +23,9 @@ from schedule.invitations.models import State
 from schedule.models import Presentation, ProgramInvitation, Session, SessionRole, Speaker
 from schedule.working_copy.block import open_copies, show_working_copy
 
-# The maximum of parts named in a line of the desk.
+# The maximum number of parts that a line of the desk names.
 MAX_NAMED = 3
-# The maximum of sessions or talks in one address: servers refuse longer ones.
+# The maximum number of sessions or talks in a query string: servers refuse longer ones.
 MAX_ROWS = 200
 
 

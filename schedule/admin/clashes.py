@@ -31,7 +31,7 @@ FORM_NAMES = {
     "person": "people_person",
 }
 CLASHES_PER_PAGE = 100
-# The maximum shown after saving; the form shows all.
+# The maximum number of clashes shown after saving; the form shows all.
 MAX_LISTED_CLASHES = 3
 
 

@@ -167,7 +167,7 @@ def difference_row(
 
 
 def apply_choices(sent: QueryDict, prefix: str, rows: Iterable[Any]) -> None:
-    """Apply the choices for rows that someone else changed, too; the others stay stale."""
+    """Apply the choices for rows that someone else also changed; rows without a choice are still stale."""
     for row in rows:
         choice = sent.get(f"{CHOICE}{prefix}{row.pk}")
         if choice == THEIRS:
@@ -228,7 +228,7 @@ class PlanPage[S: Edition | Session](ABC):
     def may_save(self) -> bool: ...
 
     def resolve(self, shown: Seen) -> bool:
-        """Apply the choices between the versions `shown`; return whether no conflict is left."""
+        """Apply the choices between the versions `shown`; return whether no conflict remains."""
         return True
 
     def differences(self) -> list[dict[str, object]]:
@@ -262,7 +262,7 @@ class PlanPage[S: Edition | Session](ABC):
 
     @classmethod
     def save_view(cls, model_admin: ContentAdmin, request: HttpRequest, subject: S) -> HttpResponse:
-        """Save the whole plan, or nothing and show the reasons."""
+        """Save the whole plan, or save nothing and show the reasons."""
         with one_change_set(request) as log:
             lock_rows(cls.rows_to_lock(request, subject))
             page = cls(model_admin, request, subject)

@@ -1,4 +1,4 @@
-"""Admin of invitations to the program: list, letters, answers entered by hand."""
+"""Admin of invitations to the program: list, letters, responses entered by hand."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from schedule.working_copy.block import edit_working_copy, open_copies
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
-# The maximum that can be sent within the time limit of a request.
+# The maximum number of letters that can be sent within the time limit of a request.
 MAX_LETTERS = 100
 CONFIRMED = "_confirmed"
 FAKE_LINK = "https://…"
@@ -87,7 +87,7 @@ def send_reminders(
 
 
 def marking(name: str, description: StrPromise, state: State) -> Action:
-    """Return an action that sets the state, such as for an answer given by phone."""
+    """Return an action that sets the state, such as for a response by phone."""
 
     @admin.action(permissions=["change"], description=description)
     def mark(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows: Invitations) -> None:
@@ -112,7 +112,7 @@ def add_to_program(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows
     access = access_for(request)
     confirmed = rows.filter(state=State.CONFIRMED)
     added = 0
-    # In the working copy, if there is one.
+    # Add them to the working copy if one is open, else to the public program.
     with (
         edit_working_copy(open_copies({*confirmed.order_by().values_list("edition", flat=True)})),
         recording(Origin.ACTION, request.user, gettext("Add confirmed people to the program")),

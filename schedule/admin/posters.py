@@ -31,7 +31,7 @@ class SessionTalks:
 
 @dataclass
 class PosterPlan:
-    """Posters to schedule, new or stored; `skipped` are in a session already."""
+    """Posters to schedule, new or stored; `skipped` are already in a session."""
 
     posters: list[Presentation] = field(default_factory=list)
     skipped: list[Presentation] = field(default_factory=list)

@@ -238,7 +238,7 @@ class ReleaseAdmin(ContentAdmin[Release]):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        """Show what changed since the last release of an edition, and announce it."""
+        """Show the changes since the last release of an edition; with POST, announce them."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         edition = requested_edition(request)

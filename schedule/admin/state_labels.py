@@ -9,7 +9,7 @@ from schedule.models import ProgramInvitation
 
 
 def state_label(invitation: ProgramInvitation) -> SafeString:
-    """Return the state in words and color; an invitation past its due date says so."""
+    """Return the state as a colored label, which also marks an invitation past its due date."""
     today = invitation.edition.day_of(timezone.now())
     is_late = invitation.is_past_due(today)
     words = invitation.get_state_display()

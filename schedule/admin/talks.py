@@ -184,7 +184,7 @@ class LineupRow(PlannedTalk[Times]):
 @dataclass
 class Lineup(PlannedRows[LineupRow]):
     session: Session
-    # The keys in the stored order, and whether someone else changed the order, too.
+    # The keys in the stored order, and whether someone else also changed the order.
     stored: list[int] = field(init=False)
     is_stale: bool = False
     moving: str = Moving.SHIFT
@@ -293,9 +293,9 @@ def swap_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
 
 
 def shift_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
-    """Return new times for the rows from the first to the last that moved; each keeps its length.
+    """Return new times for the rows from the first to the last that moved. Their lengths do not change.
 
-    Pauses stay at their positions. Rows without a start stay without one.
+    The pauses after each position do not change either. Rows without a start are omitted.
     """
     changed = [place for place, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new]
     rows = [(row, *row.after) for row in after[changed[0] : changed[-1] + 1]]

@@ -29,7 +29,7 @@ from schedule.working_copy.release import RefusedError, drop_changes, release_du
 
 # Patterns of URL names. Apps above add theirs.
 WORKING_PAGES: list[str] = [
-    # All but live notices, which change the public schedule at once.
+    # All pages except live notices, which change the public schedule at once.
     r"schedule_(room|session|presentation|sessionrole|speaker)_(?!announce).*",
     r"papers_paper_(changelist|add|change|history|restore)",
     r"conference_edition_change",
@@ -40,7 +40,7 @@ WORKING_PAGES: list[str] = [
 # Pages that also write other rows, which are public at once.
 PAGES_WITH_OTHER_WRITES: list[str] = []
 SAFE_METHODS = frozenset(("GET", "HEAD", "OPTIONS"))
-# Deleting papers is public at once, as on their own page.
+# The bulk deletion of papers is public at once, as on the page of a paper.
 DELETES_PAPERS = ("papers_paper_changelist", "delete_selected")
 
 
@@ -48,7 +48,7 @@ def in_working_state(request: HttpRequest, view: Callable[[], Any]) -> Any:
     """Run the view in the working state if the page supports it and a working copy is open."""
     name = request.resolver_match.url_name if request.resolver_match else ""
     is_page = any(re.fullmatch(pattern, name or "") for pattern in (*WORKING_PAGES, *PAGES_WITH_OTHER_WRITES))
-    # Without permission the view redirects to the sign-in page, so nothing is locked.
+    # Without permission, the view redirects to the sign-in page, so do not lock anything.
     if not is_page or not admin.site.has_permission(request):
         return view()
     copies = open_copies()
@@ -81,7 +81,7 @@ def _concerns_working_copy(request: HttpRequest, name: str) -> bool:
     """Return whether the request concerns working copies, not only public rows."""
     if name == "take_back" and request.resolver_match:
         act = request.resolver_match.kwargs["act"]
-        # A public change set since then is reverted publicly; pending changes are dropped elsewhere.
+        # A public change set since then is reverted publicly. `undo_pending_view()` drops pending changes.
         since = min(copy.opened_at for copy in vars(request)["working_copies"])
         is_public = ChangeSet.objects.filter(pk=act, at__gte=since).exists()
         return not is_public and not PendingChanges.objects.filter(act=act).exists()

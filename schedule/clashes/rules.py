@@ -61,7 +61,7 @@ def people_in_two_places(program: ClashProgram) -> Iterator[Clash]:
 def presence_clash(
     program: ClashProgram, pair: tuple[ClashEvent, ClashEvent], who: tuple[ClashSubject, ...]
 ) -> Clash:
-    """Return the clash of people who must be at both: a poster and a talk, two posters, or two places."""
+    """Return the clash of people who must attend both: a poster and a talk, two posters, or two places."""
     one, other = pair
     facts = {"people": NameList(who), "besides": who}
     if one.is_poster != other.is_poster and (one.is_talk or other.is_talk):

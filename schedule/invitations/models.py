@@ -27,7 +27,7 @@ MAX_WRITES_PER_MINUTE = 30
 
 
 class Part(models.TextChoices):
-    """The part that a person is asked to take. The values are those of `SessionRole.Role`."""
+    """The part that a person is invited to. The values are those of `SessionRole.Role`."""
 
     SPEAKER = "speaker", _("Speaker")
     CHAIR = "chair", pgettext_lazy("role of a person", "Chair")
@@ -54,7 +54,7 @@ class State(models.TextChoices):
     WITHDRAWN = "withdrawn", pgettext_lazy("invitation", "Withdrawn")
 
 
-# States in which a link was sent and not answered.
+# States in which a link was sent, but the person has not responded.
 OPEN_STATES = (State.SENT, State.REMINDED)
 
 
@@ -80,7 +80,7 @@ class ProgramInvitationQuerySet(models.QuerySet["ProgramInvitation"]):
         return self.filter(state__in=OPEN_STATES)
 
     def with_presence(self) -> Self:
-        """Annotate `is_listed`: whether the program names the person in that part."""
+        """Annotate `is_listed`: whether the program has the person in that part."""
         return self.annotate(is_listed=_listed(is_same=True))
 
     def to_replace(self) -> Self:

@@ -25,7 +25,7 @@ class LiveNotice:
 
     announcement: Announcement
     about: str
-    # Whether the session has a page.
+    # Whether the session is public, so that it has a page.
     is_linked: bool
 
 

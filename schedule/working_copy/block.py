@@ -121,7 +121,7 @@ def moved_rows(copies: Collection[WorkingCopy]) -> dict[type[Content], dict[int,
 def show_working_copy(
     copies: Collection[WorkingCopy], rows: dict[Key, PendingRow] | None = None
 ) -> Iterator[None]:
-    """Show the working state inside; whatever is written there is rolled back.
+    """Show the working state inside; all writes in the block are rolled back.
 
     `rows` are those that `pending_rows()` returned for these copies; they are read again if someone
     changed the copies in the meantime.

@@ -35,7 +35,7 @@ class PendingRow:
     # Computed columns: rendered texts, copies of the kind.
     follows: dict[str, Any] = field(default_factory=dict)
     at: datetime | None = None
-    # The names of those who changed it, in order.
+    # The names of the users that changed it, in order.
     by: list[str] = field(default_factory=list)
 
     @property

@@ -220,7 +220,7 @@ class Announcement:
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """What a release did."""
+    """The result of a release."""
 
     row_count: int
     change_set: ChangeSet | None

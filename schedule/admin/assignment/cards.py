@@ -16,7 +16,7 @@ from schedule.assignment import Load, Unit
 from schedule.board_plan import board_rows
 from schedule.models import Presentation, Session
 
-# The maximum of planned papers listed in a session; the list “Planned here” has all.
+# The maximum number of planned papers listed in a session; the list “Planned here” has all.
 MAX_NAMED = 8
 
 

@@ -158,7 +158,7 @@ class AssignmentPage(EditionPage):
         """Fetch the planned papers and the page of the list, with their presentations."""
         found = self.papers.filter(pk__in=list(self.moves)).only(*LIST_COLUMNS).order_by("sort_title", "pk")
         planned: list[Paper] = list(found) if self.moves else []
-        # Keys first: the condition on presentations is evaluated once, to count and to cut the page.
+        # Fetch all keys first, so that the condition on presentations is not evaluated again for the count.
         pages = Paginator(list(self.listed.values_list("pk", flat=True)), PER_PAGE)
         asked = self.sent.get("page") or ("1" if "_filter" in self.sent else self.sent.get("at", "1"))
         self.page = pages.get_page(asked)

@@ -20,7 +20,7 @@ from schedule.clashes.findings import NEW_TALK_SIGN, TalkColumns
 from schedule.editing import validation_errors
 from schedule.models import Presentation, Session
 
-# A form with more would take seconds to read and to show.
+# The maximum number of planned papers: with more, a form would take seconds to read and to render.
 MAX_PLANNED = 5_000
 MOVE = re.compile(r"(?P<paper>[0-9]{1,18}):(?P<session>[0-9]{1,18}):(?P<kind>[-\w]{0,40})")
 
@@ -34,7 +34,7 @@ class PlannedPaper:
     # The kind of presentation. If empty, that of the unscheduled presentation, else of the session.
     kind: str
     talks: list[Presentation]
-    # The mark of the sessions that the page showed for it.
+    # The mark of the sessions that the page showed for the paper.
     seen: str = ""
     is_stale: bool = False
     errors: list[str] = field(default_factory=list)
