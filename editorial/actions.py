@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 type Text = "StrPromise | str"
 
 CONFIRMED, ASKED = "_confirmed", "_asked"
-# The maximum of rows listed in a group; the counts include all.
+# The maximum number of rows listed in a group; the counts include all.
 MAX_NAMED_ROWS = 200
 
 

@@ -30,7 +30,7 @@ _working_edition: ContextVar[Edition | None] = ContextVar("working_edition", def
 
 @contextmanager
 def working_on(edition: Edition | None) -> Iterator[None]:
-    """Make this the working edition for the block: its time zone is active, choices are its rows."""
+    """Set the working edition for the block: its time zone is activated, and choices are its rows."""
     token = _working_edition.set(edition)
     try:
         with timezone.override(edition.zone if edition else timezone.get_default_timezone()):

@@ -157,7 +157,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         gone = [row for row in deleted if row.pk]
         with transaction.atomic(), revision.lock():
             if commit and gone:
-                # Before the others, which may reuse unique names and positions.
+                # Delete rows before the others are saved, which may reuse unique names and positions.
                 self.model._default_manager.filter(pk__in=[row.pk for row in gone]).delete()
             saved = super().save(commit=commit)
         if commit:

@@ -270,14 +270,14 @@ def preview_steps(plan: list[RevertStep], edition: Edition | None) -> list[dict[
 
 # Bulk actions and their reverts; an import has its own page.
 UNDOABLE = (Origin.ACTION, Origin.UNDO)
-# Return the page to open after a change set was reverted, or an empty string. Registered by apps.
+# Functions for the page to open after a change set was reverted, or an empty string. Registered by apps.
 UNDO_REDIRECTS: list[Callable[[ChangeSet], str]] = []
 
 
-# Return the page with unreleased changes of a row, or an empty string. Registered by apps.
+# Functions for the page with unreleased changes of a row, or an empty string. Registered by apps.
 PENDING_CHANGES: list[Callable[[HttpRequest, Model], str]] = []
 
-# Return the response to a revert of changes that are not in the history, or `None`. Registered by apps.
+# Functions for the response to a revert of changes outside the history, or `None`. Registered by apps.
 UNDO_HANDLERS: list[Callable[[HttpRequest, int, AdminSite], HttpResponse | None]] = []
 
 

@@ -79,7 +79,7 @@ def search_rows[M: Model](rows: QuerySet[M], fields: Iterable[str], term: str) -
 def _contains(model: type[Model], lookup: str, word: str) -> Q:
     if not lookup_spawns_duplicates(model._meta, lookup):
         return Q(**{lookup: word})
-    # A subquery avoids duplicates, and two words may match two related rows.
+    # Use a subquery to avoid duplicates, and to match each word with any related row.
     return Q(pk__in=model._base_manager.filter(**{lookup: word}).values("pk"))
 
 

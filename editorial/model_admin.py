@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from conference.models import Edition
 
 
-# A search in these fields would reveal private data.
+# Fields that would reveal private data if everyone could search them.
 PRIVATE_SEARCH_FIELDS = ("names__folded", "email")
 # Validators, and the form field for model fields that have them.
 CHECKED_FIELDS = ((validate_timezone, ZoneNameField), (validate_accent, ColorField))
@@ -401,7 +401,7 @@ class PartInline[M: Model = Any, Owner: Model = Any](
     form = PartForm
     formset = PartFormSet
     extra = 0
-    # Empty rows on the form of a new owner.
+    # The number of empty rows on the form of a new owner.
     first_rows: ClassVar[int] = 0
     # Whether the inline is shown after the first fieldset instead of the last.
     comes_early: ClassVar[bool] = False

@@ -102,7 +102,7 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         formsets, _inlines = self._create_formsets(request, row, change=True)
         return self.resolve_or_ask(request, row, form, formsets, seen or {}, now)
 
-    # Lists with columns to edit
+    # Lists with editable columns
 
     def get_changelist_formset(self, request: HttpRequest, **kwargs: object) -> "type[SeenFormSet]":
         return type("SeenFormSet", (SeenFormSet, super().get_changelist_formset(request, **kwargs)), {})

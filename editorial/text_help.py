@@ -18,7 +18,7 @@ from content.versions import Form, FormSet
 from markup.advice import advice
 
 BLOCK, LINE = "block", "line"
-# Names the texts of a form, each as kind, field and label: "block abstract Abstract".
+# The field that lists the texts of a form, each as kind, field and label: "block abstract Abstract".
 TEXTS_FIELD = "_text"
 MAX_TEXT_CHARS = 200_000
 MAX_LISTED_PROBLEMS = 5

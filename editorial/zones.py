@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-# Areas of zones named after places; other zones are abbreviations and old spellings.
+# Prefixes of zones that are named after places; other zones are abbreviations and old spellings.
 AREAS = (
     "Africa",
     "America",
@@ -30,7 +30,7 @@ MAX_LIKELY = 3
 @dataclass(frozen=True, slots=True)
 class OfferedZone:
     name: str
-    # Such as UTC+05:30.
+    # In the form "UTC+05:30".
     offset: str
 
 
