@@ -144,7 +144,7 @@ def presenter_groups[K: Hashable](posters: Sequence[Poster[K]]) -> list[list[Pos
 def _in_new_rows[K: Hashable](
     groups: Sequence[Sequence[Poster[K]]], free: Sequence[int], row_of: Sequence[int]
 ) -> list[tuple[Poster[K], int]]:
-    """Place the posters so that none shares a row with the topic before. Raises `ValidationError`."""
+    """Assign boards so that each topic begins in a new row. Raises `ValidationError` if rows are too few."""
     placed: list[tuple[Poster[K], int]] = []
     at = 0
     for _topic, same in groupby((group for group in groups if group), key=lambda group: group[0].topic):

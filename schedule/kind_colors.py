@@ -1,4 +1,4 @@
-"""The colors of kinds that chairs chose, as rules of a stylesheet; `hues.css` has the built-in palette."""
+"""Stylesheet rules for the colors of kinds that chairs chose; `hues.css` has the built-in palette."""
 
 from conference.models import Edition
 from schedule.session_kinds import own_kinds

@@ -195,7 +195,7 @@ class Session(HasKind, TimetableEntry, Content):
 
     @property
     def talks(self) -> list[TalkRow]:
-        """Its presentations in running order, on a page that filled them in."""
+        """Its presentations in running order, if `attach_talks()` has set them."""
         return running_order(vars(self).get("shown_talks", ()))
 
     @property

@@ -90,7 +90,7 @@ def next_appearances(
 
 
 def _next(rows: list[Any], now: datetime) -> NextAppearance:
-    # By start, then in the same order on every database.
+    # Sort by start, then in an order that is the same on every database.
     ordered = sorted(rows, key=lambda row: (row[5], row[8]))
     ahead = [row for row in ordered if row[6] > now]
     edition, slug, applies, kind, name, start, _end, place, uid, title, is_paper = (ahead or ordered[::-1])[0]

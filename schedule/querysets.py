@@ -205,7 +205,7 @@ DEFERRED_FIELDS = ("abstract", "abstract_html", "lay_summary", "lay_summary_html
 
 
 class PresentationQuerySet(EntryQuerySet):
-    """Appearances of papers, and talks of their own."""
+    """Queryset of presentations: appearances of papers, and talks without a paper."""
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(presentation_published("", at))

@@ -1,4 +1,4 @@
-"""The addresses of the timetable."""
+"""URL patterns of the timetable."""
 
 from django.urls import path
 from django.views.decorators.http import require_safe

@@ -47,7 +47,7 @@ MAX_LISTED_CHANGES = 40
 
 @contextmanager
 def one_change_set(request: HttpRequest) -> Iterator[Log]:
-    """Save in one change set, one transaction and one new revision."""
+    """Write all changes of the block in one change set, one transaction and one new revision."""
     with (
         acting_as(Origin.ACTION, request.user, TIMETABLE_DETAIL),
         single_change_set() as log,

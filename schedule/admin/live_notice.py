@@ -32,7 +32,7 @@ from schedule.entries import Status
 from schedule.models import Release, Room, Session
 from schedule.notices.announced_change import MAX_TITLE_CHARS, AnnouncedChange, ChangeKind, publish
 
-# How long a notice is shown by default if its session is over.
+# The default duration of a notice if its session is over.
 SHOWN_AFTER_THE_END = timedelta(hours=1)
 INPUT_FORMAT = "%Y-%m-%dT%H:%M"
 
@@ -93,7 +93,7 @@ class ChangeForm(forms.Form):
 
 
 class NoticeForm(forms.Form):
-    """The notice for visitors. `seen`: the mark of the session when the form was shown."""
+    """Form of the notice for visitors. `seen` is the mark of the session when the form was shown."""
 
     title = forms.CharField(label=gettext_lazy("Title"), max_length=MAX_TITLE_CHARS)
     text = forms.CharField(

@@ -76,7 +76,7 @@ def with_note(row: dict[str, object], note: str) -> dict[str, Any]:
 
 
 class LinesWidget(forms.Widget):
-    """A checkbox and a note for each change. Its value: the notes of the ticked changes, by line."""
+    """Widget with a checkbox and a note for each change. The value is the ticked changes' notes by line."""
 
     # Name and text of each line.
     choices: Sequence[tuple[str, str]] = ()
@@ -114,7 +114,7 @@ class LinesField(forms.Field):
 
 
 class AnnounceForm(forms.Form):
-    """A release to announce; unticked lines are left out."""
+    """Form of a release to announce; unticked lines are left out."""
 
     title = forms.CharField(
         max_length=200,
@@ -160,7 +160,7 @@ class AnnounceForm(forms.Form):
 
 
 class ReleaseForm(ContentForm):
-    """An announced release: its texts, lines and notes."""
+    """Form of an announced release: its texts, lines and notes."""
 
     lines = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
 

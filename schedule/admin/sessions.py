@@ -239,7 +239,7 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         return f"{row}, {format_moment(row.start, row.edition)}"
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """Start a new session on the day of the last one entered, else on the first day."""
+        """Set the start of a new session to the day of the last one entered, else to the first day."""
         initial = super().get_changeform_initial_data(request)
         edition = get_working_edition()
         if edition and not {"start", "end"} & initial.keys():

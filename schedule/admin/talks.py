@@ -64,7 +64,7 @@ class TalkForm(forms.Form):
 
 
 class SpreadForm(forms.Form):
-    """How to spread presentations: start, end, minutes for each, minutes between."""
+    """Form for spreading presentations: start, end, minutes for each, minutes between."""
 
     since = clock_field(_("From"))
     until = clock_field(_("To"))
@@ -138,7 +138,7 @@ class LineupRow(PlannedTalk[Times]):
 
     @property
     def clock(self) -> str:
-        """Its own time as visitors will see it, else empty."""
+        """Its own time in the form that visitors will see, else empty."""
         return self.in_words(self.after) if any(self.after) else ""
 
     def in_words(self, times: Times) -> str:
@@ -232,7 +232,7 @@ class Lineup(PlannedRows[LineupRow]):
         self.fitted = self.planned
 
     def spread(self, start: datetime, end: datetime, minutes: int | None, gap: int) -> None:
-        """Set consecutive times, except for canceled talks. Raises `ValidationError`."""
+        """Set consecutive times, except for canceled talks. Raises `ValidationError` if they do not fit."""
         rows = [row for row in self.rows if row.takes_time]
         spans = spread_talks(start, end, [row.pause for row in rows], minutes, gap)
         for row, span in zip(rows, spans, strict=True):

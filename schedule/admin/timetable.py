@@ -59,7 +59,7 @@ class TimetablePage(EditionPage):
         self.days = timetable.day_strip(edition.start_date, edition.end_date, used)
         today = edition.day_of(timezone.now())
         first = today if today in used else min(used, default=edition.start_date)
-        # A day button overrides the present day.
+        # The day of a pressed button overrides the day of the form.
         asked = self.sent.get("_show") or self.sent.get("day") or request.GET.get("day", "")
         self.day = next((day for day in self.days if day.isoformat() == asked), first)
 

@@ -256,7 +256,7 @@ class WorkingCopyPage:
         public, before = RowLabels(asked), clashes.cached_clashes(self.edition).all
         with show_working_copy([copy], pending):
             form = AnnounceForm(pending_release(self.edition, self.at), self.edition)
-            # The form has rendered the changes; the clashes and names follow.
+            # `form` already has the changes, so only the clashes and labels are read here.
             after = clashes.cached_clashes(self.edition).all
             names = history.merge_labels(public, RowLabels(asked))
         new, solved = clashes.new_and_solved(before, after)

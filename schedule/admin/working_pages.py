@@ -27,7 +27,7 @@ from schedule.models import PendingChanges, Release, Session, WorkingCopy
 from schedule.working_copy.block import edit_working_copy, open_copies, pending_rows, show_working_copy
 from schedule.working_copy.release import RefusedError, drop_changes, release_due
 
-# Patterns of URL names. Apps above add theirs.
+# Regular expressions for URL names, to which higher apps add theirs.
 WORKING_PAGES: list[str] = [
     # All pages except live notices, which change the public schedule at once.
     r"schedule_(room|session|presentation|sessionrole|speaker)_(?!announce).*",

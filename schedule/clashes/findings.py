@@ -161,7 +161,7 @@ class ClashProgram:
     talks: list[ClashEvent] = field(default_factory=list)
     rooms: Mapping[int, RoomCapacity] = field(default_factory=dict)
     people: Mapping[int, ClashSubject] = field(default_factory=dict)
-    # By time.
+    # In order of time.
     away: list[Away] = field(default_factory=list)
 
     @property
@@ -232,7 +232,7 @@ SENTENCES = {
     ClashKind.PERSON_AWAY: _("%(person)s isn’t available for %(one)s (not there %(when)s)."),
     ClashKind.ROOM_AWAY: _("%(room)s isn’t available for %(one)s (not free %(when)s)."),
 }
-# If no author is marked as presenting the paper.
+# The sentence if no author is marked as presenting the paper.
 SAME_PAPER = _("%(one)s is up while its paper is being presented: %(other)s.")
 
 

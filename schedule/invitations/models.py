@@ -284,7 +284,7 @@ class ProgramInvitation(models.Model):
 
 
 class ProgramInvitationLink(models.Model):
-    """A link that was sent: the digest of its secret."""
+    """A link that was sent, with the digest of its secret."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("digest",)
     edition_lookup: ClassVar[str] = "invitation__edition"

@@ -311,7 +311,7 @@ def _mark_released(
 
 
 def discard(copy: WorkingCopy, *, seen: int | None = None, chosen: Collection[Key] | None = None) -> int:
-    """Drop the pending changes, or the `chosen` rows with those that need them; return how many rows."""
+    """Drop all pending changes, or those of the `chosen` rows and their dependents; return the row count."""
     with transaction.atomic():
         copy = lock_current(copy, seen)
         rows = pending_rows([copy])

@@ -27,7 +27,7 @@ class Show(TextChoices):
 
 
 class AssignmentForm(forms.Form):
-    """Filters of papers and sessions, and the kind of new presentations."""
+    """Form of filters of papers and sessions, and of the kind of new presentations."""
 
     show = forms.ChoiceField(label=_("Papers"), choices=Show, required=False)
     kind = forms.ChoiceField(label=_("Present as"), required=False)

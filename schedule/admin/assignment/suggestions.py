@@ -11,7 +11,7 @@ from schedule.admin.assignment.cards import SessionCard
 from schedule.assignment import PaperFeatures, Reason, SessionProfile, Suggestion, Unit
 from schedule.models import Presentation
 
-# Short words count in names of topics and sessions, such as "NLP", except these.
+# Short words such as "NLP" are compared in names of topics and sessions, except these.
 MIN_NAME_CHARS, STOP_WORDS = 3, frozenset(("and", "for", "the", "with"))
 
 
