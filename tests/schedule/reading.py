@@ -1,4 +1,4 @@
-"""How tests read a page: its text, its headings, its times."""
+"""Helpers that extract the text, headings and times of a page."""
 
 import html
 import re
@@ -17,7 +17,7 @@ def main(page: str) -> str:
 
 
 def text(markup: str) -> str:
-    """The words of a page's own part, single-spaced."""
+    """Return the text of a page's main part, with single spaces."""
     words = re.sub(r"<[^>]+>", "", re.sub(r"<(p|li|h[1-6]|article|div|section)\b", r" <\1", main(markup)))
     return " ".join(html.unescape(words).split())
 
@@ -27,7 +27,7 @@ def read(client: Client, path: str, status: int = 200) -> str:
 
 
 def headings(markup: str) -> list[tuple[int, str]]:
-    """The headings with their levels; of those that say a time only the clock, "08:00"."""
+    """Return the levels and texts of the headings; of a time only the clock, "08:00"."""
     found = re.findall(r"(?s)<h([1-6])[^>]*>(.*?)</h\1>", main(markup))
     plain = [(int(level), html.unescape(re.sub(r"<[^>]+>", "", words)).strip()) for level, words in found]
     return [(level, re.sub(r"^([0-9]{2}:[0-9]{2}) .*$", r"\1", words)) for level, words in plain]

@@ -1,4 +1,4 @@
-"""The form data that a browser would send of a page."""
+"""Helpers that return the form data that a browser would send."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from tests.reading import Page
 
 
 def fields_of(page: Any, form: str = "timetable") -> dict[str, Any]:
-    """Return what the form would send, each name once; a select without a choice sends nothing chosen."""
+    """Return the data that the form would send, each name once; a select without a choice sends ""."""
     found: dict[str, Any] = {}
     (shown,) = Page(page.text).all("form", id=form)
     for one in shown.elements:
@@ -27,6 +27,6 @@ def fields_of(page: Any, form: str = "timetable") -> dict[str, Any]:
 
 
 def resolve_conflicts(page: Any, **choices: str) -> dict[str, Any]:
-    """Return what the page of two versions sends with these choices, by field."""
+    """Return the form data of the page that compares two versions, with these choices by field."""
     carried = dict(page.context["carried"]) | {"_shown": page.context["shown"]}
     return carried | {f"_choose-{name}": choice for name, choice in choices.items()}

@@ -1,4 +1,4 @@
-"""The timetable in the admin: times in the edition's zone, presentations in order, large forms, choices."""
+"""Tests of the schedule's admin: times in the edition's zone, order, large forms, choices."""
 
 import re
 from datetime import UTC, date, datetime
@@ -67,7 +67,7 @@ def test_form_names_the_zone_beside_the_time(admin_client: Client) -> None:
     make.make_presentation(session)
     page = admin_client.get(address(session, "change")).text
 
-    # Start and end of the session, of its presentation, and of the empty row.
+    # The session, its presentation and the empty row each have a start and an end.
     assert page.count("Time (Europe/Berlin):") == 6
     assert 'data-admin-server-timezone="Europe/Berlin"' in page
 
@@ -190,7 +190,7 @@ def test_form_asks_as_much_for_one_row_as_for_three(admin_client: Client) -> Non
     for rows in (1, 2, 3):
         make.add_role(session, f"Ada {rows}")
         make.make_presentation(session, make.make_paper(edition))
-        # The first look also fills what Django keeps for good: content types.
+        # Request the page once first, because Django then caches content types.
         admin_client.get(address(session, "change"))
         with CaptureQueriesContext(connection) as queries:
             admin_client.get(address(session, "change"))

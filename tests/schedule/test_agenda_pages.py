@@ -1,4 +1,4 @@
-"""My agenda: what a visitor without an account keeps, in the browser or here under a secret link."""
+"""Tests of "My agenda", which is stored in the browser, or on the server under a secret link."""
 
 import re
 from datetime import timedelta
@@ -26,12 +26,12 @@ def posted(client: Client, path: str, status: int = 200, **fields: Any) -> Page:
 
 
 def shown(client: Client, *things: Any) -> Page:
-    """The agenda of these things as the script asks for it."""
+    """Return the agenda page of these objects, requested as the script does."""
     return posted(client, "/2021/agenda/", s=" ".join(str(star_of(thing)) for thing in things))
 
 
 def kept(client: Client, *things: Any) -> str:
-    """Star things without JavaScript; return the secret."""
+    """Star objects without JavaScript; return the secret of the agenda."""
     response = client.post("/2021/agenda/stars/", {"star": [str(star_of(thing)) for thing in things]})
     assert response.status_code == 303
     return client.cookies["agenda"].value
@@ -44,7 +44,7 @@ def synced(client: Client, stars: str, status: int = 200) -> dict[str, Any]:
     return found
 
 
-# Shown
+# Display
 
 
 def test_agenda_stands_by_day_and_time(client: Client, edition: Edition) -> None:
@@ -160,7 +160,7 @@ def test_address_with_stars_shows_them_to_anybody(client: Client, edition: Editi
     assert page.all("button", "star", value=str(star_of(session)))
 
 
-# Kept
+# Storage
 
 
 def test_nobody_gets_a_cookie_before_the_first_star(client: Client, edition: Edition) -> None:
@@ -249,7 +249,7 @@ def test_replies_are_private(client: Client, edition: Edition) -> None:
     assert page.all("link", rel="canonical") == []
 
 
-# In step
+# Synchronization
 
 
 def test_devices_meet_without_loss_and_the_later_word_counts(client: Client, edition: Edition) -> None:
@@ -382,7 +382,7 @@ def test_unknown_action_note_and_edition(client: Client, edition: Edition) -> No
     assert client.get(f"/2022/agenda/{token}/").status_code == 404
 
 
-# How much it costs
+# Queries
 
 
 def fill(edition: Edition, rows: int) -> list[Any]:

@@ -1,4 +1,4 @@
-"""How stars are written, and which of several words counts."""
+"""Tests of the notation of stars, and of the precedence of conflicting ones."""
 
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta

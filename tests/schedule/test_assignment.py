@@ -1,4 +1,4 @@
-"""Which session is suggested for a paper, within what sessions take. Nothing of the database."""
+"""Tests of suggesting sessions for papers, within the sessions' capacity. They use no database."""
 
 from collections.abc import Iterable
 
@@ -56,7 +56,7 @@ def test_what_matches_nothing_goes_by_topic_to_empty_sessions_and_halls() -> Non
     found = suggested(papers, [session(1, 2), session(2, None, [paper(9)], hall=True)])
     hall = (2, Reason.ROOM)
     assert found == {1: hall, 2: (1, Reason.EMPTY), 3: (1, Reason.EMPTY), 4: hall}
-    # Without a hall, what has no topic waits.
+    # Without a poster hall, papers without a topic get no suggestion.
     assert 4 not in suggested(papers, [session(1, 9)])
 
 

@@ -1,4 +1,4 @@
-"""The page that puts papers into sessions: plan, clashes, one change set, revert."""
+"""Tests of the page that assigns papers to sessions: plan, clashes, one change set, revert."""
 
 from datetime import timedelta
 from typing import Any
@@ -35,7 +35,7 @@ PAGE = "/admin/schedule/session/assign/"
 
 @pytest.fixture
 def oral(edition: Edition) -> Session:
-    """An hour for four talks, with one in it."""
+    """Create a session of an hour for four talks, with one talk."""
     oral = make_session(edition, title="Orals")
     make_presentation(oral, make_paper(edition, title="There"))
     return oral
@@ -47,7 +47,7 @@ def papers(edition: Edition, oral: Session) -> list[Paper]:
 
 
 def press_button(client: Client, page: Any, button: str, value: object = "1", **more: Any) -> Any:
-    """Press a button of the page's form, as it is."""
+    """Submit the page's form with a button, otherwise unchanged."""
     return client.post(PAGE, {**fields_of(page, "assign"), button: value, **more}, follow=True)
 
 
@@ -75,7 +75,7 @@ def test_papers_are_planned_saved_as_one_change_and_taken_back(
     page = plan_papers(admin_client, oral, papers[:2], page)
     assert listed_papers(page) == ["Paper C"]
     assert "45 of 60 minutes used" in page.text
-    # The row of a paper has its own choice.
+    # Plan a paper with the select in its own row.
     page = press_button(admin_client, page, "_plan", **{f"m{papers[2].pk}": oral.pk})
     page = press_button(admin_client, page, "_drop", papers[1].pk)
     assert stored_talks(oral) == [("There", "oral", 1)]

@@ -1,4 +1,4 @@
-"""Lists of poster boards as chairs write them, and who gets which."""
+"""Tests of parsing lists of poster boards, and of assigning boards to posters."""
 
 import pytest
 from django.core.exceptions import ValidationError

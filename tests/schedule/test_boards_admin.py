@@ -1,4 +1,4 @@
-"""Assigning poster boards, and adding posters for papers with a talk."""
+"""Tests of assigning poster boards, and of adding posters for papers with a talk."""
 
 from datetime import timedelta
 from typing import Any
@@ -34,7 +34,7 @@ POSTERS = "/admin/schedule/session/posters/"
 
 @pytest.fixture
 def hall(edition: Edition) -> Session:
-    """A poster session with four posters of two topics; the one about vision stands first in the program."""
+    """Create a poster session with four posters of two topics; the one about vision is first in order."""
     hall = make_session(edition, kind="poster", title="Posters")
     vision, logic = make_topic(edition, "Vision"), make_topic(edition, "Logic")
     for title, topic in (("P1", logic), ("P2", vision), ("P3", None), ("P4", vision)):
@@ -227,7 +227,7 @@ POSTER_COUNT = 800
 
 def test_hall_of_800_posters_is_hung_and_saved(admin_client: Client, hall: Session) -> None:
     admin_client.get(address(hall))
-    # Clashes are searched once for each revision.
+    # Clashes are cached for each revision.
     revision.advance([hall.edition_id])
     with CaptureQueriesContext(connection) as few:
         admin_client.get(address(hall))
@@ -246,10 +246,10 @@ def test_hall_of_800_posters_is_hung_and_saved(admin_client: Client, hall: Sessi
         admin_client.post(address(hall), {**proposed, "_save": "1"})
 
     assert len(few) == len(many)
-    # All of them fixed would be an input more for each.
+    # If all boards were fixed, each poster would send one more input.
     assert POSTER_COUNT < len(proposed) < settings.DATA_UPLOAD_MAX_NUMBER_FIELDS - POSTER_COUNT
     assert list(boards_by_poster(hall).values()) == [str(n) for n in range(1, POSTER_COUNT + 1)]
-    # Rows are written, and told to the history, two hundred at a time.
+    # Rows and their history are written in batches of 200.
     assert len(saving) < 60
 
 
@@ -258,7 +258,7 @@ def test_hall_of_800_posters_is_hung_and_saved(admin_client: Client, hall: Sessi
 
 @pytest.fixture
 def talks(edition: Edition) -> Session:
-    """An oral session with a paper that has a poster, one whose poster waits, and two without."""
+    """Create a session with papers that have a poster, a poster without a session, and no poster."""
     talks = make_session(edition, title="Talks")
     papers = [make_paper(edition, title=title) for title in ("Hung", "Waits", "New", "Draft")]
     for paper in papers:

@@ -1,4 +1,4 @@
-"""The reason stands beside what is cancelled, everywhere, and goes when the thing takes place after all."""
+"""Tests of the reason of a cancellation: it is shown with the mark, and cleared with the status."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is told between two states of a program, and what goes without saying."""
+"""Tests of the changes that are reported between two states of a program, and of implied ones."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -22,7 +22,7 @@ def told(before: dict[str, SnapshotRow], after: dict[str, SnapshotRow]) -> list[
 
 
 def altered(**parts: Any) -> dict[str, SnapshotRow]:
-    """The program with other fields: `s={"room": "aula"}`; a part that is None is gone."""
+    """Return the program with other fields: `s={"room": "aula"}`; a part that is None is left out."""
     keys = {key[-1]: key for key in PROGRAM}
     rows = {key: _altered(PROGRAM[key], parts.get(name, {})) for name, key in keys.items()}
     return {key: row for key, row in rows.items() if row is not None}

@@ -1,4 +1,4 @@
-"""The page and the feed of changes: words, old and new times with their zone, nothing that is not public."""
+"""Tests of the page and the feed of changes: text, old and new times with their zone, public data only."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,7 +25,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 
 
 def entries(client: Client, path: str = FEED) -> list[dict[str, str]]:
-    """What a foreign reader finds in the feed."""
+    """Return the entries of the feed, parsed as XML."""
     root = ElementTree.fromstring(fetch(client, path))  # noqa: S314 - our own feed
     found = []
     for entry in root.iter(f"{ATOM}entry"):
@@ -142,7 +142,7 @@ def test_home_names_its_feeds_and_links_the_changes(client: Client, edition: Edi
 
     assert page.count('rel="alternate" type="application/atom+xml"') == 3
     assert plain.count('href="/2021/changes/"') == 1
-    # In the menu, in its folded form, and on the page.
+    # The link is in the menu, in the collapsed menu, and on the page.
     assert page.count('href="/2021/changes/"') == 3
 
 

@@ -1,4 +1,4 @@
-"""Clashes on forms, after saving, on their page and in the command `check_schedule`."""
+"""Tests of clashes on forms, after saving, on their page and in the command `check_schedule`."""
 
 import json
 from datetime import timedelta
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def pair(edition: Edition) -> tuple[Session, Session]:
-    """Two sessions at once with one chair."""
+    """Create two sessions at the same time with the same chair."""
     ada = make_person("Ada & Co.", uid="ada")
     first, second = (make_session(edition, title=title, uid=title) for title in ("First", "Second"))
     for one in (first, second):
@@ -134,7 +134,7 @@ def test_command_names_the_editions_there_are(edition: Edition) -> None:
     assert error.value.returncode == 2
 
 
-# The page of all
+# The page of all clashes
 
 
 CLASHES = "/admin/schedule/session/clashes/"

@@ -1,4 +1,4 @@
-"""The rules on plans made by hand, without a database: where each begins, where it ends, what it says."""
+"""Tests of the clash rules without a database: the limits of each rule, and its message."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -48,7 +48,7 @@ def talk(pk: int, first: int, last: int, whole: ClashEvent | None = None, **fiel
 
 
 def hung(pk: int, whole: ClashEvent, **fields: Any) -> ClashEvent:
-    """A poster, for as long as its session lasts."""
+    """Return a poster with the times of its session."""
     times = {"start": whole.start, "end": whole.end, "timed": False, **fields}
     return ClashEvent(
         ClashSubject("presentation", pk, f"t{pk}", f"T{pk}", "Talk"), "poster", session=whole, **times
@@ -77,7 +77,7 @@ ADA: Any = {"people": frozenset({1})}
 BO: Any = {"people": frozenset({2})}
 
 
-# What is told, when, and in which order
+# Messages, times and order
 
 
 def test_a_clash_lasts_while_both_take_place() -> None:
@@ -299,7 +299,7 @@ def test_a_talk_whose_session_has_ended_has_no_length() -> None:
     ]
 
 
-# Wholes and parts
+# Sessions and their parts
 
 
 @pytest.mark.parametrize(

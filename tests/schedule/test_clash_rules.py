@@ -1,4 +1,4 @@
-"""The rules on made-up plans: they find what comparing all with all finds."""
+"""Property tests of the clash rules: they find the same clashes as comparing all pairs."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -30,7 +30,7 @@ def span(draw: st.DrawFn) -> tuple[datetime, datetime]:
 
 @st.composite
 def plans(draw: st.DrawFn) -> ClashProgram:
-    """A few sessions, some of them part of the first; talks with times of their own or their session's."""
+    """Return a few sessions, some part of the first, and talks with own times or the session's."""
     sessions: list[ClashEvent] = []
     for pk in range(1, draw(st.integers(1, 5)) + 1):
         is_part: bool = draw(st.booleans())
@@ -50,9 +50,9 @@ def plans(draw: st.DrawFn) -> ClashProgram:
 
 
 def is_whole_of(one: ClashEvent, other: ClashEvent) -> bool:
-    """Whether `other` takes place inside `one`: a session, its parts, and the talks in both."""
+    """Return whether `other` takes place inside `one`: a session, its parts, and the talks in both."""
     if not one.is_session:
-        # A talk without a time of its own is where its session is.
+        # A talk without its own time takes place with its session.
         place = None if one.timed or one.is_poster else one.session
         return place is not None and (other is place or is_whole_of(place, other))
     inside = other if other.is_session else other.session

@@ -1,4 +1,4 @@
-"""What gets in each other's way in a timetable: every kind of clash, and what is none."""
+"""Tests of finding clashes in the database: every kind, and cases that are no clash."""
 
 from collections import defaultdict
 from datetime import UTC, datetime, timedelta
@@ -40,7 +40,7 @@ def session(edition: Edition, first: int = 0, last: int = 60, **fields: Any) -> 
 
 
 def paper_by(edition: Edition, *presenting: Person, **fields: Any) -> Paper:
-    """A paper with somebody as its first author, who is not marked, and these, who are."""
+    """Create a paper of an author who is not marked as presenting, and of these, who are."""
     paper = make_paper(edition, [f"Coauthor {make_person().pk}"], **fields)
     for person in presenting:
         add_author(paper, person, presenting=True)
@@ -197,7 +197,7 @@ def test_talk_without_an_end_lasts_until_the_next(edition: Edition) -> None:
     assert kinds(edition) == []
 
 
-# Wholes and parts
+# Sessions and their parts
 
 
 def test_session_outside_its_workshop(edition: Edition) -> None:
@@ -252,7 +252,7 @@ def test_board_may_change_hands_and_stand_in_two_rooms(edition: Edition) -> None
     assert kinds(edition) == []
 
 
-# What is called off, time, queries
+# Cancellations, times, queries
 
 
 def test_called_off_clashes_with_nothing_and_drafts_do(edition: Edition) -> None:
@@ -308,7 +308,7 @@ def test_touching_a_session_leaves_out_talks_without_one(edition: Edition) -> No
     assert clashes.find_clashes_about([alone]) == []
 
 
-# What plans would do
+# Clashes of planned changes
 
 
 def test_plan_tells_what_is_new_what_is_solved_and_what_stays(edition: Edition) -> None:
@@ -341,7 +341,7 @@ def test_plan_for_a_talk_alone_is_compared_with_what_is_stored(edition: Edition)
 
 def test_clash_concerns_its_sessions_and_those_of_its_talks(edition: Edition) -> None:
     for _ in range(3):
-        make_person()  # So that people have other keys than talks.
+        make_person()  # The extra person makes primary keys of people and talks differ.
     ada = make_person("Ada")
     whole, other = session(edition), session(edition)
     talk(whole, 0, 15, paper=paper_by(edition, ada))
@@ -377,7 +377,7 @@ def test_queries_are_the_same_for_few_and_many(
         found = clashes.find_clashes(edition).all
     with django_assert_num_queries(5):
         clashes.find_clashes_about([whole])
-    # The clashes of what is stored are found once for each revision.
+    # The clashes of the stored program are cached for each revision.
     for count in (7, 2):
         with django_assert_num_queries(count):
             clashes.clash_difference(edition, planned)
@@ -389,7 +389,7 @@ def test_queries_are_the_same_for_few_and_many(
     assert away_kinds <= {clash.kind for clash in near.all}
 
 
-# Found once for each revision
+# The cache
 
 
 def test_clashes_are_searched_once_until_something_changes(edition: Edition) -> None:
@@ -402,7 +402,7 @@ def test_clashes_are_searched_once_until_something_changes(edition: Edition) -> 
     fresh = clashes.find_clashes_about([first])
     with revision.lock():
         Session.objects.filter(pk=second.pk).update(start=at(60), end=at(90))
-        # The revision advances at the end: nothing of this is cached.
+        # The revision advances when the lock is released, so clashes found before are not cached.
         inside = clashes.cached_clashes(edition)
         Session.objects.filter(pk=second.pk).update(start=at(30))
 

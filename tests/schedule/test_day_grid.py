@@ -1,4 +1,4 @@
-"""Where sessions lie in the grid of a day: rows of five minutes, a column or more for each room."""
+"""Tests of the grid of a day: rows of five minutes, one or more columns for each room."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -44,7 +44,7 @@ def laid(*events: Event) -> DayGrid[Event]:
 
 
 def places(grid: DayGrid[Event]) -> list[tuple[str, int, int, int, int]]:
-    """Name, row, rows, column, columns of each session in reading order."""
+    """Return the name, row, row span, column and column span of each session, in reading order."""
     return [(one.session.name, one.row, one.rows, one.column, one.columns) for one in grid.slots]
 
 

@@ -1,4 +1,4 @@
-"""A day says when, where, who and what: once, in order, in the venue's zone."""
+"""Tests of the page of a day: times, rooms, people and talks, once, in order, in the venue's zone."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -30,7 +30,7 @@ def test_headings_in_abstracts_follow_the_outline(client: Client, edition: Editi
     assert headings(fetch(client, DAY))[2:] == [(3, "Session"), (4, "Aim"), (4, "Paper"), (5, "Method")]
 
 
-# Traps that program sites fell into
+# Known bugs of other program sites
 
 
 def test_trap_1_dst_inside_the_conference_shows_the_wall_time_twice(client: Client, berlin: Edition) -> None:

@@ -1,4 +1,4 @@
-"""The small pictures of days: where sessions lie, how many there are, and what is not drawn."""
+"""Tests of the small pictures of days: positions and number of sessions, and sessions left out."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -10,7 +10,7 @@ NINE = datetime(2026, 7, 6, 9, tzinfo=UTC)
 
 
 def span(start: float, end: float, kind: str = "oral", *, day: int = 0, **fields: bool) -> SessionSpan:
-    """Return a session from so many hours after nine to so many."""
+    """Return a session; its start and end are given in hours after 9:00."""
     begin, finish = (NINE + timedelta(days=day, hours=hours) for hours in (start, end))
     return SessionSpan(1, begin, finish, kind, kind, **{"is_part": False, "is_off": False, **fields})
 

@@ -1,4 +1,4 @@
-"""What a day of a large conference costs over the wire: poster sessions lead on instead of being unrolled."""
+"""Tests of the size of a large day page, which links to poster sessions instead of listing posters."""
 
 import gzip
 from datetime import timedelta
@@ -18,7 +18,7 @@ TITLE = "Learning to Plan with Sparse Mixtures of Experts under Distribution Shi
 
 
 def fill(session: Session, kind: str, number: int, people: list[Person]) -> None:
-    """Put so many papers with four authors each into a session."""
+    """Add `number` papers with four authors each to a session."""
     edition = session.edition
     rows = [
         Paper(edition=edition, uid=f"{session.uid}-{n}", title=f"{TITLE} {n}", status="published")
@@ -40,7 +40,7 @@ def fill(session: Session, kind: str, number: int, people: list[Person]) -> None
 
 @pytest.fixture
 def large(edition: Edition) -> Edition:
-    """A day with two poster sessions of 800, and 12 rooms with five oral sessions each after one another."""
+    """Create a day of two sessions with 800 posters each, and 12 rooms with five oral sessions each."""
     people = [make.make_person(f"Wilhelmina Authorson {letter}") for letter in "ABCD"]
     rooms = [make.make_room(edition, f"Ballroom {number}") for number in range(12)]
     for half in (0, 6):

@@ -1,4 +1,4 @@
-"""What the timetable editor plans: clocks of a program day, moves, talks spread over a session."""
+"""Tests of the timetable editor's plans: times of a program day, moves, talks spread over a session."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
@@ -23,7 +23,7 @@ def utc(*at: int) -> datetime:
 
 
 def shown(moments: Any) -> list[str]:
-    """Return spans as clocks in Berlin show them."""
+    """Return spans as wall times in Berlin."""
     return [" ".join(f"{one.astimezone(BERLIN.zone):%d %H:%M}" for one in span) for span in moments]
 
 
@@ -55,7 +55,7 @@ def test_clock_that_comes_twice_stays_what_it_was() -> None:
         ((23, 0), time(1, 0), ((10, 0), (11, 0)), berlin(2027, 6, 8, 1, 0)),
         ((23, 0), time(4, 0), ((10, 0), (11, 0)), berlin(2027, 6, 8, 4, 0)),
         ((10, 0), time(10, 0), ((9, 0), (10, 0)), berlin(2027, 6, 7, 10, 0)),
-        # It lasted a day and an hour, and still does.
+        # The session lasts 25 hours before and after.
         ((11, 0), time(12, 0), ((10, 0), (35, 0)), berlin(2027, 6, 8, 12, 0)),
         ((11, 0), time(10, 0), ((20, 0), (29, 0)), berlin(2027, 6, 8, 10, 0)),
     ],

@@ -1,4 +1,4 @@
-"""Rooms, invited talks, posters and recordings: each thing once, in order, with its time and place."""
+"""Tests of the lists of rooms, invited talks, posters and recordings: order, times, places."""
 
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote

@@ -1,4 +1,4 @@
-"""Live notices: a change of a session announced at once, and its banner until its time."""
+"""Tests of live notices, which announce a change of a session in a banner until a set time."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -27,7 +27,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def session(edition: Edition) -> Session:
-    """A session with a paper, ahead, in an edition whose program was announced."""
+    """Create an upcoming session with a paper, in an edition whose program was announced."""
     start = timezone.now().replace(second=0, microsecond=0) + HOUR
     room, when = make.make_room(edition, "Hall A"), dict[str, Any](start=start, end=start + HOUR)
     make.make_room(edition, "Hall B")
@@ -50,7 +50,7 @@ def page_of(session: Session) -> str:
 
 
 def publish(client: Client, session: Session, **sent: Any) -> Any:
-    """Choose a change, look at the notice, and publish it as suggested, or with other words."""
+    """Choose a change, preview the notice, and publish it as suggested, or with other values."""
     shown = client.post(page_of(session), sent)
     form = shown.context["notice"]
     words = {name: form[name].value() for name in ("title", "text", "seen")}
@@ -66,7 +66,7 @@ def local(moment: datetime, edition: Edition) -> str:
 
 
 def addresses(edition: Edition) -> dict[str, str]:
-    """Return the pages that show a notice of the session, and some that do not."""
+    """Return the addresses of pages that show a notice of the session, and of some that do not."""
     session, paper = edition.sessions.get(uid="s1"), edition.papers.get()
     day = edition.day_of(session.start).isoformat()
     return {
@@ -82,7 +82,7 @@ def addresses(edition: Edition) -> dict[str, str]:
 
 
 def showing(client: Client, edition: Edition) -> set[str]:
-    """Return the pages with a banner or the line of one."""
+    """Return the names of the pages with a banner or a notice line."""
     pages = {name: client.get(address).text for name, address in addresses(edition).items()}
     return {name for name, text in pages.items() if 'class="live-notice"' in text or "notice-line" in text}
 
@@ -92,7 +92,7 @@ EVERYWHERE = {"home", "session", "paper", "day", "room", "agenda"}
 
 @pytest.fixture
 def running(edition: Edition) -> Edition:
-    """The edition, on these days, so that its day pages have the session."""
+    """Move the edition to the days around today, so that the session is on a day page."""
     today = edition.day_of(timezone.now())
     Edition.objects.filter(pk=edition.pk).update(
         start_date=today - timedelta(days=1), end_date=today + timedelta(days=2)
@@ -201,7 +201,7 @@ def test_api_and_feed_have_the_notice(client: Client, session: Session) -> None:
     assert "Compilers moves" in feed
 
 
-# The press
+# The form
 
 
 def test_room_change_is_one_change_set(admin_client: Client, session: Session) -> None:

@@ -1,4 +1,4 @@
-"""Sessions with many presentations: their form leaves these out without losing them."""
+"""Tests of sessions with many presentations, which their form omits without deleting them."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def hall(monkeypatch: pytest.MonkeyPatch) -> Session:
-    """A session with one presentation more than a form holds."""
+    """Create a session with one presentation more than the limit of a form."""
     monkeypatch.setattr(sessions, "MAX_INLINE_ROWS", 2)
     edition = make.make_edition()
     session = make.make_session(edition, kind="poster", uid="hall")

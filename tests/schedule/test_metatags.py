@@ -1,4 +1,4 @@
-"""What machines read of a session's page: an event with its place, its time with offset, and its state."""
+"""Tests of the metadata of a session's page: an event with its place, time with offset, and status."""
 
 from datetime import timedelta
 

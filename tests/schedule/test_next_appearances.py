@@ -1,4 +1,4 @@
-"""Where people appear next."""
+"""Tests of the next appearances of people."""
 
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ def person() -> Person:
 
 @pytest.fixture
 def program(edition: Edition, person: Person) -> Edition:
-    """A poster at 08:00 in Hall A, a talk at 10:00, a panel led at 12:00."""
+    """Create a poster at 08:00 in Hall A, a talk at 10:00, and a panel that the person chairs at 12:00."""
     posters = make.make_session(edition, kind="poster", room=make.make_room(edition, "Hall A"))
     paper = make.make_paper(edition, [person], uid="p", title="Engines")
     make.make_presentation(posters, paper, kind="poster")

@@ -1,4 +1,4 @@
-"""What lies at the same time: found by a sweep, the same as by comparing all with all."""
+"""Tests of the sweep that finds overlaps: it finds the same as comparing all pairs."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ class Spell:
 
 @st.composite
 def spells(draw: st.DrawFn) -> list[Spell]:
-    """Spans of any zone, with many equal and touching ends, some of them part of another."""
+    """Return spans of any zone, with many equal and adjacent ends, some of them part of another."""
     rows = []
     for number in range(draw(st.integers(0, 12))):
         start, length = draw(st.integers(0, 8)), draw(st.integers(0, 4))

@@ -1,4 +1,4 @@
-"""A session of many posters: pages, filters, rows of boards, and the way to one board."""
+"""Tests of sessions with many posters: pagination, filters, rows of boards, links to a board."""
 
 import pytest
 from django.test import Client
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def hall(edition: Edition, monkeypatch: pytest.MonkeyPatch) -> Session:
-    """Eight posters in two rows of four, three on a page."""
+    """Create eight posters in two rows of four, with three on a page."""
     monkeypatch.setattr("schedule.views.MAX_LISTED_TALKS", 2)
     monkeypatch.setattr("schedule.poster_pages.POSTERS_PER_PAGE", 3)
     session = make.make_session(edition, kind="poster", title="Wall")

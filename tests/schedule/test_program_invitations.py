@@ -1,4 +1,4 @@
-"""People are asked: letters from the desk, the answer behind a secret link, what the chairs see of it."""
+"""Tests of invitations to the program: mails, replies through a secret link, the list for chairs."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -43,13 +43,13 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/schedule/programinvitation/"
 NOW = timezone.now()
 DAY = (NOW + timedelta(days=20)).date()
-# 09:00 in Los Angeles, or an hour beside it.
+# 09:00 in Los Angeles, or 10:00 during daylight saving time.
 START = datetime(DAY.year, DAY.month, DAY.day, 17, tzinfo=UTC)
 
 
 @pytest.fixture
 def edition() -> Edition:
-    """An edition that is still to come."""
+    """Create an upcoming edition."""
     return make_edition(DAY.year, start_date=DAY, end_date=DAY + timedelta(days=2), venue="Convention Center")
 
 
@@ -72,7 +72,7 @@ def invitation(session: Session, ada: Person) -> ProgramInvitation:
 
 @pytest.fixture
 def link(invitation: ProgramInvitation) -> str:
-    """A link that was sent."""
+    """Return a link that was sent."""
     invitation.state = State.SENT
     invitation.save()
     return re.sub(r"^https?://[^/]+", "", invitation.new_link())
@@ -80,7 +80,7 @@ def link(invitation: ProgramInvitation) -> str:
 
 @pytest.fixture
 def post(settings: Settings) -> None:
-    """A mail server that keeps what it is given."""
+    """Use the mail backend that stores mails in memory."""
     settings.MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
 
 
@@ -90,7 +90,7 @@ def act(client: Client, action: str, *rows: ProgramInvitation, **more: str) -> s
 
 
 def sent(client: Client, kind: str, *rows: ProgramInvitation) -> str:
-    """Choose rows, and press the button of the page that follows."""
+    """Choose an action for rows, and confirm it."""
     act(client, kind, *rows)
     return act(client, kind, *rows, _confirmed="yes")
 
@@ -110,7 +110,7 @@ def test_page_says_what_when_where_and_with_whom(
     client: Client, link: str, session: Session, edition: Edition
 ) -> None:
     add_role(session, "Bob", "panelist")
-    # A space: it cannot stand in the secret of a link by chance.
+    # The name contains a space, so that it cannot occur in the secret of a link by chance.
     waits = add_role(session, "Cy Young", "panelist")
     ProgramInvitation.objects.create(edition=edition, person=waits.person, session=session, role="panelist")
     response = client.get(link)
@@ -121,7 +121,7 @@ def test_page_says_what_when_where_and_with_whom(
     assert edition.zone_label in page
     for words in ("Engines", "Hall A", "Bob (Panelist)", "Please &lt;b&gt;come&lt;/b&gt;."):
         assert words in page
-    # Who has not confirmed is not named to others.
+    # People who have not confirmed are not shown to others.
     assert "Cy Young" not in page
     assert response.headers["Cache-Control"] == "private, no-store"
     assert response.headers["X-Robots-Tag"] == "noindex, nofollow"
@@ -210,7 +210,7 @@ def test_bad_input_is_refused_in_words(client: Client, link: str, sent: dict[str
     assert client.post(link, {"do": "remove", "time": "x²"}).status_code == 303
 
 
-# Times when not available
+# Times of unavailability
 
 
 def test_person_says_when_and_the_clash_page_warns(
@@ -234,7 +234,7 @@ def test_person_says_when_and_the_clash_page_warns(
     assert clash.message.startswith("Ada Lovelace isn’t available for Oral session “Engines” (not there ")
     assert "Person not available" in desk
     assert "On a train" not in desk
-    # Another's time is not theirs to remove.
+    # People cannot remove the times of others.
     assert Unavailability.objects.filter(pk=other.pk).exists()
     client.post(link, {"do": "remove", "time": row.pk})
     assert clashes.find_clashes(session.edition).all == []
@@ -301,7 +301,7 @@ def test_without_a_mail_server_the_text_is_copied(
     assert client.get(link).status_code == 200
     stored = str([*ProgramInvitationLink.objects.values(), *ProgramInvitation.objects.values()])
     assert link.split("/")[-2] not in stored
-    # Sent once: the second time it is left out.
+    # An invitation is sent once; a second action skips it.
     assert "Nothing was sent." in act(admin_client, "send_invitations", invitation, _confirmed="yes")
 
 
@@ -398,7 +398,7 @@ def test_working_copy_takes_who_is_added_and_holds_no_letter_back(
     assert state_of(invitation) == State.CONFIRMED
     assert "1 person was added to the program." in page
     assert "0 people were added" in again
-    # Until the release the public program is what it was.
+    # The public program does not change until the release.
     assert not SessionRole.objects.exists()
     prepared = admin_client.get(f"{LIST}prepare/?session={session.pk}").text
     assert "Everybody there has an invitation already" in prepared
@@ -450,7 +450,7 @@ def test_what_was_sent_stays_and_other_editions_are_refused(
     assert "The session belongs to another edition." in refused
 
 
-# Private
+# Privacy
 
 
 def test_nothing_is_public_and_erasing_removes_it(

@@ -1,4 +1,4 @@
-"""Every page of the timetable asks the same number of queries for one row and for three."""
+"""Tests that every page of the schedule makes the same number of queries for one row and for three."""
 
 from datetime import timedelta
 from typing import Any
@@ -17,7 +17,7 @@ WATCH = "https://example.org/watch"
 
 
 def fill(edition: Edition, room: Room, rows: int) -> Session:
-    """Make so many of everything a page can show; return a workshop that holds them."""
+    """Create so many rows of everything that a page can show; return their workshop."""
     workshop = make.make_session(edition, kind="workshop", room=room, minutes=600)
     parent = workshop
     for number in range(rows):
@@ -42,7 +42,7 @@ def add_talks(session: Session, rows: int) -> None:
 
 
 def count(client: Client, path: str) -> int:
-    client.get(path)  # Warms what the process keeps, such as content types.
+    client.get(path)  # Fill caches of the process, such as content types.
     with CaptureQueriesContext(connection) as queries:
         assert client.get(path).status_code == 200
     return len(queries)

@@ -1,4 +1,4 @@
-"""The questions that pages ask about sessions and presentations."""
+"""Tests of the querysets of sessions and presentations."""
 
 from datetime import datetime, timedelta
 

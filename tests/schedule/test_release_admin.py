@@ -1,4 +1,4 @@
-"""Announcing a release, leaving lines out, and editing it afterwards."""
+"""Tests of announcing a release, leaving lines out, and editing it afterwards."""
 
 import re
 from typing import Any
@@ -32,7 +32,7 @@ def get_page(client: Client) -> str:
 
 
 def form_data(markup: str, edition: Edition, **fields: Any) -> dict[str, Any]:
-    """What the form sends as it was shown, with other values in these fields."""
+    """Return the data of the form as it was rendered, with other values in these fields."""
     seen = re.findall(r'name="seen" value="(\w+)"', markup)[0]
     lines = re.findall(r'name="lines" value="([^"]+)"[^>]* checked', markup)
     return {"edition": edition.pk, "title": "", "text": "", "lines": lines, "seen": seen, **fields}
@@ -83,14 +83,14 @@ def test_text_is_previewed_as_other_texts_are(admin_client: Client, edition: Edi
 
 @pytest.fixture
 def out(admin_client: Client, edition: Edition) -> Release:
-    """A release that is out, with two lines; the first has a note."""
+    """Publish a release with two lines; the first has a note."""
     notes = {"lines-note-room:session:s1": "Up"}
     admin_client.post(ADD, form_data(get_page(admin_client), edition, **notes))
     return Release.objects.get(number=2)
 
 
 def release_form_data(client: Client, release: Release) -> dict[str, Any]:
-    """What the form of a release sends as it is shown."""
+    """Return the data of the form of a release as it is rendered."""
     form = client.get(change_address(release)).text
     pairs = re.findall(r'name="((?:published_at|lines-)[^"]*)"(?: class="\w+")? value="([^"]*)"', form)
     kept = re.findall(r'name="lines" value="([^"]+)" checked', form)

@@ -1,4 +1,4 @@
-"""A release tells what changed since the one before, of what is public alone, and remembers it."""
+"""Tests of releases, which store the public changes since the previous one."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any

@@ -1,6 +1,6 @@
-"""What moved an appointment is noted once, whichever way it was written; what did not, leaves no trace.
+"""Tests that changes of time or place are noted once, with any kind of write, and other changes are not.
 
-What was only entered has not moved.
+A row that was only created has not moved.
 """
 
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The views of the schedule: grid, week, now and next; and what of it an address chooses."""
+"""Tests of the views of the schedule: grid, week, now and next; filters in the address."""
 
 import re
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def program(edition: Edition) -> dict[str, Session]:
-    """Two rooms with an oral and a poster session at once, a break, and a workshop on the next day."""
+    """Create two rooms with sessions at the same time, a break, and a workshop on the next day."""
     hall, lab = make.make_room(edition, "Hall", slug="hall"), make.make_room(edition, "Lab", slug="lab")
     topic = make.make_topic(edition, "Compilers", slug="compilers")
     below = make.make_topic(edition, "Scheduling", slug="scheduling", parent=topic)
@@ -261,7 +261,7 @@ SERIES = ["Session 1A", "Industry Talks", "Session 1B", "Session 1C", "Session 1
 
 @pytest.fixture
 def parallel(edition: Edition) -> Edition:
-    """Seven sessions at once, in halls whose order is none of theirs."""
+    """Create seven sessions at the same time, in halls in an unrelated order."""
     halls = [make.make_room(edition, f"Hall {number}", position=number) for number in range(1, 8)]
     titles = [SERIES[place] for place in (6, 1, 4, 0, 5, 3, 2)]
     for hall, title in zip(halls, titles, strict=True):

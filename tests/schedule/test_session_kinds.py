@@ -1,4 +1,4 @@
-"""Kinds that a conference adds: what sessions hold of them, what they count as, and who may change them."""
+"""Tests of kinds that a conference adds: their sessions, what they count as, and permissions."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from tests.schedule.reading import fetch, read
 
 pytestmark = pytest.mark.django_db
 
-# Each says what went wrong, or would.
+# Cases in which a bug occurred or is likely.
 TRAPS = {
     "a session counts as break, and keeps its own name": ("break", "Coffee walk"),
     "a session counts as poster, and keeps its own name": ("poster", "Poster slam"),
@@ -229,7 +229,7 @@ def test_pages_ask_for_no_kind(edition: Edition, bof: SessionKind, client: Clien
     for page in ("schedule/2021-04-06/", "schedule/", "sessions/s1/", "papers/", "papers/p1/"):
         with CaptureQueriesContext(connection) as queries:
             client.get(f"/2021/{page}", follow=True)
-        # Their colors are in the stylesheet of the edition, whose address is cached.
+        # The colors of kinds are in the stylesheet of the edition, whose address is cached.
         asked = [query["sql"] for query in queries if "schedule_sessionkind" in query["sql"]]
         assert not [sql for sql in asked if "UNION ALL" not in sql], page
 

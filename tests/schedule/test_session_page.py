@@ -1,4 +1,4 @@
-"""A session's page has everything in it, in full, at one lasting address."""
+"""Tests of a session's page: complete content at one stable address."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""Light rows of talks: what they hold, how many there are, and how many questions they take."""
+"""Tests of lightweight rows of talks: their values, their number, and the number of queries."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The page that orders the presentations of a session and sets their times."""
+"""Tests of the page that orders the presentations of a session and sets their times."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.fixture
 def session() -> Session:
-    """An hour from 08:00 with four talks, one of them called off."""
+    """Create a session of an hour from 08:00 with four talks, one of them canceled."""
     session = make_session(make_edition())
     for title in ("A", "B", "C"):
         make_presentation(session, title=title)
@@ -124,7 +124,7 @@ def test_reordered_talks_are_spread_in_their_new_order(admin_client: Client, ses
 
 @pytest.fixture
 def timed(session: Session) -> Session:
-    """Talks of 20, 10 and 25 minutes, with five minutes after the first."""
+    """Give the talks 20, 10 and 25 minutes, with five minutes after the first."""
     for title, since, until in (("A", 0, 20), ("B", 25, 35), ("C", 35, 60)):
         times = {"start": MORNING + since * MINUTE, "end": MORNING + until * MINUTE}
         session.presentations.filter(title=title).update(**times)

@@ -1,4 +1,4 @@
-"""The shape of a timetable holds in every zone: each session once, in order, on its program day."""
+"""Tests of the timetable in every zone: each session once, in order, on its program day."""
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The timetable editor without JavaScript: moves, shifts, clashes, saving, reverting."""
+"""Tests of the timetable editor without JavaScript: moves, shifts, clashes, saving, reverting."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -246,7 +246,7 @@ def test_move_is_taken_back_before_saving(admin_client: Client, session: Session
     assert "There were no moves to save" in save(admin_client, fields_of(page)).text
 
 
-# What cannot be
+# Invalid input
 
 
 @pytest.mark.parametrize(
@@ -423,7 +423,7 @@ def test_own_times_move_along_in_what_is_checked(admin_client: Client, session: 
     assert admin_client.post(f"{PAGE}clashes/", sent).json()["sessions"] == {}
 
 
-# Words
+# Messages
 
 
 def test_pages_say_nothing_untranslated(admin_client: Client, session: Session) -> None:

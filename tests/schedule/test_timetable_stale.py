@@ -1,4 +1,4 @@
-"""Two chairs move one session: the second sees both versions and chooses; nothing is saved partly."""
+"""Tests of concurrent moves of a session: the second chair chooses a version; saves are atomic."""
 
 from datetime import timedelta
 from typing import Any
@@ -101,7 +101,7 @@ def test_page_tells_of_it_before_saving(admin_client: Client, sessions: list[Ses
     page = admin_client.post(PAGE, {**sent, "_check": "1"})
     assert "changed by someone else in the meantime" in page.text
     assert admin_client.post(f"{PAGE}clashes/", sent).json()["stale"] == [one.pk]
-    # What was shown first still counts after the page was drawn anew.
+    # The values that the page showed first are still compared after it was rendered again.
     assert save(admin_client, fields_of(page)).status_code == 409
 
 

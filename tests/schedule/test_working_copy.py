@@ -1,4 +1,4 @@
-"""What is changed in a working copy is nowhere public until it is released; then all of it is."""
+"""Tests of working copies: changes are not public until they are released; then all of them are."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -66,7 +66,7 @@ PAGES = (
 
 @pytest.fixture
 def program(edition: Edition) -> Edition:
-    """Two rooms, two sessions with three talks each, a chair."""
+    """Create two rooms, two sessions with three talks each, and a chair."""
     for number in (1, 2):
         room = make.make_room(edition, f"Hall {number}", slug=f"hall-{number}")
         title = f"Oral session {number}"
@@ -89,7 +89,7 @@ def user(db: None) -> User:
 
 
 def change(user: User, act: Callable[[], object], **more: Any) -> None:
-    """Let somebody change something in all working copies."""
+    """Call `act` in all working copies, recorded as changes by this user."""
     with edit_working_copy(open_copies(), **more), recording(Origin.FORM, user):
         act()
 
@@ -155,7 +155,7 @@ def test_changes_are_nowhere_public_until_released(
 
 
 def state() -> dict[str, list[Any]]:
-    """All columns of all rows but the moment at which something moved."""
+    """Return all columns of all rows except `rescheduled_at`."""
     models = (Room, Session, Presentation, SessionRole, Paper)
     found = {}
     for model in models:
@@ -166,7 +166,7 @@ def state() -> dict[str, list[Any]]:
     return found
 
 
-# Who else changes something
+# Changes by others
 
 
 def changed_title(user: User, title: str, uid: str = "s1") -> None:
@@ -400,7 +400,7 @@ def test_pending_deletion_leaves_stars_and_invitations(
     def act() -> None:
         talk.delete()
         hall.delete()
-        # Public at once, with what was starred of it.
+        # The deletion of a paper is public immediately, and deletes its stars.
         assert going.paper is not None
         going.paper.delete()
 
@@ -442,7 +442,7 @@ def test_planned_release_is_made_once(copy: WorkingCopy, user: User, monkeypatch
 
     def late(one: WorkingCopy, seen: int | None) -> WorkingCopy:
         monkeypatch.setattr(releasing, "lock_current", lock)
-        # While this process waits for the lock.
+        # Another process releases the copy while this one waits for the lock.
         assert [other.pk for other in releasing.release_due(moment)] == [copy.pk]
         return lock(one, seen)
 

@@ -1,4 +1,4 @@
-"""Admin pages show and change the working copy; its page releases, plans and discards."""
+"""Tests of the working copy in the admin: pages show and change it; its page releases or discards it."""
 
 import re
 from typing import Any
