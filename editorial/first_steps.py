@@ -1,7 +1,7 @@
 """The first steps of an edition on the desk, registered by the apps.
 
-The list disappears when all required steps are done, or when it is hidden for an edition, which is stored in
-a cookie of the browser.
+The list disappears when all required steps are done, or when the user hides it for an edition. A cookie of
+the browser has the hidden editions.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class Agenda(models.Model):
 
     @staticmethod
     def digest(token: str) -> str:
-        """Return the stored digest of a read-only secret, which can also be derived from the other secret."""
+        """Return the stored digest of a read-only secret. Both secrets find the agenda by it."""
         return hashlib.sha256(token.encode()).hexdigest()
 
     def count_write(self, at: datetime) -> bool:

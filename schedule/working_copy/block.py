@@ -1,7 +1,7 @@
 """Context managers in which the database shows the working copy, and which collect changes made in it.
 
-The pending values are written to the rows in a transaction that is rolled back, so that every query, filter,
-rule and page shows the working state. Writers of one edition wait for each other.
+The pending values are written to the rows in a transaction that is rolled back. Every query, filter, rule and
+page therefore shows the working state. Writers of one edition wait for each other.
 """
 
 from collections.abc import Collection, Iterable, Iterator
