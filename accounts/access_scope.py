@@ -32,7 +32,7 @@ SCOPES: dict[type[Model], Callable[[Access, str], Q]] = {}
 # Conditions for the rows to which these roles are limited.
 OWN_ROWS: dict[str, dict[type[Model], Callable[[Access], Q]]] = {Role.SESSION_CHAIR: {}, Role.TRACK_CHAIR: {}}
 NO_ROLES: frozenset[str] = frozenset()
-# The Django permissions that allow an action, unless it is only the one of the same name.
+# The Django permissions of which any allows an action. By default, it is the one of the same name.
 GRANTING_ACTIONS = {"view": ("view", "change"), "private": ("change",), "preview": ("view", "change")}
 
 

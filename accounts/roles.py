@@ -52,12 +52,12 @@ DESCRIPTIONS = {
     Role.IMPORTER: _("Uploads files, looks at previews, decides conflicts, and reverts imports."),
 }
 
-# Roles that cannot be given in a series, as the rows to which they are limited belong to one edition.
+# Roles that cannot be granted in a series, as the rows to which they are limited belong to one edition.
 SINGLE_EDITION_ROLES = frozenset({Role.SESSION_CHAIR, Role.TRACK_CHAIR})
 # The parts of an edition to which a role may be limited, registered by upper packages: values and labels.
 ROLE_PARTS: dict[str, Callable[[Edition], list[tuple[str, str]]]] = {}
 
-# The roles that each role may give, change and take away.
+# The roles that each role may grant, change and revoke.
 INVITABLE_ROLES: dict[str, frozenset[str]] = {
     Role.OWNER: frozenset(Role),
     Role.CHAIR: frozenset(Role) - {Role.OWNER},
@@ -105,7 +105,7 @@ def allows(role: str, action: str, label: str) -> bool:
 
 
 def includes(role: str, other: str) -> bool:
-    """Return whether a role may do all that another may, so that the other adds nothing."""
+    """Return whether a role allows all that another allows, so that the other is redundant."""
     return (
         not ROLE_PARTS.keys() & {role}
         and role != Role.SESSION_CHAIR

@@ -40,7 +40,7 @@ class SessionStore(DBStore):
 
 
 class AccountSession(AbstractBaseSession):
-    """A session, with data by which its user can recognize it."""
+    """A session, with the data by which its user recognizes it."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("session_key", "session_data", "browser", "address")
 

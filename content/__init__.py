@@ -1,1 +1,1 @@
-"""What every model of the program shares: revisions, and the cache tags that a change invalidates."""
+"""The common base of the program's models: revisions, history, and the invalidation of cache tags."""

@@ -43,11 +43,11 @@ class BulkChange:
 
 @dataclass
 class BulkPlan:
-    """What a bulk change would do to the chosen rows."""
+    """The plan of a bulk change of the chosen rows."""
 
     lines: list[BulkChange] = field(default_factory=list)
     same: "list[Content]" = field(default_factory=list)
-    # Row and reason.
+    # Pairs of a row and the reason.
     skipped: "list[tuple[Content, str]]" = field(default_factory=list)
     # Reasons why no row can be changed.
     problems: list[str] = field(default_factory=list)
@@ -161,7 +161,7 @@ def _write_differing(
         for name, value in values.items():
             setattr(row, name, value)
     owned: Any = model._default_manager.all()
-    # Django's own method derives nothing, and so reads no long text.
+    # Django's own method derives no fields, and therefore reads no deferred text.
     update = owned.bulk_update if derives else partial(QuerySet.bulk_update, owned)
     update([row for row, _values in rows], names, batch_size=UPDATE_BATCH_ROWS)
 

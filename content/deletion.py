@@ -39,7 +39,7 @@ def delete(
     using: str | None = None,
     keep_parents: bool = False,
 ) -> tuple[int, dict[str, int]]:
-    """Delete rows as Django does, close the gaps in orders, advance revisions, and record all in the log."""
+    """Delete rows as Django does, close the gaps in positions, advance revisions, and log the changes."""
     model = rows.model if isinstance(rows, models.QuerySet) else type(rows[0])
     collector = Collector(using=using or router.db_for_write(model), origin=origin)
     collector.collect(rows, keep_parents=keep_parents)

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from django.db import models
 
-# A process that was asleep longer drops everything it has cached.
+# A process that slept for longer discards all that it has cached.
 RETENTION = timedelta(days=1)
 # Rows are pruned by every hundredth change of an edition.
 PRUNE_EVERY = 100
@@ -78,7 +78,7 @@ def record(edition_key: int, revision: int, at: datetime, tags: Iterable[str]) -
 
 
 def prune(now: datetime) -> None:
-    """Delete rows that no running process needs any more."""
+    """Delete rows older than `RETENTION`, which no running process needs."""
     Invalidation.objects.filter(at__lt=now - RETENTION).delete()
 
 

@@ -1,7 +1,7 @@
 """The preview state of the current request: which unpublished rows `published()` includes, and whether rows
 are those of a working copy (`schedule.working_copy`).
 
-Only pages for staff (`conference.request_edition`), and counts of what a moment would show, set it.
+Only pages for staff (`conference.request_edition`), and counts of rows that a gate would open, set it.
 Shared caches (the page cache, the search index, files) are built outside of it. Data that is
 always hidden, such as hidden names, stays hidden.
 """

@@ -1,7 +1,7 @@
 """The database router: queries for anonymous visitors may use a replica, all others the primary database.
 
-A replica lags behind. Pages and the revisions that they depend on are read from the same database, so that a
-page is never cached under a revision newer than itself. Editors read their own writes.
+A replica lags behind. Pages and the revisions that they depend on are read from the same database. A page is
+therefore never cached under a revision newer than itself. Editors read their own writes.
 """
 
 from collections.abc import Iterator

@@ -168,7 +168,7 @@ def _plain(source: str) -> str:
     return _squeezed(_written(_tokens(source), _plain_token))
 
 
-# Snapshots of a program need all titles.
+# Cached because snapshots of a program need all titles.
 @lru_cache(maxsize=CACHED_TITLES)
 def _plain_title(source: str) -> str:
     return _plain(source)

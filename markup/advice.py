@@ -20,7 +20,7 @@ MAX_PROBLEMS = 8
 INVISIBLE = re.compile(r"[\u00ad\u180e\u200b\u200e\u200f\u2060]|(?<=[A-Za-z])[\u200c\u200d](?=[A-Za-z])")
 LATEX = (ACCENT, COMMAND, re.compile(r"(?<=\w)~(?=\w)"), re.compile(r"``.{1,200}?(?:''|\")"))
 LONE_DOLLAR = re.compile(r"(?<!\\)\$(?!\s?\d)")
-# A word has at least two letters.
+# A word has at least two letters, so that single letters are not counted.
 TITLE_WORDS = re.compile(r"[^\W\d_]{2,}")
 
 

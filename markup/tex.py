@@ -42,7 +42,7 @@ TAGS = {
     "textbf": "strong", "bf": "strong", "bfseries": "strong",
     "textsuperscript": "sup", "textsubscript": "sub",
 }  # fmt: skip
-# Commands whose content is shown without formatting.
+# Commands whose content is shown without their formatting.
 TRANSPARENT = frozenset(
     {
         "textsc", "textrm", "textsf", "textnormal", "textup", "textmd", "text", "mbox", "hbox",

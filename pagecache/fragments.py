@@ -75,7 +75,7 @@ def _rendered(template: str, values: Mapping[str, object], key: Hashable) -> byt
 
 
 def comparable_value(value: object, above: tuple[int, ...] = ()) -> Hashable:
-    """Return a value's content for comparison. Model instances may refer to each other: each counts once."""
+    """Return a value's content for comparison. References back to an enclosing instance are left out."""
     plain: Hashable = value
     if isinstance(value, SafeString):
         # It is equal to the same unescaped text, so that the type is needed.

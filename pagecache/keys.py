@@ -36,7 +36,7 @@ KEY_CACHE_ENTRIES = 5_000
 
 
 class Key(NamedTuple):
-    """What identifies a cached response: a path, and the known parameters in alphabetical order."""
+    """The key of a cached response: a path, and the known parameters in alphabetical order."""
 
     path: str
     query: str

@@ -1,7 +1,7 @@
 """The cache tags of a response, which determine the changes that invalidate it.
 
-Every response has the tags of the site and of the editions that it shows. A page that shows the text of
-papers only next to links to them has the tags of these papers, or of their titles if it shows no abstracts.
+Every response has the tags of the site and of the editions that it shows. Some pages show the text of papers
+only next to links to them. They have the tags of these papers, or of their titles if they show no abstracts.
 Any other page has the tag of all papers.
 """
 

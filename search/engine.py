@@ -21,13 +21,13 @@ type Found = tuple[int, float, str, int, int | None, str]
 # Groups of marker words; a document has to contain one word of each group.
 type Markers = Sequence[Sequence[str]]
 
-# A prefix is replaced by the words that begin with it if there are at most so many.
+# A prefix is replaced by the words that begin with it if there are at most this many.
 MAX_EXPANDED_WORDS = 64
-# PostgreSQL plans better for words, rather than a prefix, that more documents than this contain.
+# PostgreSQL plans better for words than for a prefix if more documents than this contain them.
 MANY_DOCUMENTS = 20_000
-# A prefix of two letters stands for so many of the commonest words that begin with it.
+# A prefix of two letters is replaced by at most this many of the commonest words that begin with it.
 COMMON_WORDS = 12
-# PostgreSQL reads some digits in a word as a number.
+# PostgreSQL parses some digits in a word as a number, so that markers use letters instead.
 DIGIT_LETTERS = str.maketrans("0123456789", "ghijklmnop")
 
 
@@ -176,7 +176,7 @@ class Engine(ABC):
         """Return whether any document contains the term."""
 
     def describe_document(self, kind: str, object_id: int) -> DescribedDocument | None:
-        """Return the words of a row's document with their frequency; `None` without a document."""
+        """Return the document of a row, with the number of documents that contain each word; or `None`."""
         found = self.fetch_all(DOCUMENT_WORDS.format(in_words=self.IN_WORDS), [kind, object_id])
         documents = {word: number for number, word, body in found if body is None}
         texts = ((key, head, body) for key, head, body in found if body is not None)
@@ -304,7 +304,8 @@ def _or(parts: Iterable[str]) -> str:
 
 
 POSTGRESQL_LABELS = {Field.TITLE: "A", Field.PEOPLE: "B", Field.TOPIC: "C", Field.AWARDS: "D"}
-# From D to A. Dividing by the length (1) puts short titles first, 32 brings the rank below 1.
+# Weights from D to A. Normalization 1 divides by the length, so that short titles are first; 32 scales the
+# rank to less than 1.
 POSTGRESQL_RANK = "ts_rank('{0.2, 0.3, 0.5, 1.0}', head, %s::tsquery, 33)"
 POSTGRESQL_COLUMNS = "id, kind, object_id, edition, scope, head"
 # A phrase is checked in at most this many documents with its words, since each has to be read.

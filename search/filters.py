@@ -123,7 +123,7 @@ class _Token:
 def read_filters(
     text: str, vocabulary: Vocabulary, *, plain: Iterable[str] = (), known: Collection[str] = ()
 ) -> Reading:
-    """Split a text into filters and words."""
+    """Split a text into filters and words; see the module's documentation for the rules."""
     text = text[:MAX_QUERY_CHARS]
     tokens = list(_tokens(text))
     refused = {tuple(fold_words(one)) for one in plain}
@@ -141,7 +141,7 @@ def read_filters(
     rest, skipped = _without_connecting_words(left)
     if "topic" not in found and "topic" not in known:
         topic = _topic(rest, vocabulary.topics, refused)
-        # Another filter in between makes two parts of it.
+        # A filter between the words of a topic separates them.
         if topic and not any(topic.start < one.start < topic.end for one in found.values()):
             found["topic"] = topic
     filters = sorted(found.values(), key=lambda one: one.start)

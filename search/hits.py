@@ -141,7 +141,7 @@ def _append(hits: dict[int, Hit], rank: int, found: Iterable[Found]) -> None:
 
 
 MAX_RELATED_WORDS = 10
-# Weight of words of the title and topic, as occurrences in the text.
+# A word of the title or topic counts as this many occurrences in the text.
 TITLE_WEIGHT = 3
 # The maximum for all words together, to bound the time of a search.
 MAX_RELATED_DOCUMENTS = 1000

@@ -15,7 +15,7 @@ MIN_WORD_CHARS = 3
 
 
 class Document(models.Model):
-    """The folded words of one row of another app, which searches find.
+    """The folded words of a row of another app.
 
     A document need not be public: views must fetch each hit through its model's `published()`.
     """

@@ -50,7 +50,7 @@ PART = part_pattern(OPERATORS)
 
 @dataclass(frozen=True)
 class Term:
-    """One or more adjacent folded words (of years: any of them matches)."""
+    """One or more adjacent folded words; for years, alternatives."""
 
     words: tuple[str, ...]
     where: Field = Field.ANY
@@ -58,7 +58,7 @@ class Term:
     excluded: bool = False
     # Whether the last word also finds the words that begin with it.
     prefix: bool = False
-    # As it was typed.
+    # The term as it was typed.
     text: str = field(default="", compare=False)
 
     @property

@@ -117,7 +117,7 @@ class RowChange(models.Model):
         verbose_name = _("row change")
         verbose_name_plural = _("row changes")
         indexes = [
-            # The history page of a row: its own changes and those of its dependents.
+            # For the history page of a row: its own changes and those of its dependents.
             models.Index(fields=["model", "object_id"], name="row_change_by_row"),
             models.Index(fields=["owner"], condition=~Q(owner=""), name="row_change_by_owner"),
             models.Index(fields=["other"], condition=~Q(other=""), name="row_change_by_other"),
@@ -126,7 +126,7 @@ class RowChange(models.Model):
             models.Index(
                 fields=["model", "edition_key"], condition=Q(kind="deleted"), name="row_change_deleted"
             ),
-            # Recent deletions.
+            # For the list of recent deletions.
             models.Index(
                 fields=["model", "id"], condition=Q(kind="deleted", dragged=False), name="row_change_gone"
             ),

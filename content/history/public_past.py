@@ -154,9 +154,9 @@ def _is_out(span: Span, when: PublicWhen, at: datetime) -> bool:
 def public_spans(
     model: "type[Content]", keys: Collection[int], columns: Collection[str], at: datetime, levels: int = 3
 ) -> dict[int, list[Span]]:
-    """Return when each of these rows was public up to `at`, with these columns of it.
+    """Return when each of these rows was public up to `at`, with the values of these columns.
 
-    `levels` is how far `within` is followed: a presentation belongs to a session, which is part of another.
+    `levels` is how many `within` are followed: a presentation belongs to a session, which is part of another.
     """
     when = model.public_when
     if when is None or not keys:

@@ -92,7 +92,7 @@ class RevertPlan:
 
     steps: list[RevertStep] = field(default_factory=list)
     kept: list[KeptRow] = field(default_factory=list)
-    # Whether the user may see or change anything of it at all.
+    # Whether the user may see or change any of the rows.
     is_permitted: bool = False
 
     @property

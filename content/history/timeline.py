@@ -130,7 +130,7 @@ def shown_value(label: str, name: str, value: object, names: RowLabels, edition:
 
 
 def word_diff(before: str, after: str) -> list[SafeString]:
-    """Return two texts as HTML, with the words marked that differ; short texts are not compared."""
+    """Return two texts as HTML, with differing words marked; short texts are only escaped."""
     if max(len(before), len(after)) < MIN_DIFF_CHARS:
         return [conditional_escape(before), conditional_escape(after)]
     old, new = (text.replace("\r\n", "\n").split(" ") for text in (before, after))
