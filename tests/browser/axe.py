@@ -1,4 +1,4 @@
-"""What axe finds on a page: everything it looks for by default, and the size of targets (WCAG 2.2, 2.5.8)."""
+"""Accessibility checks with axe: its default rules, and the size of targets (WCAG 2.2, 2.5.8)."""
 
 from pathlib import Path
 from typing import Literal
@@ -9,36 +9,36 @@ from playwright.sync_api import Page, ViewportSize
 type Look = tuple[ViewportSize, Literal["light", "dark"]]
 
 PHONE, DESKTOP = ViewportSize(width=390, height=844), ViewportSize(width=1280, height=900)
-# 1280 pixels at 400 %, as WCAG 1.4.10 counts it.
+# 1280 pixels at a zoom of 400 %, as in WCAG 1.4.10.
 NARROW = ViewportSize(width=320, height=700)
-# Everything at both sizes, and each scheme once. The wide one first: what a script draws is hidden on a
-# phone, and would be drawn too narrow there.
+# Both sizes, and each color scheme once. The wide one comes first, because elements that a script draws are
+# hidden on a phone, and would be drawn too narrow there.
 LOOKS: list[Look] = [(DESKTOP, "light"), (NARROW, "dark")]
 DESK_LOOKS: list[Look] = [(DESKTOP, "light"), (PHONE, "dark")]
 
 SCRIPT = (Path(__file__).parent / "look.js").read_text()
-# What is below the first screen has no size until somebody scrolls to it, and lines under the bars that stay
-# in sight can be scrolled out from there, as readers do and axe does not.
+# Content below the first screen has no size until it is scrolled into view. Sticky bars may cover lines,
+# which readers can scroll into view, but axe does not scroll.
 LAID_OUT = """() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(`* { content-visibility: visible !important }
     .bar, .tabbar, .submit-row { position: static !important }`);
   document.adoptedStyleSheets.push(sheet);
 }"""
-# A scheme changes colors and no more: these rules read them. Everything else is told by the size.
+# A color scheme changes colors only, which these rules check. All other rules depend on the size alone.
 COLORS = ["color-contrast", "link-in-text-block"]
 
 
 def violations(page: Page) -> list[str]:
-    """Return what hinders somebody on the page, as rule and the element that breaks it."""
+    """Return the violations on the page in its current look, each as a rule and an element."""
     return asked(page, rules=[], is_measured=False)
 
 
 def hindrances(page: Page, looks: list[Look]) -> list[str]:
-    """Return what hinders somebody in any of these looks, and where the page is wider than its window.
+    """Return the violations in any of these looks, and the looks in which the page is wider than the window.
 
-    The page is loaded once and shown in one look after the other, at last as it was in the first.
-    All rules are asked at each size, those of colors again in its other scheme.
+    The page is loaded once and shown in each look, and finally in the first one again.
+    All rules run once for each size; a second scheme of a size runs the rules of colors alone.
     """
     found: list[str] = []
     sizes: list[ViewportSize] = []
@@ -52,14 +52,14 @@ def hindrances(page: Page, looks: list[Look]) -> list[str]:
 
 
 def show(page: Page, size: ViewportSize, scheme: Literal["light", "dark"]) -> None:
-    """Let an open page be seen on another screen."""
+    """Resize the window of an open page, and change its color scheme."""
     if page.viewport_size != size:
         page.set_viewport_size(size)
     page.emulate_media(color_scheme=scheme)
 
 
 def asked(page: Page, rules: list[str], is_measured: bool) -> list[str]:
-    """Let axe look at the page as it stands once it is loaded: all rules, or these alone."""
+    """Run axe on the page after it is loaded, with these rules, or with all rules if there are none."""
     page.wait_for_load_state()
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)

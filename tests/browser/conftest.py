@@ -1,4 +1,4 @@
-"""A browser on the demo program: Debian's Chromium, never one that is downloaded."""
+"""Fixtures of a browser, Debian's Chromium, and of the demo program."""
 
 import os
 import sqlite3
@@ -23,16 +23,16 @@ from tests.demo.programs import import_demo
 from tests.processes import free_port
 from website.wsgi import pages
 
-# The browser's event loop runs in this thread; the ORM is used beside it, never inside it.
+# The browser's event loop runs in this thread, but no coroutine uses the ORM.
 os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-# A busy machine is no defect: what is looked for may take its time to come.
+# Wait long for elements, because tests run on busy machines.
 PATIENCE_MS = 60_000
 expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
 def secure_port() -> int:
-    """The port at which the browser finds https://program.test, for tests that put a server there."""
+    """Return the port to which the browser maps https://program.test. Tests start a server there."""
     return free_port()
 
 
@@ -53,9 +53,9 @@ def browser(chromium: str, secure_port: int) -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Callable[..., Page]]:
-    """A function that opens a page with a browser profile of its own.
+    """Yield a function that opens a page with its own browser profile.
 
-    All are closed before the server stops: its threads must not outlive the connection they share.
+    All pages are closed before the server stops, because its threads must not outlive their connection.
     """
     opened: list[BrowserContext] = []
 
@@ -71,7 +71,7 @@ def open_page(browser: Browser, live_server: LiveServer) -> Iterator[Callable[..
 
 @pytest.fixture
 def said() -> list[str]:
-    """What the pages of the desk complain about: errors on their consoles, and in their scripts."""
+    """Return the list of errors in the console and the scripts of pages of the desk."""
     return []
 
 
@@ -79,7 +79,7 @@ def said() -> list[str]:
 def open_desk(
     open_page: Callable[..., Page], live_server: LiveServer, transactional_db: None, said: list[str]
 ) -> Callable[..., Page]:
-    """A function that opens a page as somebody who may do everything."""
+    """Return a function that opens a page as a signed-in superuser."""
     chair = User.objects.create_superuser("chair", "chair@example.org", "secret")
 
     def new_page(**options: Any) -> Page:
@@ -94,15 +94,15 @@ def open_desk(
 
 @pytest.fixture
 def page(open_desk: Callable[..., Page]) -> Page:
-    """A page as somebody sees it who may do everything."""
+    """Return a page of a signed-in superuser."""
     return open_desk()
 
 
 @pytest.fixture(scope="session")
 def static_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All static files, with stylesheets in one file each as on a site: 80 imports take longer than a page.
+    """Return a folder of all static files, with bundled stylesheets: 80 imports take longer than a page.
 
-    They look old, so that a browser does not ask for them again with each page.
+    Their time of change is 1970, so that browsers do not revalidate them with each page.
     """
     folder = tmp_path_factory.mktemp("static")
     for finder in get_finders():
@@ -123,13 +123,13 @@ def _static_files(settings: Settings, static_files: Path) -> None:
 
 @pytest.fixture(autouse=True)
 def _empty_page_cache() -> None:
-    """Each test has a database of its own, whose revisions begin anew."""
+    """Clear the page cache, because the revisions start again with each test's database."""
     pages.clear()
 
 
 @pytest.fixture(scope="session")
 def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where a copy of the database with the demo is kept; empty until the first test imported it."""
+    """Return the path of a copy of the database with the demo; it is empty until the first import."""
     file = tmp_path_factory.mktemp("demo") / "imported.sqlite3"
     file.touch()
     return file
@@ -137,7 +137,7 @@ def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def demo(transactional_db: None, imported: Path) -> None:
-    """The demo program. With SQLite it is imported once, and comes from the copy for all other tests."""
+    """Load the demo program. With SQLite it is imported once, then restored from the copy."""
     if connection.vendor != "sqlite":
         import_demo()
         return

@@ -1,4 +1,4 @@
-"""The admin as chairs see it: no policy error, nothing for axe to object to, choices by keyboard."""
+"""The admin in a browser: no CSP errors, no axe violations, choices by keyboard."""
 
 from collections.abc import Callable
 
@@ -36,7 +36,7 @@ def test_admin_has_no_policy_error_and_nothing_for_axe_to_object_to(page: Page, 
     found = {}
     for path in admin_pages():
         page.goto(path)
-        # Wide and light, narrow and dark are those of every page of the admin, in test_admin_axe.
+        # test_admin_axe checks wide and light, and narrow and dark, for all pages of the admin.
         found[path] = hindrances(page, [(DESKTOP, "dark")])
 
     assert said == []
@@ -67,7 +67,7 @@ def test_choices_follow_the_edition_that_is_chosen(page: Page) -> None:
 
 
 def pick(page: Page, field: str, words: str) -> None:
-    """Choose by keyboard alone."""
+    """Choose an option of an autocomplete field by keyboard alone."""
     page.locator(f"#{field}-box").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".select2-search__field")).to_be_focused()

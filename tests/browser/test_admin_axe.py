@@ -1,4 +1,4 @@
-"""No page of the admin hinders anybody: every list and form, and pages of our own, asked of axe."""
+"""No page of the admin has axe violations: every list and form, and our own pages."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,18 +17,18 @@ from tests.website.marked import make_public_program
 
 pytestmark = pytest.mark.browser
 
-# Of nearly every kind they have a row to open; of the others, such as logs, there may be none.
+# These apps have a row of nearly every model. Models of others, such as logs, may have none.
 PROGRAM = {"conference", "papers", "people", "schedule"}
-# The forms of accounts and groups are Django's own, with its own script.
+# The forms of accounts and groups are those of Django, with its own script.
 MODELS = [model for model in admin.site._registry if model._meta.app_label != "auth"]
-# Their histories, ways to delete and what was deleted look as those of all others. A form to add a row has
-# the fields of the form to change one, which is shown where there is a row.
+# Check further pages of these models only, because histories and deletions look alike for all models, and the
+# form to add a row has the same fields as the form to change one.
 ENTIRE = (Edition, Paper, Person, Session)
 APPS = sorted({model._meta.app_label for model in MODELS})
 
 
 def pages_of(model: Any) -> Iterator[str]:
-    """The pages of one model: its list and form; of some also those that are alike for all."""
+    """Yield the URLs of a model's list and form; for models in ENTIRE, also of its other pages."""
     row = model._default_manager.order_by("pk").first()
     yield address(model, "changelist")
     yield address(row or model, "change" if row else "add")
@@ -38,7 +38,7 @@ def pages_of(model: Any) -> Iterator[str]:
 
 
 def seen(page: Page, paths: list[str]) -> dict[str, list[str]]:
-    """Open the pages that there are; those that are refused, such as adding to a log, are left out."""
+    """Return the violations by path; skip pages that are forbidden, such as the form to add a log entry."""
     answers = ((path, page.goto(path)) for path in paths)
     return {path: hindrances(page, DESK_LOOKS) for path, answer in answers if answer and answer.status == 200}
 

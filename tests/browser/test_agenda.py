@@ -28,7 +28,7 @@ def titles(page: Page) -> list[str]:
 
 
 def keep(page: Page) -> str:
-    """Keep the agenda on the site; return its secret link."""
+    """Store the agenda on the site; return its secret link."""
     page.goto(AGENDA)
     page.get_by_role("button", name="Save and sync").click()
     expect(page.get_by_text("Your agenda is saved.")).to_be_visible()

@@ -28,14 +28,14 @@ def test_papers_are_dragged_and_moved_by_keyboard(
     page.goto("/admin/schedule/session/assign/")
     talks, posters = (page.get_by_role("article", name=name) for name in ("Vision talks", "Posters"))
 
-    # A selected paper takes the other selected ones along.
+    # Dragging a selected paper moves all selected papers.
     for name in "AB":
         page.get_by_label(f"Paper {name}", exact=True).check()
     page.locator(".as-what label").filter(has_text="Paper A").drag_to(posters)
     expect(page.get_by_role("status")).to_have_text("2 papers planned, not saved yet")
     expect(posters).to_contain_text("2 of 2 boards used")
 
-    # M opens the choice of the row, Enter plans it; the next paper has the focus.
+    # M opens the select of the row and Enter schedules the paper; then the next paper has the focus.
     page.get_by_label("Paper C", exact=True).focus()
     page.keyboard.press("m")
     expect(page.get_by_label("Session for Paper C")).to_be_focused()

@@ -1,4 +1,4 @@
-"""Payloads in every field of every model stay text: on pages, in the admin, in files, feeds and answers."""
+"""Payloads in every field of every model stay text: on pages, in the admin, in files, feeds and the API."""
 
 import os
 from pathlib import Path
@@ -12,12 +12,12 @@ from tests.attack.answers import Document, documents, faults
 from tests.attack.payloads import PAYLOADS, WORD, refused
 from tests.attack.world import attacked_world, desk_addresses, public_addresses, unattacked
 
-# Each round begins with another payload. All of them: ATTACK_ROUNDS=17
+# Each round starts with another payload; ATTACK_ROUNDS=17 runs all of them.
 ROUNDS = range(int(os.environ.get("ATTACK_ROUNDS", "1")))
 SCRIPT = (Path(__file__).parent / "inspect.js").read_text()
-# Fields with a reason why nothing harmful gets in: the rule of their kind.
-# By POST alone, or for nobody: 403 and 405; a clash of versions: 409.
+# Status codes 403 and 405 are of URLs for POST alone or without permission, 409 of edit conflicts.
 ANSWERS = {200, 403, 404, 405, 409}
+# Fields that accept no payload, by reason: choices, validated formats, URLs.
 CHOICES = {"scope", "status", "mode", "role", "section", "kind", "decision", "state"}
 CHOICES |= {"applies_to", "counts_as", "hero_focus", "home_sections", "origin"}
 ADDRESSES = {"uid", "slug", "email", "username", "timezone", "second_timezone", "accent", "color", "orcid"}
@@ -35,7 +35,7 @@ def test_fields_that_take_no_payload_have_a_reason() -> None:
 
 
 def ask(client: Client, paths: set[str]) -> tuple[list[str], list[Document]]:
-    """Return what is wrong with the answers, and what a browser has to look at."""
+    """Return the faults of the responses, and the documents that a browser has to check."""
     wrong: list[str] = []
     shown: list[Document] = []
     for path in sorted(paths):
@@ -48,7 +48,7 @@ def ask(client: Client, paths: set[str]) -> tuple[list[str], list[Document]]:
 
 
 def looked_at(browser: Browser, shown: list[Document]) -> list[str]:
-    """Let a browser read documents; return what became active in them."""
+    """Parse documents in a browser; return the payloads that became active."""
     page = browser.new_page()
     found: list[str] = page.evaluate(SCRIPT, [WORD, [[*one] for one in shown]])
     page.close()
@@ -56,7 +56,7 @@ def looked_at(browser: Browser, shown: list[Document]) -> list[str]:
 
 
 def test_browser_finds_what_is_active(browser: Browser) -> None:
-    """The search proves something only if it finds each of the payloads that are HTML."""
+    """Assert that the browser detects each payload that is HTML, when it is not escaped."""
     raw = [one for one in PAYLOADS if "<" in one and "title" not in one and "mouse" not in one]
     found = looked_at(browser, [(str(place), "text/html", one) for place, one in enumerate(raw)])
 

@@ -12,7 +12,7 @@ from tests.browser.axe import DESKTOP, PHONE, hindrances
 pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("demo")]
 
 DAY = "/2021/schedule/2021-04-06/"
-# What a page is for, below its heading and controls.
+# Selector of the first content of each page, below its heading and controls.
 FIRST = {
     DAY: ".block",
     f"{DAY}?view=grid": ".grid",
@@ -124,7 +124,7 @@ def test_box_of_the_header_is_a_button_beside_that_of_the_papers(open_page: Call
 
 
 def test_tab_bar_covers_no_target_in_the_eyes_of_a_checker(open_page: Callable[..., Page]) -> None:
-    """Lighthouse judges the first screen with its bars, which `hindrances` puts aside."""
+    """Check the first screen with its sticky bars, as Lighthouse does; `hindrances` makes them static."""
     page = open_page(viewport={"width": 412, "height": 823}, has_touch=True, is_mobile=True)
     for path in ("/2021/search/?q=compiler", "/2021/papers/", DAY):
         page.goto(path)

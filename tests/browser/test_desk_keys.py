@@ -1,4 +1,4 @@
-"""A chair works on the desk with keys alone: the focus is always seen, and never lost after an act."""
+"""The desk by keyboard alone: the focus is always visible, and not lost after an action."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -21,7 +21,7 @@ from tests.posted import address
 
 pytestmark = pytest.mark.browser
 MAX_TABS = 120
-# Where the focus is, and whether somebody sees that it is there.
+# Returns the focused element, and whether its focus is visible.
 FOCUS = """() => {
   const found = document.activeElement;
   if (!found || found === document.body) return {tag: "body", seen: true};
@@ -38,7 +38,7 @@ FOCUS = """() => {
 
 @pytest.fixture
 def edition(transactional_db: None) -> Edition:
-    """A public edition: two sessions in two halls, and two papers without a session."""
+    """Create a public edition: two sessions in two halls, and two papers without a session."""
     found = make.make_edition()
     halls = [make.make_room(found, name) for name in ("Hall A", "Hall B")]
     make.make_session(found, title="Vision talks", room=halls[0], status="published")
@@ -55,7 +55,7 @@ def keys(open_desk: Callable[..., Page], said: list[str]) -> Iterator[Page]:
 
 
 def tab_to(page: Page, target: Locator, key: str = "Tab") -> None:
-    """Press Tab until an element has the focus; each stop on the way is seen."""
+    """Press Tab until an element has the focus; assert that the focus is visible at each stop."""
     expect(target).to_be_visible()
     for _ in range(MAX_TABS):
         if target.evaluate("found => found === document.activeElement"):

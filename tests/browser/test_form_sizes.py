@@ -1,4 +1,4 @@
-"""Forms of the admin fit: two screens for a paper, nothing to scroll sideways, buttons in sight."""
+"""Sizes of the admin's forms: two screens for a paper, no horizontal scrolling, visible buttons."""
 
 from datetime import timedelta
 
@@ -15,7 +15,7 @@ from tests.posted import address
 pytestmark = pytest.mark.browser
 
 SCREEN = ViewportSize(width=1280, height=800)
-# Where the row of buttons stands at the end of the form, whatever is scrolled.
+# Returns the bottom of the row of buttons without its sticky position, in pixels of the page.
 FORM_END = """() => {
   const row = document.querySelector(".submit-row");
   row.style.position = "static";
@@ -23,7 +23,7 @@ FORM_END = """() => {
   row.style.position = "";
   return end;
 }"""
-# How far the page, and each table of rows, is wider than what is seen of it.
+# Returns by how many pixels the page, or a table of rows, is wider than its visible part.
 TOO_WIDE = """() => [document.documentElement, ...document.querySelectorAll(".tabular .wrapper")]
   .map((box) => box.scrollWidth - box.clientWidth).filter((over) => over > 1)"""
 OVERFLOW = "box => box.scrollWidth - box.clientWidth"
@@ -47,7 +47,7 @@ def test_paper_of_eight_authors_takes_two_screens(page: Page) -> None:
     assert page.evaluate(FORM_END) <= 2 * SCREEN["height"]
     assert page.evaluate(TOO_WIDE) == []
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_in_viewport()
-    # What is folded says what it holds.
+    # The summary of a collapsed fieldset lists its contents.
     publication = page.locator("summary", has_text="Publication: DOI")
     expect(page.locator("summary", has_text="Materials (1)")).to_be_visible()
     expect(page.locator("#id_doi")).to_be_hidden()
@@ -76,7 +76,7 @@ def test_form_fits_a_screen_and_a_phone(page: Page, form: str) -> None:
     assert page.evaluate(PAGE_TOO_WIDE) <= 0
     expect(page.get_by_role("button", name="Save", exact=True)).to_be_in_viewport()
     if form == "session":
-        # A link that is set is not folded away.
+        # A fieldset with a link that is set is not collapsed.
         expect(page.locator("summary", has_text="Links")).to_have_count(0)
         expect(page.locator("#id_recording_url")).to_be_visible()
 

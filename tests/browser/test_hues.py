@@ -23,11 +23,11 @@ WHEEL = [
 EXTREMES = ["#000000", "#ffffff", "#ff0000", "#00ff00", "#0000ff", "#ffff00", "#00ffff", "#ff00ff", "#808080"]
 LEAST = 4.5
 
-# Pairs of text and ground in the colors of a hue: of public pages, and of the desk's timetable.
+# Pairs of text and background in the colors of a hue: of public pages, and of the desk's timetable.
 PUBLIC = [("--hue-ink", "--hue-wash"), ("--hue-ink", "--paper")]
 DESK = [("--body-fg", "--hue-wash"), *(("--hue-ink", ground) for ground in ("--body-bg", "--selected-row"))]
 
-# The contrast of each pair in each color, from the pixels that the browser shows.
+# Returns the contrast of each pair in each color, from the pixels that the browser renders.
 MEASURE = """([hues, pairs]) => {
   const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
   const light = (color) => {

@@ -1,4 +1,4 @@
-"""An import in a browser: previewed, confirmed, taken back; a conflict decided; a list as a file."""
+"""Imports in a browser: preview, confirmation, undo; a resolved conflict; a list as a file."""
 
 from collections.abc import Callable, Iterator
 
@@ -26,14 +26,14 @@ SCRIPTS = pytest.mark.parametrize("script", [True, False], ids=["with script", "
 
 @pytest.fixture
 def opened(open_desk: Callable[..., Page], said: list[str]) -> Iterator[Callable[..., Page]]:
-    """Open a page as a chair; an error on its console fails the test."""
+    """Yield a function that opens a page as a chair. An error in its console fails the test."""
     yield open_desk
     assert said == []
 
 
 @pytest.fixture
 def edition(transactional_db: None) -> Edition:
-    """An edition whose first paper is edited here, its second as imported."""
+    """Create an edition whose first paper was edited since the import, and whose second was not."""
     found = make_edition()
     load(program(*(paper(f"p{n}", "Ada", title="Old") for n in range(3))), "2021", format_name="program_json")
     Paper.objects.filter(uid="p0").update(title="By hand")
@@ -46,7 +46,7 @@ def file(*titles: str) -> FilePayload:
 
 
 def press(page: Page, name: str) -> None:
-    """Press a button by keyboard."""
+    """Press a button with the keyboard."""
     page.get_by_role("button", name=name).focus()
     page.keyboard.press("Enter")
 

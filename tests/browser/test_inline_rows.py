@@ -1,4 +1,4 @@
-"""Rows of related things in the forms of the admin fit a window of 1280 pixels, to their last column."""
+"""All columns of inline rows in the admin's forms fit a window of 1280 pixels."""
 
 from datetime import timedelta
 
@@ -11,7 +11,7 @@ from tests.posted import address
 
 pytestmark = pytest.mark.browser
 
-# What lies to the right of what is seen of a table: the class of the cell, and by how many pixels.
+# Returns the class of each cell beyond the visible part of a table, and by how many pixels.
 OUTSIDE = """() => [...document.querySelectorAll(".tabular .wrapper")].flatMap((wrapper) => {
   const edge = wrapper.getBoundingClientRect().right;
   const group = wrapper.closest(".inline-group").id;

@@ -1,4 +1,4 @@
-"""A live notice in Chromium: pressed from the session's form, read by axe where visitors see it."""
+"""A live notice in Chromium: published from the session's form, and checked by axe on public pages."""
 
 from collections.abc import Callable
 from datetime import timedelta

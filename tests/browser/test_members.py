@@ -1,4 +1,4 @@
-"""Members, invitations and one's own account in Chromium: read by axe, narrow and wide."""
+"""Members, invitations and the own account in Chromium: checked by axe, narrow and wide."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ def test_pages_of_members_are_accessible(live_server: LiveServer, open_page: Cal
 
 
 def seen(page: Page, address: str) -> list[str]:
-    """Open a page; return what axe finds, and whether it is wider than the window."""
+    """Open a page; return the violations of axe, and whether the page is wider than the window."""
     page.goto(address)
     return hindrances(page, [(DESKTOP, "light"), (PHONE, "light")])
 

@@ -1,4 +1,4 @@
-"""What a person sees: every page type in Chromium, phone and desktop, light and dark, without JavaScript."""
+"""Every type of page in Chromium: phone and desktop, light and dark, without JavaScript."""
 
 from collections.abc import Callable
 
@@ -112,7 +112,7 @@ def test_skip_link_is_the_first_stop_and_leads_to_the_program(open_page: Callabl
 def test_pages_hold_at_four_times_the_size_in_forced_colors_and_without_motion(
     open_page: Callable[..., Page],
 ) -> None:
-    # 1280 by 1024 at 400 %, as WCAG 1.4.10 counts it.
+    # 1280 by 1024 pixels at a zoom of 400 %, as in WCAG 1.4.10.
     tiny = ViewportSize(width=320, height=256)
     page = open_page(viewport=tiny, forced_colors="active", reduced_motion="reduce")
     complaints: list[str] = []

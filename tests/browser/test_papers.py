@@ -121,7 +121,7 @@ def test_video_plays_in_the_page_after_a_click(
 def test_frame_of_another_host_is_refused(
     open_page: Callable[..., Page], settings: Settings, address: str
 ) -> None:
-    """The policy of the page holds, whatever a script does."""
+    """Assert that the page's CSP applies to frames that a script adds."""
     settings.VIDEO_HOSTS = ["player.vimeo.com"]
     page = open_page()
     asked: list[str] = []

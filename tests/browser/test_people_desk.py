@@ -28,7 +28,7 @@ def make_twins() -> tuple[Person, Person]:
 
 
 def tab_to(page: Page, selector: str) -> None:
-    """Press the tabulator until the focus stands on an element."""
+    """Press Tab until an element has the focus."""
     for _ in range(120):
         page.keyboard.press("Tab")
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):

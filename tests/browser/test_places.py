@@ -1,4 +1,4 @@
-"""Rows put in order in a browser: by the keyboard, by dragging, by buttons; in a form and in a list."""
+"""Reordering rows in a browser: by keyboard, by dragging, by buttons; in a form and in a list."""
 
 from typing import Any
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def authors(page: Page) -> Page:
-    """The form of a paper, with an empty row of an author."""
+    """Return the form of a paper, with an empty row for an author."""
     page.goto(address(make.make_paper(make.make_edition(), title="On Engines"), "change"))
     page.get_by_role("button", name="Add another Author").click()
     return page

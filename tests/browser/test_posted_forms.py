@@ -1,8 +1,8 @@
-"""Every form that is posted, posted in Chromium and accepted over https behind nginx, and some over http.
+"""Every posted form works in Chromium, over https behind nginx, and some over http.
 
-A header that a test asserts is no proof that a form works: with `Referrer-Policy: no-referrer` Chromium posts
-`Origin: null`, which the CSRF check refuses. So each posted form of a template, and each script that posts,
-has a function here, and a form without one fails the first test.
+Tests of headers cannot prove that a form works: with `Referrer-Policy: no-referrer`, Chromium sends
+`Origin: null`, which the CSRF check rejects. So each posted form of a template, and each script that posts,
+has a function here. The first test fails for a form without one.
 """
 
 import re
@@ -54,17 +54,17 @@ TEMPLATES = [
 ]
 SCRIPTS = Path(site_settings.BASE_DIR) / "static" / "js"
 FORM = re.compile(r"<form\b[^>]*method=\"[^\">]*post", re.IGNORECASE)
-# A button that sends its form to another address than the form names.
+# A button that submits its form to another URL than the form's action.
 ELSEWHERE = re.compile(r"<button\b[^>]*formaction=", re.IGNORECASE)
 FETCH = re.compile(r"method: *[\"']POST", re.IGNORECASE)
-# Templates of Django to which no address leads.
+# Templates of Django that no URL uses.
 NOT_SERVED = {
     "registration/password_reset_form.html": "admin_password_reset",
     "registration/password_reset_confirm.html": "password_reset_confirm",
 }
 
-# Over https Django checks more of a request than over http, where one form of each way to post is enough:
-# signed in and not, a button that sends its form elsewhere, one that brings a file, a script.
+# Django checks less of a request over http, so test only one form of each kind there: signed in and not, a
+# button with its own URL, a download, a script.
 OVER_HTTP = [
     "announce_a_release",
     "keep_stars_on_the_site",
@@ -79,7 +79,7 @@ POSTS: dict[str, Post] = {}
 
 
 def posts(*forms: str) -> Callable[[Post], Post]:
-    """Say which forms a function posts: "template", "template 2" for its second form, "template button"."""
+    """Register forms that a function posts: "template", "template 2" for its second, "template button"."""
 
     def register(function: Post) -> Post:
         for form in forms:
@@ -96,7 +96,7 @@ def numbered(name: str, count: int) -> Iterator[str]:
 
 
 def posted_forms() -> Iterator[str]:
-    """Walk the posted forms of all templates and the scripts that post."""
+    """Yield the posted forms of all templates and the scripts that post."""
     for folder in TEMPLATES:
         for file in sorted(folder.rglob("*.html")):
             name, text = file.relative_to(folder).as_posix(), file.read_text("utf-8")
@@ -121,7 +121,7 @@ def test_forms_that_are_left_out_have_no_address() -> None:
                 reverse(name, args=args)
 
 
-# The browser, and how it comes to the site
+# The browser and its server
 
 
 @pytest.fixture(params=["https"])
@@ -133,7 +133,7 @@ def visitor(
     tmp_path: Path,
     settings: Settings,
 ) -> Iterator[Visitor]:
-    """A visitor, and the superuser "admin"; what is mailed stays in memory."""
+    """Yield a visitor; create the superuser "admin", and store e-mails in memory."""
     User.objects.create_superuser("admin", "admin@example.org", PASSWORD)
     settings.MAILERS = {"default": {"BACKEND": "django.core.mail.backends.locmem.EmailBackend"}}
     settings.DEFAULT_FROM_EMAIL = "program@example.org"
@@ -144,7 +144,7 @@ def visitor(
         return
     if not Path(NGINX).exists():
         pytest.skip("nginx is not installed (apt-get install nginx-light)")
-    # As conference.settings sets them where SITE_URL begins with https and BEHIND_PROXY=1.
+    # These are the values of conference.settings if SITE_URL begins with https and BEHIND_PROXY=1.
     settings.SITE_URL = f"https://{SECURE_HOST}"
     settings.ALLOWED_HOSTS = [SECURE_HOST]
     settings.SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
@@ -372,7 +372,7 @@ def choose_between_two_versions(visitor: Visitor) -> None:
     visitor.submit("[name=_save]")
     visitor.page.locator("input[name='_choose-title'][value=mine]").check()
     visitor.save()
-    # The refused form is a conflict, not a refusal of the post.
+    # A 409 is an edit conflict, not a rejected post.
     visitor.answers.remove((address(paper, "change"), 409))
 
     assert Paper.objects.get().title == "Mine"
@@ -496,7 +496,7 @@ def drop_an_import_that_was_refused(visitor: Visitor) -> None:
 
 
 def make_conflicts() -> None:
-    """Two titles that were changed here and in the file."""
+    """Create two conflicts: titles that were changed both here and in the file."""
     make.make_edition()
     for title in ("Old", "New"):
         papers = [paper_record(f"p{n}", "Ada", title=f"{title} {n}") for n in range(2)]
@@ -775,7 +775,7 @@ def star(visitor: Visitor) -> None:
 
 
 def keep(visitor: Visitor) -> str:
-    """Keep an agenda of one star on the site; return its secret link."""
+    """Store an agenda of one star on the site; return its secret link."""
     star(visitor)
     visitor.go(AGENDA)
     visitor.press("Save and sync")
@@ -828,7 +828,7 @@ def open_a_secret_link_and_delete_the_agenda(visitor: Visitor) -> None:
     visitor.go(link)
     visitor.submit("button[value=use]")
     expect(visitor.page.locator("[data-count]")).to_have_text(" · 1")
-    # The script shows the agenda anew once it has heard of the site.
+    # The script renders the agenda again after the response of the site.
     visitor.page.wait_for_load_state("networkidle")
     visitor.page.get_by_text("Delete this agenda").click()
     visitor.submit("button[value=delete]")
@@ -837,7 +837,7 @@ def open_a_secret_link_and_delete_the_agenda(visitor: Visitor) -> None:
     assert not Agenda.objects.exists()
 
 
-# All of them, and the forms of all models
+# All posted forms
 
 
 CASES = {function.__name__: function for function in POSTS.values()}
@@ -853,16 +853,16 @@ def refused(visitor: Visitor) -> list[tuple[str, int]]:
     indirect=["visitor"],
 )
 def test_trap_32_posted_forms_are_accepted(case: str, visitor: Visitor) -> None:
-    """Each function asserts what became of its post; here, that something was posted and nothing refused."""
+    """Assert that something was posted and nothing rejected; each function asserts the effect of its post."""
     CASES[case](visitor)
 
     assert visitor.answers
     assert refused(visitor) == []
 
 
-# The forms of all models. Nothing but the pages is loaded: they work without style and scripts.
+# The forms of all models, which must work without stylesheets and scripts.
 
-# Written by imports alone.
+# Models that only imports write.
 SHOWN_ALONE = {"exchange.provenance", "exchange.importrun", "exchange.importjob", "exchange.columnmapping"}
 
 

@@ -21,7 +21,7 @@ HOUR = timedelta(hours=1)
 
 @pytest.fixture
 def berlin() -> Edition:
-    """Two days over the night in which the clocks go forward, in two rooms side by side."""
+    """Create an edition of two days around the start of summer time, with sessions in two rooms."""
     days = {"start_date": date(2026, 3, 28), "end_date": date(2026, 3, 29)}
     edition = make.make_edition(2026, timezone="Europe/Berlin", **days)
     hall, lab = make.make_room(edition, "Hall"), make.make_room(edition, "Lab")
@@ -50,7 +50,7 @@ def own_times(page: Page) -> list[str]:
 
 
 def box(page: Page, title: str) -> FloatRect:
-    """Return where a session lies in the grid."""
+    """Return the bounding box of a session in the grid."""
     found = page.locator(".slot", has_text=title).bounding_box()
     assert found is not None
     return found
@@ -191,7 +191,7 @@ def test_views_scroll_in_themselves_and_hinder_nobody(
         page.goto(f"{DAY}?{query}")
         if page.locator(".mine").count() == 0:
             switch(page)
-            # An open menu may cover a part of what is below it.
+            # An open menu may cover content below it.
             page.locator("details.zones").evaluate("menu => menu.removeAttribute('open')")
         complaints += hindrances(page, LOOKS)
     for query in ("week", "now"):

@@ -81,7 +81,7 @@ def test_escape_closes_the_list_and_enter_asks_for_all(page: Page) -> None:
 def test_only_the_last_of_quick_letters_is_asked_for(page: Page) -> None:
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url) if "suggest" in request.url else None)
-    # At once, on however busy a machine.
+    # Enter all letters at once, independent of the machine's speed.
     header_box(page).evaluate(
         """(box) => {
           for (let end = 1; end <= "compiler".length; end += 1) {

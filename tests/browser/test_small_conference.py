@@ -1,4 +1,4 @@
-"""A chair enters a small conference from nothing, in the admin alone, and lets it go public at a moment."""
+"""A chair enters a complete small conference in the admin, and schedules its publication."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -16,7 +16,7 @@ from tests.factories import make_edition, make_paper
 
 pytestmark = pytest.mark.browser
 
-# What a chair clicks and fills in, as docs/editors.md says; choices by the keys are fields, not clicks.
+# Clicks and fields as in docs/editors.md. Choices by keyboard count as fields, not as clicks.
 CLICKS, FIELDS = 80, 93
 MAX_CLICKS, MAX_FIELDS = 90, 100
 TITLES = [
@@ -26,7 +26,7 @@ TITLES = [
 
 
 class Chair:
-    """Somebody at the admin who counts the clicks and the fields."""
+    """A user of the admin whose clicks and filled fields are counted."""
 
     def __init__(self, page: Page) -> None:
         self.page, self.clicks, self.fields = page, 0, 0
@@ -48,7 +48,7 @@ class Chair:
         self.fields += 1
 
     def choose(self, field: str, words: str) -> None:
-        """Find by typing: one click opens the choice, Enter takes what is found."""
+        """Choose an option by typing: one click opens the field, Enter takes the result."""
         self.click(self.page.locator(f"#{field}-box"))
         self.page.locator(".select2-search__field").fill(words)
         self.page.wait_for_selector(f".select2-results__option--highlighted:has-text('{words}')")
@@ -56,7 +56,7 @@ class Chair:
         self.fields += 1
 
     def add_beside(self, field: str, **values: str) -> None:
-        """Make what the field refers to in the window that its plus sign opens."""
+        """Add the related row of a field in the window that its plus sign opens."""
         with self.page.expect_popup() as opening:
             self.click(self.page.locator(f"#add_{field}"))
         window = opening.value
@@ -73,7 +73,7 @@ class Chair:
 
 
 def enter_edition(chair: Chair) -> None:
-    """An edition with its conference and three rooms, on one form."""
+    """Enter an edition with its conference and three rooms, on one form."""
     chair.press("Add an edition", "link")
     chair.add_beside("id_conference", name="SmallConf")
     chair.fill(name="SmallConf 2031", year="2031", start_date="2031-05-06", end_date="2031-05-07")
@@ -86,7 +86,7 @@ def enter_edition(chair: Chair) -> None:
 
 
 def enter_sessions(chair: Chair) -> None:
-    """A keynote with its speaker, three oral sessions and a poster session."""
+    """Enter a keynote with its speaker, three oral sessions and a poster session."""
     chair.press("Add a session", "link")
     for title, kind, times, room in (
         ("Opening keynote", "invited_talk", ("09:00", "10:00"), "Hall A"),
@@ -105,7 +105,7 @@ def enter_sessions(chair: Chair) -> None:
 
 
 def enter_papers(chair: Chair) -> None:
-    """Twelve papers, each with an author and a place in a session."""
+    """Enter twelve papers, each with an author and a presentation in a session."""
     chair.press("Home", "link")
     chair.press("Add a paper", "link")
     places = [*["Systems"] * 3, *["Learning"] * 3, *["Theory"] * 2, *["Posters"] * 4]

@@ -1,4 +1,4 @@
-"""What attendees come for, counted in taps: when and where is it, posters of a day, my calendar."""
+"""Common tasks of attendees, counted in taps: time and place of a talk, posters of a day, calendar."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Help with a text while one writes it: formula and sentence, with and without the script."""
+"""Help with texts while editing: formulas and sentences, with and without the script."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture
 def opened(open_desk: Callable[..., Page]) -> Callable[..., Page]:
-    """Open the form of a paper as a chair."""
+    """Return a function that opens the form of a paper as a chair."""
 
     def form(**options: Any) -> Page:
         paper = make_paper(make_edition(), title="One", abstract="Two")

@@ -1,4 +1,4 @@
-"""The server that browsers ask: each of its threads reads its own answers from the database."""
+"""The live server: each of its threads reads the results of its own queries."""
 
 import pytest
 from pytest_django.live_server_helper import LiveServer

@@ -15,13 +15,13 @@ pytestmark = pytest.mark.browser
 DESKTOP = ViewportSize(width=1280, height=1200)
 LOOKS: list[Look] = [(DESKTOP, "light"), (PHONE, "dark")]
 PAGE = "/admin/schedule/session/timetable/"
-# So many pixels are a minute on the board.
+# Pixels of a minute on the board.
 SCALE = 1.6
 
 
 @pytest.fixture
 def opened(open_desk: Callable[..., Page], said: list[str]) -> Iterator[Callable[..., Page]]:
-    """Open a page as a chair; what the browser complains about fails the test."""
+    """Yield a function that opens a page as a chair. An error in the browser fails the test."""
 
     def new_page(**options: Any) -> Page:
         return open_desk(**{"viewport": DESKTOP, **options})
@@ -32,7 +32,7 @@ def opened(open_desk: Callable[..., Page], said: list[str]) -> Iterator[Callable
 
 @pytest.fixture
 def sessions(transactional_db: None) -> list[Session]:
-    """Two sessions at once in two halls, and a third later, chaired by one of the chairs."""
+    """Create two parallel sessions in two halls, and a later one with the same chair as one of them."""
     edition = make.make_edition()
     halls = [make.make_room(edition, name) for name in ("Hall A", "Hall B")]
     one = make.make_session(edition, title="One", room=halls[0])
@@ -61,7 +61,7 @@ def drag(page: Page, handle: Locator, across: float, down: float) -> None:
 
 
 def save(page: Page) -> None:
-    # The databases of tests are kept in memory, where one who reads shuts out one who writes.
+    # Wait for the search for clashes, because SQLite's readers may block the save.
     expect(page.locator("#tt-clashes[aria-busy]")).to_have_count(0)
     page.get_by_role("button", name="Save all moves").click()
     expect(page.locator(".messagelist .success")).to_be_visible()
@@ -241,7 +241,7 @@ def test_page_asks_before_moves_are_lost(
 
 
 class Finger:
-    """A finger on the screen of a tablet."""
+    """A simulated finger on a touch screen."""
 
     def __init__(self, page: Page) -> None:
         self.send = page.context.new_cdp_session(page).send
@@ -252,7 +252,7 @@ class Finger:
         )
 
     def drag(self, handle: Locator, across: float, down: float) -> None:
-        """Drag without letting go, once the page has stopped scrolling."""
+        """Drag without releasing, after the page has stopped scrolling; distances are in pixels."""
         handle.tap(trial=True)
         box = handle.bounding_box()
         assert box
@@ -276,7 +276,7 @@ def test_session_is_moved_by_touch_on_a_tablet(opened: Callable[..., Page], sess
     expect(page.get_by_role("dialog").get_by_label("Start")).to_have_value("08:00")
     page.keyboard.press("Escape")
 
-    # On the session itself a finger scrolls.
+    # A drag on the session outside of its grip scrolls the page.
     start = page.evaluate("scrollY")
     finger.drag(block(page, "One").locator(".tt-name"), 0, 90)
     finger.release()
@@ -312,7 +312,7 @@ def test_board_scrolls_while_a_finger_holds_a_session_at_its_edge(
         page.wait_for_timeout(50)
     finger.release()
     expect(page.locator(".tt-count")).to_have_text("Sessions moved: 1")
-    # What is seen without scrolling ends before 13:00.
+    # Times after 13:00 are only visible after scrolling.
     assert page.locator(f"#id_s{sessions[0].pk}-start").input_value() >= "13:00"
 
 

@@ -1,4 +1,4 @@
-"""A visitor who posts forms: over http, or over https through nginx as it is deployed."""
+"""A browser that posts forms: over http, or over https through nginx as it is deployed."""
 
 import subprocess
 from collections.abc import Iterator
@@ -16,13 +16,13 @@ from tests.browser.axe import DESKTOP
 from tests.deploy.test_nginx import NGINX, configured
 from tests.processes import free_port, wait_for_port
 
-# Chromium finds it at the port of nginx, so that addresses are without a port, as they are in production.
+# Chromium maps this host to the port of nginx, so that URLs have no port, as in production.
 SECURE_HOST = "program.test"
 SUBMIT = "#content form[method=post] [type=submit]"
 
 
 def sign_in(page: Page, address: str, user: User) -> None:
-    """Give the browser profile of a page the cookie of somebody who is signed in."""
+    """Set the session cookie of a user in the browser profile of a page."""
     client = Client()
     client.force_login(user)
     key = client.cookies[settings.SESSION_COOKIE_NAME].value
@@ -38,7 +38,7 @@ def invited(edition: Edition) -> str:
 
 
 class Visitor:
-    """A browser profile at one address of the site, and the answers to what it posted."""
+    """A browser profile at one address of the site, and the responses to its posts."""
 
     def __init__(self, browser: Browser, address: str) -> None:
         self.browser, self.address = browser, address
@@ -46,7 +46,7 @@ class Visitor:
         self.page = self.open_page()
 
     def open_page(self, *, script: bool = True) -> Page:
-        """Go on with a new profile, with or without JavaScript."""
+        """Open a page with a new profile, with or without JavaScript, and use it from now on."""
         context = self.browser.new_context(
             base_url=self.address, viewport=DESKTOP, ignore_https_errors=True, java_script_enabled=script
         )
@@ -70,26 +70,26 @@ class Visitor:
         self.go(path)
 
     def press(self, name: str) -> None:
-        """Press the first button of this name."""
+        """Press the first button with this name."""
         self.page.get_by_role("button", name=name, exact=True).first.click()
 
     def submit(self, button: str = SUBMIT) -> None:
-        """Press the first button of this selector; by default that of the form in the content."""
+        """Press the first button that matches a selector, by default that of the form in the content."""
         self.page.locator(button).first.click()
 
     def download(self, name: str) -> Download:
-        """Press a button that brings a file."""
+        """Press a button that downloads a file; return the download."""
         with self.page.expect_download() as found:
             self.press(name)
         return found.value
 
     def save(self, button: str = SUBMIT) -> None:
-        """Submit, and wait for the message of the admin that something was done."""
+        """Submit the form, and wait for the admin's success message."""
         self.submit(button)
         self.is_told()
 
     def is_told(self) -> None:
-        """Wait for the message of the admin that something was done."""
+        """Wait for the admin's success message."""
         expect(self.page.locator(".messagelist .success").first).to_be_visible()
 
     def close(self) -> None:
@@ -99,7 +99,7 @@ class Visitor:
 
 @contextmanager
 def nginx(folder: Path, application: str, port: int) -> Iterator[None]:
-    """Run nginx with the configuration that is shipped, in front of an application."""
+    """Run nginx with the shipped configuration, in front of an application, during the block."""
     conf = configured(folder, int(application.rpartition(":")[2]), (free_port(), port))
     process = subprocess.Popen([NGINX, "-c", str(conf)], stderr=subprocess.DEVNULL)
     try:

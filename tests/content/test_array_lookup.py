@@ -1,4 +1,4 @@
-"""Thousands of keys as one parameter."""
+"""Lookups of thousands of primary keys as one parameter."""
 
 import pytest
 from django.db import connection

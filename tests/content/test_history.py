@@ -1,4 +1,4 @@
-"""The history in the admin: what it tells, back to a version, back from deletion."""
+"""The history in the admin: its entries, restoring versions, restoring deleted rows."""
 
 import re
 from datetime import timedelta
@@ -34,7 +34,7 @@ def names(paper: Paper) -> list[tuple[int, str]]:
 
 
 def said(answer: Any) -> str:
-    """Return the words of a page."""
+    """Return the text of a page."""
     return " ".join(re.sub(r"<[^>]+>", " ", answer.content.decode()).split())
 
 
@@ -53,7 +53,7 @@ def bring_back(chair: Client, model: Any) -> Any:
     return chair.post(reverse(name, args=[gone.pk]))
 
 
-# What is told
+# Entries
 
 
 def test_timeline_tells_who_how_and_what(chair: Client, edition: Edition) -> None:
@@ -129,7 +129,7 @@ def test_timeline_asks_as_much_for_three_as_for_one(chair: Client, edition: Edit
     assert counts == [10, 10]
 
 
-# Back to a version
+# Restoring versions
 
 
 def test_version_comes_back_with_its_authors_in_order(chair: Client, edition: Edition) -> None:
@@ -200,7 +200,7 @@ def test_schedule_of_a_session_comes_back(chair: Client, edition: Edition) -> No
     assert Session.objects.get(pk=session.pk).title == session.title
 
 
-# Back from deletion
+# Restoring deleted rows
 
 
 def test_deleted_paper_comes_back_with_everything_that_hung_on_it(chair: Client, edition: Edition) -> None:

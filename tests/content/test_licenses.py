@@ -1,4 +1,4 @@
-"""Licenses: the well-known ones by their SPDX identifiers, own entries, and what is refused."""
+"""Licenses: well-known ones by their SPDX identifiers, custom ones, and invalid ones."""
 
 import pytest
 from django.core.exceptions import ValidationError

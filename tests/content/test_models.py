@@ -1,4 +1,4 @@
-"""Order among siblings, and text derived however a row is written."""
+"""Order of siblings, and derived text after every way to write a row."""
 
 import pytest
 from django.apps import apps
@@ -60,7 +60,7 @@ def test_printed_name_is_the_persons_where_none_is_given() -> None:
 
 
 def words_of(model: type[Content]) -> list[str]:
-    """Return the fields of a model that hold words, lists of them included."""
+    """Return the fields of a model that contain texts, including lists of texts."""
     kinds = (models.CharField, models.TextField, models.JSONField)
     return [name for name, field in recorded_fields(model).items() if isinstance(field, kinds)]
 

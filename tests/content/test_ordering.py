@@ -1,4 +1,4 @@
-"""Places in the admin: moved in lists, closed up behind what goes, given back to what returns."""
+"""Positions in the admin: changed in lists, renumbered after deletions, and restored with a row."""
 
 from typing import Any
 
@@ -29,7 +29,7 @@ def order(rows: Any) -> list[tuple[int, str]]:
 
 
 def listed(model: type[Model], numbers: dict[Any, Any]) -> dict[str, Any]:
-    """Return what a list sends whose numbers were changed."""
+    """Return the form data of a list with these positions."""
     sent: dict[str, Any] = {"form-TOTAL_FORMS": len(numbers), "form-INITIAL_FORMS": len(numbers), "_save": 1}
     for index, (row, number) in enumerate(numbers.items()):
         sent |= {f"form-{index}-id": row.pk, f"form-{index}-position": number}

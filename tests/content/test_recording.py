@@ -1,4 +1,4 @@
-"""Every way of writing leaves who, when, by which way and field by field what."""
+"""Every way to write a row records the user, time, origin and changed fields in the history."""
 
 from contextlib import suppress
 from typing import Any
@@ -39,7 +39,7 @@ def forget() -> None:
 
 
 def told() -> list[tuple[str, str, dict[str, Any]]]:
-    """Return what is recorded since the last `forget()`: kind, model, values."""
+    """Return the changes recorded since the last `forget()`: kind, model, values."""
     rows = RowChange.objects.order_by("pk")
     return [(row.kind, row.model.partition(".")[2], row.values) for row in rows]
 
@@ -213,7 +213,7 @@ def test_deleted_institution_remembers_its_authors(edition: Edition) -> None:
     assert RowChange.objects.get().values["authorships"] == [author.pk]
 
 
-# Acts
+# Change sets
 
 
 def test_one_act_is_one_set_with_net_changes(edition: Edition, user: Any) -> None:
@@ -268,7 +268,7 @@ def test_act_costs_two_queries_more_however_many_rows(
             Paper.objects.update(track=f"Track {rows}")
 
 
-# Ways in
+# Origins
 
 
 def test_form_with_inlines_is_one_act_of_its_user(chair: Client, edition: Edition, user: Any) -> None:

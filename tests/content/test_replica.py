@@ -1,4 +1,4 @@
-"""Who reads from the copy of the database: anonymous visitors, never who writes or is signed in."""
+"""Reads from the replica: for anonymous visitors, never for signed-in users or requests that write."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Keys in requests: what cannot be a key of a row finds none, and breaks nothing."""
+"""Primary keys in requests: an invalid one matches no row and causes no error."""
 
 from typing import Any
 
@@ -14,9 +14,9 @@ from tests.posted import address, formset
 
 pytestmark = pytest.mark.django_db
 
-# Longer than Python converts, longer than a database holds, and what `str.isdecimal()` takes for digits.
+# Too long for `int()`, too long for a database, and characters that `str.isdecimal()` accepts.
 NO_KEYS = ["9" * 5_000, "9" * 20, "-1", "٣", "x", "1 "]
-# Where the desk reads keys from the address.
+# URLs of the admin that contain primary keys.
 ADDRESSES = [
     "?edition=%s",
     "papers/paper/?edition__id__exact=%s",

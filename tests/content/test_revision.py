@@ -1,4 +1,4 @@
-"""Every committed change of content advances the stamp of its edition, and of no other."""
+"""Every committed change of content advances the revision of its edition, and of no other."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,7 +23,7 @@ def stamps(*editions: Edition) -> list[int]:
 
 
 def tags(edition: Edition) -> str:
-    """Return the tags that the last change of an edition invalidated."""
+    """Return the tags that the last change of an edition invalidated, separated by spaces."""
     last = Invalidation.objects.filter(edition_key=edition.pk).order_by("-revision")[0].revision
     rows = Invalidation.objects.filter(edition_key=edition.pk, revision=last).order_by("tag")
     return " ".join(rows.values_list("tag", flat=True))

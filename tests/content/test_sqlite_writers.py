@@ -1,4 +1,4 @@
-"""SQLite with several processes that write at once: all get a turn, nothing is lost or counted twice."""
+"""Concurrent writes of several processes to SQLite: all succeed, and no change is lost or counted twice."""
 
 import sqlite3
 from contextlib import closing
@@ -8,7 +8,7 @@ from conference.environment import safe_database
 from tests.processes import DATABASE, make_tables, manage, output, start
 
 PROCESSES, CHANGES = 4, 15
-# Each change reads before it writes, as forms and imports do.
+# Each transaction reads before it writes, as forms and imports do.
 WRITER = """
 from django.db import transaction
 from conference.models import Edition

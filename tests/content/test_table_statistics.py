@@ -1,6 +1,6 @@
-"""Tables that were filled at once are counted anew: the next queries are planned by what is in them.
+"""Table statistics are updated after an import, so that the next queries have good plans.
 
-After a restore: `tests/operations/backup/test_drill.py`.
+`tests/operations/backup/test_drill.py` tests the same after a restore.
 """
 
 import pytest
@@ -13,7 +13,7 @@ from tests.exchange.programs import paper, program
 
 
 def known_papers() -> int:
-    """Return how many papers the database plans with."""
+    """Return the number of papers in the statistics of the database."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("SELECT reltuples FROM pg_class WHERE relname = %s", [Paper._meta.db_table])

@@ -1,4 +1,4 @@
-"""Moments in words: the zone is always named, and right at clock changes."""
+"""Formatted times: they always name the zone, and are right around clock changes."""
 
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo

@@ -10,7 +10,7 @@ BODY = b"<p>" + 200 * b"abcd " + b"</p>"
 
 
 class Site:
-    """A WSGI application that counts how often it is asked."""
+    """A WSGI application that records the paths of its requests."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

@@ -1,4 +1,4 @@
-"""Searches that many ask are answered once, and never from an index behind the program."""
+"""Cached searches: equal ones run once, and never on an outdated search index."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -27,7 +27,7 @@ def paper() -> Paper:
 
 @pytest.fixture
 def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
-    """A cache before the whole site, which reads the stamps each time."""
+    """Return a page cache in front of the whole site, which reads the revisions at every request."""
     monkeypatch.setattr("pagecache.revisions.POLL_SECONDS", -1.0)
     client, asked = Client(), list[str]()
 
@@ -43,7 +43,7 @@ def cache(monkeypatch: pytest.MonkeyPatch) -> PageCache:
 
 
 def times(cache: PageCache) -> int:
-    """How often Django was asked."""
+    """Return the number of requests that reached Django."""
     return len(vars(cache)["asked"])
 
 

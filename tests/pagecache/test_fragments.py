@@ -1,4 +1,4 @@
-"""Pieces of pages that are kept: the same values are the same piece, any other value is another."""
+"""Cached fragments of pages: equal values share a fragment, and any other value has its own."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ MARK = "_award_mark.html"
 
 
 class Row(NamedTuple):
-    """A light row."""
+    """A row that is not a model instance."""
 
     name: str
 

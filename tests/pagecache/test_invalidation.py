@@ -1,4 +1,4 @@
-"""When a cached page is rendered again: after a change of what it shows, and of nothing else."""
+"""Invalidation: a cached page is rendered again after a change of its content, and after no other change."""
 
 import threading
 import time
@@ -35,7 +35,7 @@ def site() -> Site:
 
 @pytest.fixture
 def cache(site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch) -> Iterator[PageCache]:
-    """A cache that reads the revisions at every request."""
+    """Yield a page cache that reads the revisions at every request."""
     monkeypatch.setattr("pagecache.revisions.POLL_SECONDS", -1.0)
     cache = PageCache(site)
     yield cache
@@ -133,7 +133,7 @@ def stale(settings: Settings) -> Settings:
 
 
 def asked_until(cache: PageCache, wanted: bytes) -> int:
-    """Ask until a body comes; return how many others came before it."""
+    """Repeat a request until it returns a body; return the number of other bodies before it."""
     for number in range(500):
         if ask(cache)[2] == wanted:
             return number
@@ -181,7 +181,7 @@ def test_after_the_stale_seconds_readers_wait_for_the_new_page(
 
 
 class Clock:
-    """The time module at another moment."""
+    """A replacement of the module `time` with a fixed time, in seconds."""
 
     def __init__(self, now: float) -> None:
         self.now = now
@@ -231,7 +231,7 @@ def test_withdrawn_page_is_gone_after_one_stale_answer(cache: PageCache, site: S
 def test_older_page_never_replaces_a_newer_one(
     cache: PageCache, site: Site, paper: Paper, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever began to render before a change may end after who began later."""
+    """Let a rendering that started before a change end after one that started later."""
     may_end, began = threading.Event(), threading.Event()
     plain, bodies = cache.application, iter([b"old" * 200, b"new" * 200])
     monkeypatch.setattr("pagecache.middleware.WAIT_SECONDS", 0.05)
@@ -246,7 +246,7 @@ def test_older_page_never_replaces_a_newer_one(
         return [body]
 
     cache.application = renders
-    # The other thread reads no database.
+    # The other thread must not use the database.
     poll = cache.revisions.poll
     monkeypatch.setattr(cache.revisions, "poll", lambda: True)
     slow = threading.Thread(target=lambda: ask(cache))

@@ -15,7 +15,7 @@ from pagecache.middleware import PageCache
 from tests import factories as make
 from tests.connections import left_open
 
-# Random queries. What docs/performance.md says comes of QUERY_ROUNDS=10000.
+# Number of random queries. The results in docs/performance.md are from QUERY_ROUNDS=10000.
 ROUNDS = int(os.environ.get("QUERY_ROUNDS", "500"))
 TRACKING = ["utm_source", "utm_campaign", "fbclid", "gclid", "x", "yaer", "Topic", "topic "]
 
@@ -59,12 +59,12 @@ def read(application: Any, path: str, query: str) -> tuple[str, bytes]:
     asked = RequestFactory(SERVER_NAME="127.0.0.1").get(path).environ | {"QUERY_STRING": query}
     begun: list[str] = []
     body = b"".join(application(asked, lambda status, headers, exc_info=None: begun.append(status)))
-    # What differs by itself from one rendering to the next.
+    # The CSRF token differs between renderings of the same page.
     return begun[0], re.sub(rb'name="csrfmiddlewaretoken" value="[^"]*"', b"", body)
 
 
 class Uncached:
-    """Django without a page cache; it renders what was asked with the very same query only once."""
+    """Django without a page cache, except that it renders the exact same path and query only once."""
 
     def __init__(self) -> None:
         self.django = get_wsgi_application()
@@ -86,7 +86,7 @@ class Uncached:
 
 
 def any_query(chance: random.Random) -> str:
-    """Return up to four parameters, some repeated, in any order, some of no page."""
+    """Return a query of up to four parameters in any order, some repeated, some unknown."""
     values = {
         "topic": ["vision", "speech", ""],
         "kind": ["oral", "poster"],
@@ -121,7 +121,7 @@ def test_page_cache_and_an_uncached_server_agree() -> None:
             found = read(cache, path, query)
             assert b"utm_" not in found[1]
             assert b"fbclid" not in found[1]
-            # As a server answers that is never asked with parameters that no page knows.
+            # Compare with the response to the known parameters alone.
             parts = query.split("&")
             known = "&".join(part for part in parts if part.partition("=")[0] in known_parameters())
             assert found == read(uncached, path, known), (path, query)

@@ -1,4 +1,4 @@
-"""The page cache: a hit never enters Django, a commit is seen, and nothing personal is ever shared."""
+"""The page cache: hits do not reach Django, commits invalidate pages, personal pages are not cached."""
 
 import gzip
 import threading
@@ -36,7 +36,7 @@ def site() -> Site:
 
 @pytest.fixture
 def cache(site: Site, edition: Edition, monkeypatch: pytest.MonkeyPatch) -> PageCache:
-    """A cache that reads the stamps each time, so that no test has to wait."""
+    """Return a page cache that reads the revisions at every request, so that no test has to wait."""
     monkeypatch.setattr("pagecache.revisions.POLL_SECONDS", -1.0)
     return PageCache(site)
 

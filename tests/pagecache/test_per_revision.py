@@ -35,7 +35,7 @@ def test_papers_of_a_session_are_read_once_for_all_of_them(
 
 
 def counted(**options: bool) -> tuple[list[int], Any]:
-    """Return a cached function, and the values with which it was really called."""
+    """Return the list of values for which the function was computed, and the cached function."""
     calls: list[int] = []
 
     @cached_per_revision(2, **options)

@@ -1,4 +1,4 @@
-"""Purging by tag after a commit, at a real server on loopback."""
+"""Purging by tag after a commit, with a real server on loopback."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ from tests import factories
 
 
 class Cache(ThreadingHTTPServer):
-    """A shared cache that notes what it is told."""
+    """A shared cache that records the purge requests."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -47,7 +47,7 @@ class Handler(BaseHTTPRequestHandler):
         self.do_POST()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: tests read what they need."""
+        """Log nothing, to keep the output of tests clean."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A small public program with a marked twin in every corner that must stay out of sight."""
+"""A small public program, and hidden rows of every kind that contain a marker."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,10 +13,10 @@ from schedule.models import Release, Session
 from schedule.releases import announce
 from tests import factories as make
 
-# A word that stands in everything hidden and in nothing public.
+# A word in all hidden rows and in no public one.
 MARKER = "Xyzzyqwert"
 LOW = MARKER.lower()
-# The pages of the public program, one of each kind.
+# Pages of the public program, one of each type.
 PAGES = (
     "/2021/", "/2021/papers/", "/2021/papers/p1/notes/", "/2021/topics/engines/", "/2021/awards/",
     "/2021/statistics/", "/2021/schedule/", "/2021/schedule/2021-04-06/", "/2021/schedule/?view=now",
@@ -29,7 +29,7 @@ PAGES = (
 
 @lock()
 def make_public_program() -> dict[str, Any]:
-    """Make one public row of every kind; return sample arguments for every address that shows them."""
+    """Create one public row of every model; return sample arguments for every URL that shows them."""
     edition = make.make_edition(accent="#0b6b62")
     ada = make.make_person("Ada Lovelace", uid="ada", email="ada@example.org", biography="She wrote notes.")
     topic = make.make_topic(edition, slug="engines")
@@ -59,7 +59,7 @@ def make_public_program() -> dict[str, Any]:
 
 @lock()
 def hide_in(edition: Edition, paper: Any, person: Person, session: Any) -> None:
-    """Put the marker into drafts of each kind and into private fields beside the public rows."""
+    """Create drafts with the marker, and put the marker into private fields of public rows."""
     person.email = f"{LOW}@example.org"
     person.save()
     hide_former_name(edition, person)
@@ -72,7 +72,7 @@ def hide_in(edition: Edition, paper: Any, person: Person, session: Any) -> None:
 
 
 def hide_former_name(edition: Edition, person: Person) -> None:
-    """A name to be forgotten, though papers, roles and talks were once printed with it."""
+    """Create a hidden former name of a person, under which papers, roles and talks were printed."""
     former = f"Ada {MARKER}"
     PersonName.objects.create(person=person, name=former, hidden=True)
     paper = make.make_paper(edition, title="Old notes")
@@ -86,7 +86,7 @@ def hide_former_name(edition: Edition, person: Person) -> None:
 
 
 def hide_merged(edition: Edition, person: Person, former: str) -> None:
-    """Another entry of somebody, under the name to be forgotten, merged; and one hidden while merging."""
+    """Merge two people into a person: one with the hidden name, one whose name is hidden by the merge."""
     for number, name in enumerate((former, f"{MARKER} Lovelace")):
         uid = f"{LOW}-m{number or ''}"
         other = make.make_person(name, uid=uid, native_name=MARKER, affiliation=MARKER, email=f"{uid}@e.org")
@@ -99,7 +99,7 @@ def hide_merged(edition: Edition, person: Person, former: str) -> None:
 
 
 def hide_drafts(edition: Edition) -> None:
-    """Drafts of what stands beside the program."""
+    """Create drafts of pages, sponsors, announcements, key dates and releases."""
     make.make_page(edition, slug=f"{LOW}-page", title=MARKER, body=MARKER, status="draft")
     make.make_page(None, slug=f"{LOW}-page", title=MARKER, status="draft")
     make.make_sponsor(edition, f"{MARKER} Inc", tier=MARKER, status="draft")
@@ -111,14 +111,14 @@ def hide_drafts(edition: Edition) -> None:
 
 
 def hide_what_was_announced(edition: Edition) -> None:
-    """A session that was out for a while and went back to being a draft; nobody said so."""
+    """Create an announced session that became a draft again without an announcement."""
     back = make.make_session(edition, uid=f"{LOW}-back", title=MARKER)
     announce(edition, make.PAST)
     Session.objects.filter(pk=back.pk).update(status="draft")
 
 
 def hide_in_program(edition: Edition, paper: Any, person: Person, session: Any) -> None:
-    """Drafts in the timetable, and what only drafts show: people, rooms."""
+    """Create drafts in the timetable, and people and rooms that only drafts show."""
     room = make.make_room(edition, MARKER, slug=f"{LOW}-room")
     draft = make.make_session(edition, uid=f"{LOW}-s", title=MARKER, status="draft", room=room)
     make.add_role(draft, f"Only {MARKER}")
@@ -130,7 +130,7 @@ def hide_in_program(edition: Edition, paper: Any, person: Person, session: Any) 
 
 
 def hide_beside_paper(edition: Edition, paper: Any, person: Person) -> None:
-    """Drafts and withdrawn papers with their authors, topics, tracks and awards; material kept back."""
+    """Create draft and withdrawn papers with authors, topics, tracks and awards, and hidden material."""
     topic = make.make_topic(edition, MARKER, slug=f"{LOW}-topic")
     institution = make.make_institution(f"University of {MARKER}", slug=f"{LOW}-university")
     draft = make.make_paper(
@@ -145,7 +145,7 @@ def hide_beside_paper(edition: Edition, paper: Any, person: Person) -> None:
 
 
 def hide_edition(edition: Edition) -> None:
-    """A whole program in an edition that is not public, or not yet."""
+    """Create a complete program in an edition that is not public."""
     ghost = make.make_person(f"Ghost {MARKER}", uid=f"{LOW}-ghost")
     paper = make.make_paper(edition, [ghost], uid=f"{LOW}-ghost", title=MARKER)
     session = make.make_session(edition, uid=f"{LOW}-ghost", title=MARKER)
@@ -162,7 +162,7 @@ def hide_edition(edition: Edition) -> None:
 
 @lock()
 def make_marked_program() -> dict[str, Any]:
-    """Make a public program with something hidden of every kind beside it."""
+    """Create a public program and hidden rows of every kind."""
     program = make_public_program()
     hide_in(program["edition"], program["paper"], program["person"], program["session"])
     return program

@@ -1,4 +1,4 @@
-"""The order of authors, entered once, in everything that goes out."""
+"""The order of authors is the same on all pages and in all files."""
 
 import json
 import re
@@ -18,7 +18,7 @@ ORDER = ["Mia Moe", "Zed Zu", "Eve Ek"]
 
 @pytest.fixture
 def paper(admin_client: Client) -> Paper:
-    """Zed, Abe, Mia: the first and the last were exchanged, Abe went and Eve came, in one POST."""
+    """Create a paper by Zed, Abe and Mia; swap Zed and Mia, and replace Abe by Eve, in one POST."""
     paper = make.make_paper(make.make_edition(), ["Zed Zu", "Abe Ba", "Mia Moe"], title="One", uid="p1")
     stored = [
         {"id": row.pk, "paper": paper.pk, "person": row.person_id, "name": row.name, "affiliations": ""}
@@ -42,7 +42,7 @@ def body(client: Client, path: str) -> str:
 
 
 def found(text: str) -> list[str]:
-    """Return our authors' family names as they come, each once."""
+    """Return the authors' family names in order of their first occurrence, each once."""
     return list(dict.fromkeys(re.findall(r"\b(Moe|Zu|Ek|Ba)\b", text)))
 
 

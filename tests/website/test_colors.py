@@ -1,4 +1,4 @@
-"""The stylesheet of an edition: its accent, and the colors of kinds and topics that chairs chose."""
+"""The stylesheet of an edition: its accent color, and the chosen colors of kinds and topics."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What searches of the demo find: every database has to pass this, so all find the same."""
+"""Results of searches in the demo, which must be the same on every database."""
 
 import pytest
 

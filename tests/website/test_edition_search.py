@@ -1,4 +1,4 @@
-"""The search of an edition: words that mean a day, room, kind or topic; facets; pages to go to."""
+"""The search of an edition: words for a day, room, kind or topic; facets; suggestions."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ def edition(made_once: Callable[..., Any]) -> Any:
 
 
 def make_program() -> Edition:
-    """Posters on Tuesday and Wednesday, an oral, a tutorial on Monday, two rooms, two topics."""
+    """Create posters on Tuesday and Wednesday, an oral, a tutorial on Monday, two rooms, two topics."""
     edition = make.make_edition()
     hall, room = (make.make_room(edition, name, slug=slug) for name, slug in (("Hall A", "a"), ("Loft", "l")))
     robots = make.make_topic(edition, "Robotics", slug="robotics")
@@ -138,7 +138,7 @@ def test_topic_taken_away_is_searched_for_as_words(client: Client, edition: Edit
 
     assert address == "?q=robotics&plain=robotics&day=2021-04-06"
     assert list(chips(plain)) == ["Day Tue 6 Apr"]
-    # The index holds the topic of a paper too.
+    # The search index also contains the topic of a paper.
     assert titles(plain) == ["Scaling laws"]
 
 
@@ -293,7 +293,7 @@ def test_queries_of_filters(
         search(client, words)
 
 
-# While somebody types
+# Suggestions
 
 
 def options(client: Client, words: str) -> list[str]:

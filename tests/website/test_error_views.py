@@ -1,4 +1,4 @@
-"""Where there is no page: plain words, the right status, and a way on from each."""
+"""Error pages: plain words, the right status code, and links to other pages."""
 
 import json
 from typing import Any

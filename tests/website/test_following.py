@@ -1,4 +1,4 @@
-"""Where words of papers alone changed, the index follows them alone; anything else compares the edition."""
+"""Search index updates: a change of a paper's words indexes this paper; others compare the edition."""
 
 from typing import Any
 from unittest import mock
@@ -19,7 +19,7 @@ from tests import factories as make
 
 pytestmark = pytest.mark.django_db
 
-# Of the search index, of what it shows, and of the transaction around both.
+# Numbers of queries: of the search index, of the indexed rows, and of the transaction.
 QUERIES = {"sqlite": 26, "postgresql": 25}
 
 
@@ -38,7 +38,7 @@ def retitled(paper: Paper, title: str) -> None:
 
 
 def compared() -> list[int]:
-    """Refresh, and return which editions were compared as wholes (the site is 0)."""
+    """Update the index; return the primary keys of completely compared editions (0 for the site)."""
     with mock.patch.object(update, "reindex", wraps=documents.reindex) as whole:
         assert refresh()
     return [edition.pk if edition else 0 for (edition,), _ in whole.call_args_list]

@@ -1,4 +1,4 @@
-"""The headers of every kind of answer, as Mozilla's Observatory looks at them, and no cookie for visitors."""
+"""Headers of every kind of response, as Mozilla's Observatory checks them; no cookies for visitors."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from pytest_django import Settings
 from tests import factories as make
 from tests.website.marked import make_public_program
 
-# What anonymous visitors and machines ask for, one of each kind, with the status it has.
+# Paths that anonymous visitors and programs request, one of each kind, with their status codes.
 KINDS = {
     "/": 200,
     "/2021/papers/": 200,
@@ -35,13 +35,13 @@ KINDS = {
     "/media/logos/pixel.png": 200,
     "/media/material/page.html": 200,
 }
-# Pictures for other sites, and what scripts of other sites may read.
+# Pictures for other sites, and resources that scripts of other sites may read.
 FOR_OTHERS = ("/2021/card.png", "/api/v1/", "/static/")
 
 
 @pytest.fixture
 def strict(settings: Settings, tmp_path: Path, client: Client) -> Client:
-    """A visitor of a site that speaks https, with files to be served."""
+    """Return a client of a site over https, with uploaded and static files."""
     (tmp_path / "css").mkdir()
     (tmp_path / "css" / "plenary.css").write_text("p {}")
     settings.STATIC_ROOT = tmp_path

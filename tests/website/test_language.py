@@ -1,4 +1,4 @@
-"""Every word of a public page is in the catalogs: in a language in brackets none stands outside."""
+"""All words of public pages are in the catalogs: in a pseudolocale, none is outside of brackets."""
 
 import re
 from pathlib import Path
@@ -23,19 +23,19 @@ PATHS = (
     "/2021/agenda/", "/2021/agenda/?s=s.s1+p.a2", "/2021/agenda/x/", "/2021/search/",
     "/2021/search/?q=engines", "/search/?q=zzz", "/no-such-page/", "/2021/schedule/?kind=nonsense",
 )  # fmt: skip
-# What the chairs and the authors of the sample program wrote, and names of formats.
+# Texts that chairs and authors of the sample program entered, and names of formats.
 ENTERED = [
     "MLSys 2021", "MLSys", "Plenary", "Conference on Machine Learning and Systems", "San Jose", "Los Angeles",
     "Ada Lovelace", "Lovelace, Ada", "Notes", "Engines", "Keynote", "Addendum", "Compilers", "Research",
     "What was done.", "King's College", "She wrote notes.", "Outstanding Paper Award", "Hall A", "Welcome",
     "We begin.", "Doors open", "Program Chair", "Gold", "Babbage & Sons", "Text.",
-    # The initials of a portrait that is not there, and names of zones, formats, files and hosts.
+    # Initials in place of a missing portrait, and names of zones, formats, files and hosts.
     "AL", "PDT", "PST", "BibTeX", "RIS", "CSL-JSON", "CSV", "XLSX", "iCalendar", "example.org",
-    # What was typed.
+    # Queries of searches.
     "zzz", "engines",
-    # A key, as keyboards name it.
+    # A key of the keyboard.
     "Ctrl",
-    # How a release is described when it is announced: stored, so in the language of that day.
+    # The description of a release is stored when it is announced, in the language of that moment.
     "The program is public", "2 sessions and 1 paper.",
 ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Nothing hidden is in a file of any format, in an agenda of hidden things, or in what is kept for all."""
+"""No hidden row is in a file of any format, in an agenda of hidden rows, or in the page cache."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -26,7 +26,7 @@ def program(made_once: Callable[..., Any]) -> Any:
 
 
 def files(edition: Any) -> Iterator[tuple[str, str]]:
-    """Walk the files of every registered format, each with its address."""
+    """Yield the name and path of a file in every registered format."""
     for name, fmt in writable().items():
         for file in file_names(fmt, edition):
             yield name, reverse("exchange:program_file", args=[edition.slug, name, file])
@@ -48,7 +48,7 @@ def test_no_file_of_any_format_holds_the_marker(client: Client, program: dict[st
 
 
 def test_every_format_shows_what_is_public(client: Client, program: dict[str, Any]) -> None:
-    """The search for the marker proves something only if it can read the files."""
+    """Assert that public rows are found in each file, so that the search for the marker is meaningful."""
     shown: dict[str, str] = {}
     for name, path in files(program["edition"]):
         shown[name] = shown.get(name, "") + unpacked(client.get(path).getvalue())
@@ -70,7 +70,7 @@ def test_agenda_does_not_reveal_hidden_rows(client: Client, program: dict[str, A
 
 
 def kept(cache: PageCache, path: str, cookie: str = "") -> str:
-    """Ask the page cache in front of Django; return headers and body."""
+    """Request a page through the page cache; return status, headers and body as one text."""
     begun: list[Any] = []
     environ = {**RequestFactory().get(path).environ, "HTTP_COOKIE": cookie, "wsgi.errors": None}
     with left_open():
@@ -81,7 +81,7 @@ def kept(cache: PageCache, path: str, cookie: str = "") -> str:
 def test_nothing_hidden_is_cached(admin_client: Client, program: dict[str, Any]) -> None:
     admin_client.get(f"/admin/conference/edition/{program['edition'].pk}/preview/")
     cookie = f"sessionid={admin_client.cookies['sessionid'].value}"
-    # Only pages are previewed.
+    # Only pages have a preview.
     paths = [path for path in every_address() if path.startswith("/2021/") and path.endswith("/")]
     cache, paths = PageCache(django), [path for path in paths if LOW not in path]
     shown = [path for path in paths if LOW in kept(cache, path, cookie).lower()]

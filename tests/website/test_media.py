@@ -1,4 +1,4 @@
-"""Uploaded files: who gets them, and who may keep them."""
+"""Uploaded files: who may read them, and who may cache them."""
 
 from typing import Any
 
@@ -63,7 +63,7 @@ def test_slides_that_are_not_public_are_404(client: Client, paper: Paper, change
 
 
 def kept_for(world: World, who: str, address: str) -> str:
-    """Return how long somebody's browser may keep a file; nothing where it is not for them."""
+    """Return the header Cache-Control of a file for a user, or "" if the user may not read it."""
     response = world.client(who).get(address)
     return response["Cache-Control"] if response.status_code == 200 else ""
 

@@ -1,4 +1,4 @@
-"""What machines read of every page; editions and people in linked data."""
+"""Metadata of every page; editions and people in linked data."""
 
 import pytest
 from django.test import Client
@@ -15,7 +15,7 @@ SITE = "http://127.0.0.1:8000"
 
 
 def test_every_page_has_a_title_and_description(client: Client, subtests: pytest.Subtests) -> None:
-    """Title, description, lasting address and language; `read` sees to one <h1> above all headings."""
+    """Check title, description, canonical URL and language; `read` checks the headings."""
     make_public_program()
     for path in PAGES:
         with subtests.test(path=path):

@@ -1,4 +1,4 @@
-"""Any junk in an address is a 404 or a 400 page, never a 500."""
+"""Invalid URLs return a 404 or a 400 page, never a 500."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""A page is in the language that its address names; files, the API and the admin have one address."""
+"""Pages are in the language of their URL; files, the API and the admin have one URL for all languages."""
 
 from urllib.parse import urlsplit
 
@@ -73,7 +73,7 @@ def test_site_with_one_language_has_no_switch(client: Client) -> None:
 
 
 def test_only_pages_have_a_prefix(client: Client) -> None:
-    """From German pages all links to pages are German, and all others lead to what has no language."""
+    """Assert that links of German pages lead to German pages, or to URLs without a language."""
     make_public_program()
     known = set()
     for path in PAGES:
@@ -115,7 +115,7 @@ def test_dates_are_written_as_the_language_does(client: Client) -> None:
 
 
 def test_nothing_cached_is_of_another_language(client: Client) -> None:
-    """Pages fetched after those of another language are as they are without."""
+    """Assert that pages do not depend on previous requests in another language."""
     make_public_program()
     paths = ["/2021/", "/2021/papers/", "/2021/papers/p1/notes/", "/2021/search/?q=notes"]
 

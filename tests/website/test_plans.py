@@ -1,4 +1,4 @@
-"""How the databases find what public pages show: by an index, never through a large table from end to end."""
+"""Query plans of public pages: they use indexes, and never scan a large table."""
 
 import re
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ PAGES = (
 
 @pytest.fixture
 def edition() -> Edition:
-    """An edition with one of everything that pages show."""
+    """Create an edition with one row of each model that pages show."""
     edition = make.make_edition()
     topic, hall = make.make_topic(edition, slug="compilers"), make.make_room(edition, slug="hall")
     text = {"topic": topic, "keywords": ["TPU"], "abstract": "sparse attention"}
@@ -50,7 +50,7 @@ def addresses(edition: Edition) -> list[str]:
 
 
 def asked(client: Client, address: str) -> list[str]:
-    """Return what a page asks the database for when all that is kept for long is there."""
+    """Return the SELECT queries of a page after a first request has filled the caches."""
     client.get(address)
     with CaptureQueriesContext(connection) as queries:
         assert client.get(address).status_code == 200, address
@@ -58,7 +58,7 @@ def asked(client: Client, address: str) -> list[str]:
 
 
 def walked(statement: str) -> Iterator[str]:
-    """Yield the large tables that the database reads from end to end to answer."""
+    """Yield the tables that the database scans to run a statement."""
     with connection.cursor() as cursor:
         if connection.vendor == "sqlite":
             cursor.execute(f"EXPLAIN QUERY PLAN {statement}".replace("%", "%%"))
@@ -66,7 +66,7 @@ def walked(statement: str) -> Iterator[str]:
             steps = [row[3].split() for row in cursor.fetchall()]
             yield from (names.get(step[1], step[1]) for step in steps if step[0] == "SCAN")
         else:
-            # Small tables are read whole where nothing forbids it: forbidden, only what has no index is.
+            # PostgreSQL scans small tables by default; without this, it scans only if no index helps.
             cursor.execute("SET LOCAL enable_seqscan = off")
             cursor.execute(f"EXPLAIN {statement}".replace("%", "%%"))
             plan = "\n".join(row[0] for row in cursor.fetchall())
@@ -74,13 +74,13 @@ def walked(statement: str) -> Iterator[str]:
 
 
 def aliases(statement: str) -> dict[str, str]:
-    """Return which table an alias such as U0 stands for."""
+    """Return the table of each alias such as U0."""
     return {alias: table for table, alias in re.findall(r'"(\w+)" (?:AS )?"?([A-Z]\d+)"?', statement)}
 
 
 def test_no_public_page_walks_a_large_table(client: Client, edition: Edition) -> None:
     found: dict[str, Any] = {}
-    # It fills the index, in which a paper finds those like it.
+    # Fill the search index, in which pages of papers find similar ones.
     client.get("/search/?q=sparse")
     for address in addresses(edition):
         for statement in asked(client, address):

@@ -1,4 +1,4 @@
-"""Addresses of the old site lead to the new ones for good, and only to what is public."""
+"""URLs of the old site redirect permanently to the new ones, and only to public rows."""
 
 import pytest
 from django.test import Client

@@ -1,6 +1,6 @@
-"""The five pages of the site that this one replaces: every fact of them is on ours, in its order.
+"""Five pages of the site that this one replaces: our pages contain all their facts, in the same order.
 
-The facts are in `reference/`: a line for each row of the old page, its facts separated by middle dots.
+`reference/` lists the facts: a line for each row of the old page, with facts separated by middle dots.
 """
 
 import html
@@ -23,7 +23,7 @@ ADDRESSES = {
     "awards-2022": "/2022/awards/",
     "day-2021": "/2021/schedule/2021-04-06/",
     "day-2023": "/2023/schedule/2023-06-07/",
-    "session-2022": "/2022/schedule/2022-08-29/",  # whose link leads to the session
+    "session-2022": "/2022/schedule/2022-08-29/",  # linked to the session
 }
 
 
@@ -46,14 +46,14 @@ def address(client: Client, name: str) -> str:
 
 
 def words(client: Client, path: str) -> str:
-    """Return what a person reads in the main part of a page: tags gone, white space as one space."""
+    """Return the text of a page's main part, without tags, and with single spaces."""
     main = re.search(r"<main\b.*?</main>", client.get(path).text, re.S)
     assert main, f"{path} has no main part"
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", main[0]))).casefold()
 
 
 def missing(text: str, facts: Iterable[str]) -> list[str]:
-    """Return the facts that the text lacks when it is read from the top on, fact after fact."""
+    """Return the facts that the text does not contain in this order."""
     lost, position = [], 0
     for fact in facts:
         found = text.find(fact.casefold(), position)

@@ -1,4 +1,4 @@
-"""The search page and what is found while somebody types."""
+"""The search page and its suggestions."""
 
 from collections.abc import Callable
 from typing import Any
@@ -198,7 +198,7 @@ def test_box_on_every_page_asks_where_the_page_is(client: Client, edition: Editi
     def actions(path: str) -> list[str]:
         return [form.attributes["action"] for form in read(client, path).all("form", "search")]
 
-    # Pages of all years have the frame of the current edition, if the site has a single conference.
+    # Pages of all years have the header of the current edition, if the site has a single conference.
     assert actions("/2021/papers/") == ["/2021/search/"]
     assert actions("/people/") == ["/2023/search/"]
     make.make_edition(2022, conference=make.make_conference(slug="icml", name="ICML"), slug="icml-2022")

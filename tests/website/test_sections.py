@@ -1,4 +1,4 @@
-"""Which sections an edition has: those with something public in them, whichever way it got there."""
+"""Sections of an edition: those with public content, however it was written."""
 
 from collections.abc import Callable
 

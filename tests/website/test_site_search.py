@@ -28,7 +28,7 @@ def site(made_once: Callable[..., Any]) -> Any:
 
 
 def make_site() -> list[Edition]:
-    """Three years: topics in two spellings and one below another; one person in two years."""
+    """Create three years: topics in two spellings, a subtopic, and a person in two years."""
     first, second, third = (make.make_edition(year) for year in (2021, 2022, 2023))
     vision = make.make_topic(first, "Computer vision", slug="cv")
     again = make.make_topic(second, "Computer Vision", slug="vision")
@@ -109,7 +109,7 @@ def test_rows_say_year_time_and_place(client: Client, site: list[Edition]) -> No
     assert "Poster · Tue 6 Apr, 08:00 PDT · Hall A · Board 7" in papers
     assert "Oral session MLSys 2021 Graphs at work" in page.main
     assert "Alan Turing Tue 6 Apr, 08:00 to 09:00 PDT · Hall A" in page.main
-    # The agenda is that of an edition.
+    # Pages of all years have no stars, because an agenda belongs to an edition.
     assert page.all("button", "star") == []
 
 
@@ -126,7 +126,7 @@ def test_people_have_a_picture_and_their_next_appearance(client: Client, site: l
 def test_years_and_topics_narrow(client: Client, site: list[Edition]) -> None:
     page = found(client, "graphs")
 
-    # What belongs to no year is found in each.
+    # Rows that belong to no year are found in each year.
     assert offers(page, "edition") == {
         "MLSys 2023 2": "?q=graphs&in=2023",
         "MLSys 2022 3": "?q=graphs&in=2022",
@@ -159,7 +159,7 @@ def test_years_and_topics_narrow(client: Client, site: list[Edition]) -> None:
         ("2022 graphs", 3, "Year MLSys 2022"),
         ("graphs edition:2022", 3, "Year MLSys 2022"),
         ("graphs year:2022", 2, ""),
-        # There have to be other words.
+        # The year is only a filter if there are other words.
         ("mlsys 2022", 0, ""),
         ('graphs "2022"', 0, ""),
         ("graphs 2024", 0, ""),

@@ -1,4 +1,4 @@
-"""Site maps, robots.txt, llms.txt, and the feeds of papers: complete, public rows alone, the same bytes."""
+"""Site maps, robots.txt, llms.txt and feeds of papers: complete, deterministic, and public rows only."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -107,7 +107,7 @@ def test_llms_text_names_data_and_editions(client: Client) -> None:
 
 
 def test_papers_feed_is_valid_and_the_same_each_time(client: Client, edition: Edition) -> None:
-    """One odd paper (no authors, no abstract, signs that XML cannot hold) breaks nothing."""
+    """Include a paper without authors or abstract, with characters that are not allowed in XML."""
     make.make_paper(edition, ["Zed Young", "Abe Old"], uid="p1", title="Notes & *more*")
     odd = make.make_paper(edition, uid="p2", title="Odd \x0b sign", abstract="")
     odd.announced_at = datetime(2021, 2, 1, tzinfo=UTC)

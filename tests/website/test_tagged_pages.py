@@ -1,4 +1,4 @@
-"""A change of words invalidates every page that shows them, and leaves valid what stays the same."""
+"""A change of words invalidates every page that shows them, and no other page."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -27,7 +27,7 @@ def _program(made_once: Callable[..., Any]) -> None:
 
 @pytest.fixture
 def edition(_program: None) -> Edition:
-    """A program with poster sessions, talks, awards and speakers."""
+    """Return an edition with poster sessions, talks, awards and speakers."""
     return Edition.objects.get()
 
 
@@ -84,7 +84,7 @@ def test_page_that_stays_valid_after_an_edit_of_words_is_the_same(
     valid = [path for path in before if tags[path].isdisjoint(invalidated)]
     assert len(before) > len(valid) > len(before) / 2
     if edited is abstracts:
-        # Their own pages, and what may show abstracts.
+        # Pages of the papers, and pages that may show abstracts.
         own = {paper.get_absolute_url() for paper in papers}
         others = {*before} - {*valid} - own
         assert [path for path in others if not re.search(r"/(sessions|schedule)/|\.ics$", path)] == []

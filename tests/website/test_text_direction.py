@@ -1,4 +1,4 @@
-"""Titles written from right to left keep their direction in pages that are written from left to right."""
+"""Right-to-left titles are isolated in left-to-right pages."""
 
 import re
 from collections.abc import Callable
@@ -54,7 +54,7 @@ PAGES = [
 
 
 class Mixed(HTMLParser):
-    """Finds words from right to left outside of elements that isolate them."""
+    """Parser that finds right-to-left words outside of elements that isolate them."""
 
     def __init__(self, markup: str) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class Mixed(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        # What only a screen reader says has no sides.
+        # Text for screen readers alone needs no isolation.
         isolates = (
             tag in {"bdi", "title", "script", "option", "pre"}
             or given.get("dir") == "auto"

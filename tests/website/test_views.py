@@ -1,4 +1,4 @@
-"""The front door and the frame of every page: homes, menus, links, answers to what cannot be read."""
+"""Home pages and the header and footer of every page: menus, links, invalid parameters."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -26,7 +26,7 @@ def edition() -> Edition:
 
 
 def menu(page: Page) -> list[tuple[str, str]]:
-    """The edition's menu, nested lines too, as labels and addresses."""
+    """Return the edition's menu with nested entries, as labels and URLs."""
     bars = page.all("nav", "menu")
     links = bars[0].inside("a") if bars else []
     return [(link.text, link.attributes["href"]) for link in links]
@@ -363,7 +363,7 @@ def test_edition_that_is_not_public_has_no_home(client: Client) -> None:
     assert [brand.attributes["href"] for brand in page.all("a", "brand")] == ["/"]
 
 
-# The frame
+# Header and footer
 
 
 def test_year_menu_holds_the_conferences_public_editions_newest_first(

@@ -1,4 +1,4 @@
-"""Nothing hidden shows on any address: a marker in drafts of each kind, a crawl over the address map."""
+"""No URL shows hidden rows: drafts of each model contain a marker, and tests request all URLs."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ from tests.website.marked import LOW, MARKER, make_marked_program
 
 pytestmark = pytest.mark.django_db
 
-# Arguments that every address with such a part is fetched with. A new part of an address needs a line here.
+# Sample values of parameters of URLs. A new parameter needs an entry here.
 SAMPLES: dict[str, list[Any]] = {
     "day": ["2021-04-06"],
     "digest": [art_hash("MLSys 2021", "#0b6b62"), "0123456789"],
@@ -37,7 +37,7 @@ SAMPLES: dict[str, list[Any]] = {
     "token": ["x" * 32],
     "year": [2021, 2030],
 }
-# What names a row, by the section that shows its kind: public rows, hidden ones, and one of a hidden edition.
+# Keys of rows by section of the URL: public rows, hidden ones, and one of a hidden edition.
 ROWS = {
     "institutions": ["kings", f"{LOW}-university"],
     "pages": ["guide", "conduct", f"{LOW}-page"],
@@ -51,16 +51,16 @@ ROWS = {
 SAMPLES["uid"] = sorted(
     {uid for name in ("papers", "people", "presentations", "sessions") for uid in ROWS[name]}
 )
-# `virtual/<year>/day/4/6`: the day is a number there.
+# In `virtual/<year>/day/4/6`, the day is a number.
 NUMBERS = {"month": [4], "day": [6], "page": [1]}
 QUERIES = ["", f"?q={MARKER}", "?by=topic", "?by=track&sort=schedule", "?view=grid", "?letter=X"]
 QUERIES += ["?view=detailed", "?show=people", "?sort=random&seed=1", "?q=ada", "?q=notes&kind=paper"]
-# The desk asks for a password; its pages are tested beside it. The API has a crawl of its own: tests/api.
+# The desk requires a password and has its own tests. tests/api requests all URLs of the API.
 CLOSED = {"admin", "api"}
 
 
 def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Iterator[str]:
-    """Walk the routes of the address map, those for signed-in staff left out."""
+    """Yield the routes of the URLconf, except those of the admin and the API."""
     for pattern in patterns:
         route = prefix + str(pattern.pattern)
         if isinstance(pattern, URLResolver):
@@ -71,8 +71,8 @@ def addresses(patterns: list[URLPattern | URLResolver], prefix: str = "") -> Ite
 
 
 def filled(route: str) -> list[str]:
-    """Return the route with every combination of sample arguments."""
-    route = route.replace("<str:slug>", "x")  # Behind a uid any slug redirects to the right one.
+    """Return the paths of a route with every combination of sample values."""
+    route = route.replace("<str:slug>", "x")  # After a uid, any slug redirects to the right one.
     if "<" not in route:
         return [f"/{route}"]
     before, _, rest = route.partition("<")
@@ -88,7 +88,7 @@ def every_address() -> list[str]:
 
 
 def unpacked(body: bytes) -> str:
-    """Return the words of an answer; of a packed file those of all that is in it."""
+    """Return a response body as text; of a ZIP file, the names and texts of all members."""
     if not body.startswith(b"PK"):
         return body.decode(errors="replace")
     with ZipFile(BytesIO(body)) as packed:
@@ -96,7 +96,7 @@ def unpacked(body: bytes) -> str:
 
 
 def leaks(client: Client, paths: list[str]) -> list[str]:
-    """Fetch the paths; return those whose reply holds the marker in any case, not counting what was asked."""
+    """Return the paths whose response contains the marker, in any case, except where it repeats the query."""
     found = []
     for path in paths:
         response = client.get(path, follow=True)
@@ -117,7 +117,7 @@ def _program(made_once: Callable[..., Any]) -> None:
 
 @pytest.fixture(autouse=True)
 def _legible_cards(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cards say in words what they show: nothing can be read out of a picture."""
+    """Render cards as text, because the marker cannot be found in a picture."""
     monkeypatch.setattr("conference.cards.draw", lambda picture: repr(picture).encode())
 
 
@@ -130,7 +130,7 @@ def test_marker_shows_nowhere_and_no_visitor_gets_a_cookie(client: Client) -> No
 
 
 def test_hidden_row_is_in_no_list_with_any_parameters(client: Client) -> None:
-    # What names no single thing is a list.
+    # Routes without the key of a row are lists.
     routes = [
         route
         for route in addresses(get_resolver().url_patterns)
@@ -170,7 +170,7 @@ def test_marker_of_an_embargoed_program_shows_nowhere(client: Client, embargo: t
 
 
 def test_every_kind_of_public_row_shows_somewhere(client: Client) -> None:
-    """The crawl proves something only if it sees the public twins."""
+    """Assert that the requests see public rows of every model, so that the search is meaningful."""
     pages = "".join(
         client.get(path).getvalue().decode(errors="replace")
         for path in every_address()

@@ -1,4 +1,4 @@
-"""The start of a web process: all views are loaded before readers come, and no parser of uploads."""
+"""The start of a web process: it imports all views before the first request, but no parser of uploads."""
 
 import json
 import os
@@ -22,7 +22,7 @@ print(json.dumps({"kept": gc.get_freeze_count(), "collects": gc.isenabled(), "mo
 
 @pytest.fixture(scope="module")
 def started(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """What a process says of itself when it is ready to answer."""
+    """Return the modules and the state of the garbage collector of a process that is ready to serve."""
     kept = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "SITE_URL"}}
     places = {"PLENARY_VAR_DIR": str(tmp_path_factory.mktemp("var"))}
     said = subprocess.run(
