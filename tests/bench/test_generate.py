@@ -1,4 +1,4 @@
-"""Synthetic programs: the same for the same numbers, and as large conferences are."""
+"""Tests of synthetic programs: reproducible, and similar to large conferences."""
 
 from collections import Counter
 from pathlib import Path
@@ -99,7 +99,7 @@ def test_files_are_written_and_imported_once(tmp_path: Path) -> None:
 
 @pytest.mark.django_db
 def test_only_people_clash(tmp_path: Path) -> None:
-    """No room, board or time of a synthetic timetable does: what a chair finds is what chance brings."""
+    """Rooms, boards and times of a synthetic timetable never clash; only random people do."""
     (path,) = generate(300, last_year=FIRST, into=tmp_path)
     load(path)
     kinds = {str(one.kind) for one in clashes.find_clashes(Edition.objects.get(slug=str(FIRST))).all}

@@ -1,4 +1,4 @@
-"""The demo's source files as plain JSON, and the few questions that its tests ask of them."""
+"""Helpers that read the demo's source files as plain JSON."""
 
 import json
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ LISTS = (
 
 @cache
 def program(year: int) -> Json:
-    """Return one year's program. Not to be changed: it is read once."""
+    """Return one year's program. The result is cached, so do not change it."""
     content: Json = json.loads((DEMO / f"mlsys-{year}.json").read_text(encoding="utf-8"))
     return content
 
@@ -44,7 +44,7 @@ def printed(paper: Json) -> list[str]:
 
 
 def person_references(year: int) -> Iterator[Json]:
-    """Every place of a program that points at a person."""
+    """Yield the references to people: authors of papers, and roles in sessions."""
     for paper in program(year)["papers"]:
         yield from (author["person"] for author in paper["authors"])
     for session in program(year)["sessions"]:
@@ -52,7 +52,7 @@ def person_references(year: int) -> Iterator[Json]:
 
 
 def pages_in(menu: list[Json]) -> Iterator[str]:
-    """The pages that a menu leads to, however deep."""
+    """Yield the slugs of the pages in a menu, at any level."""
     for entry in menu:
         if entry["kind"] == "page":
             yield entry["target"]

@@ -1,4 +1,4 @@
-"""The demo's files as they stand: whole, consistent, true to their counts. No database, no other folder."""
+"""Tests of the demo's files: complete, consistent, with the expected counts. They use no database."""
 
 from collections import Counter
 from itertools import pairwise

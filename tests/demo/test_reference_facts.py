@@ -1,4 +1,4 @@
-"""The demo against what is known of MLSys 2021 to 2023: every fact is there, no sentence is taken over."""
+"""Tests of the demo against facts about MLSys 2021 to 2023: all are present, no sentence is copied."""
 
 import json
 import re
@@ -17,9 +17,9 @@ FACTS_FILE = SHARED / "data" / "mlsys" / "mlsys-facts.json"
 FACTS: list[Json] = json.loads(FACTS_FILE.read_text(encoding="utf-8")) if FACTS_FILE.exists() else []
 PAGES = sorted((SHARED / "reference" / "pages").glob("*.txt"))
 NGRAM = 8
-# Names that the old pages print wrongly and the demo prints right.
+# Names that are wrong on the old pages and correct in the demo.
 REPAIRED = {"Costa Paolo": "Paolo Costa", "Simone Campanoni Campanoni": "Simone Campanoni"}
-# The proceedings print "Yu Wang" where the conference's own page had the full name.
+# The proceedings have "Yu Wang", and the conference's own page has the full name.
 IN_FULL = {("Yu Wang", 2021): "Yu (Emma) Wang"}
 
 pytestmark = [
@@ -42,7 +42,7 @@ def paper_of(fact: Json) -> Json:
 
 
 def appearance_of(fact: Json) -> Json:
-    """Return the paper's first presentation: that of the session which the fact is about."""
+    """Return the first presentation of the fact's paper, which is in the fact's session."""
     uid = paper_of(fact)["uid"]
     return next(dict(row) for row in program(fact["year"])["presentations"] if row["paper"] == uid)
 
@@ -114,7 +114,7 @@ def test_old_number_is_the_uid(fact: Json) -> None:
 
 
 def listed_on(page: Path, separator: str) -> dict[str, list[str]]:
-    """Return the papers of a page, titles with authors: a line that is a title, then a line of names."""
+    """Return the authors of each title on a page, where a line of names follows each title."""
     lines = [line for line in page.read_text(encoding="utf-8").splitlines() if line]
     titles = {paper["title"] for year in YEARS for paper in program(year)["papers"]}
     found = {title: names for title, names in pairwise(lines) if title in titles}
@@ -144,7 +144,7 @@ def ngrams(text: str) -> set[tuple[str, ...]]:
 
 
 def prose(year: int) -> Iterator[str]:
-    """Everything of a program that is running text."""
+    """Yield the prose of a program: descriptions, biographies, pages, announcements, abstracts."""
     content = program(year)
     yield from (content["conference"]["description"], content["edition"]["description"])
     for kind in ("people", "pages", "announcements", "papers", "awards", "sessions"):

@@ -1,4 +1,4 @@
-"""The sample conference of the demo: on today whenever it is made, whole, and plainly invented."""
+"""Tests of the sample conference: takes place today, is complete, and is recognizable as fictitious."""
 
 import json
 from collections import Counter
@@ -74,7 +74,7 @@ def test_demo_has_a_conference_that_is_on_and_one_to_come_with_content_for_every
         assert "This conference is invented" in home
     assert "SCRC 12" in client.get("/").content.decode()
     assert "Day 2 of 3" in client.get(running.get_absolute_url()).content.decode()
-    # The demo takes seconds to make, so one test reads all of it.
+    # Creating the demo takes seconds, so one test checks all of it.
     check_menu_leads_to_content(client)
     time_machine.move_to(NOW.replace(hour=10, minute=40), tick=False)
     now = client.get(running.get_absolute_url()).content.decode()

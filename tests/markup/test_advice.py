@@ -1,4 +1,4 @@
-"""Warnings about a text: none about a text that is well."""
+"""Tests of the warnings about a text: there are none about valid text."""
 
 from unittest.mock import Mock
 

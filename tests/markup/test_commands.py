@@ -1,11 +1,11 @@
-"""TeX commands in prose: each that the site knows, and what readers get for it."""
+"""Tests of TeX commands in prose: all that the site supports, and their output."""
 
 import pytest
 
 from markup import block, inline, latex, plain
 from markup.advice import advice
 
-# What is written, and what is read: word by word.
+# Pairs of source and output; the words of both correspond.
 SIGNS = [
     (r"\`a \'e \^o \"u \~n \=a \.z", "à é ô ü ñ ā ż"),
     (r"\c{c} \v{s} \H{o} \k{a} \u{g} \r{a} \d{h} \b{d}", "ç š ő ą ğ å ḥ ḏ"),

@@ -1,4 +1,4 @@
-"""Text of formats that have no markup is shown letter by letter."""
+"""Tests that text of formats without markup is shown literally."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""Formulas: as a line that people read, as MathML, and that nothing of them is lost at the gate."""
+"""Tests of formulas: as plain text, as MathML, and unchanged by the sanitizer."""
 
 import re
 from collections.abc import Iterator
@@ -114,7 +114,7 @@ def test_formula_that_would_write_into_the_page_is_not_drawn(command: str) -> No
 
 
 def rows(tex: str) -> str:
-    """The MathML of a formula, but for the element around it."""
+    """Return the MathML of a formula without its `math` element."""
     return re.sub(r"^<math[^>]*>(.*)</math>$", r"\1", formula.mathml(tex) or "")
 
 
@@ -170,7 +170,7 @@ def test_class_of_an_operator_leaves_the_operator(command: str) -> None:
         assert re.findall(">([^<])<", str(block(f"${tex}$"))) == ["a", "+", "b"]
 
 
-# Every tag and attribute that a formula can need.
+# Formulas that together need every allowed tag and attribute.
 DRAWN = [
     r"x_1^2+a_b^{c'}\text{ if }\frac{1}{\sqrt{x}}\sqrt[3]{y}\,z",
     r"\binom{n}{k}\hat{x}\sum\limits_{i=1}^n\lim_{x\to0}\overset{a}{b}\underset{a}{b}\Pr(A)\textbf{a}",
@@ -183,7 +183,7 @@ DRAWN = [
 
 
 def parts(html: str) -> Iterator[str]:
-    """The tags and attributes, as an element has them."""
+    """Yield each tag as `<name` and each attribute as ` name="value"`."""
     for tag, attributes in re.findall(r"<([a-z]+)([^>]*)>", html):
         yield f"<{tag}"
         yield from re.findall(r' ([\w-]+="[^"]*")', attributes)

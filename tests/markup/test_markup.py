@@ -1,4 +1,4 @@
-"""Markdown and TeX beside each other: blocks, formulas in prose, signs, addresses; and written as LaTeX."""
+"""Tests of mixed Markdown and TeX: blocks, formulas in prose, signs, addresses; and LaTeX output."""
 
 import pytest
 
@@ -204,7 +204,7 @@ def test_link_to_anything_but_the_web_mail_and_our_own_pages_is_none(address: st
     assert "<a" not in block(f"[x]({address}) *y*")
 
 
-# Written without HTML
+# Plain text and LaTeX
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Which language or script words are written in."""
+"""Tests of detecting the language or script of words."""
 
 import pytest
 

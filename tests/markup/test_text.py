@@ -54,12 +54,12 @@ PAYLOADS = [
 
 
 def problems(source: str) -> list[str]:
-    """Return the warnings about a text, but for LaTeX that is only better written as letters."""
+    """Return the warnings about a text, except those about LaTeX that Unicode letters could replace."""
     return [one for one in advice(source) if not one.startswith("LaTeX outside of formulas")]
 
 
 class Page(HTMLParser):
-    """The tags, the attributes and the addresses that a browser would see."""
+    """Parser that collects the tags, the names of attributes and the addresses of links."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -247,7 +247,7 @@ def test_any_source_renders_without_error_or_active_content(source: str) -> None
 
 
 def test_printable_characters_survive_tidying() -> None:
-    """What has printable letters alone is not looked at: no sign that is taken away may be one of them."""
+    """Text of printable characters is not tidied, so none of the removed characters may be printable."""
     letters = map(chr, range(sys.maxunicode + 1))
     assert not [one for one in letters if one.isprintable() and (CONTROLS.match(one) or LINE_ENDS.match(one))]
     assert tidy("a\r\nb\u2028c\x00d\u202ee") == "a\nb\ncde"

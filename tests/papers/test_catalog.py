@@ -1,4 +1,4 @@
-"""What catalogs are made of: the parts of a program by what one can ask for."""
+"""Tests of catalogs: the parts of a program, indexed by the values of filters."""
 
 from datetime import timedelta
 
@@ -28,7 +28,7 @@ def paper(edition: Edition) -> Paper:
 
 
 def reload(edition: Edition) -> Edition:
-    """Return the edition as the next request finds it."""
+    """Return the edition loaded again, as in the next request."""
     return Edition.objects.get(pk=edition.pk)
 
 

@@ -1,4 +1,4 @@
-"""Facets of the list of papers: counts under the others, one address per state, order on every database."""
+"""Tests of facets of papers: counts given the other facets, addresses, order on every database."""
 
 from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
@@ -25,7 +25,7 @@ db = pytest.mark.django_db
 @pytest.fixture
 @lock()
 def program(edition: Edition) -> Edition:
-    """Alpha, Beta and Gamma: two areas, two days, one award, one code, two institutions."""
+    """Create papers Alpha, Beta and Gamma: two areas, two days, one award, one code, two institutions."""
     vision = make.make_topic(edition, "Vision", slug="vision")
     faces = make.make_topic(edition, "Faces", slug="faces", parent=vision)
     theory = make.make_topic(edition, "Theory", slug="theory")
@@ -52,7 +52,7 @@ def titles(page: Page) -> list[str]:
 
 
 def facet_choices(page: Page, facet: str) -> list[str]:
-    """The choices of one facet as they are read."""
+    """Return the texts of the choices of one facet."""
     lists = {one.attributes.get("aria-labelledby"): one for one in page.all("ul")}
     found = lists.get(f"facet-{facet}")
     return [link.text for link in found.inside("a")] if found else []
@@ -67,7 +67,7 @@ def test_bitmap_gives_its_papers_back(places: list[int]) -> None:
     assert numbers.bits([5, 99_999]) == 0
 
 
-# What is offered
+# Choices
 
 
 @db
@@ -81,7 +81,7 @@ def test_facets_count_the_papers_of_each_choice(client: Client, program: Edition
     assert facet_choices(page, "session") == ["Oral one 1", "Hall 3"]
     assert facet_choices(page, "institution") == ["ETH 2", "MIT 1"]
     assert facet_choices(page, "has") == ["PDF 3", "Code 1"]
-    # Nothing to choose.
+    # A facet without values has no choices.
     assert facet_choices(page, "track") == facet_choices(page, "award") == []
 
 
@@ -231,7 +231,7 @@ def test_detailed_view_shows_abstracts_and_material(client: Client, program: Edi
     assert page.texts("ul", "links") == ["PDF of Beta Code of Beta"]
 
 
-# Freshness and cost
+# Caching and queries
 
 
 @db

@@ -1,4 +1,4 @@
-"""What machines read of a paper's page: tags for citations, cards, linked data."""
+"""Tests of the metadata of a paper's page: citation tags, cards, linked data."""
 
 from typing import Any
 

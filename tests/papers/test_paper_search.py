@@ -1,4 +1,4 @@
-"""The list of papers finds what the search of its edition finds, in the same order."""
+"""Tests that the list of papers finds the same as the search of its edition, in the same order."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -26,7 +26,7 @@ def edition(made_once: Callable[..., Any]) -> Any:
 
 
 def make_program() -> Edition:
-    """Posters on Tuesday and Wednesday, an oral, a tutorial on Monday without papers, two topics."""
+    """Create posters on Tuesday and Wednesday, an oral, a tutorial on Monday without papers, two topics."""
     edition = make.make_edition()
     hall, loft = make.make_room(edition, "Hall A", slug="a"), make.make_room(edition, "Loft", slug="l")
     robots = make.make_topic(edition, "Robotics", slug="robotics")
@@ -90,7 +90,7 @@ def found_by_edition_search(client: Client, words: str, language: str = "") -> l
         ("šimek arms", "", ["c"]),
         ("  Zébras ", "", ["a"]),
         ('author:"ada d"', "", ["d"]),
-        # A name that is on no paper.
+        # A name of an author that no paper has.
         ("quetzal", "", ["c"]),
         ("secret", "", []),
         ("steam absent", "", []),
@@ -103,7 +103,7 @@ def found_by_edition_search(client: Client, words: str, language: str = "") -> l
         ("%", "", []),
         ("_", "", []),
         ("scalign", "", ["b", "a", "c"]),
-        # What words mean: by time.
+        # Words that name kinds, days, rooms or topics.
         ("posters wednesday", "", ["c", "b", "d"]),
         ("posters on scaling wednesday", "", ["b", "c"]),
         ("posters -scaling", "", ["d"]),

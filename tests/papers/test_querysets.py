@@ -1,4 +1,4 @@
-"""The questions that pages ask about papers, topics and awards."""
+"""Tests of the querysets of papers, topics and awards."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -26,11 +26,11 @@ def names(rows: Any) -> list[str]:
     return [str(row) for row in rows]
 
 
-# What is asked of a moment
+# Rows that are public at a given time
 
 
 def make_program(**fields: Any) -> Paper:
-    """A paper with one of everything that papers have."""
+    """Create a paper with one related row of each kind."""
     edition = make.make_edition(**fields)
     paper = make.make_paper(edition, title="P", topic=make.make_topic(edition, "T"))
     author = make.add_author(paper, "Ada")
@@ -134,7 +134,7 @@ def test_parts_are_public_with_their_paper_and_their_award(edition: Edition) -> 
 
 
 def make_topics(edition: Edition, *levels: str) -> list[Topic]:
-    """Topics below one another."""
+    """Create nested topics, from the topmost to the lowest."""
     found: list[Topic] = []
     for name in levels:
         found.append(make.make_topic(edition, name, parent=found[-1] if found else None))
@@ -194,7 +194,7 @@ def test_awards_of_a_paper_at_one_position_are_in_order_of_creation(edition: Edi
     assert [(grant.award, grant.position) for grant in grants] == [(old, 2), (new, 1)]
 
 
-# What catalogs are made of
+# Catalogs
 
 
 def test_award_rows_are_those_of_the_papers_own_edition_in_the_chairs_order(edition: Edition) -> None:
@@ -230,7 +230,7 @@ def test_appearance_is_cancelled_itself_with_its_session_or_with_the_parent_of_t
     assert {row.title for row in rest} == {"on", "unscheduled"}
 
 
-# What is counted
+# Counts
 
 
 def test_same_title_ignores_case_accents_and_withdrawn_papers(
@@ -279,12 +279,12 @@ def test_returning_authors_are_those_who_were_public_then() -> None:
     assert names(Authorship.objects.published().returning(LATER)) == ["Ada"]
 
 
-# What pages fetch
+# Prefetched rows
 
 
 @pytest.fixture
 def full(edition: Edition) -> Paper:
-    """A paper with two of everything, entered from the last to the first."""
+    """Create a paper with two related rows of each kind, created in reverse order."""
     topic = make_topics(edition, "a", "b", "c")[-1]
     paper = make.make_paper(edition, ["Zed", "Abe"], topic=topic)
     for number in (2, 1):
@@ -299,7 +299,7 @@ def full(edition: Edition) -> Paper:
 
 
 def names_and_awards(paper: Any) -> list[list[str]]:
-    """Who and what stands on a paper, with the addresses that a page writes."""
+    """Return the authors and awards of a paper, with the identifiers and addresses for links."""
     return [
         [f"{author.shown_name} {author.person.uid}" for author in paper.shown_authors],
         [f"{grant.award.name} {grant.award.get_absolute_url()}" for grant in paper.shown_grants],
@@ -307,7 +307,7 @@ def names_and_awards(paper: Any) -> list[list[str]]:
 
 
 def all_parts(paper: Any) -> list[list[str]]:
-    """What hangs on a paper, and whose addresses a page writes."""
+    """Return the authors, awards and presentations of a paper."""
     return [*names_and_awards(paper), [f"{row.board} {row.session.uid}" for row in paper.appearances]]
 
 

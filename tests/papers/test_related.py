@@ -1,4 +1,4 @@
-"""Related papers: neighbors in sessions, similar papers, similar posters of the day."""
+"""Tests of related papers: neighbors in sessions, similar papers, similar posters of the day."""
 
 from datetime import timedelta
 from typing import Any
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def neighbor_links(page: Page) -> list[list[str]]:
-    """The links of each bar of neighbors."""
+    """Return the texts of the links of each bar of neighbors."""
     bars = [one for one in page.all("nav", "section") if "Previous and next" in one.attributes["aria-label"]]
     return [[link.text for link in bar.inside("a")] for bar in bars]
 
@@ -47,7 +47,7 @@ def test_neighbors_of_one_position_are_in_order_of_creation(client: Client, edit
     papers = [make.make_paper(edition, title=title) for title in ("One", "Two", "Three")]
     talks = [make.make_presentation(session, paper) for paper in papers]
     type(talks[0]).objects.update(position=1)
-    # PostgreSQL puts a row that was written last behind the others.
+    # Without an explicit order, PostgreSQL returns the row that was updated last after the others.
     type(talks[0]).objects.filter(pk=talks[0].pk).update(kind="talk")
 
     assert neighbor_links(read(client, papers[1].get_absolute_url())) == [["Previous One", "Next Three"]]
@@ -138,7 +138,7 @@ def test_queries_are_the_same_among_few_and_many(
 
 
 def make_posters() -> dict[str, Any]:
-    """A poster on compilers and caches; others on the same evening, and one on the next."""
+    """Create a poster with a topic and keywords, others in the same session, and one on the next day."""
     edition = make.make_edition()
     topic = make.make_topic(edition)
     evening = make.make_session(edition, kind="poster", title="Evening")

@@ -1,4 +1,4 @@
-"""An edition in numbers: what is counted, where bars stand, what is left out, the cost."""
+"""Tests of the statistics of an edition: counts, positions of bars, omitted rows, queries."""
 
 from datetime import timedelta
 
@@ -20,7 +20,7 @@ db = pytest.mark.django_db
 
 
 def table_rows(page: Page) -> dict[str, list[str]]:
-    """The rows of each table by the heading of its section."""
+    """Return the texts of the rows of each table, by the heading of its section."""
     return {
         section.inside("h2")[0].text: [row.text for row in section.inside("tr")[1:]]
         for section in page.all("section")
@@ -31,7 +31,7 @@ def table_rows(page: Page) -> dict[str, list[str]]:
 @pytest.fixture
 @lock()
 def editions() -> tuple[Edition, Edition]:
-    """2021: two papers by Ada and Alan. 2022: three by Ada, Mia and Zoe."""
+    """Create two papers in 2021, by Ada and Alan, and three in 2022, by Ada, Mia and Zoe."""
     old, new = make.make_edition(2021), make.make_edition(2022)
     ada = make.make_person("Ada")
     make.make_paper(old, [ada])
@@ -114,7 +114,7 @@ def test_no_two_countries_share_a_square() -> None:
 
 @db
 def test_charts_say_how_many_papers_they_cover(client: Client, editions: tuple[Edition, Edition]) -> None:
-    """Their numbers alone would read as those of the whole program."""
+    """Without this line, the numbers would seem to be those of the whole program."""
     make.make_paper(editions[1])
 
     assert read(client, URL).texts("p", "quiet")[:4] == [

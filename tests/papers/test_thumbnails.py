@@ -1,4 +1,4 @@
-"""Thumbnails of papers: of a teaser or a PDF that is stored here, small, with their size in the row."""
+"""Tests of thumbnails of papers: made of a stored teaser or PDF, small, with their size in the row."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""Videos play in a paper's page only where the setting names the host of their player."""
+"""Tests of videos in a paper's page, which play only if the setting allows the host of their player."""
 
 import pytest
 from django.test import Client
@@ -77,7 +77,7 @@ def test_page_without_a_player_frames_nothing(
 
 
 def frame_sources(client: Client, path: str) -> list[str] | None:
-    """Return the hosts whose pages a page may frame; `None` if its policy leaves it to the default: none."""
+    """Return the hosts that a page may frame; `None` if its policy has no `frame-src`, so that none may."""
     policy = client.get(path).headers["Content-Security-Policy"]
     found = [part.split()[1:] for part in policy.split("; ") if part.startswith("frame-src ")]
     assert "default-src 'none'" in policy

@@ -1,4 +1,4 @@
-"""The pages of papers, topics and awards: their facts in order, their parameters, their cost."""
+"""Tests of the pages of papers, topics and awards: content, order, parameters, queries."""
 
 import pytest
 from django.test import Client
@@ -18,7 +18,7 @@ URL = "/2021/papers/"
 
 
 def make_full_paper(edition: Edition, number: int) -> Paper:
-    """A paper with everything that a list or page of papers may have to fetch."""
+    """Create a paper with all related rows that a list or page of papers may fetch."""
     topic = make.make_topic(edition, f"Topic {number}", slug=f"topic-{number}")
     paper = make.make_paper(
         edition,
@@ -434,7 +434,7 @@ def test_page_without_rows_says_so(client: Client, edition: Edition, path: str) 
     assert len(read(client, path).all("div", "empty")) == 1
 
 
-# Cost
+# Queries
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A hidden name appears nowhere public, however it was typed on a paper or by the chair."""
+"""Tests that a hidden name is never public, in any spelling on a paper or in the admin."""
 
 import pytest
 from django.test import Client

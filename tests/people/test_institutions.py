@@ -1,4 +1,4 @@
-"""The pages of institutions: which are there, their papers year by year, their people, their cost."""
+"""Tests of the pages of institutions: the list, papers by year, people, queries."""
 
 import pytest
 from django.test import Client

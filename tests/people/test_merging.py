@@ -1,4 +1,4 @@
-"""People merged into one and told apart again: relations, order, names, addresses, the way back."""
+"""Tests of merging and splitting people: relations, order, names, addresses, reverting."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def all_content() -> str:
-    """All content as text, but for positions in the search index and the history."""
+    """Return people and all rows that refer to them as JSON, without the search index and the history."""
     models: list[Any] = [
         Person,
         PersonName,

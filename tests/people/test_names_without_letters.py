@@ -1,4 +1,4 @@
-"""Trap 31, a key made of a name can be empty: every printable character is a whole name, everywhere."""
+"""Tests of trap 31, empty keys of names: any printable character is a valid name everywhere."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The pages of people: the A-Z list, a person across years, committees."""
+"""Tests of the pages of people: the A-Z list, a person across years, committees."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def make_busy_person(edition: Edition, number: int) -> Person:
-    """A person with a part of every kind in an edition."""
+    """Create a person with every kind of role in an edition."""
     person = make.make_person(f"Ada Part{number}", uid=f"a{number}")
     paper = make.make_paper(edition, [f"Before {number}", person, f"After {number}"], title=f"Paper {number}")
     session = make.make_session(edition, title=f"Session {number}", room=make.make_room(edition))
@@ -239,7 +239,7 @@ def test_page_without_rows_says_so(client: Client, edition: Edition, path: str) 
     assert len(read(client, path).all("div", "empty")) == 1
 
 
-# Cost
+# Queries
 
 
 @pytest.mark.parametrize(

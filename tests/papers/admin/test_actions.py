@@ -1,4 +1,4 @@
-"""Actions over papers: awards, material from a list of addresses, sessions; said before and taken back."""
+"""Tests of actions on papers: awards, material from a list of addresses, sessions; preview and revert."""
 
 import re
 
@@ -148,7 +148,7 @@ def test_papers_are_put_into_a_session_by_unscheduled_or_new_presentations(
     assert "its presentation without a session goes to “Posters” (Poster)" in asked
     assert "is presented in “Posters” (Poster)" in asked
     assert "2 papers moved to the session. 1 is there already. 1 was left unchanged." in page
-    # In the order of the list.
+    # The papers get positions in the order of the list.
     assert list(placed) == [(1, "One"), (2, "Three"), (3, "Two")]
     revert(admin_client, page)
     assert list(placed.all()) == [(1, "One")]

@@ -1,4 +1,4 @@
-"""Papers in the admin: authors in order in one POST, large forms, search, choices, actions."""
+"""Tests of papers in the admin: order of authors in one POST, large forms, search, choices, actions."""
 
 import re
 from typing import Any
@@ -168,7 +168,7 @@ def test_form_takes_as_many_queries_for_one_row_as_for_three(admin_client: Clien
         make.add_author(paper, f"Author {rows}")
         make.make_material(paper)
         make.make_presentation(make.make_session(edition), paper, room=make.make_room(edition))
-        # The first look also fills what Django keeps for good: content types.
+        # Request the page once first, because Django then caches content types.
         admin_client.get(address(paper, "change"))
         with CaptureQueriesContext(connection) as queries:
             admin_client.get(address(paper, "change"))
@@ -291,7 +291,7 @@ def test_decision_country_and_presentation_are_filters_inside_an_edition(admin_c
     assert found(LIST, decision="Accept (oral)") == found(LIST, country="Chile") == ["Oral"]
     assert found(LIST, presented_as="oral") == ["Oral"]
     assert found(LIST, presented_as="poster") == ["Oral", "Poster"]
-    # A choice of another edition narrows nothing.
+    # A value that only occurs in another edition does not filter the list.
     assert found(LIST, decision="Reject") == ["Oral", "Poster"]
     presentations = "/admin/schedule/presentation/"
     assert found(presentations, decision="Accept") == ["Poster"]

@@ -1,4 +1,4 @@
-"""The people desk: likely duplicates, two side by side, merging, telling apart, splitting, and back."""
+"""Tests of likely duplicates in the admin: comparing, merging, distinguishing, splitting, reverting."""
 
 from typing import Any
 
@@ -43,7 +43,7 @@ def make_twins(edition: Edition, family: str = "Costantini") -> tuple[Person, Pe
 
 
 def post_comparison(client: Client, *rows: Any, path: str = COMPARE, **values: Any) -> Any:
-    """Open the page of two, and send its form with these values."""
+    """Open the page that compares two rows, and send its form with these values."""
     asked = "&".join(f"id={row.pk}" for row in rows)
     page = client.get(f"{path}?{asked}")
     sent = {"seen": page.context["shown"].fingerprint, "keep": rows[0].pk, **values}
@@ -301,7 +301,7 @@ def test_users_who_may_not_change_people_may_not_decide(client: Client, edition:
 
 
 def sign_in_editor(client: Client, edition: Edition) -> Client:
-    """Sign somebody in who enters the program of an edition."""
+    """Sign in as an editor of the program of an edition."""
     user = get_user_model().objects.create_user("editor", is_staff=True)
     Membership.objects.create(user=user, edition=edition, role="editor")
     client.force_login(user)

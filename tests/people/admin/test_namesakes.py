@@ -1,4 +1,4 @@
-"""The list of people who may be two: it leads to Split, or notes that somebody is one."""
+"""Tests of the list of records that may be two people: splitting, or confirming that they are one."""
 
 import pytest
 from django.test import Client

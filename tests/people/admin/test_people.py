@@ -1,4 +1,4 @@
-"""People in the admin: search in any spelling, choices that tell namesakes apart, deletion refused."""
+"""Tests of people in the admin: search in any spelling, choices of namesakes, refused deletion."""
 
 import json
 

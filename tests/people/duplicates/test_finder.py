@@ -1,4 +1,4 @@
-"""Likely duplicates among people, without a database: how names differ, what else speaks for and against."""
+"""Tests of finding likely duplicates without a database: differences of names, other evidence."""
 
 from typing import Any
 
@@ -81,7 +81,7 @@ def test_rare_names_suffice_and_common_ones_need_more() -> None:
     common = [person(3, "Wei Wang"), person(4, "Wang Wei")]
 
     assert find_pairs(*rare, *common, *others) == [(1, 2)]
-    # Among so few, they are one.
+    # Among so few people, even a common name is evidence of a duplicate.
     assert find_pairs(*common) == [(3, 4)]
 
 

@@ -1,11 +1,11 @@
-"""People who may be two: papers that fall apart by co-authors and affiliations. Without a database."""
+"""Tests of finding namesakes by disjoint co-authors and affiliations, without a database."""
 
 from people.duplicates.evidence import PersonCandidate
 from people.duplicates.namesakes import find_mixed_people
 
 
 def people(name: str, places: dict[int, str], teams: dict[int, str], **more: object) -> list[PersonCandidate]:
-    """Return somebody of this name with these papers, and the co-authors, one for each letter of a team."""
+    """Return a person of this name with these papers, and a co-author for each letter of the teams."""
     papers = {paper: frozenset([place] if place else []) for paper, place in places.items()}
     found = [PersonCandidate(1, (name,), papers=papers, **more)]  # type: ignore[arg-type]
     for number, letter in enumerate(sorted({*"".join(teams.values())}), 2):

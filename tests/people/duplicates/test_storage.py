@@ -1,4 +1,4 @@
-"""Likely duplicates as they are stored, while others write."""
+"""Tests of storing likely duplicates during concurrent writes."""
 
 import logging
 from io import StringIO
