@@ -13,5 +13,5 @@ class ApiConfig(AppConfig):
         from accounts.roles import ALL, grant
         from api.models import Token
 
-        # One's own, which never do more than oneself.
+        # All roles may manage their own tokens, which never have more permissions than their owner.
         grant([Token], ALL, ALL, ALL, ALL, ALL, track_chair=ALL, awards=ALL, sponsors=ALL, importer=ALL)

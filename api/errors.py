@@ -60,7 +60,7 @@ WHOLE_BODY = "body"
 
 
 class WriteError(APIException):
-    """Raised when a write is refused, before anything is stored. `more` is added to the response."""
+    """Raised when a write is refused; nothing is stored. `more` is added to the response."""
 
     def __init__(self, code: int, message: str, **more: object) -> None:
         self.status_code = code

@@ -65,7 +65,7 @@ class PathFilter(CharFilter):  # type: ignore[misc]  # the package has no types
         super().__init__(validators=[REFERENCE_VALIDATOR], **kwargs)
 
     def condition(self, value: str, path: str) -> Q:
-        """Return the condition that `path` leads to the referenced row; if it is empty, the row is meant."""
+        """Return the condition that `path` leads to the referenced row; empty means the row itself."""
         resource, start = RESOURCES[self.target], f"{path}__" if path else ""
         return match_reference(
             value, f"{start}{resource.key}", f"{start}{resource.edition}" if resource.edition else ""

@@ -2,7 +2,7 @@
 
 A cursor names the last row of a page by its sort value and primary key; the next page begins after it.
 The default order is that of the primary key, which never changes. In another order a row is repeated only
-if its sort value increased between two requests.
+if a change of its sort value moved it ahead between two requests.
 """
 
 import binascii

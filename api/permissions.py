@@ -1,7 +1,7 @@
 """Callers of the API and their permissions. Only this module decides who may read drafts and change rows.
 
-Published rows are visible to all. Staff have the Django permissions of their accounts everywhere and of their
-roles in editions (`accounts.access_scope`). A token limits them to its scope.
+Published rows are visible to all. Staff have their Django permissions everywhere, and the permissions of
+their roles in editions (`accounts.access_scope`). A token limits them to its scope.
 """
 
 from dataclasses import dataclass

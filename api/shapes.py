@@ -158,8 +158,8 @@ class Shape:
 class Resource(Shape):
     """A shape with an address of its own.
 
-    `key` is the column of its `id`, `edition` the lookup of its edition's slug (empty for rows of the whole
-    site), and `page` the field of the URL of its page. `lists` maps resources to their filters by this one.
+    `key` is the column of its `id`. `edition` is the lookup of its edition's slug, empty for rows of the
+    whole site. `page` is the field of its page's URL. `lists` maps resources to their filters by this one.
     """
 
     name: str

@@ -57,7 +57,7 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
 def bundle(storage: Storage, name: str) -> str:
     """Return a minified stylesheet with its imports replaced by the imported files.
 
-    Imported files must not have imports. Their URLs must be relative to the folder of the stylesheet.
+    Imported files must not have imports, nor a `url()` unless they are in the folder of the stylesheet.
     """
 
     def imported(found: re.Match[str]) -> str:

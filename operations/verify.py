@@ -184,7 +184,7 @@ def missing_files() -> Iterator[str]:
                 yield f"{row_label(model, key)}: the file {path} is not there"
 
 
-# What is stored about content: import provenance, revisions, the search index
+# Data about content: import provenance, revisions, the search index
 
 
 def _orphaned() -> Iterator[Provenance]:

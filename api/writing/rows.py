@@ -162,7 +162,7 @@ type Errors = dict[str, list[str]]
 
 
 def write_part(part: ToMany, name: str, owner: Content, body: list[Body], caller: Caller) -> None:
-    """Replace the owner's rows by those of the list. The number of queries does not depend on its length."""
+    """Replace the owner's rows by those of the list. Queries per row are needed only for changed `manys`."""
     shape = part.resource
     stored = rows_of_part(part, owner)
     rows, removed = match_rows(part, name, owner, body, stored)

@@ -37,8 +37,8 @@ MATERIAL_ICONS = {
 }
 # The number of names before "and 4 more"; a single further author is named, too.
 FEW_NAMES = 2
-# The mask of QR codes, of eight that all are readable. Choosing the best one per address takes four fifths of
-# the time. The penalty of this one is 3 % above that of the best on average, and 17 % at most.
+# The mask of QR codes; all eight masks are readable. Choosing the best one per address would take four fifths
+# of the time. The penalty of this one is typically 3 % above that of the best, and 17 % at most.
 MASK = 2
 
 

@@ -35,7 +35,7 @@ from search.models import Indexed
 
 log = logging.getLogger(__name__)
 STALE_MESSAGE = "The search index could not be brought up to date; the next search tries again."
-# How long a search waits for another writer (milliseconds).
+# The time that a search waits for another writer, in milliseconds.
 BUSY_TIMEOUT_MS = 1000
 # One thread of a process updates the index; the others meanwhile search the outdated one.
 _busy = threading.Lock()
@@ -45,8 +45,8 @@ _busy = threading.Lock()
 def refresh() -> bool:
     """Update the index; return whether it is current. One query if nothing changed.
 
-    The index is left unchanged if the database is busy, or another process updates it, or the request works
-    on a working copy, which is never indexed.
+    The index is left unchanged if the database is busy or another process updates it. It is also unchanged
+    in a working copy, which is never indexed.
     """
     if is_working_state():
         return True

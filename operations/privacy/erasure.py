@@ -1,7 +1,7 @@
 """Erasing a person or an account: papers and positions of authors remain, under an anonymous name.
 
-The person's values in the history, in the provenance of imports and in copies of texts are emptied, so that
-reverting to an earlier state does not restore them.
+Values in the history, in the provenance of imports and in copies of texts are emptied, too. So reverting
+to an earlier state does not restore them.
 """
 
 from collections.abc import Iterable
