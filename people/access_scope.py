@@ -1,8 +1,8 @@
-"""Which people and institutions a role reaches: they belong to no edition, and editions show them.
+"""Permissions of roles for people and institutions, which belong to no edition, but appear in editions.
 
-Editors of a program see all people except those who are only in drafts of other editions, so that they enter
-nobody twice. Anyone could add a row that shows a person, so changing people and reading their private fields
-needs more: see `published_by_others` and `entered_by_team`.
+Editors see all people except those only in drafts of other editions, so that they do not enter anyone twice.
+Users could add rows that reference any person. Changing people and reading their private fields therefore
+requires more: see `published_by_others` and `entered_by_team`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -36,7 +36,7 @@ WRITE_ACTIONS = ("add", "change", "delete")
 
 
 def published_by_others(model: type[Model], access: Access, editions: set[int]) -> Q:
-    """Match those whom a published row of these editions shows that the account did not add itself."""
+    """Match those referenced by a published row of these editions that the account did not add itself."""
 
     def added_by_others(rows: type[Any], name: str) -> QuerySet[Content]:
         shown: QuerySet[Content] = rows.objects.published().filter(**{f"{rows.edition_lookup}__in": editions})
@@ -48,21 +48,21 @@ def published_by_others(model: type[Model], access: Access, editions: set[int]) 
 
 
 def added_by(user: "User", model: type[Model], name: str) -> Iterator[Q]:
-    """Yield conditions on rows that the account added, or whose `name` it changed."""
+    """Yield conditions that match rows that the account added, or whose field `name` it changed."""
     own = RowChange.objects.filter(change_set__user=user.pk).order_by()
     created = own.filter(kind=RowChange.Kind.CREATED)
     changed = own.filter(kind=RowChange.Kind.CHANGED, values__has_key=name)
     label = model._meta.label_lower
     yield Q(pk__in=created.filter(model=label).values("object_id"))
     yield Q(pk__in=changed.filter(model=label).values("object_id"))
-    # The history has no line for a row that came with a new owner, such as an author of a new paper.
+    # The history does not record rows that were created with their owner, such as authors of a new paper.
     for path, owner in owner_paths(model):
         keys = created.filter(model=owner._meta.label_lower).values("object_id")
         yield Q(**{f"{path}__in": keys, f"{path}__isnull": False})
 
 
 def owner_paths(model: type[Model], prefix: str = "") -> Iterator[tuple[str, type[Model]]]:
-    """Yield the models whose forms include a row, with the path to each, up to the edition's."""
+    """Yield the models that own rows of a model, except editions, with the lookup of each."""
     for name in owner_fields(model):
         owner = related_model(model, name)
         if owner is not get_edition_model():
@@ -71,10 +71,10 @@ def owner_paths(model: type[Model], prefix: str = "") -> Iterator[tuple[str, typ
 
 
 def entered_by_team(model: type[Model], access: Access, editions: set[int]) -> Q:
-    """Match those whom the account or a colleague entered, or who were created with rows of these editions.
+    """Match those that the account or a colleague entered, or that were created with rows of these editions.
 
-    Colleagues have a role in one of the editions. They may have entered people for another edition, so those
-    whom another edition shows are left out.
+    Colleagues have a role in one of the editions. Those that they entered are excluded if other editions
+    reference them.
     """
     label = model._meta.label_lower
     created = RowChange.objects.filter(model=label, kind=RowChange.Kind.CREATED).order_by()
@@ -95,7 +95,7 @@ def rows_of_other_editions(rows: type[Any], editions: set[int]) -> QuerySet[Cont
 
 
 def in_drafts_elsewhere(model: type[Model], editions: set[int]) -> Q:
-    """Match those whom a draft of another edition shows, even if they are also public."""
+    """Match those that a draft of another edition references, even if they are also public."""
 
     def drafts(rows: type[Any], _name: str) -> QuerySet[Content]:
         published = rows.objects.published().order_by().values("pk")
@@ -105,7 +105,7 @@ def in_drafts_elsewhere(model: type[Model], editions: set[int]) -> Q:
 
 
 def scope(model: type[Model], access: Access, action: str) -> Q:
-    """Match the rows with which roles allow this."""
+    """Match the rows for which the account's roles allow an action."""
     editions = access.editions(action, model)
     if action != "view":
         if not editions:
@@ -119,22 +119,22 @@ def scope(model: type[Model], access: Access, action: str) -> Q:
 
 
 def mergeable_scope(access: Access, action: str, *, model: type[Model]) -> Q:
-    """Return the people or institutions that roles reach, and those merged into them."""
-    # Some roles are limited to rows of their own.
+    """Match the people or institutions for which roles allow an action, and those merged into them."""
+    # Some roles are limited to the account's own rows.
     own = (OWN_ROWS[role][model](access) for role in access.limited_editions(action, model))
     found = reduce(or_, own, scope(model, access, action))
-    # No edition references what was merged.
+    # No edition references merged rows, so use the permissions of the rows they were merged into.
     survivors = model._base_manager.filter(found, merged_into__isnull=True)
     return Q(merged_into__isnull=True) & found | Q(merged_into__in=survivors.values("pk"))
 
 
 def accessible_keys(model: type[Model], access: Access, action: str) -> QuerySet[Model, object]:
-    """Return the keys of the people or institutions with which roles allow this."""
+    """Return the keys of the people or institutions for which roles allow an action."""
     return model._base_manager.filter(SCOPES[model](access, action)).values("pk")
 
 
 def part_scope(access: Access, action: str, *, model: type[Model], read: str = "") -> Q:
-    """Return the rows of people with whom the account may do this, or to view them, `read`."""
+    """Match the rows of people for whom the account may do this, or `read` if it is set, to view rows."""
     if not access.editions(action, model):
         return NO_ROWS
     needed = "change" if action in WRITE_ACTIONS else read or action
@@ -142,18 +142,18 @@ def part_scope(access: Access, action: str, *, model: type[Model], read: str = "
 
 
 def distinction_scope(access: Access, action: str, *, model: type[Model]) -> Q:
-    """Match pairs of rows that the account may both change."""
+    """Match pairs of which the account may change both rows."""
     changeable = accessible_keys(model, access, "change")
     return Q(first__in=changeable, second__in=changeable)
 
 
 def visible_names(access: Access, keys: set[int]) -> dict[int, str]:
-    """Return the names of these people, as far as the account sees them."""
+    """Return the names of those of these people whom the account may see."""
     return dict(access.rows(Person.objects.filter(pk__in=keys)).values_list("pk", "name")) if keys else {}
 
 
 def change_sets_beyond_scope(access: Access, acts: Iterable[int]) -> set[int]:
-    """Return the keys of change sets with rows of editions in which roles allow no change. One query."""
+    """Return the keys of change sets with rows that the account may not change. One query."""
     changes = RowChange.objects.filter(change_set__in=acts, edition_key__isnull=False).order_by()
     found = set()
     for act, label, edition in changes.values_list("change_set", "model", "edition_key").distinct():

@@ -1,4 +1,4 @@
-"""People and institutions."""
+"""App of people and institutions."""
 
 from importlib import import_module
 

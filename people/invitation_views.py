@@ -1,4 +1,4 @@
-"""The page of an invitation: it creates an account with the role, or adds the role to a signed-in one."""
+"""The page of an invitation, which grants the role to a new account or to the current user."""
 
 from typing import cast
 
@@ -22,14 +22,14 @@ from people import membership, names
 from people.models import Invitation
 from people.secret_links import secret_page
 
-# The same for every unavailable name, to reveal no accounts.
+# Every unavailable name has the same message, so that it does not reveal accounts.
 NAME_TAKEN = gettext_lazy(
     "An account can’t be created with this e-mail address. If you already have one, sign in."
 )
 
 
 class NewAccountForm(BaseUserCreationForm[User]):
-    """A new account, with the e-mail address as its username."""
+    """Form of a new account, with the e-mail address as its username."""
 
     field_order = ("full_name", "username", "password1", "password2")
 
@@ -58,7 +58,7 @@ class NewAccountForm(BaseUserCreationForm[User]):
         return name
 
     def _post_clean(self) -> None:
-        # Password validators compare with name and e-mail too.
+        # Set these before validation, because password validators compare the password with them.
         parts = names.split(self.cleaned_data.get("full_name", ""))
         self.instance.first_name, self.instance.last_name = parts.given[:150], parts.family[:150]
         self.instance.email = self.cleaned_data.get("username", "")
@@ -68,7 +68,7 @@ class NewAccountForm(BaseUserCreationForm[User]):
 @sensitive_post_parameters()
 @secret_page
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Show the offer; with POST, accept it. A link that no longer works says only that."""
+    """Show an invitation, or accept it with POST. The page of an invalid link shows no details."""
     offer = Invitation.objects.by_token(token).select_related("edition", "conference", "created_by").first()
     if offer is None:
         return render_page(request, 404, title=_("This invitation is no longer valid"))
@@ -82,9 +82,9 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def accept(request: HttpRequest, token: str, form: NewAccountForm | None = None) -> HttpResponse:
-    """Grant the role, to a new account if there is a form; sign in and redirect to the desk."""
+    """Grant the role, to a new account if there is a form. Log in, and redirect to the admin."""
     try:
-        # No account is created without the role.
+        # If the role cannot be granted, the new account is rolled back.
         with transaction.atomic():
             user = form.save() if form else cast(User, request.user)
             member = membership.accept_invitation(token, user)
@@ -107,6 +107,6 @@ def show_invitation(
 
 
 def render_page(request: HttpRequest, status: int, **more: object) -> HttpResponse:
-    """Render the page in the look of the admin."""
+    """Render the page with the base template of the admin."""
     context = {**admin.site.each_context(request), "is_nav_sidebar_enabled": False, **more}
     return render(request, "admin/invitation.html", context, status=status)

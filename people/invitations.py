@@ -1,6 +1,6 @@
-"""Invitations to a role in an edition, by a link that works once and expires after some days.
+"""Models of invitations to a role in an edition. Their link works once and expires after some days.
 
-Only a digest of the link's token is stored. Mailing and accepting: `people.membership`.
+Only a digest of the link's token is stored. `people.membership` mails and accepts invitations.
 """
 
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
         return self.filter(accepted_at__isnull=True, expires_at__gt=at or timezone.now())
 
     def waiting(self) -> Self:
-        """Return pending invitations, expired ones too."""
+        """Return pending invitations, including expired ones."""
         return self.filter(accepted_at__isnull=True)
 
     def by_token(self, token: str, at: datetime | None = None) -> Self:
@@ -91,7 +91,7 @@ class Invitation(models.Model):
         return self.edition or self.conference
 
     def renew(self, at: datetime | None = None) -> str:
-        """Set a new token and expiry, and return the token: it cannot be read later."""
+        """Set a new token and expiry without saving. Return the token, of which only a digest is stored."""
         token = new_token()
         self.digest, self.expires_at = digest_of(token), (at or timezone.now()) + LIFETIME
         return token

@@ -1,4 +1,4 @@
-"""Mailing and accepting invitations to roles, and ending roles. An edition always keeps an owner."""
+"""Mailing and accepting invitations to roles, and ending roles."""
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -31,7 +31,7 @@ class NoLongerOpenError(Exception):
 def grantable_roles(user: "AnyUser", place: Model | None) -> list[str]:
     """Return the roles that a user may grant and revoke in an edition or a series.
 
-    In a series, that takes ownership of all its editions.
+    In a series, only owners of all its editions may do so.
     """
     access = access_of(user)
     possible: list[str] = [
@@ -60,13 +60,13 @@ def is_last_owner(membership: Membership) -> bool:
 
 
 def members_of(edition: Edition) -> QuerySet[Membership]:
-    """Return the members of an edition, with those of its series."""
+    """Return the members of an edition and of its series."""
     return Membership.objects.filter(Q(edition=edition) | Q(conference=edition.conference_id))
 
 
 @transaction.atomic
 def accept_invitation(token: str, user: "User", at: datetime | None = None) -> Membership:
-    """Grant the offered role to the account. Raises `NoLongerOpenError` if the link has been used."""
+    """Grant the offered role to the account. Raise `NoLongerOpenError` if the link is no longer valid."""
     at = at or timezone.now()
     invitation = Invitation.objects.select_for_update(of=("self",)).by_token(token, at).first()
     if invitation is None:
@@ -84,7 +84,7 @@ def accept_invitation(token: str, user: "User", at: datetime | None = None) -> M
 
 
 def grant_role(invitation: Invitation, user: "User") -> Membership:
-    """Grant the offered role unless the account has one that includes it; end roles that it includes."""
+    """Grant the offered role unless the account has one that includes it. Delete roles that it includes."""
     place = {"edition": invitation.edition, "conference": invitation.conference}
     held = [*Membership.objects.filter(user=user, **place)]
     if stronger := next((one for one in held if includes(one.role, invitation.role)), None):
@@ -103,7 +103,7 @@ def grant_role(invitation: Invitation, user: "User") -> Membership:
 
 @transaction.atomic
 def end_membership(membership: Membership) -> None:
-    """End a role. An account without other roles or permissions loses access to the admin."""
+    """Delete a membership. An account without other roles or permissions loses access to the admin."""
     user = membership.user
     membership.delete()
     has_more = user.memberships.exists() or user.user_permissions.exists() or user.groups.exists()
@@ -117,7 +117,7 @@ class CannotSendError(Exception):
 
 
 def mail_invitation(invitation: Invitation, sender: "User") -> None:
-    """Mail a new link; the previous one stops working."""
+    """Mail a new link, and invalidate the previous one. Raise `CannotSendError` if this fails."""
     if not is_email(invitation.email):
         raise CannotSendError
     try:
@@ -131,9 +131,9 @@ def mail_invitation(invitation: Invitation, sender: "User") -> None:
 
 
 def invitation_message(invitation: Invitation, link: str, sender: "User") -> tuple[str, str]:
-    """Return subject and text. Senders choose nothing in them but their own name and the edition's.
+    """Return the subject and text. Only the names of the sender and of the edition are variable.
 
-    The link expires at a time of the edition's zone, or of UTC for a series.
+    The time of expiry is in the edition's time zone, or in UTC for a series.
     """
     expires_at = invitation.expires_at.astimezone(invitation.edition.zone if invitation.edition else UTC)
     said = {

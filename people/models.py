@@ -1,4 +1,4 @@
-"""People with their names and identifiers, institutions, committees."""
+"""Models of people with their names and identifiers, institutions, and committees."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -62,7 +62,7 @@ def validate_orcid(value: str) -> None:
 
 
 class Person(Content):
-    """An author, speaker, chair or organizer, across all years."""
+    """An author, speaker, chair or organizer. Editions share people."""
 
     personal_fields: ClassVar[tuple[str, ...]] = (
         "uid",
@@ -94,7 +94,7 @@ class Person(Content):
     )
     sort_key = models.CharField(max_length=400, editable=False, db_index=True)
     folded = models.CharField(max_length=400, editable=False, db_index=True)
-    # Whether the name looks wrong: stored, because the desk filters all people by it.
+    # Whether the name looks wrong. It is stored because the admin filters all people by it.
     suspicious = models.BooleanField(default=False, editable=False)
     native_name = models.CharField(_("name in its own script"), max_length=200, blank=True)
     affiliation = models.CharField(
@@ -140,17 +140,17 @@ class Person(Content):
 
     @property
     def initials(self) -> str:
-        """Shown in place of a photo."""
+        """The initials that replace a missing photo."""
         return names.initials(self.given, self.family, self.name)
 
     @property
     def tone(self) -> int:
-        """The color of the initials: a number from 0 to 11 that stays the same."""
+        """The color of the initials, as a number from 0 to 11 that never changes."""
         return crc32(self.uid.encode()) % 12
 
     @property
     def native_language(self) -> str:
-        """The language of the native name, for screen readers."""
+        """The language tag of the native name, for screen readers."""
         return markup.language_of_name(self.native_name)
 
     def clean(self) -> None:
@@ -170,7 +170,7 @@ class Person(Content):
 
 
 class PersonName(Content):
-    """Another spelling of a person's name. A hidden one appears nowhere that is public."""
+    """Another spelling of a person's name. Public pages and files never show hidden names."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("name", "folded")
     part_of: ClassVar[tuple[str, ...]] = ("person",)
@@ -192,19 +192,19 @@ class PersonName(Content):
         verbose_name = _("person name")
         verbose_name_plural = _("person names")
         constraints = [models.UniqueConstraint(fields=["person", "name"], name="person_name_unique")]
-        # The search index reads the hidden ones after each change.
+        # The search index queries the hidden names after each change.
         indexes = [models.Index(fields=["hidden"], name="person_name_by_hidden")]
 
     def __str__(self) -> str:
         return self.name
 
     def derive(self) -> None:
-        # Compared with names as printed, which are in the same form.
+        # Names as printed are also normalized, and are compared with this one.
         self.name = names.normalize(self.name)
         self.folded = markup.fold(self.name)[:400]
 
 
-# By scheme: name and address of profiles in another system.
+# Names and addresses of profiles in other systems, by scheme.
 PROFILES = {
     "dblp": ("DBLP", "https://dblp.org/pid/{}"),
     "github": ("GitHub", "https://github.com/{}"),
@@ -238,7 +238,7 @@ class PersonIdentifier(Content):
 
     @property
     def profile(self) -> tuple[str, str] | None:
-        """Name and address of the person's profile in the other system, if known."""
+        """The name and address of the profile in the other system, or `None` if the scheme is unknown."""
         label, pattern = PROFILES.get(self.scheme, ("", ""))
         return (label, pattern.format(quote(self.value, safe="~/"))) if label else None
 
@@ -288,20 +288,20 @@ class Institution(Content):
         return page_path("people:institution", self.slug)
 
     def papers(self, at: datetime | None = None) -> models.QuerySet[Content]:
-        """Return the published papers of all years with an author from here, the newest year first."""
+        """Return the published papers of all years by authors of this institution, newest first."""
         wrote = published_rows(Institution, "authorships", at).filter(institutions=self)
         papers: models.QuerySet[Content] = published_rows(wrote.model, "paper", at)
         papers = papers.filter(pk__in=wrote.order_by().values("paper"))
         return papers.order_by("-edition__start_date", "edition__slug", "sort_title", "uid")
 
     def editions(self, at: datetime | None = None) -> models.QuerySet[Edition]:
-        """Return the editions with its papers, the newest first, each with their number as `paper_count`."""
+        """Return the editions with papers of this institution, newest first, with `paper_count`."""
         papers = self.papers(at).order_by().values("pk")
         found: models.QuerySet[Edition] = Edition.objects.filter(papers__in=papers)
         return found.annotate(paper_count=models.Count("papers")).order_by("-start_date", "slug")
 
     def people(self, at: datetime | None = None) -> PersonQuerySet:
-        """Return those who wrote published papers from here, by family name."""
+        """Return the authors of published papers of this institution, by family name."""
         wrote = published_rows(Institution, "authorships", at).filter(institutions=self)
         authors = Person.objects.published(at).filter(pk__in=wrote.order_by().values("person"))
         return authors.by_letter()

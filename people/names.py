@@ -1,7 +1,4 @@
-"""People's names as strings: parts, sort keys, initials, ORCIDs, and what looks wrong in them.
-
-Pure: which name belongs to which person is decided in people.models and people.duplicates.
-"""
+"""Pure functions of people's names as strings: parts, sort keys, initials, ORCID iDs and likely errors."""
 
 import re
 import unicodedata
@@ -19,11 +16,11 @@ PARTICLES = frozenset(
     }
 )  # fmt: skip
 SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd", "md"))
-# Exactly so written: Nan and Null are names that people have.
+# Compared with case, because people may be named Nan or Null.
 NOT_NAMES = frozenset(
     {"NameError", "null", "NULL", "None", "nan", "NaN", "undefined", "n/a", "N/A", "Anonymous", "TBA"}
 )
-# Hangul, kana and Han: written without a space, the family name comes first.
+# Hangul, kana and Han. Without a space, the family name comes first.
 NATIVE_SCRIPT = re.compile(
     r"[\u1100-\u11ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff々〆]+"
 )
@@ -39,8 +36,8 @@ ORCID = re.compile(
 )
 
 
-# The sort key of a name without a letter or digit, such as "-", begins with it: all other keys are ASCII, and
-# in every collation this last syllable of Hangul sorts after them.
+# The prefix of sort keys of names without a letter or digit, such as "-". All other keys are ASCII, and every
+# collation sorts this last syllable of Hangul after them.
 SORTS_LAST = "\ud7a3"
 
 
@@ -51,13 +48,13 @@ class NameParts:
 
 
 def normalize(display: str) -> str:
-    """The form in which names are compared exactly and stored: NFC, single spaces, no control characters."""
+    """Return a name in the form in which it is stored: NFC, single spaces, no control characters."""
     signs = (" " if sign.isspace() else sign for sign in display if sign.isspace() or _is_printable(sign))
     return " ".join(unicodedata.normalize("NFC", "".join(signs)).split())
 
 
 def split(display: str) -> NameParts:
-    """`Jan van der Berg`, `van der Berg, Jan` -> (Jan, van der Berg); one word alone is a family name."""
+    """Split `Jan van der Berg` or `van der Berg, Jan` into its parts. A single word is a family name."""
     name = normalize(display)
     if "," in name:
         return _split_at_comma(name)
@@ -74,7 +71,7 @@ def split(display: str) -> NameParts:
 
 
 def sort_key(given: str, family: str, display: str = "") -> str:
-    """What lists of people are ordered by: the family name first, without accents, case or punctuation."""
+    """Return the sort key of a name: the family name first, without accents, case or punctuation."""
     if not (given or family):
         parts = split(display)
         given, family = parts.given, parts.family
@@ -85,13 +82,16 @@ def sort_key(given: str, family: str, display: str = "") -> str:
 
 
 def initial(sort_key: str) -> str:
-    """The letter under which the A-Z page lists this sort key; # for what begins with none."""
+    """Return the letter under which the A-Z page lists this sort key, or # if it begins with no letter."""
     first = sort_key[:1].upper()
     return first if "A" <= first <= "Z" else "#"
 
 
 def initials(given: str, family: str, display: str = "") -> str:
-    """`Jan van der Berg` -> JB; of a name in Han, kana or Hangul its first sign; empty without a letter."""
+    """Return JB for `Jan van der Berg`, and the first character of a name in Han, kana or Hangul.
+
+    The result is empty if the name has no letter or digit.
+    """
     name = normalize(display or f"{given} {family}")
     if NATIVE_SCRIPT.fullmatch(name.replace(" ", "")):
         return name[0]
@@ -100,7 +100,7 @@ def initials(given: str, family: str, display: str = "") -> str:
 
 
 def _first_letter(word: str) -> str:
-    """Return the first letter or digit as a capital, with the marks that belong to it."""
+    """Return the first letter or digit as a capital, with its combining marks."""
     start = next((place for place, sign in enumerate(word) if sign.isalnum()), len(word))
     end = start + 1
     while end < len(word) and unicodedata.category(word[end]).startswith("M"):
@@ -111,13 +111,13 @@ def _first_letter(word: str) -> str:
 
 
 def normalize_orcid(text: str) -> str:
-    """The bare form 0000-0002-1825-0097 of an ORCID, also from its address; any other text, stripped."""
+    """Return an ORCID iD or its address in the bare form 0000-0002-1825-0097, and other text stripped."""
     match = ORCID.fullmatch(text.strip())
     return "-".join(match.groups()).upper() if match else text.strip()
 
 
 def is_valid_orcid(orcid: str) -> bool:
-    """Whether this bare form has the right check digit (ISO 7064, MOD 11-2)."""
+    """Return whether an ORCID iD in the bare form has the right check digit (ISO 7064, MOD 11-2)."""
     if not re.fullmatch(r"[0-9]{4}-[0-9]{4}-[0-9]{4}-[0-9]{3}[0-9X]", orcid):
         return False
     *digits, check = list(orcid.replace("-", ""))
@@ -129,7 +129,7 @@ def is_valid_orcid(orcid: str) -> bool:
 
 
 def suspicions(display: str) -> list[str]:
-    """What a chair should look at in a name, as sentences; empty for most names."""
+    """Return likely errors in a name as sentences. Most names have none."""
     name = normalize(display)
     words = [word.strip(",") for word in name.split()]
     if not words:
@@ -155,13 +155,13 @@ def suspicions(display: str) -> list[str]:
     return found + _suspect_case(words) + _suspect_doubling(words)
 
 
-# Most names: words of plain letters. To look at one of the others takes ten times as long.
+# Most names have only plain letters. Checking other names takes ten times as long.
 PLAIN_NAME = re.compile(r"[A-Z][a-z]+(?: [A-Z]\.)?(?: [A-Z][a-z]+)+")
 
 
 @lru_cache(maxsize=65_536)
 def is_suspicious(display: str) -> bool:
-    """Return whether a name needs a review; fast for thousands of names."""
+    """Return whether a name has likely errors. This is fast for thousands of names."""
     words = display.split(" ")
     if PLAIN_NAME.fullmatch(display) and len({*words}) == len(words) and NOT_NAMES.isdisjoint(words):
         return False
@@ -208,10 +208,10 @@ def _is_suffix(word: str) -> bool:
 
 
 def _is_capital_single(word: str) -> bool:
-    """The E in `Maria E Silva` is an initial; the e in `Maria e Silva` joins two family names."""
+    """Return whether a word is an initial (`Maria E Silva`) and not a particle (`Maria e Silva`)."""
     return len(word) == 1 and word.isupper()
 
 
 def _is_printable(sign: str) -> bool:
-    """Not a control, format, surrogate or private character; but the joiners that some scripts need."""
+    """Return whether a character is not a control, format, surrogate or private one. Allow joiners."""
     return sign in "\u200c\u200d" or unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Co")

@@ -1,6 +1,6 @@
-"""Pairs of people or institutions that are not the same, and that may be; people who may be two.
+"""Models of distinct pairs of people or institutions, likely duplicates, and likely namesakes.
 
-`people.duplicates` finds the latter.
+`people.duplicates` finds duplicates and namesakes.
 """
 
 from typing import ClassVar, Self
@@ -16,7 +16,7 @@ from people.querysets import DistinctionQuerySet, LikelyNamesakeQuerySet, Sugges
 
 
 class Distinction(Content):
-    """A chair's decision that two are not the same; they are never suggested again."""
+    """A chair's decision that two rows are not the same. They are never suggested again."""
 
     part_of: ClassVar[tuple[str, ...]] = ("first", "second")
     edition_lookup: ClassVar[str] = ""
@@ -38,7 +38,7 @@ class Distinction(Content):
         return gettext("%(first)s is not %(second)s") % {"first": self.first, "second": self.second}
 
     def derive(self) -> None:
-        """The smaller key comes first, so that a pair is stored once."""
+        """Put the smaller key first, so that each pair is stored only once."""
         if self.first_id and self.second_id and self.first_id > self.second_id:
             self.first, self.second = self.second, self.first
 
@@ -78,7 +78,7 @@ class InstitutionDistinction(Distinction):
 
 
 class Suggestion(models.Model):
-    """A result of the last search about the rows that `subjects` name, with its likelihood in per cent."""
+    """A result of the last search, with its likelihood in percent. `subjects` are its foreign keys."""
 
     subjects: ClassVar[tuple[str, ...]]
 
@@ -92,11 +92,11 @@ class Suggestion(models.Model):
 
 
 class LikelyPair(Suggestion):
-    """Two that may be one: the reasons as codes."""
+    """Two rows that may be duplicates, with the reasons as codes."""
 
     subjects: ClassVar[tuple[str, ...]] = ("first", "second")
 
-    # The codes of the reasons between commas, for filters: “,name_order,coauthors,”.
+    # The codes of the reasons with commas around each, for filters, such as “,name_order,coauthors,”.
     signs = models.CharField(_("signs"), max_length=300)
     reasons = models.JSONField(_("reasons"), default=list)
 
@@ -131,7 +131,7 @@ class PersonPair(LikelyPair):
 
 
 class InstitutionPair(LikelyPair):
-    """Two institutions that may be one."""
+    """Two institutions that may be duplicates."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
 
@@ -150,7 +150,7 @@ class InstitutionPair(LikelyPair):
 
 
 class LikelyNamesake(Suggestion):
-    """A person who may be two people of one name, by the last search."""
+    """A person who may be two people with the same name, according to the last search."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("papers",)
     subjects: ClassVar[tuple[str, ...]] = ("person",)
@@ -172,14 +172,14 @@ class LikelyNamesake(Suggestion):
 
 
 class Comparison(models.Model):
-    """When duplicates were last searched for, and in which state of the data."""
+    """The time of the last search for duplicates of a model, and the state of the data at that time."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
 
     model = models.CharField(_("model"), max_length=60, unique=True)
     at = models.DateTimeField(_("at"), default=timezone.now)
     state = models.CharField(_("state"), max_length=80)
-    # Rows with a larger key are newer, and have not been compared.
+    # Rows with a larger key are newer than the search.
     last_key = models.BigIntegerField(_("last key"), default=0)
 
     class Meta:
@@ -191,5 +191,5 @@ class Comparison(models.Model):
 
     @classmethod
     def for_model(cls, model: type[models.Model]) -> Self | None:
-        """Return the last one of these rows, if there was any."""
+        """Return the last search for duplicates of this model, or `None`."""
         return cls.objects.filter(model=model._meta.label_lower).first()

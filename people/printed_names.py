@@ -1,4 +1,4 @@
-"""Names as printed in one place, which may differ from the person's; hidden names."""
+"""Names as printed, which may differ from the display name of the person, and hidden names."""
 
 from collections.abc import Hashable, Iterable
 
@@ -9,7 +9,7 @@ from people import names
 
 
 class NamedAsPrinted(models.Model):
-    """A person's part in something, under the name as it is printed there."""
+    """Abstract model of rows that reference a person, with the name as printed."""
 
     name = models.CharField(
         _("name as printed"),
@@ -26,7 +26,7 @@ class NamedAsPrinted(models.Model):
 
 
 class HiddenNames:
-    """The hidden names of people, by a key of the person; case is ignored (in SQL: `with_shown_names`)."""
+    """The hidden names of people, ignoring case. `with_shown_names` does the same in SQL."""
 
     def __init__(self, names: Iterable[tuple[Hashable, str]]) -> None:
         self._names = {(person, name.casefold()) for person, name in names}
@@ -35,5 +35,5 @@ class HiddenNames:
         return bool(self._names) and (person, name.casefold()) in self._names
 
     def shown_name(self, person: Hashable, printed: str, known_as: str) -> str:
-        """Return the printed name, or the display name where none is printed or that one is hidden."""
+        """Return the printed name, or the display name if the printed one is empty or hidden."""
         return printed if printed and not self.contains(person, printed) else known_as

@@ -1,4 +1,4 @@
-"""A person's page: contributions by year, next appearances, co-authors, metadata; lines of the A-Z list."""
+"""The data of a person's page, and of the lines of the A-Z list."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ from people.rows import PersonLink
 
 @dataclass(slots=True)
 class ProfileYear:
-    """A person's part in one edition."""
+    """The contributions of a person to one edition."""
 
     edition: EditionSummary
     committee: list[CommitteeRole] = field(default_factory=list)
@@ -29,9 +29,9 @@ class ProfileYear:
 
 
 class Meeting(NamedTuple):
-    """Where and when to meet a person: a session with a role, a talk, or an appearance of a paper.
+    """A time and place of a person's session, talk or presentation of a paper.
 
-    `kind` is a label, `slug` the kind of session or presentation, for its color.
+    `kind` is a label. `slug` is the kind of session or presentation, which selects the color.
     """
 
     start: datetime
@@ -46,7 +46,7 @@ class Meeting(NamedTuple):
 
 
 MAX_CO_AUTHORS, MAX_MEETINGS = 12, 5
-# The length of a meeting without an end.
+# The assumed duration of an appearance without an end.
 MIN_DURATION = timedelta(minutes=10)
 
 
@@ -59,7 +59,7 @@ class IndexEntry:
 
     @property
     def initial(self) -> str:
-        """Return the index letter."""
+        """The letter under which the person is listed."""
         return names.initial(self.person.sort_key)
 
     @property
@@ -69,9 +69,9 @@ class IndexEntry:
 
 
 def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
-    """Return the years of a person fetched `with_profile()`, the newest first; the rest by time or title.
+    """Return the years of a person, newest first. The person must be fetched `with_profile()`.
 
-    The papers take four queries.
+    Sessions and papers are sorted by time and title. Four queries for the papers.
     """
     years: dict[str, ProfileYear] = {}
     shown = vars(person)
@@ -105,7 +105,7 @@ def next_meetings(years: Iterable[ProfileYear], at: datetime | None = None) -> l
 
 
 def year_meetings(year: ProfileYear) -> Iterable[Meeting]:
-    """Yield the appearances of one year that have a time and are not cancelled."""
+    """Yield the appearances of one year that have a start and are not canceled."""
     for role in year.roles:
         one = role.session
         if not one.cancelled:
@@ -130,7 +130,7 @@ def _meeting(thing: Any, edition: EditionSummary, kind: str, title: str, url: st
 
 
 def co_authors(person: Person, years: Iterable[ProfileYear]) -> list[tuple[PersonLink, int]]:
-    """Return the most frequent co-authors with the number of common papers. No query."""
+    """Return the most frequent co-authors with the numbers of common papers. No query."""
     written = Counter[str]()
     links: dict[str, PersonLink] = {}
     for paper in (paper for year in years for paper in year.papers):
@@ -142,7 +142,7 @@ def co_authors(person: Person, years: Iterable[ProfileYear]) -> list[tuple[Perso
 
 
 def index_entries(people: Iterable[Person]) -> list[IndexEntry]:
-    """Return the lines of people that were fetched `with_editions()`."""
+    """Return the lines of the A-Z list. The people must be fetched `with_editions()`."""
     found = []
     for person in people:
         shown = [vars(person)[f"shown_{appearance.relation}"] for appearance in APPEARANCES[Person]]
@@ -152,7 +152,7 @@ def index_entries(people: Iterable[Person]) -> list[IndexEntry]:
 
 
 def person_head(person: Person) -> Head:
-    """Return the head of a person's page. Other spellings are those that `with_profile()` shows."""
+    """Return the head of a person's page. The person must be fetched `with_profile()`."""
     url = absolute(person.get_absolute_url())
     orcid = f"https://orcid.org/{person.orcid}" if person.orcid else ""
     thing = {

@@ -1,4 +1,4 @@
-"""Querysets of people and institutions: they are public if a published row shows them."""
+"""Querysets of people and institutions, which are public if a published row references them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -22,11 +22,11 @@ NO_LETTER = "#"
 
 
 class Appearance(NamedTuple):
-    """A relation by whose published rows a person or institution is public; in order of `place`."""
+    """A relation whose published rows make a person or institution public. Sorted by `place`."""
 
     place: int
     relation: str
-    # Relations that its rows need to name their parent.
+    # Relations that its rows need for the name of their parent.
     select_related: tuple[str, ...] = ()
 
 
@@ -34,14 +34,14 @@ APPEARANCES: dict[type[Model], list[Appearance]] = {}
 
 
 def register_appearance(model: type[Model], appearance: Appearance) -> None:
-    """Register a relation of an upper package by whose rows people or institutions are public."""
+    """Register a relation whose published rows make people or institutions public."""
     APPEARANCES[model] = sorted([*APPEARANCES.get(model, []), appearance])
 
 
 def with_shown_names[R: QuerySet[Model]](rows: R) -> R:
-    """Add persons and `shown_name`: the name as printed, or the display name if that one is hidden.
+    """Fetch persons and annotate `shown_name`: the printed name, or the display name if that one is hidden.
 
-    Case is ignored: papers print names as their authors typed them.
+    Case is ignored, because papers print names as their authors typed them.
     """
     names = apps.get_model("people", "PersonName")._base_manager
     former = names.filter(person=OuterRef("person"), hidden=True).annotate(capitals=Upper("name"))
@@ -51,7 +51,7 @@ def with_shown_names[R: QuerySet[Model]](rows: R) -> R:
 
 
 def follow_merges[M: Model | None](row: M) -> M:
-    """Return the row that this one was merged into, through any number of merges, even a cycle."""
+    """Return the row that this one was merged into, through any number of merges. Stop at cycles."""
     seen: set[int] = set()
     while row is not None and (merged_into := getattr(row, "merged_into", None)) and row.pk not in seen:
         seen.add(row.pk)
@@ -60,14 +60,14 @@ def follow_merges[M: Model | None](row: M) -> M:
 
 
 def appearance_relations(model: type[Model]) -> Iterator[tuple[type[Any], str]]:
-    """Yield each model whose rows show people or institutions, and its field that references them."""
+    """Yield each model whose rows make people or institutions public, and its field that references them."""
     for appearance in APPEARANCES[model]:
         field: Any = model._meta.get_field(appearance.relation)
         yield field.related_model, field.field.name
 
 
 def shown_by(model: type[Model], rows_of: Callable[[type[Any], str], QuerySet[Model]]) -> Q:
-    """Match those whom a row shows. `rows_of` returns the rows of each of the `appearance_relations`."""
+    """Match rows that other rows reference. `rows_of` returns those of each of the `appearance_relations`."""
     found = Q(pk__in=())
     for rows, name in appearance_relations(model):
         shown = rows_of(rows, name).filter(**{f"{name}__isnull": False})
@@ -76,7 +76,7 @@ def shown_by(model: type[Model], rows_of: Callable[[type[Any], str], QuerySet[Mo
 
 
 def appearing_in_editions(model: type[Model], editions: Iterable[int | str | None]) -> Q:
-    """Match those whom a row of one of these editions shows, public or not."""
+    """Match people or institutions that a row of one of these editions references, public or not."""
     if not (keys := [*editions]):
         return Q(pk__in=())
     return shown_by(
@@ -85,9 +85,9 @@ def appearing_in_editions(model: type[Model], editions: Iterable[int | str | Non
 
 
 class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
-    """Rows that are listed from A to Z, and public when something published shows them."""
+    """Rows that are listed from A to Z, and are public if a published row references them."""
 
-    # The field in the address, and the one with folded words to sort by.
+    # The field in the address, and the folded field to sort by.
     KEY_FIELD = "uid"
     SORT_FIELD = "sort_key"
 
@@ -98,7 +98,7 @@ class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
         return self.filter(shown, merged_into__isnull=True)
 
     def appearing_in(self, edition: int | str | None) -> Self:
-        """Those whom a row of the edition with this key shows, public or not."""
+        """Return the rows that a row of the edition with this key references, public or not."""
         return self.filter(appearing_in_editions(self.model, [edition]), merged_into__isnull=True)
 
     def survivor(self, key: str, at: datetime | None = None) -> M | None:
@@ -107,43 +107,43 @@ class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
         return self.published(at).filter(pk=row.pk).first() if row is not None else None
 
     def by_letter(self) -> Self:
-        """From A to Z, accents folded."""
+        """Sort the rows from A to Z, ignoring accents."""
         return self.order_by(self.SORT_FIELD, self.KEY_FIELD)
 
     def beginning_with(self, letter: str) -> Self:
-        """Those that begin with the letter, or with none for `NO_LETTER`."""
+        """Return the rows that begin with this letter, or with no letter for `NO_LETTER`."""
         rows = self.annotate(initial=Substr(self.SORT_FIELD, 1, 1))
         if letter == NO_LETTER:
             return rows.exclude(initial__in=ascii_lowercase)
         return rows.filter(initial=letter.lower())
 
     def initials(self) -> dict[str, int]:
-        """Return how many rows each letter has, also those that have none."""
+        """Return the number of rows of each letter. Letters without rows have 0."""
         found = self.order_by().annotate(initial=Substr(self.SORT_FIELD, 1, 1)).values_list("initial")
         counts = dict.fromkeys([*ascii_lowercase.upper(), NO_LETTER], 0)
         for letter, count in found.annotate(number=Count("pk")):
-            # The empty string is in every string.
+            # Check for an empty string, because every string contains it.
             counts[letter.upper() if letter and letter in ascii_lowercase else NO_LETTER] += count
         return counts
 
 
 class PersonQuerySet(LetteredQuerySet["Person"]):
-    """People, by family name."""
+    """Queryset of people, who are listed by family name."""
 
     def published_appearances(self, at: datetime | None = None) -> Iterator[QuerySet[Model]]:
-        """Yield the rows by which people are public, model by model."""
+        """Yield for each model the queryset of the rows that make people public."""
         for rows, _name in appearance_relations(self.model):
             published = rows.objects.published(at)
             yield published.filter(person__isnull=False, person__merged_into__isnull=True)
 
     def with_editions(self, at: datetime | None = None) -> Self:
-        """With the published appearances of each person, each with its edition."""
+        """Prefetch the published appearances of each person, with their editions."""
         lookups = [rows.edition_lookup for rows, _name in appearance_relations(self.model)]
         shown = zip(APPEARANCES[self.model], lookups, strict=True)
         return self.prefetch_related(*(self._shown(one.relation, at, lookup) for one, lookup in shown))
 
     def with_profile(self, at: datetime | None = None) -> Self:
-        """With everything that a person's page shows but papers, from published rows alone."""
+        """Prefetch the published rows that a person's page shows, except papers."""
         others = (one for one in APPEARANCES[self.model] if one.relation != "authorships")
         return self.prefetch_related(
             self._shown("names", at),
@@ -152,7 +152,7 @@ class PersonQuerySet(LetteredQuerySet["Person"]):
         )
 
     def doubtful(self) -> Self:
-        """Those whose name looks wrong, or has the sort key of another person."""
+        """Return people whose name looks wrong, or has the sort key of another person."""
         present = self.model._base_manager.filter(merged_into__isnull=True).order_by()
         shared = present.values("sort_key").annotate(bearers=Count("pk")).filter(bearers__gt=1)
         wrong = Q(suspicious=True) | Q(sort_key__in=shared.values("sort_key"))
@@ -166,27 +166,27 @@ class PersonQuerySet(LetteredQuerySet["Person"]):
 
 
 class PersonPartQuerySet[M: Content](ContentQuerySet[M]):
-    """What is public with its person, such as identifiers in other systems."""
+    """Rows that are public with their person, such as identifiers in other systems."""
 
     def published(self, at: datetime | None = None) -> Self:
         return self.filter(person__in=self.published_related("person", at))
 
 
 class PersonNameQuerySet(PersonPartQuerySet["PersonName"]):
-    """Other spellings of names."""
+    """Queryset of other spellings of names. Hidden names are never public."""
 
     def published(self, at: datetime | None = None) -> Self:
         return super().published(at).filter(hidden=False)
 
 
 class InstitutionQuerySet(LetteredQuerySet["Institution"]):
-    """Institutions, by name."""
+    """Queryset of institutions, which are listed by name."""
 
     KEY_FIELD = "slug"
     SORT_FIELD = "folded"
 
     def with_counts(self, at: datetime | None = None) -> Self:
-        """With the number of their published papers of all years, as `paper_count`."""
+        """Annotate `paper_count`, the number of published papers of all years."""
         wrote = self.published_related("authorships", at).filter(institutions=OuterRef("pk")).order_by()
         papers = wrote.values("institutions").annotate(number=Count("paper", distinct=True)).values("number")
         return self.annotate(paper_count=Subquery(papers))
@@ -198,31 +198,31 @@ class CommitteeRoleQuerySet(ContentQuerySet["CommitteeRole"]):
 
 
 class DistinctionQuerySet[M: Content](ContentQuerySet[M]):
-    """Pairs that are not the same, as decided by chairs; never public."""
+    """Pairs that chairs marked as distinct. They are never public."""
 
     def published(self, at: datetime | None = None) -> Self:
         return self.none()
 
     def pairs(self) -> set[frozenset[int]]:
-        """Return the keys of each pair."""
+        """Return the pairs as sets of two primary keys."""
         return {frozenset(pair) for pair in self.order_by().values_list("first_id", "second_id")}
 
 
 class SuggestionQuerySet[M: Model](QuerySet[M]):
-    """What a search found about rows that the model's `subjects` name."""
+    """Results of a search for duplicates. The foreign keys in the model's `subjects` reference the rows."""
 
     def undecided(self) -> Self:
-        """Those without a merged subject."""
+        """Return the suggestions without a merged subject."""
         return self.filter(**{f"{name}__merged_into__isnull": True for name in self._subjects})
 
     def appearing_in(self, edition: int | str | None) -> Self:
-        """Those with a subject that appears in the edition with this key."""
+        """Return the suggestions with a subject that appears in the edition with this key."""
         model = related_model(self.model, self._subjects[0])
         keys = model._base_manager.filter(appearing_in_editions(model, [edition])).order_by().values("pk")
         return self.filter(self._about(keys))
 
     def about_row(self, key: int) -> Self:
-        """Those about the row with this key, the likeliest first."""
+        """Return the suggestions about the row with this key, most likely first."""
         return self.filter(self._about([key])).order_by("-score", "pk")
 
     @property
@@ -236,15 +236,15 @@ class SuggestionQuerySet[M: Model](QuerySet[M]):
 
 
 class LikelyNamesakeQuerySet(SuggestionQuerySet["LikelyNamesake"]):
-    """People who may be two."""
+    """Queryset of people who may be two people with the same name."""
 
     def undecided(self) -> Self:
-        """Those that no chair confirmed as one person, and that are not merged."""
+        """Return the people who are not merged, and whom no chair confirmed as one person."""
         return super().undecided().filter(is_one=False)
 
 
 def resolve_links[K](links: Mapping[K, K]) -> dict[K, K]:
-    """Return for each key the one at the end of its links. A cycle ends within itself."""
+    """Return the last key of each chain of links, by its first key. A cycle ends at one of its keys."""
     found = {}
     for key, there in links.items():
         seen = {key}

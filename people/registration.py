@@ -1,4 +1,4 @@
-"""Registers with lower packages: rights of roles, menu sections, parts of an edition's copy, appearances."""
+"""Registration with lower packages: permissions of roles, menu sections, parts of a copy, and appearances."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -26,7 +26,7 @@ grant([Person], ALL, ALL, ALL, VIEW, VIEW, private_viewer=READ, track_chair=VIEW
 grant([CommitteeRole], ALL, ALL, ALL, NONE, VIEW)
 grant([Institution], ALL, ALL, ALL, NONE, VIEW, track_chair=VIEW, awards=VIEW)
 grant([PersonIdentifier], ALL, ALL, ALL, NONE, VIEW, private_viewer=READ)
-# Former names included.
+# These include former names, which are private.
 grant([PersonName], ALL, ALL, ALL, NONE, NONE, private_viewer=READ)
 grant([PersonDistinction, InstitutionDistinction], ALL, ALL, ALL, NONE, NONE)
 

@@ -1,4 +1,4 @@
-"""Rows of lists of people: named tuples, light and equal if they look alike."""
+"""Rows of lists of people: named tuples, which are equal if they render equally."""
 
 from typing import NamedTuple, Self
 
@@ -16,7 +16,7 @@ class PersonLink(NamedTuple):
 
     @property
     def person(self) -> Self:
-        """Itself: templates read `author.person`, as of a model instance."""
+        """This row. Templates read `author.person`, as from a model instance."""
         return self
 
     def get_absolute_url(self) -> str:

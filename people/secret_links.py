@@ -1,4 +1,4 @@
-"""Links with a secret token, by which people without an account accept a role or a part in the program.
+"""Links with a secret token, with which people without an account accept a role or a part in the program.
 
 Only a digest of the token is stored.
 """
@@ -25,12 +25,12 @@ MAIL_ERRORS = (OSError, ValueError)
 
 
 def new_token() -> str:
-    """Return a new secret: it cannot be read later."""
+    """Return a new random token."""
     return secrets.token_urlsafe(32)
 
 
 def digest_of(token: str) -> str:
-    """Return the digest to store. A token is long and random, so it needs no salt."""
+    """Return the digest to store. It needs no salt, because tokens are long and random."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
@@ -45,25 +45,25 @@ def can_send() -> bool:
 
 
 def send_mail(address: str, subject: str, text: str, sender: "User") -> None:
-    """Mail a link; replies go to the sender. Raises one of `MAIL_ERRORS`."""
+    """Mail a link, with the sender's address for replies. Raise one of `MAIL_ERRORS` if this fails."""
     reply_to = [sender.email] if is_email(sender.email) else []
     EmailMessage(join_lines(subject), text, to=[address], reply_to=reply_to).send()
 
 
 def join_lines(words: object) -> str:
-    """Return text without line breaks, which would begin another mail header."""
+    """Return the text in one line. A line break would start another mail header."""
     return " ".join(str(words).split())
 
 
 def secret_page(view: Callable[[HttpRequest, str], HttpResponse]) -> Callable[..., HttpResponse]:
-    """Keep a response out of caches and search engines, and its address out of referrers."""
+    """Prevent caching and indexing of a view's responses, and sending its address to other sites."""
 
     @require_http_methods(["GET", "HEAD", "POST"])
     @wraps(view)
     def wrapped(request: HttpRequest, token: str) -> HttpResponse:
         response = view(request, token)
         response.headers["Cache-Control"] = "private, no-store"
-        # Not "no-referrer": browsers then post the form with `Origin: null`, which the CSRF check refuses.
+        # With "no-referrer", browsers would post the form with `Origin: null`, which the CSRF check rejects.
         response.headers["Referrer-Policy"] = "same-origin"
         response.headers["X-Robots-Tag"] = "noindex, nofollow"
         return response

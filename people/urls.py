@@ -1,4 +1,4 @@
-"""The addresses of people, institutions and committees."""
+"""URLconf of people, institutions and committees."""
 
 from django.urls import path
 

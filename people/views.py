@@ -1,4 +1,4 @@
-"""The pages of people, institutions and committees."""
+"""Views of people, institutions and committees."""
 
 from typing import Any
 
@@ -34,7 +34,7 @@ def person_list(request: HttpRequest) -> HttpResponse:
 def filter_by_letter[R: (PersonQuerySet, InstitutionQuerySet)](
     request: HttpRequest, rows: R
 ) -> tuple[R, dict[str, object]]:
-    """Return the rows of the requested letter, and the context to choose letters."""
+    """Return the rows of the requested letter, and the template context of the letters."""
     letters, letter = rows.initials(), request.GET.get("letter", "")
     if letter and letter not in letters:
         raise BadParameter("letter", letter, gettext("Choose a capital letter from A to Z, or #."))
@@ -47,7 +47,7 @@ def filter_by_letter[R: (PersonQuerySet, InstitutionQuerySet)](
 
 
 def redirect_to_current(request: HttpRequest, row: Person | Institution) -> HttpResponse:
-    """Redirect to the current address, keeping the edition whose header the reader saw."""
+    """Redirect to the current address, with the parameter `edition` of the request."""
     edition = request.GET.get("edition")
     query = f"?{urlencode({'edition': edition})}" if edition else ""
     return redirect(f"{row.get_absolute_url()}{query}", permanent=True)
@@ -55,7 +55,7 @@ def redirect_to_current(request: HttpRequest, row: Person | Institution) -> Http
 
 @require_safe
 def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpResponse:
-    """Show what a person did in all years; a merged person redirects to the surviving one."""
+    """Show a person's contributions of all years. Redirect if the person was merged."""
     person = Person.objects.published().with_profile().filter(uid=uid).first()
     found = person or Person.objects.survivor(uid)
     if found is None:
@@ -84,7 +84,7 @@ def institution_list(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show the papers of an institution by year, or their authors; redirect if it was merged."""
+    """Show the papers of an institution by year, or their authors. Redirect if it was merged."""
     institution = Institution.objects.published().filter(slug=slug).first()
     if institution is None:
         remaining = Institution.objects.survivor(slug)
@@ -113,6 +113,6 @@ def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 @edition_page
 def committee(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """Show the committee of an edition by office."""
+    """Show the committee of an edition by role."""
     offices = edition.committee_roles.published().select_related("person").grouped("role")
     return render(request, "people/committee.html", {"offices": offices})

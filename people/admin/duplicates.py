@@ -1,4 +1,4 @@
-"""The lists of likely duplicates, and of pairs that are not the same, in the admin."""
+"""The admin of likely duplicates, and of pairs that are not the same."""
 
 from collections.abc import Mapping
 from typing import ClassVar, cast
@@ -43,7 +43,7 @@ from people.querysets import SuggestionQuerySet
 
 type Pair = PersonPair | InstitutionPair
 
-# Labels of likelihoods with their range in per cent.
+# Labels of likelihoods with their range in percent.
 LIKELIHOODS = {
     "certain": (_("almost certain"), (95, 100)),
     "probable": (_("probable"), (75, 94)),
@@ -52,7 +52,7 @@ LIKELIHOODS = {
 
 
 class ConditionFilter(admin.SimpleListFilter):
-    """A filter each of whose choices is a condition, with its label."""
+    """A filter with a condition for each choice. `conditions` maps values to label and condition."""
 
     conditions: ClassVar[Mapping[str, tuple[str | Promise, Q]]]
 
@@ -65,7 +65,7 @@ class ConditionFilter(admin.SimpleListFilter):
 
 
 class EvidenceFilter(ConditionFilter):
-    """Pairs by evidence."""
+    """A filter of pairs by evidence."""
 
     title = _("evidence")
     parameter_name = "evidence"
@@ -76,7 +76,7 @@ class EvidenceFilter(ConditionFilter):
 
 
 class LikelihoodFilter(ConditionFilter):
-    """Pairs by likelihood."""
+    """A filter of pairs by likelihood."""
 
     title = _("likelihood")
     parameter_name = "likelihood"
@@ -84,7 +84,7 @@ class LikelihoodFilter(ConditionFilter):
 
 
 class DoubtfulFilter(ConditionFilter):
-    """Pairs with a name that looks wrong."""
+    """A filter of pairs with a name that looks wrong."""
 
     title = _("doubtful names")
     parameter_name = "doubtful"
@@ -94,7 +94,7 @@ class DoubtfulFilter(ConditionFilter):
 
 
 class PairList(ContentList):
-    """A page of pairs, with the names of co-authors for the reasons."""
+    """The change list of pairs. It sets the names of co-authors, which the reasons contain."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -106,7 +106,7 @@ class PairList(ContentList):
 
 
 class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
-    """Results of a search about rows of one model, with the permissions of that model."""
+    """The admin of suggestions about rows of a model, with the permissions of that model."""
 
     rows_model: type[Mergeable]
     list_per_page = 50
@@ -117,7 +117,7 @@ class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
         return cast(MergeAdmin, self.admin_site.get_model_admin(self.rows_model))
 
     def has_view_permission(self, request: HttpRequest, obj: S | None = None) -> bool:
-        # The reasons reveal former names.
+        # The reasons reveal former names, so viewing requires permission to change.
         return self.has_change_permission(request, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: S | None = None) -> bool:
@@ -149,7 +149,7 @@ class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
         return super().changelist_view(request, {**self.list_context(), **(extra_context or {})})
 
     def list_context(self) -> dict[str, object]:
-        """Return additional context of the list."""
+        """Return additional template context of the list."""
         return {}
 
     def change_view(
@@ -276,7 +276,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
 
     @admin.action(permissions=["change"], description=_("Merge each of these pairs"))
     def merge_pairs(self, request: HttpRequest, queryset: QuerySet[Pair]) -> HttpResponse | None:
-        """Ask for confirmation; then merge each pair in a change set of its own."""
+        """Ask for confirmation, and then merge each pair in a separate change set."""
         visible = self.rows_admin.visible_to(request)
         plans = [
             side_by_side([pair.first, pair.second], visible)
@@ -300,7 +300,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
         return None
 
     def merge_all(self, request: HttpRequest, plans: list[SideBySide]) -> None:
-        """Merge pair by pair, and report the pairs that can't be merged."""
+        """Merge each pair, and report the pairs that can't be merged."""
         done, left = 0, list[str]()
         for plan in plans:
             keep = next(row for row in plan.rows if row.pk == plan.keep)
@@ -322,7 +322,7 @@ def paper_count(count: int) -> str:
 
 
 def merge_summary(plan: SideBySide) -> dict[str, object]:
-    """Return a merge's context on the confirmation page."""
+    """Return the template context of a merge on the confirmation page."""
     columns = {column.row.pk: column for column in plan.columns}
     keep = columns.pop(plan.keep)
     name = next(row.name for row in plan.rows if row.pk == plan.presets["name"])
@@ -343,7 +343,7 @@ class InstitutionPairAdmin(PairAdmin):
 
 
 class DistinctionAdmin(ContentAdmin):
-    """Pairs that are not the same; a deleted one may be suggested again."""
+    """The admin of pairs that are not the same. Pairs may be suggested again after they are deleted."""
 
     list_display = ["__str__"]
     list_select_related = ["first", "second"]

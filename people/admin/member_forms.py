@@ -1,4 +1,4 @@
-"""Forms to invite members and to change their role."""
+"""Forms of invitations and memberships."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar, cast
@@ -24,7 +24,7 @@ LAST_OWNER = gettext_lazy(
 
 
 class PartsField(forms.MultipleChoiceField):
-    """The topics and tracks to which a role is limited."""
+    """Field of the topics and tracks to which a role is limited."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -35,7 +35,7 @@ class PartsField(forms.MultipleChoiceField):
         )
 
     def offer_rows(self, edition: Edition | None, kept: Iterable[str] = ()) -> None:
-        """Offer the parts of an edition, and chosen parts that were deleted."""
+        """Set the choices to the parts of an edition, and stored parts that were deleted."""
         offered = [choice for parts in ROLE_PARTS.values() for choice in parts(edition)] if edition else []
         known = {value for value, _label in offered}
         gone = [(one, _("Deleted: %(part)s") % {"part": one}) for one in kept if one not in known]
@@ -43,7 +43,7 @@ class PartsField(forms.MultipleChoiceField):
 
 
 def check_parts(cleaned: dict[str, object], form: forms.Form | forms.ModelForm[Any]) -> None:
-    """Require parts for a role that is limited to some; clear them for other roles."""
+    """Require parts for roles that are limited to parts. Clear them for other roles."""
     if cleaned.get("role") not in ROLE_PARTS:
         cleaned["parts"] = []
     elif not cleaned.get("parts") and "parts" not in form.errors:
@@ -57,7 +57,7 @@ class MemberForm(forms.ModelForm[Membership]):
 
     parts = PartsField()
 
-    # Set by the admin: whether the user is a superuser.
+    # Set by the admin: whether the user may change all memberships.
     is_free: ClassVar[bool] = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

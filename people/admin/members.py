@@ -1,4 +1,4 @@
-"""The members of an edition and invitations in the admin, for owners and chairs."""
+"""The admin of members of an edition and of invitations, for owners and chairs."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -29,13 +29,13 @@ from people.admin.member_forms import LAST_OWNER, SERIES, InviteForm, MemberForm
 from people.models import Invitation
 from people.secret_links import can_send
 
-# The attribute of a request with the edition of a deleted membership.
+# The attribute of a request for the edition of a deleted membership.
 LEFT_EDITION = "_left_edition"
 
 
 @admin.register(Membership)
 class MembershipAdmin(ScopedAdmin):
-    """Members, one edition at a time."""
+    """The admin of members, which shows one edition at a time."""
 
     desk_section = DeskSection.MEMBERS
     desk_order = 70
@@ -53,7 +53,7 @@ class MembershipAdmin(ScopedAdmin):
         ]
         return [*own, *super().get_urls()]
 
-    # A program chair may not touch owners.
+    # Program chairs may not change or delete owners.
 
     def has_change_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
         return super().has_change_permission(request, obj) and self.can_grant_role(request, obj)
@@ -116,7 +116,7 @@ class MembershipAdmin(ScopedAdmin):
         return TemplateResponse(request, "admin/accounts/membership/members.html", context)
 
     def roles_view(self, request: HttpRequest) -> HttpResponse:
-        """Show the rights and the holders of each role."""
+        """Show the permissions and members of each role."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         edition = self.edition(request)
@@ -140,7 +140,7 @@ class MembershipAdmin(ScopedAdmin):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        """Invite someone; the response to the form is the only page that shows the link."""
+        """Create an invitation. Only the response to the form shows its link."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         edition = self.edition(request)
@@ -203,7 +203,7 @@ class MembershipAdmin(ScopedAdmin):
         return redirect(members_url(invitation.place))
 
     def revoke_view(self, request: HttpRequest, key: int) -> HttpResponse:
-        """Revoke an invitation: its link no longer works."""
+        """Revoke an invitation, so that its link no longer works."""
         invitation = self.invitation(request, key)
         if request.method != "POST":
             return redirect(members_url(invitation.place))
@@ -211,7 +211,7 @@ class MembershipAdmin(ScopedAdmin):
         messages.success(request, _("The invitation of %(name)s was revoked.") % {"name": invitation.name})
         return redirect(members_url(invitation.place))
 
-    # Changing and ending a role
+    # Changing and deleting memberships
 
     def get_form(
         self, request: HttpRequest, obj: Membership | None = None, change: bool = False, **kwargs: object
@@ -240,7 +240,7 @@ class MembershipAdmin(ScopedAdmin):
         return deleted, counts, lacking, [*protected, *last]
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
-        # For `response_delete`, when the membership no longer exists.
+        # Store it for `response_delete`, which runs after the membership was deleted.
         vars(request)[LEFT_EDITION] = obj.place
         membership.end_membership(obj)
 
@@ -264,18 +264,18 @@ def members_by_role(edition: Edition) -> list[Membership]:
 
 
 def part_labels(edition: Edition, rows: Iterable[Membership | Invitation]) -> dict[str, str]:
-    """Return the labels of the parts of an edition, if one of the rows is limited to some."""
+    """Return the labels of the parts of an edition. No query unless one of the rows is limited to parts."""
     if not any(one.parts for one in rows):
         return {}
     return dict(choice for parts in ROLE_PARTS.values() for choice in parts(edition))
 
 
 def part_names(one: Membership | Invitation, labels: dict[str, str]) -> list[str]:
-    """Return the labels of the parts to which a role is limited, without deleted ones."""
+    """Return the labels of the parts to which a role is limited, except deleted parts."""
     return [labels[part] for part in one.parts if part in labels]
 
 
 def members_url(place: Model | None) -> str:
-    """Return the address of the members of an edition; for a series, of the current edition."""
+    """Return the address of the members of an edition. For a series, it has no edition."""
     page = reverse("admin:accounts_membership_changelist")
     return f"{page}?{urlencode({'edition': place.pk})}" if isinstance(place, Edition) else page

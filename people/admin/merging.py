@@ -1,4 +1,4 @@
-"""Merging, marking as distinct and splitting in the admin, and reverting it."""
+"""Admin views to merge, mark as distinct and split, and to revert merges and splits."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ from people.merging import merge, split
 from people.merging.side_by_side import ComparedRow, SideBySide, VisibleRows, compared_people, side_by_side
 from people.models import Mergeable, Person
 
-# The most that fit side by side.
+# At most six rows fit next to each other.
 MAX_COMPARED, MIN_COMPARED, PAGE_ROWS = 6, 2, 50
 MAX_SHOWN_DROPPED = 5
 
@@ -73,7 +73,7 @@ class MergeAdmin(ContentAdmin):
             return None
         return redirect(self.compare_address(keys))
 
-    # Side by side
+    # Comparing
 
     def compared_rows(self, request: HttpRequest) -> list[Mergeable]:
         """Return the requested rows that the user may see."""
@@ -82,9 +82,9 @@ class MergeAdmin(ContentAdmin):
         return [found[key] for key in dict.fromkeys(keys) if key in found]
 
     def compare_view(self, request: HttpRequest) -> HttpResponse:
-        """Show two or more side by side; with POST, merge them or mark them as distinct.
+        """Compare two or more rows. With POST, merge them or mark them as distinct.
 
-        The page reveals former names and addresses: it requires permission to change all rows.
+        The page reveals former names and addresses, so it requires permission to change all rows.
         """
         rows = self.compared_rows(request)
         if not self.has_change_permission(request):
@@ -114,7 +114,7 @@ class MergeAdmin(ContentAdmin):
         return TemplateResponse(request, "admin/people/compare.html", context)
 
     def decide(self, request: HttpRequest, shown: SideBySide, problems: list[str]) -> HttpResponse | None:
-        """Merge or mark as distinct, and redirect; or add problems."""
+        """Merge or mark as distinct, and redirect. Otherwise add messages to `problems`."""
         rows = shown.rows
         if "distinct" in request.POST:
             merge.mark_distinct(rows)
@@ -169,11 +169,11 @@ class MergeAdmin(ContentAdmin):
         return address if url_has_allowed_host_and_scheme(address, {request.get_host()}) else ""
 
     def visible_to(self, request: HttpRequest) -> VisibleRows:
-        """Return a function from a model to the rows that the user sees."""
+        """Return a function that returns the rows of a model that the user may see."""
         return lambda model: access_for(request).rows(model._default_manager.all())
 
     def used_elsewhere(self, request: HttpRequest, shown: SideBySide, keep: int = 0) -> list[Mergeable]:
-        """Return the rows to be merged that editions use which the user may not change."""
+        """Return the rows to merge that are referenced by rows that the user may not change."""
         access, keep = access_for(request), keep or shown.keep
         found = []
         for row in shown.rows:
@@ -185,7 +185,7 @@ class MergeAdmin(ContentAdmin):
         return list(dict.fromkeys(found))
 
     def reasons(self, request: HttpRequest, rows: Iterable[Mergeable]) -> list[dict[str, object]]:
-        """Return the reasons why these were suggested, by pair."""
+        """Return the reasons why these rows were suggested, by pair."""
         keys = [row.pk for row in rows]
         pairs = storage.PAIR_MODELS[self.model]._default_manager.filter(first__in=keys, second__in=keys)
         found = list(pairs.select_related("first", "second"))
@@ -200,7 +200,7 @@ class MergeAdmin(ContentAdmin):
         return ChangeSet.objects.filter(origin=Origin.MERGE, reference__startswith=start)
 
     def merged_rows(self, request: HttpRequest, change_set: ChangeSet) -> list[Mergeable]:
-        """Return the rows of a merge if the user may see them all; else none."""
+        """Return the rows of a merge, or none unless the user may see all of them."""
         changes = change_set.rows.filter(model=self.opts.label_lower, kind=RowChange.Kind.CHANGED)
         keys = {change.object_id for change in changes if "merged_into" in change.values}
         keys.add(int(change_set.reference.rpartition(":")[2]))
@@ -235,7 +235,7 @@ class MergeAdmin(ContentAdmin):
             raise PermissionDenied
 
     def unmerge_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
-        """Preview the revert of a merge; with POST, revert it."""
+        """Preview the revert of a merge. With POST, revert it."""
         act = get_object_or_404(self.merges(), pk=change_set)
         rows = self.merged_rows(request, act)
         if not rows:
@@ -275,7 +275,7 @@ class MergeAdmin(ContentAdmin):
         return super().change_view(request, object_id, form_url, {**more, **(extra_context or {})})
 
     def suggested(self, row: Mergeable) -> str:
-        """Return the address that compares a row with its likely duplicates; empty without any."""
+        """Return the address that compares a row with its likely duplicates. Empty if there are none."""
         pairs = storage.PAIR_MODELS[self.model].objects.undecided().about_row(row.pk)
         found = pairs.values_list("first_id", "second_id")[: MAX_COMPARED - 1]
         keys = dict.fromkeys(key for pair in found for key in pair if key != row.pk)
@@ -299,7 +299,7 @@ class SplitAdmin(MergeAdmin):
         return [*own, *super().get_urls()]
 
     def split_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Show the form to split a person; with POST, move the chosen rows to a new person."""
+        """Show the form to split a person. With POST, move the chosen rows to a new person."""
         person = self.get_object(request, object_id)
         if person is None or person.merged_into_id:
             raise Http404("No such person.")
@@ -332,7 +332,7 @@ class SplitAdmin(MergeAdmin):
     def divide(
         self, request: HttpRequest, person: Person, column: ComparedRow, problems: list[str]
     ) -> Person | None:
-        """Move the picked rows to a new person; or add problems."""
+        """Move the chosen rows to a new person. Otherwise add messages to `problems`."""
         offered = column.by_key()
         picked: dict[type[Content], list[int]] = defaultdict(list)
         for key in dict.fromkeys(request.POST.getlist("row")):
@@ -356,7 +356,7 @@ class SplitAdmin(MergeAdmin):
             return None
 
     def unsplit_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
-        """Preview the revert of a split; with POST, revert it."""
+        """Preview the revert of a split. With POST, revert it."""
         act = get_object_or_404(split.split_change_sets(), pk=change_set)
         found = split.inspect_split(act)
         seen = self.get_queryset(request)

@@ -1,4 +1,4 @@
-"""The list of people who may be two: each line leads to Split, or can be noted as one person."""
+"""The admin of people who may be two. Chairs can split them, or mark them as one person."""
 
 from typing import ClassVar
 
@@ -46,7 +46,7 @@ class LikelyNamesakeAdmin(SuggestionAdmin[LikelyNamesake]):
         return found.annotate(paper_rows=with_count(Person, "authorships", "person"))
 
     def decision_address(self, suggestion: LikelyNamesake) -> str:
-        """Return the address of Split with the papers of the presumed other ticked."""
+        """Return the address of the form to split, with the papers of the presumed other person selected."""
         wrote = related_model(Person, "authorships")._base_manager
         rows = wrote.filter(person=suggestion.person, paper__in=suggestion.papers).order_by("pk")
         address = reverse("admin:people_person_split", args=[suggestion.person_id])

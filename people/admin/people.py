@@ -1,4 +1,4 @@
-"""The admin of people, names, institutions and committees; their lines on the dashboard."""
+"""The admin of people, names, institutions and committees, and their lines on the dashboard."""
 
 import json
 from collections.abc import Sequence
@@ -42,7 +42,7 @@ from people.querysets import LetteredQuerySet, SuggestionQuerySet
 
 
 class AppearingFilter(admin.SimpleListFilter):
-    """People, institutions or suggestions by an edition in which they appear."""
+    """A filter of people, institutions or suggestions by an edition in which they appear."""
 
     title = _("edition")
     parameter_name = LIST_FILTER
@@ -58,7 +58,7 @@ class AppearingFilter(admin.SimpleListFilter):
 
 
 class AppearingRows(RowCount):
-    """People who appear in the edition, or suggestions about them."""
+    """A count of the people who appear in the edition, or of suggestions about them."""
 
     __slots__ = ()
 
@@ -68,7 +68,7 @@ class AppearingRows(RowCount):
 
 
 class AppearingCheck(AppearingRows, Check):
-    """People of the edition whom a chair has to check."""
+    """A count of the people of the edition whom a chair should check."""
 
     __slots__ = ()
 
@@ -144,7 +144,7 @@ class PersonAdmin(SplitAdmin):
     ]
 
     def get_fieldsets(self, request: HttpRequest, obj: Person | None = None) -> Any:
-        """Leave out private fields unless the user may read them."""
+        """Omit private fields unless the user may read them."""
         fieldsets = super().get_fieldsets(request, obj)
         if obj is None or access_of(request.user).may("private", Person, obj):
             return fieldsets
@@ -171,7 +171,7 @@ class PersonAdmin(SplitAdmin):
     def response_add(
         self, request: HttpRequest, obj: Person, post_url_continue: str | None = None
     ) -> HttpResponse:
-        """Send the affiliation to the form that opened a pop-up, which shows it beside the name."""
+        """Add the affiliation to the response of a pop-up, for the form that opened it."""
         response = super().response_add(request, obj, post_url_continue)
         if isinstance(response, TemplateResponse) and response.context_data:
             sent = json.loads(response.context_data["popup_response_data"])
@@ -186,7 +186,7 @@ class PersonAdmin(SplitAdmin):
     def get_deleted_objects(
         self, objs: Sequence[Person] | QuerySet[Person], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        """List papers and sessions of a protected person instead of the rows in between."""
+        """List the papers and sessions of a protected person instead of authorships and roles."""
         deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
         return deleted, counts, lacking, [*protecting_rows(objs)] if protected else []
 
@@ -207,7 +207,7 @@ class PersonAdmin(SplitAdmin):
 
 
 def protecting_rows(people: Sequence[Person] | QuerySet[Person]) -> list[SafeString]:
-    """Return a line for each paper, session or committee that protects these people from deletion."""
+    """Return a line for each row that protects these people from deletion."""
     collector = NestedObjects(using=router.db_for_write(Person), origin=people)
     collector.collect(people)
     return sorted(describe_row(row) for row in collector.protected)

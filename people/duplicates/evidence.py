@@ -1,6 +1,6 @@
-"""Evidence for and against two people of similar names being one: weights and reasons (pure).
+"""Evidence for and against two people with similar names being one person: weights and reasons (pure).
 
-Weights are natural logarithms of how much more often something is found with one person than with two.
+Weights are natural logarithms of likelihood ratios: how much more likely the evidence is for one person.
 """
 
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from people.duplicates.spelling import SpellingDifference, SpellingMatch
 
 # The share of people who are listed twice.
 USUAL_SHARE = 0.03
-# Given and family names of one language occur together more often than by chance.
+# The factor by which given and family names of one language occur together more often than by chance.
 SAME_LANGUAGE = 3.0
-# How much more often two records of one person differ so than those of two people with similar names.
+# Likelihood ratios of differences: two records of one person to those of two people with similar names.
 DIFFERENCE_RATIOS = {
     SpellingDifference.SAME: 0.5,
     SpellingDifference.CASE: 2.0,
@@ -31,7 +31,7 @@ DIFFERENCE_RATIOS = {
     SpellingDifference.SHORT: 0.4,
     SpellingDifference.TYPO: 0.3,
 }
-# Differences with which one person may be listed on one paper twice.
+# Differences between names with which one person may be listed twice on a paper.
 LISTED_TWICE = frozenset(DIFFERENCE_RATIOS) - {
     SpellingDifference.INITIALS,
     SpellingDifference.SHORT,
@@ -44,7 +44,7 @@ SAME_TOPIC_WEIGHT, OTHER_TOPICS_WEIGHT, LONG_AGO_WEIGHT = log(2), log(0.6), log(
 MIN_YEARS_APART = 15
 LISTED_TWICE_WEIGHT, OTHER_PLACE_THERE_WEIGHT = log(12), log(0.1)
 SAME_PAPER_WEIGHT, SAME_PAPERS_WEIGHT = log(0.05), log(0.001)
-# Lower bound of expected namesakes: smaller estimates are unreliable.
+# The lower bound of expected namesakes. Smaller estimates are unreliable.
 MIN_NAMESAKES = 1e-3
 MAX_AFFILIATION_RATIO, MIN_AFFILIATION_RATIO, SAME_PLACE_SHARE = 60.0, 3.0, 0.5
 
@@ -59,7 +59,7 @@ class PersonCandidate:
     ids: frozenset[tuple[str, str]] = frozenset()
     contacts: frozenset[str] = frozenset()
     affiliations: set[str] = field(default_factory=set)
-    # Papers with the affiliations printed there.
+    # Keys of papers with the affiliations printed there.
     papers: dict[int, frozenset[str]] = field(default_factory=dict)
     coauthors: set[int] = field(default_factory=set)
     # The topics of the papers, as slugs, and their years.
@@ -75,7 +75,7 @@ class PersonCandidate:
 
 
 class ReasonValues(TypedDict, total=False):
-    """Values of a reason's sentence: a number, keys of people and papers, an affiliation, schemes."""
+    """Values in the sentence of a reason: a number, keys of people and papers, an affiliation, schemes."""
 
     count: int
     people: list[int]
@@ -85,13 +85,13 @@ class ReasonValues(TypedDict, total=False):
 
 
 type Reason = tuple[str, ReasonValues]
-# An import created a new person instead of choosing: such a pair is listed however unlikely it is.
+# The reason of pairs of which an import created a new person. They are listed even if they are unlikely.
 KEPT_APART = "kept_apart"
 
 
 @dataclass(frozen=True, slots=True)
 class LikelyDuplicate:
-    """Two who may be one: the likelihood in per cent, and the reasons for and against as codes."""
+    """Two rows that may be duplicates: the likelihood in percent, and reasons for and against as codes."""
 
     first: int
     second: int
@@ -105,14 +105,14 @@ class LikelyDuplicate:
 
 
 def has_other_orcid(one: PersonCandidate, other: PersonCandidate) -> bool:
-    """Return whether both have ORCID iDs and these differ."""
+    """Return whether both people have ORCID iDs that differ."""
     return bool(one.orcid and other.orcid and one.orcid != other.orcid)
 
 
 def weigh_evidence(
     one: PersonCandidate, other: PersonCandidate, match: SpellingMatch, shares: dict[str, float]
 ) -> list[tuple[float, Reason]]:
-    """Return the evidence with weights. `shares`: affiliation -> share of all people."""
+    """Return the evidence with weights. `shares` maps affiliations to their share of all people."""
     found: list[tuple[float, Reason]] = []
     if one.contacts & other.contacts:
         found.append((CONTACT_WEIGHT, ("contact", {})))
@@ -144,7 +144,7 @@ def _papers(
 def _coauthors(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
     common = one.coauthors & other.coauthors
     if one.papers.keys() & other.papers.keys():
-        # On one paper they always share its authors.
+        # Authors of the same paper always have its other authors in common.
         return
     if common:
         weight = FIRST_COAUTHOR_WEIGHT + MORE_COAUTHORS_WEIGHT * min(len(common) - 1, LARGE_TEAM)
@@ -168,7 +168,7 @@ def _affiliations(
 
 def _topics(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
     if one.papers.keys() & other.papers.keys():
-        # On one paper they always share its topic.
+        # Authors of the same paper always have its topic in common.
         return
     if one.topics & other.topics:
         yield SAME_TOPIC_WEIGHT, ("same_topic", {})
@@ -184,7 +184,7 @@ def _years(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float
 
 
 def _share_words(here: set[str], there: set[str]) -> bool:
-    """Return whether the affiliations share words: “Univ. of Basel” and “Basel”."""
+    """Return whether affiliations have words in common, such as “Univ. of Basel” and “Basel”."""
     return not distinctive_words(" ".join(here)).isdisjoint(distinctive_words(" ".join(there)))
 
 
@@ -203,9 +203,9 @@ COMMON_PLACES = frozenset(
 def probability(
     match: SpellingMatch, namesakes: float, weights: list[float], share: float = USUAL_SHARE
 ) -> int:
-    """Return how many in a hundred such pairs are one person.
+    """Return the probability in percent that a pair is one person.
 
-    `namesakes`: expected number of others of that name. `share`: prior probability.
+    `namesakes` is the expected number of other people with that name. `share` is the prior probability.
     """
     odds = log(share * DIFFERENCE_RATIOS[match.kind] / max(namesakes, MIN_NAMESAKES)) + sum(weights)
     return min(99, int(100 / (1 + exp(-min(max(odds, -50), 50)))))

@@ -1,8 +1,8 @@
-"""Finding likely duplicates among many people: only those who share a part of a name are compared (pure).
+"""Finding likely duplicates among many people by comparing those with a common part of their names (pure).
 
-100,000 people have five thousand million pairs. Names are put into blocks by two words, by a word and an
-initial, by a word and the beginning or end of another. In a large block, such as all Wei Wangs, only those
-who also share a co-author, an affiliation, a paper or an address are compared.
+100,000 people have five billion pairs. People are therefore grouped into blocks by two words of a name, by a
+word and an initial, or by a word and the first or last letters of another. In a large block, such as all Wei
+Wangs, only people with a common co-author, affiliation, paper or address are compared.
 """
 
 from collections import Counter, defaultdict
@@ -23,19 +23,19 @@ from people.duplicates.spelling import SpellingDifference, SpellingMatch, compar
 
 MIN_SCORE = 50
 LARGE_BLOCK = 30
-# Blocks for typing errors and short forms hold many other names.
+# Blocks for typing errors and short forms contain many different names.
 LARGE_BLOCK_OF_PARTS = 10
 # On papers with more authors, co-authorship is no evidence.
 MAX_AUTHORS = 40
-# Minimum size of the statistics: a name that is rare among ten people is not rare.
+# The number of people added to the statistics, because few people do not show which names are rare.
 ASSUMED_OTHERS = 2_000
-# Longer names are cut for their blocks.
+# Blocks use only the first words of longer names.
 MAX_NAME_WORDS = 6
-# Blocks also share the first or last letters of a word.
+# The number of first or last letters of a word by which blocks are formed.
 PART_CHARS = 3
-# The rarest parts of a name decide how many namesakes are expected.
+# Only the rarest parts of a name are used to estimate the number of namesakes.
 MAX_SHARES = 3
-# A word that more people here have in their names is usual.
+# A word in the names of more people than this is usual.
 MAX_RARE_COUNT = 3
 DIFFERENCE_RANKS = {kind: place for place, kind in enumerate(SpellingDifference)}
 
@@ -51,7 +51,7 @@ def find_duplicate_people(
 ) -> list[LikelyDuplicate]:
     """Return likely duplicates, most likely first, without the pairs of keys that are `distinct`.
 
-    The pairs that an import `kept_apart` are included however unlikely they are.
+    The pairs that an import `kept_apart` are included even if they are unlikely.
     """
     add_coauthors(people)
     names = Frequencies([one.names[0] for one in people])
@@ -105,9 +105,9 @@ def best_match(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | 
 
 
 class Frequencies:
-    """Frequencies of words and initials in these names, one of each person.
+    """Frequencies of words and initials in names. `names` has one name of each person.
 
-    `at_least`: assume this many people even if there are fewer.
+    `at_least` is the minimum number of people to assume.
     """
 
     def __init__(self, names: Collection[str], at_least: int = 0) -> None:
@@ -132,7 +132,7 @@ class Frequencies:
         shares = sorted(map(self.share, match.shared))[:MAX_SHARES]
         shares += [self.initial(letter) for letter in match.initials]
         if match.unlike[0]:
-            # Typing errors are rare; many names begin like another.
+            # Typing errors are rare, but many names begin with another name.
             which = min if match.kind == SpellingDifference.TYPO else max
             shares.append(3 * which(map(self.share, match.unlike)))
         expected = float(self.here)
@@ -146,11 +146,11 @@ class Frequencies:
         return is_typo and min(self.words[word] for word in match.unlike) > MAX_RARE_COUNT
 
 
-# Which people are compared
+# Blocks
 
 
 def candidate_pairs(people: Sequence[PersonCandidate]) -> Iterator[Pair]:
-    """Yield the indexes of people who share a block, each pair once."""
+    """Yield pairs of indexes of people in the same block, each pair once."""
     seen: set[int] = set()
     total = len(people)
     for block in blocks(people):
@@ -162,7 +162,7 @@ def candidate_pairs(people: Sequence[PersonCandidate]) -> Iterator[Pair]:
 
 
 def blocks(people: Sequence[PersonCandidate]) -> Iterator[Block]:
-    """Yield blocks: a list to compare pairwise, or two lists to compare with each other, and a size limit."""
+    """Yield blocks: a list to compare pairwise, or two to compare with each other, and the size limit."""
     whole: dict[str, list[int]] = defaultdict(list)
     short: dict[str, list[int]] = defaultdict(list)
     full: dict[str, list[int]] = defaultdict(list)
@@ -185,7 +185,7 @@ def blocks(people: Sequence[PersonCandidate]) -> Iterator[Block]:
 
 
 def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
-    """Yield keys that names share if they differ in order, spaces, additions or a typing error."""
+    """Yield keys that are common to names that differ in order, spaces, additions or a typing error."""
     if not name:
         return
     some = sorted(set(name[:MAX_NAME_WORDS]))
@@ -203,7 +203,7 @@ def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
 
 
 def initial_keys(name: tuple[str, ...]) -> Iterator[tuple[bool, str]]:
-    """Yield each word with the initial of each other word, and whether the name has only that initial."""
+    """Yield whether the other word is only an initial, and a key of a word and the initial of the other."""
     for word in name[:MAX_NAME_WORDS]:
         for other in name[:MAX_NAME_WORDS]:
             if word != other and len(word) > 1:

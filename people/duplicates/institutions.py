@@ -32,7 +32,7 @@ SYNONYMS = {
     "warszawa": "warsaw", "lisboa": "lisbon", "geneve": "geneva", "moskva": "moscow", "beograd": "belgrade",
     "napoli": "naples", "firenze": "florence", "kobenhavn": "copenhagen", "koebenhavn": "copenhagen",
 }  # fmt: skip
-# Words for a part of an institution: names that differ in these may mean the same one.
+# Words for a part of an institution. Names that differ only in these may name the same institution.
 UNITS = frozenset(
     {"research", "ai", "laboratory", "department", "computer", "science", "school", "engineering"}
 )
@@ -43,7 +43,7 @@ SHARED_PERSON_SCORE, OTHER_COUNTRY_PENALTY, MAX_SHARED_PEOPLE = 12, 45, 3
 
 @dataclass(frozen=True, slots=True)
 class InstitutionCandidate:
-    """The fields of an institution that are compared: the name first, then other names."""
+    """The fields of an institution that are compared. The first of `names` is its name."""
 
     key: int
     names: tuple[str, ...]
@@ -62,7 +62,7 @@ def words(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65_536)
 def short_forms(name: str) -> frozenset[str]:
-    """Return the initials of a name, with and without stop words; of a short form, itself."""
+    """Return the initials of a name, with and without stop words. A single word is a short form itself."""
     folded = re.sub(r"[^0-9a-z]+", " ", fold(name).replace("'", "")).split()
     if len(folded) == 1:
         return frozenset(folded) if MIN_INITIALS <= len(folded[0]) <= MAX_INITIALS else frozenset()
@@ -109,7 +109,7 @@ def _weigh(
 
 
 def best_match(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[int, str] | None:
-    """Return the best score of their names, and its reason."""
+    """Return the best score of their names and its reason, or `None` if no names match."""
     found = [like for a in one.names for b in other.names if (like := compare_institutions(a, b))]
     best = max(found, default=None)
     if best and best[1] == "place_words" and not compare_institutions(one.names[0], other.names[0]):
@@ -118,7 +118,7 @@ def best_match(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[
 
 
 def compare_institutions(one: str, other: str) -> tuple[int, str] | None:
-    """Return score and reason of two similar names; `None` if they differ."""
+    """Return the score and reason of two similar names, or `None` if they differ."""
     a, b = words(one), words(other)
     if not (a and b):
         return None
@@ -156,5 +156,5 @@ def _keys(name: str) -> Iterator[str]:
     yield " ".join(sorted(set(telling) - UNITS))
     yield from (f"={form}" for form in short_forms(name))
     for left_out in telling if len(telling) > 1 else ():
-        # A typing error in one word leaves the others.
+        # Names with a typing error in one word share the key of their other words.
         yield "~" + " ".join(sorted(word for word in telling if word != left_out))

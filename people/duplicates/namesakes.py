@@ -1,4 +1,4 @@
-"""Finding people who may be two of one name: papers without common co-authors or affiliations (pure)."""
+"""Finding people who may be two people: their papers have no common co-authors or affiliations (pure)."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -8,13 +8,13 @@ from people.duplicates.evidence import PersonCandidate, distinctive_words, proba
 from people.duplicates.finder import ASSUMED_OTHERS, MAX_AUTHORS, MIN_SCORE, Frequencies
 from people.duplicates.spelling import compare_names
 
-# Prior probability that a person is one, and its factor if the person has an identifier.
+# The prior probability that a person is only one, and its factor if the person has an identifier.
 JOINED_SHARE, ID_FACTOR = 0.5, 10
 
 
 @dataclass(frozen=True, slots=True)
 class MixedPerson:
-    """A person who may be two: the likelihood in per cent, and the papers of the presumed other."""
+    """A person who may be two: the likelihood in percent, and the papers of the presumed other person."""
 
     key: int
     score: int
@@ -46,7 +46,7 @@ def find_mixed_people(people: Sequence[PersonCandidate]) -> list[MixedPerson]:
 def group_papers(one: PersonCandidate, authors: dict[int, set[int]]) -> list[set[int]]:
     """Return groups of papers without common co-authors or affiliations, the largest first.
 
-    Papers with neither are left out.
+    Papers without co-authors and affiliations are omitted.
     """
     groups: list[tuple[set[object], set[int]]] = []
     for paper in sorted(one.papers):

@@ -75,14 +75,14 @@ AGAINST = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ReasonText:
-    """A reason in words, and whether it speaks against."""
+    """A reason as a sentence, and whether it is evidence against a duplicate."""
 
     words: str
     is_against: bool
 
 
 def reason_texts(reasons: Iterable[Reason], names: Mapping[int, str]) -> list[ReasonText]:
-    """Return the reasons in words. `names`: what the co-authors are called."""
+    """Return the reasons as sentences. `names` maps keys of co-authors to their names."""
     return [ReasonText(reason_text(code, values, names), code in AGAINST) for code, values in reasons]
 
 
@@ -118,7 +118,7 @@ def reason_text(code: str, values: ReasonValues, names: Mapping[int, str]) -> st
 
 
 def named_people(pairs: "Iterable[LikelyPair]") -> set[int]:
-    """Return the keys of the co-authors whom the reasons of these pairs name."""
+    """Return the keys of the co-authors in the reasons of these pairs."""
     return {
         key
         for pair in pairs

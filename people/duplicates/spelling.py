@@ -1,4 +1,4 @@
-"""Two spellings of one name: their words, and how they differ (pure)."""
+"""Comparison of two spellings of a name: their words, and how they differ (pure)."""
 
 import re
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from markup import fold
 from people.names import NOT_NAMES, normalize
 
 TITLES = frozenset({"dr", "prof", "professor", "mr", "mrs", "ms"})
-# How umlauts are spelled out in ASCII; folding makes them a, o, u.
+# ASCII spellings of umlauts. Folding replaces umlauts by a, o and u instead.
 SPELLED_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "ø": "oe", "å": "aa", "æ": "ae", "ß": "ss"})
-# Shorter words with one letter changed are other names: Li and Lu, Wang and Yang.
+# Shorter words that differ by a letter are different names, such as Li and Lu, or Wang and Yang.
 MIN_TYPO_CHARS, MIN_TWO_TYPOS_CHARS, MIN_SHORT_FORM_CHARS = 5, 9, 3
 
 
@@ -39,7 +39,7 @@ class SpellingDifference(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SpellingMatch:
-    """How two spellings match: common words, common initials, and the pair of words that differ slightly."""
+    """A match of two spellings: common words, common initials, and the two words that differ slightly."""
 
     kind: SpellingDifference
     shared: tuple[str, ...]
@@ -59,7 +59,7 @@ def words(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=262_144)
 def readings(name: str) -> tuple[tuple[str, ...], ...]:
-    """Return the words of a name, and those with umlauts spelled out."""
+    """Return the words of a name, and also those with umlauts spelled out if they differ."""
     plain = words(name)
     if name.isascii():
         return (plain,)
@@ -75,7 +75,7 @@ def namesake_number(name: str) -> str:
 
 
 def compare_names(one: str, other: str) -> SpellingMatch | None:
-    """Compare two names as written; `None` if they differ, or if one has no letter."""
+    """Compare two names as written. Return `None` if they do not match, or if one has no letter."""
     if not (words(one) and words(other)):
         return None
     here, there = namesake_number(one), namesake_number(other)
@@ -106,7 +106,7 @@ def _writing_difference(one: str, other: str) -> SpellingDifference:
 
 
 def compare_words(a: tuple[str, ...], b: tuple[str, ...]) -> SpellingMatch | None:
-    """Compare two names as words."""
+    """Compare the words of two names. Return `None` if they do not match."""
     if a == b:
         return SpellingMatch(SpellingDifference.SAME, a)
     (here, runs_here), (there, runs_there) = _profile(a), _profile(b)
@@ -126,12 +126,12 @@ def _profile(name: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def is_rotation(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Return whether one is a rotation of the other: Hee-Soo is another name than Soo-Hee."""
+    """Return whether one is a rotation of the other. Other orders, such as Hee-Soo and Soo-Hee, differ."""
     return any(a[place:] + a[:place] == b for place in range(1, len(a)))
 
 
 def joined_forms(name: tuple[str, ...]) -> Iterator[str]:
-    """Yield the letters of a name without spaces, also with its last or first word on the other side."""
+    """Yield a name without spaces, also with its last word first, and with its first word last."""
     if sum(map(len, name)) > len(name):
         yield "".join(name)
         if len(name) > 1:
@@ -162,7 +162,7 @@ def _compare_partly(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, .
 
 
 def _take_initials(short: list[str], full: list[str]) -> Iterator[str]:
-    """Remove initials on one side and the words they abbreviate on the other; yield the initials."""
+    """Remove initials from one side and the words they abbreviate from the other. Yield the initials."""
     for letter in [word for word in short if len(word) == 1]:
         meant = next((word for word in full if word[0] == letter), None)
         if meant is not None:
@@ -172,7 +172,7 @@ def _take_initials(short: list[str], full: list[str]) -> Iterator[str]:
 
 
 def _take_similar(left: list[str], right: list[str]) -> tuple[SpellingDifference, tuple[str, str]] | None:
-    """Remove from each side a word that differs slightly; `None` if there is none or more differs."""
+    """Remove a similar word from each side. Return `None` if there is none, or if other words differ."""
     for one in left:
         for other in right:
             kind = word_difference(one, other)
@@ -184,7 +184,7 @@ def _take_similar(left: list[str], right: list[str]) -> tuple[SpellingDifference
 
 
 def word_difference(one: str, other: str) -> SpellingDifference | None:
-    """Return whether two words differ by a typing error or are a word and its short form."""
+    """Return `TYPO` or `SHORT` if the words differ by a typing error, or if one is short for the other."""
     shorter, longer = sorted((one, other), key=len)
     one, other = one.replace("ks", "x").replace("ph", "f"), other.replace("ks", "x").replace("ph", "f")
     if len(shorter) >= MIN_TYPO_CHARS:
@@ -214,5 +214,5 @@ GIVEN_NAME_PERCENT = {
 
 
 def name_share(word: str) -> float:
-    """Return the share of people with this word in their name, from 0 to 1; 0 where it is not known."""
+    """Return the share of people with this word in their name, from 0 to 1. Unknown words have 0."""
     return (FAMILY_NAME_PERCENT.get(word, 0.0) + GIVEN_NAME_PERCENT.get(word, 0.0)) / 100

@@ -1,4 +1,4 @@
-"""Searching for duplicates and storing the results, which are valid until something changes."""
+"""Searching for duplicates and storing the results, which are valid until a row changes."""
 
 import logging
 from collections import defaultdict
@@ -32,9 +32,9 @@ from people.models import (
 )
 
 log = logging.getLogger(__name__)
-# With more rows, a search is too slow for a page view: it runs only on request.
+# With more rows, a search is too slow for a page view, so it runs only on request.
 MAX_AUTOMATIC_ROWS = 10_000
-# More than chairs can review; the most likely are stored.
+# Only the most likely pairs are stored. Chairs cannot review more.
 MAX_PAIRS = 20_000
 BATCH_ROWS = 1_000
 CHUNK_ROWS = 5_000
@@ -47,9 +47,9 @@ PAIR_MODELS: dict[type[Model], type[PersonPair | InstitutionPair]] = {
 def person_candidates(
     keys: Collection[int] | None = None, hidden_papers: Collection[int] = ()
 ) -> tuple[list[PersonCandidate], dict[str, str]]:
-    """Return the people who were not merged, and their affiliations: folded -> as written.
+    """Return the people who were not merged, and a mapping of folded affiliations to their spelling.
 
-    With `keys` only these people. `hidden_papers` are left out.
+    With `keys`, return only these people. `hidden_papers` are ignored.
     """
     if keys is None:
         return _candidates(Q(), Q(), hidden_papers)
@@ -118,7 +118,7 @@ def _authorships() -> Any:
 
 
 def institution_candidates() -> list[InstitutionCandidate]:
-    """Return the institutions that were not merged, each with the people who wrote from there."""
+    """Return the institutions that were not merged, with their authors."""
     people: dict[int, set[int]] = defaultdict(set)
     through = _authorships().institutions.through._base_manager.order_by()
     for key, person in through.values_list("institution_id", "authorship__person_id").iterator(CHUNK_ROWS):
@@ -131,7 +131,7 @@ def institution_candidates() -> list[InstitutionCandidate]:
 
 
 def current_state() -> str:
-    """Return a string that changes with any row that is compared."""
+    """Return a string that changes whenever a compared row changes."""
     editions = Edition.objects.aggregate(changes=Sum("revision"))["changes"] or 0
     return f"{revision.current(None).site} {editions}"
 
@@ -149,7 +149,7 @@ def search(model: type[Model]) -> int:
     rows = [pairs(**_columns(one)) for one in found[:MAX_PAIRS]]
     last_key = model._default_manager.aggregate(last=Max("pk"))["last"] or 0
     with transaction.atomic():
-        # Locks the row: of two concurrent searches the second writes after the first.
+        # This locks the row, so that a concurrent search waits before it writes its results.
         Comparison.objects.update_or_create(
             model=model._meta.label_lower, defaults={"at": timezone.now(), "state": now, "last_key": last_key}
         )
@@ -162,7 +162,7 @@ def search(model: type[Model]) -> int:
 
 
 def _store_mixed(found: Iterable[MixedPerson]) -> None:
-    """Store people who may be two, keeping chairs' decisions."""
+    """Replace the stored people who may be two, except those that chairs confirmed as one person."""
     LikelyNamesake.objects.filter(is_one=False).delete()
     decided = set(LikelyNamesake.objects.values_list("person", flat=True))
     LikelyNamesake.objects.bulk_create(
@@ -186,7 +186,7 @@ def _columns(one: LikelyDuplicate) -> dict[str, Any]:
 
 
 def store_kept_apart(found: Iterable[LikelyDuplicate]) -> None:
-    """Store pairs of which one is new; they stay on the list until a chair decides."""
+    """Store pairs with a new person of an import. They remain listed until a chair decides."""
     rows = [PersonPair(**_columns(one)) for one in found]
     PersonPair.objects.bulk_create(rows, batch_size=BATCH_ROWS, ignore_conflicts=True)
 
@@ -207,7 +207,7 @@ def _find(model: type[Model]) -> tuple[list[LikelyDuplicate], list[MixedPerson]]
 
 
 def search_if_quick(model: type[Model]) -> None:
-    """Search again if rows have changed and few exist; skip if the database is busy."""
+    """Search again if rows have changed, unless there are too many. Log database errors."""
     if is_fresh(Comparison.for_model(model)) or model._default_manager.count() > MAX_AUTOMATIC_ROWS:
         return
     try:
@@ -217,14 +217,14 @@ def search_if_quick(model: type[Model]) -> None:
 
 
 def search_all() -> None:
-    """Search for duplicates of people and institutions, if few exist."""
+    """Search for duplicates of people and institutions, unless there are too many rows."""
     for model in PAIR_MODELS:
         search_if_quick(model)
 
 
 @contextmanager
 def deciding(model: type[Model], keys: Iterable[int]) -> Iterator[None]:
-    """Delete the pairs among these rows after the block, and keep the others valid."""
+    """Delete the pairs among these rows after the block. The other results remain valid."""
     decided, was_fresh = list(keys), is_fresh(Comparison.for_model(model))
     yield
     PAIR_MODELS[model]._default_manager.filter(first__in=decided, second__in=decided).delete()

@@ -1,7 +1,7 @@
 """Merging people, or institutions, into one of them, and marking them as distinct.
 
-Merged rows stay, with their address and their ORCID or ROR, so that links, calendars and files still resolve.
-A merge is one change set, which can be reverted (`content.history.revert`).
+Merged rows are not deleted, so that their address and ORCID or ROR iD in links, calendars and files still
+resolve. A merge is one change set, which can be reverted (`content.history.revert`).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,13 +44,13 @@ def relations(model: type[Model]) -> "Iterator[tuple[type[Content], ForeignObjec
 
 
 def parent_of(row: Model) -> "Content | None":
-    """Return what a row is listed in, such as the paper of an authorship."""
+    """Return the row that lists another one, such as the paper of an authorship."""
     parent: Content | None = getattr(row, getattr(row, "siblings_of", ""), None)
     return parent
 
 
 def move_references(there: Model, here: Model, dropped: list[str]) -> int:
-    """Let all rows that reference one row reference another, as `move_rows` does; return how many do."""
+    """Move all rows that reference `there` to `here`, as `move_rows` does. Return their number."""
     count = 0
     for model, relation in relations(type(there)):
         name = relation.field.name
@@ -62,14 +62,14 @@ def move_references(there: Model, here: Model, dropped: list[str]) -> int:
 
 
 def move_rows(rows: "QuerySet[Content]", name: str, here: Model, dropped: list[str]) -> int:
-    """Let these rows reference `here`, and return how many do.
+    """Move these rows to `here` by setting the foreign key `name`, and return their number.
 
-    A row that would break a unique constraint is merged with the one that is there; `dropped` gets a line.
+    A row that would violate a unique constraint is merged with the existing one, and is added to `dropped`.
     """
     rules = _unique_columns(rows.model, name)
 
     def unique_keys(row: "Content") -> list[tuple[object, ...]]:
-        """Return a key for each unique constraint: rows that share one cannot both reference `here`."""
+        """Return a key for each unique constraint. Rows with a common key cannot both reference `here`."""
         return [(number, *(getattr(row, one) for one in rule)) for number, rule in enumerate(rules)]
 
     present = rows.model._default_manager.filter(**{name: here}) if rules else ()
@@ -96,7 +96,7 @@ def _unique_columns(model: type[Model], name: str) -> list[list[str]]:
 
 
 def _absorb(remaining: "Content", duplicate: "Content") -> None:
-    """Delete a duplicate; the other row gets the earlier position, and the values that it lacks."""
+    """Delete a duplicate. The other row gets the earlier position, and the values that it lacks."""
     fields = recorded_fields(type(remaining))
     own = [name for name, one in fields.items() if not one.is_relation and name != "position"]
     changed = [name for name in own if _fill(remaining, duplicate, name)]
@@ -112,7 +112,7 @@ def _absorb(remaining: "Content", duplicate: "Content") -> None:
 
 
 def _fill(remaining: Model, duplicate: Model, name: str) -> bool:
-    """Fill a field from the other row if it allows that; return whether it changed."""
+    """Fill an empty field from the other row, or join lists. Return whether it changed."""
     own_value, other_value = getattr(remaining, name), getattr(duplicate, name)
     if isinstance(own_value, list):
         joined = [*own_value, *(one for one in other_value if one not in own_value)]
@@ -135,7 +135,7 @@ def _delete_and_renumber(remaining: Ordered, duplicate: Model) -> None:
 
 
 def _move_links(relation: ManyToManyRel, there: Model, here: Model) -> int:
-    """Let rows that reference `there` by a many-to-many relation reference `here`."""
+    """Move the rows that reference `there` by a many-to-many relation to `here`. Return their number."""
     link = relation.field
     near, far = link.m2m_column_name(), link.m2m_reverse_name()
     rows = cast(type[Model], relation.through)._base_manager
@@ -148,13 +148,13 @@ def _move_links(relation: ManyToManyRel, there: Model, here: Model) -> int:
     return count
 
 
-# Fields whose value a chair chooses; `NAME_PARTS` follow the name.
+# Fields whose value a chair chooses. `NAME_PARTS` are taken from the row of the chosen name.
 CHOSEN_FIELDS: dict[type[Model], tuple[str, ...]] = {
     Person: ("name", "native_name", "affiliation", "orcid", "homepage", "photo", "biography", "email"),
     Institution: ("name", "country", "ror"),
 }
 NAME_PARTS = ("given", "family")
-# The identifier that is unique.
+# The unique identifier of each model.
 UNIQUE_FIELD: dict[type[Model], str] = {Person: "orcid", Institution: "ror"}
 DISTINCTIONS: dict[type[Model], type[PersonDistinction | InstitutionDistinction]] = {
     Person: PersonDistinction,
@@ -163,7 +163,7 @@ DISTINCTIONS: dict[type[Model], type[PersonDistinction | InstitutionDistinction]
 
 
 class CannotMergeError(Exception):
-    """The rows cannot be merged; `reasons` are sentences."""
+    """The rows cannot be merged. `reasons` are sentences."""
 
     def __init__(self, reasons: list[str]) -> None:
         super().__init__(" ".join(reasons))
@@ -176,7 +176,7 @@ class Merged[R: Mergeable]:
 
     survivor: R
     moved_count: int
-    # Rows merged with one of the survivor's, as "person, parent".
+    # Rows that were merged with a row of the survivor, as "person, parent".
     dropped: list[str]
     change_set: int
 
@@ -188,7 +188,7 @@ def hidden_names(people: Iterable[Mergeable]) -> set[str]:
 
 
 def default_choices(rows: Sequence[Mergeable], hidden: Iterable[str] = ()) -> dict[str, int]:
-    """Return for each field the key of the row whose value is kept by default: the first that has one."""
+    """Return for each field the key of the first row with a value. A merge uses it by default."""
     found = {}
     for name in CHOSEN_FIELDS[type(rows[0])]:
         with_value = [row for row in rows if getattr(row, name)]
@@ -206,9 +206,9 @@ def merge[R: Mergeable](
     hide: Iterable[str] = (),
     user: "User" = None,
 ) -> Merged[R]:
-    """Merge the others into the survivor. `chosen`: field -> key of the row whose value is kept.
+    """Merge the others into the survivor. `chosen` maps fields to the key of the row whose value is used.
 
-    `hide`: names that become hidden. If it raises `CannotMergeError`, nothing has changed.
+    `hide` are names to hide. Raise `CannotMergeError`, without any change, if the rows cannot be merged.
     """
     merged_rows = [row for row in others if row.pk != survivor.pk]
     detail = gettext("%(others)s into %(survivor)s") % {
@@ -246,7 +246,7 @@ def merge[R: Mergeable](
 
 
 def _locked[R: Mergeable](model: type[R], rows: Sequence[R]) -> list[R]:
-    """Return the rows as stored, in the same order, locked until the end of the transaction."""
+    """Fetch the rows again, in the same order, and lock them until the end of the transaction."""
     locked = model._default_manager.select_for_update(no_key=True).order_by("pk")
     found = locked.in_bulk([row.pk for row in rows])
     reasons = []
@@ -263,7 +263,7 @@ def _locked[R: Mergeable](model: type[R], rows: Sequence[R]) -> list[R]:
 
 
 def _move_distinctions(survivor: Mergeable, merged_rows: Sequence[Mergeable]) -> None:
-    """Move distinctions to the survivor; drop those between merged rows."""
+    """Move distinctions to the survivor. Delete those between merged rows."""
     rows = DISTINCTIONS[type(survivor)]._default_manager
     keys = [row.pk for row in merged_rows]
     for name, other in (("first", "second"), ("second", "first")):
@@ -297,7 +297,7 @@ def _write_values(survivor: Mergeable, values: Mapping[str, object]) -> None:
         raise CannotMergeError(error.messages) from error
     survivor.save()
     if isinstance(survivor, Person) and former and former != survivor.orcid:
-        # Imports still match the person by it.
+        # Imports still match the person by the former ORCID iD.
         PersonIdentifier.objects.get_or_create(scheme="orcid", value=former, defaults={"person": survivor})
 
 
@@ -325,7 +325,7 @@ def _add_names(
 
 
 def mark_distinct(rows: Sequence[Mergeable]) -> int:
-    """Store that none of these is the same as another; return how many pairs are new."""
+    """Mark all pairs of these rows as distinct. Return the number of new pairs."""
     keys = sorted({row.pk for row in rows})
     model = DISTINCTIONS[type(rows[0])]
     with storage.deciding(type(rows[0]), keys):

@@ -1,4 +1,4 @@
-"""Comparison of people or institutions before a merge: names, contributions, and which values are kept."""
+"""Comparison of people or institutions before a merge: their names, contributions and field values."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,13 +18,13 @@ from people.merging.merge import CHOSEN_FIELDS, default_choices, hidden_names, p
 from people.models import Institution, Mergeable, Person, PersonIdentifier, PersonName
 from people.querysets import APPEARANCES, appearance_relations
 
-# Contributions of each row that are shown; the rest is counted.
+# The maximum number of contributions shown for each row. Others are only counted.
 MAX_CONTRIBUTIONS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class FieldChoice:
-    """A row's value of a field; `is_preset` if it is kept by default."""
+    """A row's value of a field. `is_preset` is true if a merge uses it by default."""
 
     key: int
     value: object
@@ -34,7 +34,7 @@ class FieldChoice:
 
 @dataclass(frozen=True, slots=True)
 class ComparedField:
-    """A field with the values of all, in order."""
+    """A field with the values of all compared rows, in order."""
 
     name: str
     label: str
@@ -42,7 +42,7 @@ class ComparedField:
 
     @property
     def differs(self) -> bool:
-        """Whether there is a choice."""
+        """Whether the rows have different values."""
         return len({str(choice.value) for choice in self.choices}) > 1
 
 
@@ -60,7 +60,7 @@ class Contribution:
 
     @property
     def key(self) -> str:
-        """Its name in a form."""
+        """The name of the row in a form."""
         return row_key(self.row)
 
     @property
@@ -77,7 +77,7 @@ def row_key(row: Model) -> str:
 
 @dataclass(slots=True)
 class ComparedRow:
-    """One of the compared rows; `more`: how many contributions are not shown."""
+    """One of the compared rows. `more` is the number of contributions that are not shown."""
 
     row: Mergeable
     names: list[PersonName] = field(default_factory=list)
@@ -91,7 +91,7 @@ class ComparedRow:
         return len(self.contributions) + self.more
 
     def by_key(self) -> dict[str, Content]:
-        """Return the rows of contributions, names and identifiers by their name in a form."""
+        """Return the contributions, names and identifiers by their names in a form."""
         return {one.key: one.row for one in self.contributions} | dict(self.parts)
 
     @property
@@ -102,7 +102,7 @@ class ComparedRow:
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """The comparison that a page shows; `keep` is the default survivor."""
+    """The comparison that a page shows. `keep` is the primary key of the default survivor."""
 
     columns: list[ComparedRow]
     lines: list[ComparedField]
@@ -115,12 +115,12 @@ class SideBySide:
 
     @property
     def presets(self) -> dict[str, int]:
-        """The row whose value of each field is kept by default."""
+        """The primary key of the row whose value a merge uses by default, by field."""
         return {line.name: one.key for line in self.lines for one in line.choices if one.is_preset}
 
     @property
     def fingerprint(self) -> str:
-        """A digest of what is shown, to detect changes."""
+        """A digest of the comparison, to detect changes before a merge."""
         shown = [
             [(line.name, [(c.key, str(c.value)) for c in line.choices]) for line in self.lines],
             [[(c.kind, c.row.pk) for c in column.contributions] + [column.more] for column in self.columns],
@@ -129,7 +129,7 @@ class SideBySide:
         return sha256(repr(shown).encode()).hexdigest()
 
 
-# Returns the rows of a model that the user may see.
+# A function that returns the rows of a model that the user may see.
 type VisibleRows = Callable[[type[Model]], QuerySet[Model]]
 
 
@@ -139,7 +139,7 @@ def all_rows(model: type[Model]) -> QuerySet[Model]:
 
 
 def side_by_side(rows: Sequence[Mergeable], visible: VisibleRows = all_rows) -> SideBySide:
-    """Compare rows. The number of queries does not depend on the number of rows."""
+    """Compare people or institutions. The number of queries does not depend on the number of rows."""
     people = [row for row in rows if isinstance(row, Person)]
     institutions = [row for row in rows if isinstance(row, Institution)]
     columns = compared_people(people, visible) if people else _compared_institutions(institutions, visible)

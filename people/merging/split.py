@@ -1,4 +1,4 @@
-"""Splitting a person: chosen rows move to a new person, in one change set that can be reverted."""
+"""Splitting a person: moving some rows to a new person, in one change set that can be reverted."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -20,14 +20,14 @@ from people.querysets import follow_merges
 if TYPE_CHECKING:
     from content.actor import User
 
-# The field of those rows that references the person.
+# The foreign key of the rows to the person.
 PERSON_FIELD = "person"
 
 type RowKeys = Mapping[type[Content], Iterable[int]]
 
 
 def split(person: Person, name: str, rows: RowKeys, user: "User" = None) -> Person:
-    """Create a new person and move these rows of another to it: authorships, roles, names and so on."""
+    """Create a person, and move these rows of another one to it, such as authorships and names."""
     detail = gettext("split from %(person)s") % {"person": person}
     with recording(Origin.FORM, user, detail) as log, revision.lock():
         new = Person(name=name)
@@ -41,7 +41,7 @@ def split(person: Person, name: str, rows: RowKeys, user: "User" = None) -> Pers
 
 
 def _reassign(rows: RowKeys, person: Person, other: Person) -> None:
-    """Move those of the rows that are a person's to another."""
+    """Move those of the rows that reference a person to another person."""
     for model, keys in rows.items():
         theirs = model._default_manager.filter(pk__in=keys, **{PERSON_FIELD: person})
         move_rows(theirs, PERSON_FIELD, other, dropped=[])
@@ -54,12 +54,12 @@ def split_change_sets() -> QuerySet[ChangeSet]:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The present state of a split: both people, `None` if deleted, and the rows that moved."""
+    """The current state of a split: both people, `None` if deleted, and the rows that were moved."""
 
     person: Person | None
     new: Person | None
     rows: Mapping[type[Content], list[int]]
-    # What a revert would keep, as text.
+    # The names of rows that a revert would not delete.
     kept: list[str]
 
     @property
@@ -69,7 +69,7 @@ class Split:
 
 
 def inspect_split(change_set: ChangeSet) -> Split:
-    """Return the present state of a split."""
+    """Return the current state of a split."""
     key = int(change_set.reference.rpartition(":")[2])
     rows: dict[type[Content], list[int]] = defaultdict(list)
     former: set[int] = set()
@@ -97,7 +97,7 @@ def _has_more(person: Person, rows: Mapping[type[Content], list[int]]) -> bool:
 
 
 def revert_split(change_set: ChangeSet, user: "User" = None) -> Split:
-    """Move back the rows that the new person still has; delete that person if unedited and without rows."""
+    """Move back the rows that the new person still has. Delete the person if unedited and without rows."""
     with recording(Origin.UNDO, user, change_set.detail), revision.lock():
         found = inspect_split(change_set)
         if found.person and found.new and not found.is_empty:

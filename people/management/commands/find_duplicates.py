@@ -1,4 +1,4 @@
-"""Looks for people and institutions that may be listed twice, for the list of duplicates in the admin."""
+"""Command that searches for likely duplicates, which the admin lists."""
 
 from django.core.management.base import BaseCommand
 
