@@ -1,1 +1,1 @@
-"""From records to rows: existing rows, matching of people, changes, validation, writing."""
+"""Import of records: lookup of rows, matching of people, comparison, validation, and writing."""

@@ -1,4 +1,4 @@
-"""Group entries of one name that may be one person, by shared clues. No query."""
+"""Group entries of one name that may be the same person, by shared clues. Makes no queries."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -21,14 +21,14 @@ class Cluster:
     candidate: PersonCandidate
     person: Person
     entries: list[FilePerson] = field(default_factory=list)
-    # The papers of which they are an author in the file.
+    # The papers that list this person as an author in the file.
     papers: set[Location] = field(default_factory=set)
     reasons: list[Reason] = field(default_factory=list)
-    # Whether more than the name spoke for each of them.
+    # Whether every join was supported by more than the name.
     has_support: bool = True
 
     def include(self, other: "Cluster", verdict: Verdict) -> None:
-        """Add another one who is the same."""
+        """Merge another cluster of the same person into this one."""
         self.candidate.include(other.candidate)
         self.entries += other.entries
         self.papers |= other.papers
@@ -37,7 +37,7 @@ class Cluster:
 
 
 class ClusterIndex:
-    """The clusters of one name by their clues: of a common name, only those that share one are compared."""
+    """Index of the clusters of one name by clue. Of a common name, only those that share one are compared."""
 
     def __init__(self, evidence: NameEvidence, name: str, clusters: Iterable[Cluster] = ()) -> None:
         self._evidence, self._name = evidence, name
@@ -48,20 +48,20 @@ class ClusterIndex:
             self.add(cluster)
 
     def add(self, cluster: Cluster) -> None:
-        """Add a cluster, or what is known of it by now."""
+        """Add a cluster, or update its clues."""
         self._places.setdefault(cluster, len(self._places))
         for clue in self._evidence.clues(self._name, cluster.candidate):
             self._by_clue[clue][cluster] = None
 
     def remove(self, cluster: Cluster) -> None:
-        """Leave out a cluster that was joined with another."""
+        """Remove a cluster that was joined with another."""
         for clue in self._evidence.clues(self._name, cluster.candidate):
             self._by_clue[clue].pop(cluster, None)
 
     def weigh(
         self, cluster: Cluster, is_possible: Callable[[Cluster], bool], *, or_first: bool = False
     ) -> list[tuple[Verdict, Cluster]]:
-        """Weigh a cluster with all that it can be; if `or_first` and there is none, with the first here."""
+        """Compare a cluster with all possible matches; with `or_first`, fall back to the first of them."""
         clues = self._evidence.clues(self._name, cluster.candidate)
         similar = {other for clue in clues for other in self._by_clue.get(clue, ())} - {cluster}
         ordered = sorted(similar, key=self._places.__getitem__)

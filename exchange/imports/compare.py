@@ -1,4 +1,4 @@
-"""Compare a program with the existing rows: what an import is going to do. Writes nothing."""
+"""Compare a program with the existing rows to plan an import. Writes nothing."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -57,7 +57,7 @@ class FieldConflict:
 
 @dataclass(slots=True)
 class Merge:
-    """What follows from comparing one row with its record."""
+    """Result of comparing one row with its record."""
 
     taken: Values = field(default_factory=dict)
     # Edited here, while the file is unchanged.
@@ -65,12 +65,12 @@ class Merge:
     clashes: dict[str, FieldConflict] = field(default_factory=dict)
     # Stated fields about which both sides agree now.
     agreed: list[str] = field(default_factory=list)
-    # What is to be remembered as last imported.
+    # The values to store as last imported.
     last_import: Values = field(default_factory=dict)
 
 
 def is_empty(value: object) -> bool:
-    """Whether a field says nothing yet. False and 0 say something."""
+    """Return whether a field is empty. False and 0 are values."""
     return value is None or value == "" or value == []
 
 
@@ -94,20 +94,20 @@ def merge(ours: Values, base: Values, theirs: Values) -> Merge:
 
 @dataclass(slots=True)
 class LastImport:
-    """What is remembered of one row: where it is stored, the values, and the undecided conflicts by field."""
+    """Last import of one row: the key of its `Provenance`, the values, and undecided conflicts by field."""
 
     key: int
     values: Values
     conflicts: dict[str, Conflict] = field(default_factory=dict)
 
     def has_conflict(self, name: str, clash: FieldConflict) -> bool:
-        """Whether exactly this conflict waits for a decision already."""
+        """Return whether the same conflict is already stored and undecided."""
         known = self.conflicts.get(name)
         return known is not None and FieldConflict(known.base, known.ours, known.theirs) == clash
 
 
 def load_last_imports(kind: Kind, rows: Iterable[int]) -> dict[int, LastImport]:
-    """Return what is remembered of these rows, by primary key."""
+    """Return the last imports of these rows, by primary key of the row."""
     found: dict[int, LastImport] = {}
     for batch in in_batches(rows):
         undecided = FilteredRelation("conflicts", condition=Q(conflicts__resolved_at__isnull=True))
@@ -130,14 +130,14 @@ def imported_rows(kind: Kind, edition: Edition) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Successors:
-    """Who was merged, and what: old key -> the key of the one that stays."""
+    """Merged people and institutions: the old key -> the key of the row that they were merged into."""
 
     people: Mapping[str, str]
     institutions: Mapping[str, str]
 
 
 def with_successors(values: Values, kind: Kind, successors: Successors) -> Values:
-    """Return last imported values with merged rows replaced by their survivors, without repeats."""
+    """Return last imported values with merged rows replaced by their targets, without duplicates."""
     if not (successors.people or successors.institutions):
         return values
     lists = {
@@ -178,44 +178,44 @@ type ProgressCallback = Callable[[str, int, int], None]
 
 @dataclass(slots=True)
 class RowPlan:
-    """One row, and what becomes of it."""
+    """Planned changes of one row."""
 
     kind: Kind
     row: Content
     where: Where
     merge: Merge
     is_new: bool = False
-    # Somebody whom the file only points at: nothing is compared, nothing remembered.
+    # The file only refers to this person: nothing is compared or stored.
     is_mentioned: bool = False
-    # A reference of its record leads nowhere, which has been reported.
+    # The record has an unresolved reference, which has been reported.
     is_broken: bool = False
     last_import: LastImport | None = None
-    # Values before the change, to revert it.
+    # The values before the change, for reverting it.
     old: Values = field(default_factory=dict)
     parts: dict[str, list[PartRow]] = field(default_factory=dict)
 
     @property
     def changes_last_import(self) -> bool:
-        """Whether the values to store as last imported differ from the stored ones."""
+        """Return whether the values to store as last imported differ from the stored ones."""
         return self.last_import is None or self.last_import.values != self.merge.last_import
 
     @property
     def is_worth_recording(self) -> bool:
-        """Whether it writes more than conflicts that are known already."""
+        """Return whether the plan writes more than conflicts that are already stored."""
         clashes, last_import = self.merge.clashes, self.last_import
         is_known = last_import is not None and all(last_import.has_conflict(*one) for one in clashes.items())
         return self.is_new or bool(self.merge.taken) or self.changes_last_import or not is_known
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing at all is to be written for this row."""
+        """Return whether nothing is to be written for this row."""
         if self.is_mentioned:
             return True
         return not (self.is_new or self.merge.taken or self.merge.clashes or self.changes_last_import)
 
     @property
     def outcomes(self) -> list[str]:
-        """Which of `OUTCOMES` apply: a row may be changed in one field and conflicting in another."""
+        """Return the `OUTCOMES` that apply: a row may be changed in one field and conflicting in another."""
         applies = (
             self.is_new,
             self.merge.taken and not self.is_new,
@@ -227,17 +227,17 @@ class RowPlan:
 
 @dataclass(slots=True)
 class ImportPlan:
-    """What becomes of the rows, by kind: those that are written, and `idle` ones, for which nothing is."""
+    """Plan of an import, by kind: `steps` are rows to write, and `idle` rows need no writing."""
 
     rows: EditionRows
     steps: dict[str, list[RowPlan]] = field(default_factory=lambda: defaultdict(list))
     idle: dict[str, list[RowPlan]] = field(default_factory=lambda: defaultdict(list))
-    # How many rows have which outcome.
+    # The number of rows by outcome.
     tallies: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
-    # Kinds of sessions that the file brings.
+    # Kinds of sessions that the file adds.
     new_kinds: list[SessionKind] = field(default_factory=list)
     kept_apart: list[KeptApart] = field(default_factory=list)
-    # Whose pictures the file knows, and their addresses.
+    # People with a picture in the file, and its address.
     photos: list[tuple[Person, str]] = field(default_factory=list)
 
     @property
@@ -254,7 +254,7 @@ def compare(
     protected: Concealed,
     progress: ProgressCallback,
 ) -> ImportPlan:
-    """Compare every record with its row. What is taken from the file is set on the rows, in memory."""
+    """Compare every record with its row. Values taken from the file are set on the rows, in memory only."""
     rows.people = people.by_uid
     matched = {
         kind.name: list(rows.match(kind, records_of(program, kind), findings))
@@ -298,7 +298,7 @@ def _row_plans(
     successors: Successors,
 ) -> Iterator[RowPlan]:
     def remembered_as(row: Content, record: Record) -> int:
-        """Return whose last import counts: of a merged institution, if the record has its slug."""
+        """Return the key whose last import applies: of a merged institution if the record has its slug."""
         merged = rows.merged_keys if kind is INSTITUTION else {}
         key: int = merged.get(getattr(record, kind.key, ""), row.pk or 0)
         return key
@@ -329,9 +329,9 @@ def _row_plans(
 
 
 def _with_inherited_times(kind: Kind, ours: Values, theirs: Values, rows: EditionRows) -> Values:
-    """Return the values with times left empty that a presentation has from its session, as it has them here.
+    """Return the values, with None for times that a presentation inherits from its session here.
 
-    Files may write out the times of the session; sessions are compared before, and have theirs by now.
+    Files may repeat the times of the session. Sessions are compared first, so their times are already set.
     """
     session: Any = rows.row("session", theirs["session"]) if theirs.get("session") else None
     if kind is not PRESENTATION or session is None:
@@ -345,7 +345,7 @@ def _with_inherited_times(kind: Kind, ours: Values, theirs: Values, rows: Editio
 
 
 def _current_lists(kind: Kind, records: list[Record], edition: Edition) -> dict[str, dict[int, list[Values]]]:
-    """Return the lists about which the records say something, by name and owner. A query each."""
+    """Return the current lists that any record states, by name and owner. Makes a query for each list."""
     found = {}
     for listing in kind.listings:
         if edition.pk and any(is_stated(getattr(record, listing.name)) for record in records):
@@ -355,7 +355,7 @@ def _current_lists(kind: Kind, records: list[Record], edition: Edition) -> dict[
 
 
 def _leave_unchanged(plan: RowPlan, findings: Findings) -> None:
-    """Take nothing from the file for a row that the account may not change, and say so."""
+    """Discard and report the changes of a row that the account may not change."""
     if plan.merge.taken or plan.merge.clashes:
         stays = ", ".join([*plan.merge.taken, *plan.merge.clashes])
         message = gettext("You don’t have permission to change %(row)s, so it stays unchanged: %(fields)s.")
@@ -365,7 +365,7 @@ def _leave_unchanged(plan: RowPlan, findings: Findings) -> None:
 
 
 def set_taken_values(plan: RowPlan, lookup: Lookup, findings: Findings) -> None:
-    """Set what is taken from the file on the row, in memory; build the rows of its lists."""
+    """Set the values taken from the file on the row, in memory, and build the rows of its lists."""
     kind, row = plan.kind, plan.row
     for name, value in plan.merge.taken.items():
         listing = kind.listing(name)
@@ -381,7 +381,7 @@ def set_taken_values(plan: RowPlan, lookup: Lookup, findings: Findings) -> None:
 
 
 def _note_absent(kind: Kind, present: set[int], rows: EditionRows, findings: Findings) -> None:
-    """Say how many rows came in earlier and are not in the file. They stay: an import deletes nothing."""
+    """Report how many rows of earlier imports are not in the file. An import never deletes rows."""
     if not present:
         return
     absent = imported_rows(kind, rows.edition) - present
@@ -397,7 +397,7 @@ def _note_absent(kind: Kind, present: set[int], rows: EditionRows, findings: Fin
 
 
 def _assign_positions(kind: Kind, new_rows: list[Any], rows: EditionRows) -> None:
-    """Give new rows without a position the last places among their siblings, in the order of the file."""
+    """Place new rows without a position after their siblings, in the order of the file."""
     unnumbered = [row for row in new_rows if kind.siblings and not row.position]
     if not unnumbered:
         return
@@ -414,7 +414,7 @@ def _assign_positions(kind: Kind, new_rows: list[Any], rows: EditionRows) -> Non
         row.position = last[group(row)]
 
 
-# People: what their records state, and ids that references bring along
+# People: the values of their records, and the ids of references
 
 
 def _person_plans(people: MatchedPeople, stated: StatedValues) -> Iterator[RowPlan]:
@@ -429,10 +429,10 @@ def _person_plans(people: MatchedPeople, stated: StatedValues) -> Iterator[RowPl
 
 
 def _join_entries(found: list[FilePerson], people: MatchedPeople) -> FilePerson:
-    """Join what the file says of one person in several ways: by an id here, by the bare name there."""
+    """Join the entries of one person, such as one with an id and one with the bare name."""
     if len(found) == 1:
         return found[0]
-    # A file may still hold both of a merged pair: the survivor's record is used.
+    # A file may contain both people of a merge: the record of the remaining one is used.
     described = [one for one in found if one.record]
     described.sort(key=lambda one: one.uid in people.successors)
     first = (described or found)[0]
@@ -458,7 +458,7 @@ def _new_person(entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
 
 
 def split_changed_name(person: Person, theirs: Values, found: Merge) -> None:
-    """Update the parts of a name with it if they were split automatically and not stated."""
+    """Update the parts of a changed name if they were split automatically and are not stated."""
     parts = names.split(person.name)
     if (
         "name" in found.taken
@@ -471,7 +471,7 @@ def split_changed_name(person: Person, theirs: Values, found: Merge) -> None:
 
 
 class _KnownPeople:
-    """Identifiers, names and last imports of the existing people of a file, read at once."""
+    """Identifiers, names and last imports of the existing people of a file, fetched together."""
 
     def __init__(self, pairs: list[tuple[FilePerson, Person]], people: MatchedPeople) -> None:
         self.people = people
@@ -489,7 +489,7 @@ class _KnownPeople:
         self.last_imports = load_last_imports(PERSON, [self._remembered_as(*pair) for pair in compared])
 
     def _remembered_as(self, entry: FilePerson, person: Person) -> int:
-        """Return the row whose last import counts: of a merged person, their own."""
+        """Return the key of the row whose last import applies: for a merged person, their own row."""
         return self.people.merged_keys.get(entry.uid, person.pk) if entry.record else person.pk
 
     def _brings_more(self, entry: FilePerson, person: Person) -> bool:

@@ -1,4 +1,4 @@
-"""The people of a file: its references, by the keys and names that they have. No query."""
+"""People of a file, grouped from its references by keys and names. Makes no queries."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from exchange.records import PersonRecord, PersonRef, Program, stated
 from people import names
 
 NOWHERE = Where()
-# The lists in which people stand, with the kinds of record that hold them.
+# The lists that contain people, each with its kind of record.
 PEOPLE_LISTS = [
     (kind, listing)
     for kind in (*EDITION_KINDS, EDITION)
@@ -21,13 +21,13 @@ PEOPLE_LISTS = [
     if "person" in listing.columns
 ]
 
-# The record that holds a reference: the name of its kind, and its key.
+# The record that contains a reference: the name of its kind, and its key.
 type Location = tuple[str, str]
 
 
 @dataclass(eq=False, slots=True)
 class FilePerson:
-    """Somebody of a file: all its references that mean one person."""
+    """All references in a file to one person."""
 
     name: str
     where: Where
@@ -36,7 +36,7 @@ class FilePerson:
     ids: set[tuple[str, str]] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     affiliations: set[str] = field(default_factory=set)
-    # Where they stand; with the papers at whose presentations they speak.
+    # The records that name the person; `locations` adds the papers of presentations.
     places: set[Location] = field(default_factory=set)
     locations: set[Location] = field(default_factory=set)
     record: PersonRecord | None = None
@@ -47,12 +47,12 @@ class FilePerson:
 
     @property
     def papers(self) -> set[Location]:
-        """The papers of which they are an author."""
+        """The papers that list the person as an author."""
         return {place for place in self.places if place[0] == PAPER.name}
 
 
 def references(program: Program) -> Iterator[tuple[Location, PersonRef, Where, tuple[str, ...]]]:
-    """Walk all references but those of the people's own records: location, reference, place, affiliations."""
+    """Yield (location, reference, where, affiliations) for all references outside of `Program.people`."""
     for kind, listing in PEOPLE_LISTS:
         for record in records_of(program, kind):
             for part in stated(getattr(record, listing.name), ()):
@@ -62,10 +62,10 @@ def references(program: Program) -> Iterator[tuple[Location, PersonRef, Where, t
 
 
 class FilePeople:
-    """The people of one file: those with an id of any kind, and bare names.
+    """The people of one file: those with a key of any kind, and bare names.
 
-    A bare name that has a record of its own is one person. Any other one is somebody in each record that
-    holds it; those who speak at the presentation of a paper are its authors of that name.
+    A bare name with a record of its own is one person. Any other is a separate person in each record.
+    A speaker of a paper's presentation is the author of that name.
     """
 
     def __init__(self, program: Program, findings: Findings) -> None:
@@ -85,7 +85,7 @@ class FilePeople:
             self._add(ref, ref.where if ref.where.file else where, location, affiliations)
 
     def entry(self, ref: PersonRef, location: Location | None) -> FilePerson:
-        """Return whom a reference means by its keys, else by the bare name at this place."""
+        """Return the person of a reference by its keys, else by the bare name in this record."""
         for key in _keys(ref):
             if key in self._by_key:
                 return self._by_key[key]
@@ -149,7 +149,7 @@ class FilePeople:
         return entry
 
     def _without_foreign_ids(self, ref: PersonRef, where: Where) -> PersonRef:
-        """Return the reference without the ids that someone with another uid has in this file already."""
+        """Return the reference without ids that already belong to another uid in this file."""
         if not ref.uid or not (ref.ids or ref.orcid):
             return ref
         owners = {key: self._by_key[key] for key in _keys(ref) if key in self._by_key}

@@ -1,6 +1,6 @@
-"""Which record represents which model, and the lists inside records.
+"""Mapping of records to models, and the lists inside records.
 
-Declarations only: `exchange.imports.rows` reads rows as values, `exchange.imports.writing` writes them.
+`exchange.imports.rows` reads rows as values, and `exchange.imports.writing` writes them.
 """
 
 from collections.abc import Mapping
@@ -18,21 +18,20 @@ from papers.models import Authorship, Award, AwardGrant, Material, Paper, Topic
 from people.models import CommitteeRole, Institution, Person
 from schedule.models import Presentation, Room, Session, SessionRole, Speaker
 
-# Fields of a record by name, as JSON holds them: texts, numbers, lists, parts of lists.
+# Fields of a record by name, as JSON values: texts, numbers, lists, parts of lists.
 type Values = dict[str, Any]
 
 
-# Where the row of a part has what its record names otherwise.
+# Lookups of fields that have another name in the row of a part than in its record.
 PART_PATHS = {"person": "person__uid", "paper": "paper__uid", "edition": "paper__edition__slug"}
 
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """A field whose value is a list of parts, each a row of its own, in order; compared as a whole.
+    """A field with an ordered list of parts, each stored as a row. Lists are compared as a whole.
 
-    `identity`: what makes two parts the same one. `extra_columns`: columns that no field of the
-    record names.
-    What is a list of plain texts, such as keywords, is an ordinary field.
+    `identity`: the columns that identify a part. `extra_columns`: columns that are no field of the record.
+    A list of plain texts, such as keywords, is an ordinary field.
     """
 
     name: str
@@ -41,14 +40,14 @@ class Listing:
     record: type[Record]
     identity: tuple[str, ...]
     extra_columns: Mapping[str, str] = field(default_factory=dict)
-    # The row keeps the person's name as printed.
+    # The row stores the person's name as printed.
     has_printed_name: bool = False
-    # A list may name one thing twice only where this says so.
+    # Whether a list may contain the same part twice.
     may_repeat: bool = False
 
     @cached_property
     def columns(self) -> dict[str, str]:
-        """Where the row has each field of a part. Institutions are rows of their own, menus nest."""
+        """Lookups of the fields of a part. Institutions and nested menus are read separately."""
         names = [one.name for one in fields(self.record) if one.name not in ("where", "institutions")]
         own = (
             {} if self.record is records.MenuRecord else {name: PART_PATHS.get(name, name) for name in names}
@@ -58,7 +57,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of record. `key`: the field that identifies it; `references`: field -> kind pointed at."""
+    """One kind of record. `key`: the field that identifies it; `references`: field -> kind it refers to."""
 
     name: str
     plural: str
@@ -68,16 +67,16 @@ class Kind:
     references: Mapping[str, str] = field(default_factory=dict)
     listings: tuple[Listing, ...] = ()
     is_in_edition: bool = True
-    # The relation among whose rows a new one takes the last place, for kinds that have an order.
+    # For ordered kinds: the fields that siblings share. A new row is placed after its siblings.
     siblings: tuple[str, ...] = ()
-    # Fields that a file gives to new rows alone: what happened to a row that is here, this site knows itself.
+    # Fields that are imported for new rows only, since this site records the changes of existing rows.
     only_on_create: tuple[str, ...] = ()
 
     @cached_property
     def plain_fields(self) -> tuple[str, ...]:
         """The fields that are neither the key nor a reference nor a list of parts."""
         if self.record is records.PersonRecord:
-            # `ref` says who it is; identifiers and other names are lists of the person's own.
+            # `ref` identifies the person; identifiers and other names are listings.
             return PERSON_FIELDS
         others = {"where", self.key, *self.references, *(listing.name for listing in self.listings)}
         return tuple(one.name for one in fields(self.record) if one.name not in others)
@@ -167,7 +166,7 @@ PRESENTATION = Kind(
     only_on_create=("rescheduled_at",),
 )
 
-# Kinds with many rows in an edition, in the order in which they can be written: references point backwards.
+# Kinds with many rows in an edition, in the order of writing: references point to earlier kinds.
 EDITION_KINDS = (PAGE, SPONSOR, ANNOUNCEMENT, KEY_DATE, TOPIC, ROOM, PAPER, AWARD, SESSION, PRESENTATION)
-# In the order of reports.
+# All kinds, in the order of reports.
 KINDS = {kind.name: kind for kind in (CONFERENCE, EDITION, INSTITUTION, PERSON, *EDITION_KINDS)}

@@ -1,4 +1,4 @@
-"""The rows of an edition as readers know them that find rows by what people call them."""
+"""Rows of an edition for readers that look rows up by name."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
@@ -17,9 +17,9 @@ from schedule.working_copy.block import open_copies, show_working_copy
 
 
 def reading_context(edition: Edition | None, slug: str = "") -> Context:
-    """Return what a reader must know of an edition; one that is not here yet brings its own zone.
+    """Return the context of a reader. Without an edition, the zone is UTC and there are no rows.
 
-    Rows are those of the working copy, if there is one: that is where the import writes the schedule.
+    The rows are read from the working copy if there is one, since the import writes the schedule there.
     """
     if edition is None:
         return Context(slug, 0, "UTC")
@@ -43,7 +43,7 @@ def reading_context(edition: Edition | None, slug: str = "") -> Context:
     )
 
 
-# Of the kinds that have nothing but a name: the model, and its columns of the key and the name.
+# For kinds that need only a name: the model, and its columns of key and name.
 NAME_COLUMNS: dict[str, tuple[Any, str, str]] = {
     "paper": (Paper, "uid", "title"),
     "room": (Room, "slug", "name"),
@@ -73,7 +73,7 @@ def _rows(edition: Edition, kind: str) -> Iterator[KnownRow]:
 
 
 def known_authors(edition: Edition, papers: Collection[str]) -> Mapping[str, tuple[AuthorRecord, ...]]:
-    """Return the authors of papers as records, as they are here."""
+    """Return the stored authors of papers as records, by uid of the paper."""
     keys = dict(Paper.objects.filter(AnyOf("uid", list(papers)), edition=edition).values_list("pk", "uid"))
     found = parts_by_owner(AUTHORS, Authorship.objects.filter(AnyOf("paper_id", list(keys))), edition)
     return {keys[owner]: tuple(map(_author, parts)) for owner, parts in found.items()}

@@ -1,6 +1,6 @@
-"""Load a program into the database: compared with existing rows, validated, written atomically.
+"""Load a program into the database: compare it with existing rows, validate it, and write it atomically.
 
-Hand edits survive (`exchange.imports.compare`); the same file twice changes nothing.
+Edits made on this site are preserved (`exchange.imports.compare`). Importing a file again changes nothing.
 """
 
 from collections import Counter
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 EDITIONS_SHOWN = 20
-# Called when an import is committed; packages above register here.
+# Functions to call when an import is committed. Higher-level packages register here.
 after_import: list[Callable[[], object]] = []
 
 
 @dataclass(slots=True)
 class Report:
-    """What an import did, or would do: rows per kind and outcome, remarks, conflicts (unsaved).
+    """Results of an import or a dry run: rows per kind and outcome, notes, conflicts (unsaved).
 
     `run` is set if it wrote anything.
     """
@@ -54,7 +54,7 @@ class Report:
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """The tallies as they are stored, with zeros."""
+        """The tallies as stored, including zeros."""
         return {kind: {word: tally[word] for word in OUTCOMES} for kind, tally in self.tallies.items()}
 
 
@@ -72,13 +72,12 @@ def load(
     protected: Concealed = NO_ROWS,
     photos: Mapping[str, tuple[str, bytes]] | None = None,
 ) -> Report:
-    """Bring a program into an edition. Raises `ProgramError` with every problem, having written nothing.
+    """Import a program into an edition. If it has problems, raise `ProgramError` and write nothing.
 
-    `check` is given the plan before anything is written; what it raises stops the import. A dry run locks
-    nothing. Rows that are `concealed` are never matched by name, and a key that means one is refused; their
-    papers are no evidence either. Rows that are `protected` are not changed. `photos`: pictures of people by
-    address, each a file ending and its bytes. In an edition with a working copy, what belongs there waits
-    until it is released.
+    `check` is called with the plan before anything is written, and may raise to stop the import. A dry run
+    takes no locks. `concealed` rows are never matched by name, their keys are refused, and their papers are
+    no evidence. `protected` rows are not changed. `photos`: pictures of people by address, each a file
+    extension and its bytes. If the edition has a working copy, schedule changes are written to it.
     """
     started = timezone.now()
     shown = progress or (lambda what, done, total: None)
@@ -106,7 +105,7 @@ def load(
                 report.run = _record_run(plan, report, run)
                 log.set_reference(report.run)
                 for follow in after_import:
-                    # What fails now must not say that nothing was written.
+                    # An error here must not be reported as a failed import: the rows are written.
                     transaction.on_commit(follow, robust=True)
     except (IntegrityError, DataError) as error:
         raise _database_error(
@@ -122,7 +121,7 @@ def load(
 
 
 def in_working_copy(edition_slug: str, *, is_dry: bool) -> AbstractContextManager[None]:
-    """Let an import meet the working copy of its edition, if there is one, and write the schedule there."""
+    """Return a context in which the import reads, and unless `is_dry` writes, the edition's working copy."""
     copies = [copy for copy in open_copies() if copy.edition.slug == edition_slug]
     return show_working_copy(copies) if is_dry else edit_working_copy(copies, keeps_others=True)
 
@@ -179,7 +178,7 @@ def _report(plan: ImportPlan, notes: Iterable[Note]) -> Report:
 
 
 def _record_run(plan: ImportPlan, report: Report, run: ImportRun) -> ImportRun | None:
-    """Write down the run and what it leaves behind, unless all it has is conflicts that are known already."""
+    """Save the run with its provenance and conflicts. Return None if it has only known conflicts."""
     if not any(step.is_worth_recording for steps in plan.steps.values() for step in steps):
         return None
     run.edition = plan.edition
@@ -193,11 +192,11 @@ def _record_run(plan: ImportPlan, report: Report, run: ImportRun) -> ImportRun |
     return run
 
 
-# Which edition an import is for
+# The edition of an import
 
 
 def edition_for(program: Program, slug: str) -> Edition:
-    """Return the edition, unsaved if the file brings it. Raises `ProgramError` where there is none."""
+    """Return the edition, unsaved if only the file has it. Raises `ProgramError` if there is none."""
     record = program.edition
     if record and record.slug != slug:
         held, asked = short(record.slug), short(slug)
@@ -219,7 +218,7 @@ def edition_for(program: Program, slug: str) -> Edition:
 
 
 def _conference_of(program: Program, record: EditionRecord) -> Conference:
-    """Return the series of a new edition: the one it names, the one in the file, or the only one here."""
+    """Return the conference of a new edition: the one it names, that of the file, or the only one here."""
     named = stated(record.conference, "") or (program.conference.slug if program.conference else "")
     if named:
         found: Conference | None = Conference.objects.filter(slug=named).first()

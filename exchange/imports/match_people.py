@@ -1,8 +1,8 @@
-"""Match people: references within a file, and with the people in the database.
+"""Match the references to people in a file with each other and with the people in the database.
 
-By uid, then identifier, then ORCID. A bare name means whom the same record names already or meant when last
-imported, else somebody of the same conference if what else is known does not speak against it
-(`name_evidence`); who was joined by name is listed, and so are doubts. Nothing is written.
+People are matched by uid, then identifier, then ORCID. A bare name is matched with the person that the same
+record names, or named when last imported. Otherwise it is matched with a person of the same conference if the
+evidence allows it (`name_evidence`). Matches by name and doubts are reported. Nothing is written.
 """
 
 from collections import Counter, defaultdict
@@ -31,7 +31,7 @@ from people.querysets import resolve_links
 
 @dataclass(frozen=True, slots=True)
 class KeptApart:
-    """A new person of the file, and somebody who may be the same."""
+    """A new person of the file, and an existing or new person who may be the same."""
 
     person: Person
     other: Person
@@ -39,7 +39,7 @@ class KeptApart:
 
 
 class MatchedPeople:
-    """Every person of one program, each with its row: an existing one, or a new one."""
+    """All people of a program, each with an existing or a new row."""
 
     def __init__(
         self,
@@ -53,11 +53,11 @@ class MatchedPeople:
         self.file = FilePeople(program, findings)
         self.rows: dict[FilePerson, Person] = {}
         self.by_uid: dict[str, Person] = {}
-        # By the identity of the person: the papers of which the file makes them an author.
+        # The papers that list a person as an author in the file, by `id()` of the person.
         self._papers: dict[int, set[Location]] = defaultdict(set)
         self._on_location: dict[tuple[FilePerson, Location], Person] = {}
         self._concealed, self._hidden_papers = frozenset(concealed), frozenset(hidden_papers)
-        # Those here whom a key of the file means: no other entry of the file with a key can mean them.
+        # Existing people that a key of the file refers to. Other entries with a key cannot match them.
         self._claimed = set(concealed)
         self._owners: dict[tuple[str, str], int] = {}
         self._merged = _merged_people()
@@ -74,7 +74,7 @@ class MatchedPeople:
         return placed or self.rows[entry]
 
     def printed_name(self, person: Person, name: str) -> str:
-        """Return the name as printed; the display name where that one must appear nowhere."""
+        """Return the printed name, or the display name if the printed one is hidden."""
         name = names.normalize(name)
         return person.name if self.is_hidden(person, name) else name
 
@@ -97,7 +97,7 @@ class MatchedPeople:
                 *map(by_id.get, sorted(entry.ids)),
                 by_orcid.get(entry.orcid),
             ]
-            # The second ORCID of somebody who had two before a merge.
+            # A merged person may have a second ORCID among the identifiers.
             owners.append(by_id.get(("orcid", entry.orcid)))
             found = list(dict.fromkeys(self._follow_merge(owner) for owner in owners if owner))
             if any(person.pk in self._concealed for person in found):
@@ -113,7 +113,7 @@ class MatchedPeople:
                 self._note_doubt(entry, message, listed=listed)
 
     def _note_doubtful_id(self, entry: FilePerson, person: Person, by_uid: dict[str, Person]) -> None:
-        """Say so where an id makes one of two who differ in uid and name: the id may be a slip."""
+        """Note a match by id of people with different uids and names: the id may be a mistake."""
         differs = names.fold(entry.name) != names.fold(person.name)
         if entry.uid and entry.uid not in by_uid and differs:
             known = f"{person.name} ({person.uid})"
@@ -188,7 +188,7 @@ class MatchedPeople:
         return found
 
     def _match_by_location(self, unmatched: list[FilePerson]) -> None:
-        """Match whom the same record of this edition names so, else meant by it when last imported."""
+        """Match names with the people of the same record of this edition, now or when last imported."""
         locations = {location for entry in unmatched for location in entry.locations}
         meant = self._namesakes.last_imported(self.edition, locations)
         known = self._namesakes.by_location(self.edition)
@@ -216,7 +216,7 @@ class MatchedPeople:
                     claimed[location].add(person.pk)
 
     def _match_by_record(self, unmatched: list[FilePerson]) -> None:
-        """Match bare names that have a record with the only one of the name whom such a record described."""
+        """Match bare names that have a record with the only namesake imported from such a record."""
         described = [(one, one.record) for one in unmatched if one.record and not one.is_keyed]
         possible = {entry: self._namesakes.named(entry.name) for entry, _ in described}
         fields = self._namesakes.imported_fields(
@@ -239,10 +239,10 @@ class MatchedPeople:
         claimed: dict[Location, set[int]],
         keyed: dict[tuple[str, Location], list[FilePerson]],
     ) -> dict[Location, Person]:
-        """Return the one of these people whom each record of an entry can mean by its name."""
+        """Return the matching person for each record of an entry. Ambiguous records are left out."""
         found: dict[Location, Person] = {}
         for location in entry.locations:
-            # Of two with keys either may be whom the bare name meant.
+            # With two keyed entries of this name, either one may be the person.
             rivals = keyed[entry.name, location] if entry.is_keyed else ()
             possible = [
                 person
@@ -257,7 +257,7 @@ class MatchedPeople:
         return found
 
     def _match_keyed(self, name: str, entries: list[FilePerson]) -> None:
-        """Match those whose ids are not known here with people of their name; each is somebody else."""
+        """Match entries with unknown keys with existing people of the name, each with another person."""
         known = self._namesakes.named(name)
         free = [one for one in known if one.pk not in self._claimed and self._is_in_series(one)]
         index = ClusterIndex(self._evidence, name, self._known_clusters(free))
@@ -268,7 +268,7 @@ class MatchedPeople:
             for verdict, other in index.weigh(cluster, self._possible(cluster))
             if verdict.is_one
         ]
-        # Who was joined stands in nobody's way any more.
+        # Clusters that were joined no longer compete with the remaining pairs.
         joined = set[Cluster]()
         while found := _clear_winners(likely):
             for verdict, cluster, other in found:
@@ -286,7 +286,7 @@ class MatchedPeople:
             self._note_kept_apart(apart[0].entries[0], known, len(entries))
 
     def _possible(self, cluster: Cluster) -> Callable[[Cluster], bool]:
-        """Return who of others a cluster can be: not an author of the same paper, nor one of another key."""
+        """Return a test for possible matches: no common paper in the file, and no contradicting key."""
         contradicts = self._namesakes.contradicts
         return lambda other: (
             cluster.papers.isdisjoint(other.papers)
@@ -296,7 +296,7 @@ class MatchedPeople:
     def _match_bare(
         self, name: str, entries: list[FilePerson], rivals: list[FilePerson], owners: dict[int, FilePerson]
     ) -> None:
-        """Match bare names with people here, with those of the file who have a key, and with each other."""
+        """Match bare names with existing people, with keyed entries of the file, and with each other."""
         here = self._namesakes.named(name)
         people = [*filter(self._is_in_series, here), *(self.rows[one] for one in rivals)]
         clusters = self._known_clusters(people)
@@ -335,7 +335,7 @@ class MatchedPeople:
         ]
 
     def _group(self, name: str, entries: list[FilePerson], known: list[Cluster]) -> list[Cluster]:
-        """Join entries to those who are known or to each other; return those that make new people."""
+        """Join entries to known people or to each other. Return the clusters of new people."""
         index = ClusterIndex(self._evidence, name, known)
         fresh = sorted(self._new_clusters(name, entries), key=lambda one: -len(one.candidate.coauthors))
         new: dict[Cluster, None] = {}
@@ -343,7 +343,7 @@ class MatchedPeople:
             if not self._join_likeliest(cluster, index):
                 index.add(cluster)
                 new[cluster] = None
-        # By now more is known of the others.
+        # Try again, since joined clusters have more evidence.
         for cluster in list(new):
             if self._join_likeliest(cluster, index):
                 index.remove(cluster)
@@ -351,12 +351,12 @@ class MatchedPeople:
         return list(new)
 
     def _is_in_series(self, person: Person) -> bool:
-        """Return whether somebody does something in this conference, or nothing anywhere yet."""
+        """Return whether a person appears in this conference, or in none."""
         series = self._series.get(person.pk)
         return not series or self.edition.conference_id in series
 
     def _join_likeliest(self, cluster: Cluster, index: ClusterIndex) -> Cluster | None:
-        """Join a cluster to the one of the others that it most likely is, if that is clear."""
+        """Join a cluster to its likeliest match. Return None if there is no clear one."""
         likely = [pair for pair in index.weigh(cluster, self._possible(cluster)) if pair[0].is_one]
         likely.sort(key=lambda pair: -pair[0].weight)
         if not likely or (len(likely) > 1 and likely[0][0].weight - likely[1][0].weight < MIN_DIFFERENCE):
@@ -367,7 +367,7 @@ class MatchedPeople:
         return joined
 
     def _suggest_duplicate(self, cluster: Cluster, index: ClusterIndex) -> None:
-        """Put a new person on the list of likely duplicates, with the likeliest of the others."""
+        """Add a new person and the likeliest match to the likely duplicates."""
         weighed = index.weigh(cluster, self._possible(cluster), or_first=True)
         if weighed:
             verdict, other = max(weighed, key=lambda pair: pair[0].probability)
@@ -394,7 +394,7 @@ class MatchedPeople:
         )
         self._note_doubt(entry, message, others=others)
 
-    # New ones
+    # New people
 
     def _create_person(self, entry: FilePerson, person: Person) -> None:
         person.uid = self._choose_uid(entry)
@@ -405,7 +405,7 @@ class MatchedPeople:
             self._note("name", entry, message.replace("%(why)s", sentence.replace("%", "%%")))
 
     def _choose_uid(self, entry: FilePerson) -> str:
-        """Return the uid of the source; one made of its first id, the same everywhere; else a new one."""
+        """Return the first free uid: that of the source, one derived from its ids, or a random one."""
         for uid in filter(None, [entry.uid, *_derived_uids(entry)]):
             if uid not in self.by_uid and uid not in self._uids_in_use:
                 return uid
@@ -423,7 +423,7 @@ class MatchedPeople:
 
 
 def _clear_winners(likely: list[tuple[Verdict, Cluster, Cluster]]) -> list[tuple[Verdict, Cluster, Cluster]]:
-    """Return the pairs that are clearly likelier than any other pair of one of the two."""
+    """Return the pairs that are clearly likelier than all other pairs with either cluster."""
     weights: dict[Cluster, list[float]] = defaultdict(list)
     for verdict, *both in likely:
         for one in both:
@@ -450,7 +450,7 @@ def _is_uid(text: str) -> bool:
 
 
 def _merged_people() -> dict[int, tuple[str, Person]]:
-    """Return those who were merged into others: key -> own uid, and the other person."""
+    """Return the merged people: key -> (own uid, the person they were merged into)."""
     rows = Person.objects.filter(merged_into__isnull=False).select_related("merged_into")
     uids, others = {row.pk: row.uid for row in rows}, {row.pk: row.merged_into for row in rows}
     stays = {person.pk: person for person in others.values() if person}

@@ -1,7 +1,7 @@
-"""What is known of people of one name, in a file and here, and whether it makes two of them one.
+"""Evidence on whether two people of one name, in a file or in the database, are the same person.
 
-It is weighed as for the list of likely duplicates (`people.duplicates`): institutions, co-authors, topics,
-years, and how common the name is. Nothing is written.
+It is weighed as in the list of likely duplicates (`people.duplicates`): by institutions, co-authors, topics,
+years, and the frequency of the name. Nothing is written.
 """
 
 from collections import Counter, defaultdict
@@ -28,17 +28,17 @@ from people.duplicates.storage import person_candidates
 from people.models import Person, PersonIdentifier, PersonName
 from people.querysets import appearance_relations
 
-# Of a hundred people of a file, how many are known under their name already.
+# The prior: the assumed share of a file's people who are in the database under their name.
 KNOWN_SHARE = 0.5
-# So likely, of a hundred, two must be one.
+# The minimum probability, in percent, for taking two people for the same.
 MIN_PROBABILITY = 50
-# With less between them, the name may as well mean the one as the other.
+# The minimum difference in weight between the two likeliest matches. With less, the name is ambiguous.
 MIN_DIFFERENCE = log(3)
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether two of one name are one, how likely, and why."""
+    """Result of comparing two people of one name: weight, probability in percent, and reasons."""
 
     weight: float
     probability: int
@@ -46,12 +46,12 @@ class Verdict:
 
     @property
     def is_one(self) -> bool:
-        """Whether they are one more likely than not: of a common name, other things must speak for it."""
+        """Return whether they are probably the same. A common name needs other evidence."""
         return self.probability >= MIN_PROBABILITY
 
 
 def conferences_of(people: Collection[int]) -> dict[int, set[int]]:
-    """Return the keys of the conferences in which each of these people does something."""
+    """Return the primary keys of the conferences in which each of these people appears."""
     found: dict[int, set[int]] = defaultdict(set)
     for rows, name in appearance_relations(Person):
         of_them = rows._base_manager.filter(AnyOf(name, people)).order_by()
@@ -62,7 +62,7 @@ def conferences_of(people: Collection[int]) -> dict[int, set[int]]:
 
 
 class Namesakes:
-    """The people known here by some names, also by other spellings; not the `concealed` ones."""
+    """Existing people with some names, including other spellings, except `concealed` ones."""
 
     def __init__(
         self, wanted: Collection[str], concealed: Collection[int], follow_merge: Callable[[Person], Person]
@@ -89,7 +89,7 @@ class Namesakes:
         return list(self._by_name.get(name, {}).values())
 
     def contradicts(self, entry: FilePerson, person: Person) -> bool:
-        """Return whether their keys say that they are two."""
+        """Return whether their keys show that they are different people."""
         if entry.uid and entry.uid != person.uid:
             return True
         if entry.orcid and person.orcid and entry.orcid != person.orcid:
@@ -100,7 +100,7 @@ class Namesakes:
         )
 
     def by_location(self, edition: Edition) -> dict[tuple[str, Location], dict[int, Person]]:
-        """Return whom the edition names or prints so: (name, (kind, key)) -> people by key."""
+        """Return the people whom the edition's records name: (name, (kind, key)) -> people by primary key."""
         found: dict[tuple[str, Location], dict[int, Person]] = defaultdict(dict)
         if edition._state.adding:
             return found
@@ -125,7 +125,7 @@ class Namesakes:
     def last_imported(
         self, edition: Edition, wanted: Collection[Location]
     ) -> dict[tuple[str, Location], dict[int, Person]]:
-        """Return whom the last import of these records meant by the names, whoever stands there now."""
+        """Return the people whom these records named when last imported, even if they changed since."""
         parts: dict[str, list[tuple[str, Location]]] = defaultdict(list)
         kinds = {name for name, _ in wanted} if edition.pk else set()
         uids = {person.uid for found in self._by_name.values() for person in found.values()}
@@ -134,7 +134,7 @@ class Namesakes:
                 continue
             memories = Provenance.objects.filter(kind=kind.name, edition=edition).order_by()
             said = dict(memories.values_list("object_id", f"values__{listing.name}"))
-            # What is in conflict was not taken, and is the last that a file said.
+            # The value of an undecided conflict was not taken, but is the latest value of a file.
             conflicts = Conflict.objects.filter(provenance__in=memories, field=listing.name).undecided()
             said |= dict(conflicts.order_by().values_list("provenance__object_id", "theirs"))
             rows = kind.model._default_manager.filter(
@@ -148,7 +148,7 @@ class Namesakes:
         return self._meant(parts)
 
     def imported_fields(self, edition: Edition, people: Collection[int]) -> dict[int, set[str]]:
-        """Return which fields of these people came in with this edition."""
+        """Return the fields of these people that were last imported with this edition."""
         if not edition.pk:
             return {}
         mine = Provenance.objects.filter(AnyOf("object_id", people), kind=PERSON.name, run__edition=edition)
@@ -157,7 +157,7 @@ class Namesakes:
     def _meant(
         self, parts: dict[str, list[tuple[str, Location]]]
     ) -> dict[tuple[str, Location], dict[int, Person]]:
-        """Return the people of these uids by the wanted names that they have or came in with."""
+        """Return the people of these uids by the requested names that they have or had when imported."""
         found: dict[tuple[str, Location], dict[int, Person]] = defaultdict(dict)
         named = Person.objects.filter(AnyOf("uid", filter(None, parts))).defer(*Person.derived_fields)
         rows = {row.pk: row for row in named}
@@ -173,14 +173,14 @@ class Namesakes:
 
 
 class NameEvidence:
-    """What a program and the database know of some of their people, but for `hidden_papers`."""
+    """Evidence from a program and the database on some people, without `hidden_papers`."""
 
     def __init__(
         self, program: Program, edition: Edition, people: Collection[int], hidden_papers: Collection[int]
     ) -> None:
         year = stated(program.edition.year, 0) if program.edition else 0
         self._year = edition.year or year
-        # Co-authors of one name, in the file and here, have a number, and are called as they were met first.
+        # Co-authors are numbered by name, in the file and the database, and shown in their first spelling.
         self._numbers: dict[str, int] = {}
         self.coauthor_names: dict[int, str] = {}
         self._topics: dict[str, str] = {}
@@ -217,16 +217,16 @@ class NameEvidence:
             own = {self._number(name) for name in one.names}
             together = (teams[paper] for paper in one.papers if len(teams[paper]) <= MAX_AUTHORS)
             one.coauthors = set().union(*together) - own
-            # A paper of both is no evidence here: its authors are matched by their place on it.
+            # A common paper is not used as evidence: its authors are matched by location.
             one.papers = {}
         return {one.key: one for one in candidates}
 
     def of_person(self, person: Person) -> PersonCandidate:
-        """Return what is known of somebody here."""
+        """Return the evidence on a person of the database."""
         return self._here.get(person.pk) or PersonCandidate(person.pk or 0, (person.name,))
 
     def of_entry(self, entry: FilePerson) -> PersonCandidate:
-        """Return what the file says of somebody."""
+        """Return the evidence on a person of the file."""
         papers = [key for kind, key in entry.locations if kind == PAPER.name and key in self._teams]
         team = set[int]().union(*(self._teams[key] for key in papers))
         for place in entry.affiliations:
@@ -241,10 +241,10 @@ class NameEvidence:
         )
 
     def verdict(self, name: str, one: PersonCandidate, other: PersonCandidate) -> Verdict:
-        """Weigh whether two whom the file calls by this name are one."""
+        """Return whether two people of this name are the same, and why."""
         match = self._measured(name)[0]
         if match is None:
-            # Without a letter, such as "-": whatever bears it in one series is taken for one.
+            # The name has no letters, such as "-". All its bearers in a conference are taken for the same.
             return Verdict(0, 100, ())
         weighed = weigh_evidence(one, other, match, self._shares)
         weights = [weight for weight, _ in weighed]
@@ -252,7 +252,7 @@ class NameEvidence:
         return Verdict(sum(weights), self._probability(name, weights), reasons)
 
     def clues(self, name: str, one: PersonCandidate) -> list[object]:
-        """Return that of which somebody of this name who is likely the same must have one, too."""
+        """Return the clues of which a likely match of this name must share at least one."""
         if self._probability(name, []) >= MIN_PROBABILITY:
             return [name]
         is_topic_enough = self._probability(name, [SAME_TOPIC_WEIGHT]) >= MIN_PROBABILITY
@@ -264,7 +264,7 @@ class NameEvidence:
         return probability(match, expected, weights, KNOWN_SHARE) if match else 100
 
     def _measured(self, name: str) -> tuple[SpellingMatch | None, float]:
-        """Return how a name is like itself, and how many others are to be expected of it."""
+        """Return the match of a name with itself, and the expected number of namesakes."""
         if name not in self._by_name:
             match = compare_names(name, name)
             self._by_name[name] = match, self._frequencies.namesakes(match) if match else 0.0

@@ -1,6 +1,6 @@
-"""Kinds of sessions and presentations that a file brings: each becomes a row of the edition's conference.
+"""New kinds of sessions and presentations in a file: each becomes a row of the edition's conference.
 
-A word that is almost a known kind is taken for a typo, and refused with the rules of the row.
+A word that is similar to a known kind is treated as a typo, and refused by the validation of the row.
 """
 
 import re
@@ -27,7 +27,7 @@ from schedule.session_kinds import (
     own_kinds,
 )
 
-# Of a file with more unknown words than this they are no kinds.
+# With more unknown words than this, a file uses the column for something else.
 MAX_NEW_KINDS = 20
 BETWEEN_WORDS = re.compile(r"[-_\s]+")
 
@@ -37,7 +37,7 @@ type Timed = SessionRecord | PresentationRecord
 def with_own_kinds(
     program: Program, edition: Edition, findings: Findings
 ) -> tuple[Program, list[SessionKind]]:
-    """Return the program with the slugs of kinds, and the kinds to add, unsaved; the edition knows them."""
+    """Return the program with the slugs of kinds, and the unsaved kinds to add. The edition includes them."""
     new = _described_kinds(program, edition, findings)
     sessions = _use_own_kinds(AppliesTo.SESSION, program.sessions, edition, findings, new)
     presentations = _use_own_kinds(AppliesTo.PRESENTATION, program.presentations, edition, findings, new)
@@ -45,7 +45,7 @@ def with_own_kinds(
 
 
 def _described_kinds(program: Program, edition: Edition, findings: Findings) -> list[SessionKind]:
-    """Return the kinds that a file describes and the conference lacks. Those that it has stay as they are."""
+    """Return the kinds that a file describes and the conference lacks. Existing kinds are not changed."""
     own, new = own_kinds(edition), []
     described = [(AppliesTo.SESSION, one) for one in program.session_kinds]
     described += [(AppliesTo.PRESENTATION, one) for one in program.presentation_kinds]
@@ -116,13 +116,13 @@ def _by_word[R: Timed](records: Iterable[R]) -> dict[str, list[R]]:
 
 
 def kind_name(word: str) -> str:
-    """Return the word of a file as a name: "lightning_talk" is "Lightning talk"."""
+    """Return the name for a word of a file, such as "Lightning talk" for "lightning_talk"."""
     name = BETWEEN_WORDS.sub(" ", word).strip() or word
     return capfirst(name[:MAX_NAME_CHARS])
 
 
 def guess_built_in_kind(applies_to: str, key: str) -> str:
-    """Return the built-in kind that a slug sounds like."""
+    """Return the built-in kind that a slug suggests."""
     words = key.replace("-", " ")
     built_in = built_in_kinds(applies_to)
     named = next((kind for kind in sorted(built_in) if kind.replace("_", " ") in words), "")

@@ -1,6 +1,6 @@
-"""The rows of an edition: found for records, read as plain values, and built from plain values.
+"""Find the rows of an edition for records, read them as plain values, and build them from values.
 
-Read with few queries for many rows. Values are JSON: times in UTC, references as keys, lists as parts.
+Many rows are read with few queries. Values are JSON: times in UTC, references as keys, lists as parts.
 """
 
 from collections import defaultdict
@@ -39,21 +39,21 @@ from people.querysets import resolve_links
 
 BATCH_ROWS = 1000
 CHUNK_ROWS = 2000
-# So many keys at once; either database takes three times as many parameters.
+# The databases allow three times as many parameters.
 MAX_KEYS_PER_QUERY = 10_000
 
-# By kind the keys of rows that an import may not see.
+# The primary keys of rows that an import may not see, by kind.
 type Concealed = Mapping[str, frozenset[int]]
 NO_ROWS: Concealed = {}
 
 
 def in_batches[T](keys: Iterable[T]) -> Iterator[list[T]]:
-    """Cut a list of keys so that no query has more parameters than a database takes."""
+    """Split keys into batches, so that no query exceeds the database's limit of parameters."""
     yield from map(list, batched(keys, BATCH_ROWS, strict=False))
 
 
 def report_concealed(where: Where, field: str, name: str, findings: Findings) -> None:
-    """Refuse what only drafts of other editions show, without a word about it but the file's own."""
+    """Report a row of other editions' drafts. `name` must be the name in the file, so that nothing leaks."""
     said = gettext(
         "“%(name)s” is known by this key from drafts of another edition alone, which your role may not see. "
         "Ask someone who may."
@@ -73,10 +73,10 @@ def records_of(program: Program, kind: Kind) -> tuple[Record, ...]:
 
 
 class RowIndex:
-    """The rows of one kind in one edition, found by their keys and by their primary keys.
+    """Index of the rows of one kind in one edition, by key and by primary key.
 
-    `whole` rows hold all that a file can say; others only what a reference needs. A lock prevents
-    changes between comparison and update. Of `hidden` rows only the keys are known.
+    `whole` rows have all fields of a record, others only those that references need. A lock prevents
+    changes between comparison and update. Of `hidden` rows, only the keys are stored.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class RowIndex:
                 self.concealed.add(getattr(row, kind.key))
             else:
                 self.add(row)
-        # The slug of an institution that was merged means the one that stays.
+        # Resolve the slug of a merged institution to the one that it was merged into.
         links = {
             key: row.merged_into_id
             for key, row in self.by_pk.items()
@@ -117,14 +117,14 @@ class RowIndex:
 
 
 def _key_fields(kind: Kind) -> list[str]:
-    """Return the fields by which a row is found and its rules are checked."""
+    """Return the fields for finding and validating a row."""
     own = [name for name in ("name",) if name in kind.plain_fields]
     own += ["merged_into"] if kind is INSTITUTION else []
     return ["pk", kind.key, *own, *(["edition"] if kind.is_in_edition else []), *kind.references]
 
 
 class Lookup(Protocol):
-    """Where parts of lists find the rows that they point at."""
+    """Interface for finding the rows that parts of lists refer to."""
 
     def paper(self, edition: str, uid: str) -> Content | None: ...
 
@@ -132,9 +132,9 @@ class Lookup(Protocol):
 
 
 class EditionRows:
-    """All rows that a program may hold or reference, by kind; each is read on first access.
+    """All rows that a program may contain or reference, by kind. A kind is read on first access.
 
-    `whole` names the kinds that are compared. New rows are put here too, for references.
+    `whole` names the kinds that are compared. New rows are added, so that references find them.
     """
 
     def __init__(
@@ -143,11 +143,11 @@ class EditionRows:
         self.edition, self.concealed = edition, concealed
         # By uid; filled when people are matched.
         self.people: dict[str, Person] = {}
-        # Papers of other editions that awards go to, by edition and uid.
+        # Papers of other editions that received awards, by edition and uid.
         self.papers_elsewhere: dict[tuple[str, str], Paper] = {}
         merged = Institution.objects.filter(merged_into__isnull=False)
         gone = list(merged.values_list("slug", "pk", "merged_into__slug"))
-        # Institutions that were merged: slug -> the slug of the one that stays, slug -> own key.
+        # Merged institutions: slug -> slug of the target, and slug -> own primary key.
         self.merged_slugs = resolve_links({slug: str(there) for slug, _, there in gone})
         self.merged_keys = {slug: key for slug, key, _ in gone}
         self._whole, self._is_locking = frozenset(whole), is_locking
@@ -166,7 +166,7 @@ class EditionRows:
         return self._indexes[name]
 
     def _connect(self, row: Content, kind: Kind) -> None:
-        """Give a row the rows that it points at, so that its rules ask no question of the database."""
+        """Set the related rows of a row, so that validating it makes no queries."""
         for name, other in kind.references.items():
             key = getattr(row, f"{name}_id")
             target = self[other].by_pk.get(key) if key else None
@@ -182,14 +182,14 @@ class EditionRows:
     def match(
         self, kind: Kind, records: Sequence[Record], findings: Findings
     ) -> Iterator[tuple[Content, Record]]:
-        """Find or make the row of each record."""
+        """Yield the row of each record, new or existing, with the record. Report duplicates."""
         if not records:
             return
         index = self[kind.name]
         seen: dict[int, Where] = {}
         namesakes = self._institutions_by_name() if kind is INSTITUTION else {}
         merged = self.merged_slugs if kind is INSTITUTION else {}
-        # A file may still hold both of a merged pair: the survivor's record is used.
+        # A file may contain both institutions of a merge: the record of the remaining one is used.
         for record in sorted(records, key=lambda one: getattr(one, kind.key) in merged):
             key: str = getattr(record, kind.key)
             if key in index.concealed:
@@ -249,7 +249,7 @@ def parts_by_owner(
     columns = rows.order_by(f"{listing.owner}_id", "position", "pk").values_list(
         "pk", f"{listing.owner}_id", *taken.values()
     )
-    # No iterator(): of a cursor PostgreSQL plans for the first rows, and walks a table to have them in order.
+    # No iterator(): for a cursor, PostgreSQL optimizes for the first rows and scans the table in index order.
     lines = list(columns)
     has_institutions = listing is AUTHORS and (wanted is None or "institutions" in wanted)
     institutions = _institutions([key for key, *_ in lines]) if has_institutions else {}
@@ -302,7 +302,7 @@ def _menu_tree(lines: list[Values]) -> list[Values]:
 
 
 def person_records(keys: list[int]) -> Iterator[PersonRecord]:
-    """Read people as records, in the order of their keys; hidden names stay out."""
+    """Yield people as records in the order of their keys, without hidden names."""
     mine = AnyOf("person_id", keys)
     spellings: dict[int, list[str]] = defaultdict(list)
     for person, name in PersonName.objects.filter(mine, hidden=False).values_list("person", "name"):
@@ -325,7 +325,7 @@ def person_records(keys: list[int]) -> Iterator[PersonRecord]:
 
 @dataclass(slots=True)
 class PartRow:
-    """One part of a list as an unsaved row, with the institutions that follow it."""
+    """One part of a list as an unsaved row, with its institutions, which are saved after it."""
 
     row: Any
     institutions: list[Content]

@@ -1,6 +1,6 @@
-"""What a record states, as values that can be compared with a row's; its references resolved, or reported.
+"""Values that records state, for comparison with those of rows. Unresolved references are reported.
 
-Nothing is compared or written here.
+This module compares and writes nothing.
 """
 
 from dataclasses import fields
@@ -37,7 +37,7 @@ class StatedValues:
     ) -> None:
         self.people, self.rows, self.findings = people, rows, findings
         self._own_slug = rows.edition.slug
-        # Records with a reference that leads nowhere, by identity; how many such references there are.
+        # Records with an unresolved reference, by `id()`; the number of such references.
         self.broken: set[int] = set()
         self._broken_count = 0
         self._find_papers_elsewhere([grant for award in program.awards for grant in stated(award.grants, ())])
@@ -53,7 +53,7 @@ class StatedValues:
         return bool(grant.paper and grant.edition and grant.edition != self._own_slug)
 
     def values(self, kind: Kind, record: Record) -> Values:
-        """Return what the record states. A field whose references lead nowhere is reported and left out."""
+        """Return the stated values of a record. Report and leave out fields with unresolved references."""
         before = self._broken_count
         values = self._stated_values(kind, record)
         if self._broken_count > before:
@@ -83,7 +83,7 @@ class StatedValues:
         return values
 
     def person_values(self, record: PersonRecord, person: Person) -> Values:
-        """A name without parts leaves them to be split here; hidden names are not taken from files."""
+        """Return the stated values of a person, without hidden names. A missing family name is left out."""
         values: Values = {"name": self.people.printed_name(person, record.ref.name)}
         for name in PERSON.plain_fields:
             value = getattr(record, name, None) if name not in ("name", "orcid") else None
@@ -100,14 +100,14 @@ class StatedValues:
         return values
 
     def key_here(self, kind: str, key: str) -> str:
-        """Return the key of the row here; an institution may have another one in the file."""
+        """Return the stored key of a row, which differs from the file's for a merged institution."""
         found: str = getattr(self.rows[kind].rows[key], KINDS[kind].key)
         return found
 
     def is_known(self, kind: str, key: str, where: Where, path: str) -> bool:
         if not key or key in self.rows[kind].rows:
             return True
-        # Looking for a name like it takes time: not for the ten thousandth problem.
+        # Looking for similar names is slow, so skip it if further problems are only counted.
         hint = "" if self.findings.is_full else did_you_mean(key, self.rows[kind].rows)
         said = gettext(
             "There is no %(kind)s “%(key)s” in this file or in edition %(edition)s.%(hint)s "

@@ -1,4 +1,4 @@
-"""Apply the rules of the forms to many rows at once, and report problems by their place in the file."""
+"""Apply the validation of forms to many rows at once, and report problems by their place in the file."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -34,7 +34,7 @@ MISSING_CODES = frozenset(("blank", "null"))
 
 
 def validate(plan: ImportPlan, findings: Findings, progress: ProgressCallback) -> None:
-    """Report what the rules of the rows say against what the plan would write."""
+    """Validate all rows and parts that the plan would write, and report the problems."""
     steps = [step for name in KINDS for step in plan.steps[name] if step.is_new or step.merge.taken]
     for done, step in enumerate(steps, start=1):
         for listing in step.kind.listings:
@@ -51,7 +51,7 @@ def validate(plan: ImportPlan, findings: Findings, progress: ProgressCallback) -
 
 
 def _note_same_titles(plan: ImportPlan, findings: Findings) -> None:
-    """Note new titles that another paper of the edition has: the desk lists them as `same_title()` does."""
+    """Note new titles that another paper of the edition has, as `same_title()` does for the desk."""
     steps = (step for step in plan.steps[PAPER.name] if step.is_new or "title" in step.merge.taken)
     fresh = {id(step.row): step for step in steps}
     papers: dict[str, list[Paper]] = defaultdict(list)
@@ -96,10 +96,10 @@ def _check_parts(listing: Listing, parts: list[PartRow], where: Where, findings:
 
 
 def _clean(row: Content) -> None:
-    """Do as `clean_in_memory`, but leave out what was not read: asking for it costs a query per row."""
+    """Do as `clean_in_memory`, but skip deferred fields, since loading them makes a query per row."""
     relations = {field.name for field in row._meta.concrete_fields if field.is_relation}
     row.clean_fields(exclude=relations | row.get_deferred_fields())
-    # A line of a menu counts its targets by their keys, which a page of the same file has not yet.
+    # `MenuItem.clean()` counts targets by primary key, which a new page of the same file does not have yet.
     if not isinstance(row, MenuItem):
         row.clean()
 
@@ -127,7 +127,7 @@ def _sentence(row: Content, field: str, error: ValidationError) -> str:
 
 
 def _check_nesting(steps: Sequence[RowPlan], rows: Iterable[Content], findings: Findings) -> None:
-    """Report topics and sessions nested in themselves, or too deep. `rows`: all, changed or not."""
+    """Report topics and sessions nested in themselves or too deep. `rows`: all rows, changed or not."""
     moved = {id(step.row) for step in steps}
     wholes = {id(_parent(row)) for row in rows if _parent(row) is not None and id(row) not in moved}
     for step in steps:
@@ -161,7 +161,7 @@ def _parent(row: Content) -> Content | None:
 def _check_unique(
     steps: Iterable[RowPlan], kind: Kind, field: str, findings: Findings, concealed: Collection[int]
 ) -> None:
-    """Report values that two rows would share although each may have its own only. One query."""
+    """Report duplicate values of a unique field. Makes one query."""
     claims: dict[str, RowPlan] = {}
     for step in steps:
         value = getattr(step.row, field)

@@ -1,4 +1,4 @@
-"""Write a plan: rows, lists, and the values as last imported. The caller holds the transaction."""
+"""Write a plan: rows, lists, and the values as last imported. Callers must open a transaction."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,12 +36,12 @@ from people.duplicates.storage import store_kept_apart
 from people.models import Person, PersonIdentifier, PersonName
 
 BATCH_ROWS = 500
-# An update names every row for every column: large batches take more memory and no less time.
+# `bulk_update` repeats all rows for every column: larger batches take more memory and are no faster.
 UPDATED_ROWS = 200
 
 
 def write_rows(plan: ImportPlan, progress: ProgressCallback) -> None:
-    """Write every row that is new or changed, in an order in which references point at what is there."""
+    """Write all new and changed rows, in an order in which the targets of references are written first."""
     for kind in KINDS.values():
         steps = plan.steps[kind.name]
         total, done = len(steps), 0
@@ -60,14 +60,14 @@ def write_rows(plan: ImportPlan, progress: ProgressCallback) -> None:
         if done < total:
             progress(f"writing {kind.plural or kind.name}", total, total)
     store_kept_apart(_likely_duplicates(plan))
-    # The menu leads to pages and the committee consists of people: both are there by now.
+    # The menu refers to pages and the committee to people, so both are written last.
     write_lists(EDITION, plan.steps["edition"])
 
 
 def _likely_duplicates(plan: ImportPlan) -> Iterator[LikelyDuplicate]:
-    """Yield the new people and who may be the same as one of them, for the list of likely duplicates."""
+    """Yield the new people with their possible matches, for the list of likely duplicates."""
     for one in plan.kept_apart:
-        # Their co-authors are known by name alone.
+        # Co-authors of the file are known by name only.
         reasons: list[Reason] = [(KEPT_APART, {}), ("name_same", {})]
         reasons += [reason for reason in one.verdict.reasons if reason[0] != "coauthors"]
         if one.person.pk and one.other.pk:
@@ -89,7 +89,7 @@ def _levels(kind: Kind, steps: list[RowPlan]) -> Iterator[list[RowPlan]]:
 
 
 def _forget_derived(steps: Iterable[RowPlan]) -> None:
-    """Free rendered text, which is long: it is in the database now, and reloaded on access."""
+    """Free the memory of rendered texts, which are long. They are reloaded from the database on access."""
     for step in steps:
         for name in step.row.derived_fields:
             step.row.__dict__.pop(name, None)
@@ -119,7 +119,7 @@ def write_lists(kind: Kind, steps: Sequence[RowPlan]) -> None:
 
 
 def _write_person_lists(steps: Sequence[RowPlan]) -> None:
-    """Write identifiers, which are only added, and the other names that are not hidden."""
+    """Add identifiers, and replace the other names that are not hidden."""
     ids, spellings, gone = [], [], []
     for step in steps:
         person, old = step.row, step.old
@@ -148,7 +148,7 @@ def _write_person_lists(steps: Sequence[RowPlan]) -> None:
 
 
 def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
-    """Make the lists of these owners (by primary key) exactly these."""
+    """Replace the lists of these owners, which are given by primary key."""
     current = _current_rows(listing, wanted)
     fresh: list[PartRow] = []
     kept: list[PartRow] = []
@@ -176,7 +176,7 @@ def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
 def _current_rows(
     listing: Listing, owners: Iterable[int]
 ) -> dict[tuple[int, tuple[object, ...]], list[Content]]:
-    """Return the rows of these owners by owner and identity. Menus are rebuilt: their lines have none."""
+    """Return the rows of these owners by owner and identity. Menus are rebuilt, as their lines have none."""
     found: dict[tuple[int, tuple[object, ...]], list[Content]] = defaultdict(list)
     rows = listing.model._default_manager.filter(**{f"{listing.owner}__in": list(owners)})
     related = ["person"] if "person" in listing.columns else []
@@ -190,7 +190,7 @@ def _current_rows(
 
 
 def _identity(listing: Listing, row: Content) -> tuple[object, ...]:
-    """Return what makes a part the same one: the values of `listing.identity`. Lines of menus have none."""
+    """Return the identity of a part: the values of `listing.identity`. Lines of menus have none."""
     if isinstance(row, MenuItem):
         return (row.pk, "line")
     if isinstance(row, Material):
@@ -206,7 +206,7 @@ def _identity(listing: Listing, row: Content) -> tuple[object, ...]:
 
 
 def _reuse(listing: Listing, part: PartRow, old: Content) -> set[str]:
-    """Let the new row take the place of the old one, and name what differs; an uploaded file stays a file."""
+    """Give the new row the old one's primary key and uploaded file. Return the changed fields."""
     part.row.pk = old.pk
     part.row._state.adding = False
     if isinstance(old, Material) and old.file:
@@ -238,11 +238,11 @@ def _link(parts: list[PartRow], reused: set[int]) -> None:
         through._default_manager.bulk_create(links, batch_size=BATCH_ROWS)
 
 
-# What is stored for the next import
+# Values stored for the next import
 
 
 def write_last_imports(plan: ImportPlan, run: ImportRun) -> None:
-    """Write what is remembered of each row, and what is in conflict."""
+    """Write the last imported values of each row, and the conflicts."""
     steps = [step for kind in KINDS.values() for step in plan.steps[kind.name]]
     keys: dict[tuple[str, int], int] = {}
     for batch in batched(steps, BATCH_ROWS, strict=False):
@@ -251,7 +251,7 @@ def write_last_imports(plan: ImportPlan, run: ImportRun) -> None:
 
 
 def write_photos(plan: ImportPlan, photos: Mapping[str, tuple[str, bytes]]) -> None:
-    """Give people without a photo the one that was fetched for them."""
+    """Save the fetched photos of people who have none."""
     urls = {person.pk: url for person, url in reversed(plan.photos) if url in photos}
     for batch in in_batches(urls):
         people = [*Person.objects.filter(pk__in=batch, photo="")]
@@ -264,9 +264,9 @@ def write_photos(plan: ImportPlan, photos: Mapping[str, tuple[str, bytes]]) -> N
 def _write_provenance(
     steps: Iterable[RowPlan], plan: ImportPlan, run: ImportRun
 ) -> dict[tuple[str, int], int]:
-    """Remember the values as imported, and in the history what was remembered before.
+    """Store the values as imported, and the previously stored ones in the history.
 
-    Returns where those of rows in conflict are, by kind and key.
+    Return the keys of the stored rows for rows with conflicts, by kind and primary key.
     """
     rows = [
         (
@@ -295,7 +295,7 @@ def _write_provenance(
 
 
 def _remembered_values(step: RowPlan) -> Values:
-    """For a new row also remember values the file did not state: they are unedited."""
+    """Return the values to store. For a new row, include unstated fields, as they are unedited."""
     kind = step.kind
     if not step.is_new or kind is PERSON:
         return step.merge.last_import
@@ -308,7 +308,7 @@ def _remembered_values(step: RowPlan) -> Values:
 
 
 def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run: ImportRun) -> None:
-    """Keep one open conflict per field; replace it when the file says something else now."""
+    """Store one open conflict per field. Replace it if the file has another value now."""
     now = timezone.now()
     fresh: list[Conflict] = []
     changed: list[Conflict] = []
@@ -323,7 +323,7 @@ def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run
             (changed if name in known else fresh).append(conflict)
             conflict.base, conflict.ours, conflict.theirs = clash.base, clash.ours, clash.theirs
             conflict.run, conflict.created_at = run, now
-        # Both sides say the same again: the conflict is over.
+        # Both sides agree again, so the conflict is settled.
         settled += [known[name].pk for name in step.merge.agreed if name in known]
     Conflict.objects.bulk_create(fresh, batch_size=BATCH_ROWS)
     Conflict.objects.bulk_update(changed, ["base", "ours", "theirs", "run", "created_at"])
