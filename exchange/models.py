@@ -112,7 +112,7 @@ class ImportJob(models.Model):
 
     @property
     def is_working(self) -> bool:
-        """Whether a worker has something to do for it."""
+        """Return whether a worker has something to do for it."""
         return self.state in self.WORKING
 
     @cached_property
@@ -121,12 +121,12 @@ class ImportJob(models.Model):
         return read_progress(self.pk) if self.is_working else None
 
     def is_lost(self, at: datetime | None = None) -> bool:
-        """Whether its worker has died: its heartbeat has stopped."""
+        """Return whether its worker has died: its heartbeat has stopped."""
         seen = self.progress.seen_at if self.progress else None
         return self.is_working and seen is not None and (at or timezone.now()) - seen > HEARTBEAT_TIMEOUT
 
     def is_unclaimed(self, at: datetime | None = None) -> bool:
-        """Whether no worker has taken it for so long that none can be running."""
+        """Return whether no worker has taken it for so long that none can be running."""
         is_waiting = self.is_working and self.progress is None
         return is_waiting and (at or timezone.now()) - self.changed_at > HEARTBEAT_TIMEOUT
 

@@ -132,7 +132,7 @@ class Findings:
 
     @property
     def is_full(self) -> bool:
-        """Whether further problems are only counted, and finding good words for them is wasted."""
+        """Return whether further problems are only counted, and finding good words for them is wasted."""
         return len(self._problems) >= PROBLEMS_SHOWN
 
     @property

@@ -27,7 +27,7 @@ type Stated[T] = T | Unset
 
 
 def is_stated[T](value: T | Unset) -> TypeGuard[T]:
-    """Whether the file mentions this field."""
+    """Return whether the file mentions this field."""
     return value is not UNSTATED
 
 

@@ -16,7 +16,7 @@ from exchange.records import Program
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Whether all files are workbooks whose sheets are named like the tables of `tables`."""
+    """Return whether all files are workbooks whose sheets are named like the tables of `tables`."""
     found = [sheet_names(source) for source in sources]
     return all(titles and {*titles} <= {*TABLES, NOTES_SHEET} for titles in found)
 

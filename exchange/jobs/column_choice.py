@@ -172,7 +172,7 @@ def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> Colu
 
 
 def _is_ours(table: Table) -> bool:
-    """Whether the headings are those of a list of this site, whose texts are Markdown."""
+    """Return whether the headings are those of a list of this site, whose texts are Markdown."""
     ours = {*TABLES["papers"].headings, "author_names", "page", "pdf", "sessions", "awards"}
     names = {column_name(heading) for heading in table.headings}
     return len(names) > 2 and {"uid", "title", "lay_summary"} <= names and names <= ours

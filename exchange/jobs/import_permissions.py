@@ -1,4 +1,4 @@
-"""Whether an account may make the changes of a file: not every role may change an edition's settings."""
+"""Permissions to import: not every role that may import may change an edition's settings."""
 
 from typing import Any
 

@@ -117,7 +117,7 @@ def parse_datetime(text: str, zone: tzinfo | None = None) -> datetime:
 
 
 def is_ambiguous(value: datetime) -> bool:
-    """Whether the clock shows this wall time twice, as it does when summer time ends."""
+    """Return whether the clock shows this wall time twice, as it does when summer time ends."""
     return value.utcoffset() != value.replace(fold=1 - value.fold).utcoffset()
 
 

@@ -230,5 +230,5 @@ def _looks_like(text: str, *, is_day: bool) -> bool:
 
 
 def has_day(cells: Sequence[str]) -> bool:
-    """Whether the cells say which day, and not only the time of it."""
+    """Return whether the cells say which day, and not only the time of it."""
     return any(map(looks_like_date, filter(None, cells)))

@@ -50,7 +50,7 @@ def has_known_extension(name: str) -> bool:
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Whether there are YAML files, tables of papers as these sites have them, or `conference.json`."""
+    """Return whether there are YAML files, tables of papers in this layout, or `conference.json`."""
     if len(sources) == 1 and extension(sources[0]) == "json":
         beginning = read_head(sources[0])
         return '"paper_ids"' in beginning and bool(

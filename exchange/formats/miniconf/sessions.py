@@ -347,7 +347,7 @@ class SessionReader:
 
 
 def _is_event(columns: Collection[str]) -> bool:
-    """Whether an object is an event: with a title, or like socials with a name and organizers."""
+    """Return whether an object is an event: with a title, or like socials with a name and organizers."""
     return "UID" in columns and ("title" in columns or {"name", "organizers"} <= set(columns))
 
 

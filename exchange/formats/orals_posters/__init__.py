@@ -97,7 +97,7 @@ def output_rows(program: Program, context: Context) -> list[OutputRow]:
 
 
 def _is_second(shown: OutputRow, found: Mapping[str, OutputRow]) -> bool:
-    """Whether this differs only by its time from the presentation whose uid it extends."""
+    """Return whether this differs only by its time from the presentation whose uid it extends."""
     own = shown.presentation
     uid = own.uid.removesuffix(SECOND_SLOT_SUFFIX)
     first = found.get(uid) if uid != own.uid else None
@@ -234,7 +234,7 @@ def _json(value: object, indent: int | None = None) -> bytes:
 
 
 def is_number(uid: str) -> bool:
-    """Whether a uid is a decimal number without leading zeros."""
+    """Return whether a uid is a decimal number without leading zeros."""
     return uid.isascii() and uid.isdigit() and len(uid) < 16 and str(int(uid)) == uid and uid != "0"
 
 

@@ -132,13 +132,13 @@ def guess_columns(
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Whether all files are tables, but for a mapping."""
+    """Return whether all files are tables, but for a mapping."""
     tables = [source for source in sources if not is_mapping(source)]
     return bool(tables) and all(map(_is_table, tables))
 
 
 def _is_table(source: Source) -> bool:
-    """Whether a file is a workbook or CSV; a .txt must have several columns, or a known one."""
+    """Return whether a file is a workbook or CSV; a .txt must have several columns, or a known one."""
     if extension(source) in ("xlsx", "xlsm"):
         return is_workbook(source)
     named = header_columns(source) if extension(source) in TEXT_EXTENSIONS else set()

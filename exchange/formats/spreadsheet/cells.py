@@ -17,7 +17,7 @@ class Row:
     cells: dict[str, list[str]]
 
     def has(self, name: str) -> bool:
-        """Whether a column is mapped to this field."""
+        """Return whether a column is mapped to this field."""
         return name in self.cells
 
     def get(self, name: str) -> str:

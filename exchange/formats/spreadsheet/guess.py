@@ -75,7 +75,7 @@ def guess_fields(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> l
 
 
 def can_hold(field: Field, cells: Sequence[str]) -> bool:
-    """Whether any of the cells can be in this field; a column without cells fits."""
+    """Return whether any of the cells can be in this field; a column without cells fits."""
     if field.name == "board" and cells and all(map(WEB_ADDRESS.match, cells)):
         return False
     if _is_e_mail(cells) and field.name not in ("authors", "name"):
@@ -121,12 +121,12 @@ def _fields_of_cells(heading: str, cells: Sequence[str]) -> Iterator[Field]:
 
 
 def _is_e_mail(cells: Sequence[str]) -> bool:
-    """Whether the column holds e-mail addresses, which are never imported."""
+    """Return whether the column holds e-mail addresses, which are never imported."""
     return bool(cells) and all(E_MAIL.fullmatch(cell) for cell in cells)
 
 
 def has_headings(lines: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row holds headings: a known one, or no cell that cannot be a heading."""
+    """Return whether the first row holds headings: a known one, or no cell that cannot be a heading."""
     if not lines:
         return False
     first = [cell.strip() for cell in lines[0] if cell.strip()]

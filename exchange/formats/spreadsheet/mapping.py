@@ -57,7 +57,7 @@ class Mapping:
         return next((one for one in self.tables if (one.file, one.sheet) == (grid.file, grid.sheet)), None)
 
     def includes(self, grid: Grid) -> bool:
-        """Whether a table is read: without a list of tables all are."""
+        """Return whether a table is read: without a list of tables all are."""
         table = self.table(grid)
         return not self.tables or (table is not None and bool(table.columns))
 

@@ -52,7 +52,7 @@ PLAIN_DECISION = re.compile(
 
 
 def is_program_row(row: Row) -> bool:
-    """Whether a row is a session without papers, such as a break or an invited talk, by its kind."""
+    """Return whether a row is a session without papers, such as a break or an invited talk, by its kind."""
     return not row.get("uid") and guess_session_kind(row.get("kind"), "") in OTHER_KINDS
 
 
@@ -120,7 +120,7 @@ class ScheduleReader:
     # Rows
 
     def is_another_presentation(self, paper: str, row: Row) -> bool:
-        """Whether a further row of a paper is another presentation of it."""
+        """Return whether a further row of a paper is another presentation of it."""
         keys = [(one.kind, one.row.get("session")) for one in self.by_paper[paper]]
         return bool(keys) and any((kind, row.get("session")) not in keys for kind in self._kinds(row))
 

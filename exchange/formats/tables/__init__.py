@@ -53,7 +53,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    """Whether all files have the names and columns of these tables, or are ZIPs of such names."""
+    """Return whether all files have the names and columns of these tables, or are ZIPs of such names."""
     for source in sources:
         if names := member_names(source):
             files = (name for name in names if not name.startswith(RESOURCE_FORKS))
@@ -204,7 +204,7 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 
 def _is_stated_empty(table: Table, program: Program) -> bool:
-    """Whether the program states that a table has no rows, rather than leaving it unstated."""
+    """Return whether the program states that a table has no rows, rather than leaving it unstated."""
     if not table.parent:
         return table.name not in SINGLE_ROW_TABLES
     parents = [*records_of(table, program)]
