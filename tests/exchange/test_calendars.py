@@ -1,4 +1,4 @@
-"""Tests of calendars of one talk, paper, session or person: the same events as in the whole, few queries."""
+"""Tests of calendars of one talk, paper, session or person: same events as in the full one, few queries."""
 
 from datetime import timedelta
 from typing import Any
@@ -26,7 +26,7 @@ def events(client: Client, path: str) -> dict[str, bytes]:
 
 
 def add_talks(session: Any, person: Person, rows: int) -> None:
-    """Add talks with times, rooms, speakers and authors of their own; every second one is called off."""
+    """Add talks with their own times, rooms, speakers and authors; every second one is canceled."""
     edition = session.edition
     for number in range(rows):
         paper = make.make_paper(edition, ["Li"], uid=f"q{number}", title=f"A $x$; b {number}")

@@ -240,7 +240,7 @@ def test_columns_are_remembered_for_the_next_file(admin_client: Client, here: Ed
         {"was": "title", "wer": "authors", "rest": ""},
     )
 
-    # Another order of the columns is the same layout; the next year is the same conference.
+    # The stored choice also applies to another order of columns, and to another edition of the conference.
     later = make.make_edition(2022, conference=here.conference)
     job = upload(admin_client, later, ("b.csv", b"Rest,wer,WAS\ny,Ann Abe,A title\n"))
     assert job.columns["tables"][0]["columns"] == ["", "authors", "title"]

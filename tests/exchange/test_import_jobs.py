@@ -336,7 +336,7 @@ def test_failure_of_ours_writes_nothing_and_can_be_tried_again(
     assert (job.state, Paper.objects.count()) == ("done", 1)
 
 
-# What is left over
+# Stored files
 
 
 def test_files_are_removed_after_a_day(admin_client: Client, here: Edition) -> None:
@@ -455,7 +455,7 @@ def crowd_of(size: int) -> Any:
     return program(*(paper(f"p{size}{n}", f"Ann {size}{n}") for n in range(size)))
 
 
-# Words
+# Messages
 
 
 def test_pages_say_nothing_untranslated(admin_client: Client, here: Edition) -> None:

@@ -1,4 +1,4 @@
-"""Tests of downloads of admin lists: the rows of the list, in its order, without private fields."""
+"""Tests of downloads of admin lists: the rows of the list, in its order, without private data."""
 
 import csv
 import io

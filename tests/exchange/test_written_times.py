@@ -1,4 +1,4 @@
-"""Tests of handwritten dates and times: unambiguous ones are parsed, ambiguous ones refused."""
+"""Tests of dates and times as people type them: unambiguous ones are parsed, ambiguous ones refused."""
 
 import re
 from datetime import date

@@ -47,7 +47,7 @@ def test_neighbors_of_one_position_are_in_order_of_creation(client: Client, edit
     papers = [make.make_paper(edition, title=title) for title in ("One", "Two", "Three")]
     talks = [make.make_presentation(session, paper) for paper in papers]
     type(talks[0]).objects.update(position=1)
-    # Without an explicit order, PostgreSQL returns the row that was updated last after the others.
+    # Among rows with equal positions, PostgreSQL returns the row that was updated last after the others.
     type(talks[0]).objects.filter(pk=talks[0].pk).update(kind="talk")
 
     assert neighbor_links(read(client, papers[1].get_absolute_url())) == [["Previous One", "Next Three"]]

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 
 
 def all_content() -> str:
-    """Return people and all rows that refer to them as JSON, without the search index and the history."""
+    """Return people, institutions and all rows that refer to people, as JSON."""
     models: list[Any] = [
         Person,
         PersonName,

@@ -285,7 +285,7 @@ def test_times_are_entered_on_the_desk_in_the_zone(
     assert "Hall A" in admin_client.get(address(Unavailability, "changelist")).text
 
 
-# The desk
+# The list for chairs
 
 
 def test_without_a_mail_server_the_text_is_copied(

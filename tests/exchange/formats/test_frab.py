@@ -85,7 +85,7 @@ def talks() -> Program:
     )
 
 
-# Valid
+# Validity
 
 
 def checked(made: Program, context: Context = CONTEXT) -> None:

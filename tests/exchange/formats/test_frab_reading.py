@@ -555,7 +555,7 @@ def test_real_file_of_the_hub_is_read() -> None:
     assert [one.name for one in found.rooms] == [one["name"] for one in schedule["conference"]["rooms"]]
 
 
-# Both ways
+# Round trips
 
 
 @pytest.mark.parametrize("fmt", [frab_json, frab_xml])

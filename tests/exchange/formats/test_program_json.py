@@ -62,7 +62,7 @@ def test_write_file_is_named_after_edition() -> None:
 def test_schema_names_every_field() -> None:
     for record, names in OBJECT_KEYS.items():
         name = record.__name__.removesuffix("Record")
-        if record not in (Record, PhotoRecord):  # only other formats hold pictures
+        if record not in (Record, PhotoRecord):  # only other formats contain pictures
             definition: dict[str, Any] = SCHEMA["$defs"][name[0].lower() + name[1:]]
             assert set(definition["properties"]) == set(names), name
     assert set(SCHEMA["properties"]) == set(KNOWN_KEYS)

@@ -150,7 +150,7 @@ def test_authors_keep_their_order_in_both() -> None:
 
 
 def whole() -> Program:
-    """A paper in two sessions, one of them canceled, that won one award; another went to an older paper."""
+    """Return a paper in two sessions, one canceled, that won an award; an older paper won another."""
     known = a_paper(
         "17",
         "Zed Young",
