@@ -1,4 +1,4 @@
-"""How tests ask the API."""
+"""Helpers of tests that read from the API."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -27,13 +27,13 @@ def ids(client: Client, name: str, **parameters: Any) -> list[str]:
 
 
 def path_of(url: str) -> str:
-    """Return an absolute address of this site as a path."""
+    """Return the path and query of an absolute URL of this site."""
     assert url.startswith(settings.SITE_URL), url
     return url.removeprefix(settings.SITE_URL)
 
 
 def expansions(shape: Shape, depth: int = 2) -> list[str]:
-    """Name every relation, down to a depth."""
+    """Return the names of all relations, such as "authors.person", down to a depth."""
     found = []
     for name, relation in shape.relations.items():
         found.append(name)
@@ -43,8 +43,8 @@ def expansions(shape: Shape, depth: int = 2) -> list[str]:
 
 
 def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """Django as the test client calls it: without closing the connection that holds the test's rows."""
-    # schemathesis asks for gzip, and cannot read it.
+    """Call Django as the test client does, without closing the connection with the test's transaction."""
+    # schemathesis accepts gzip, but cannot decode it.
     environ = {name: value for name, value in environ.items() if name != "HTTP_ACCEPT_ENCODING"}
     response: Any = ClientHandler(enforce_csrf_checks=False)(environ)
     start_response(f"{response.status_code} {response.reason_phrase}", list(response.items()))

@@ -1,4 +1,4 @@
-"""What tests of the API share."""
+"""Fixtures of tests of the API."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from tests.website.marked import make_marked_program
 
 @pytest.fixture(autouse=True)
 def _plenty(settings: Settings) -> None:
-    """Tests ask more often than visitors may; what was counted before does not count."""
+    """Raise the limit of requests per minute, which tests would exceed, and reset its counts."""
     cache.clear()
     settings.API_REQUESTS_PER_MINUTE = 100_000
 
 
 @pytest.fixture
 def program(db: None) -> dict[str, Any]:
-    """One public row of every kind, each with a hidden twin that holds a marker."""
+    """Create one public row of every model, and hidden rows that contain a marker."""
     return make_marked_program()

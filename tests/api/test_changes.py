@@ -1,4 +1,4 @@
-"""When rows were created and changed, what changed since a moment, and what is no longer public."""
+"""Times of creation and change, rows changed since a time, and rows that are no longer public."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -44,7 +44,7 @@ NAMES = (
 
 @pytest.fixture
 def edition(db: None) -> Edition:
-    """Two of everything; in the one everything has its part, the other is apart."""
+    """Create two unrelated sets of rows of each model; the rows of a set refer to each other."""
     edition = make.make_edition()
     for name in ("one", "two"):
         person = make.make_person(name.title(), uid=f"p-{name}")
@@ -60,7 +60,7 @@ def edition(db: None) -> Edition:
 
 
 def changed(client: Client, act: Callable[[], object]) -> dict[str, list[str]]:
-    """Return the ids of what changed by an act, by resource; `changed_at` has to say the same."""
+    """Return the ids of the rows that an action changed, by resource; check `changed_at` against them."""
     since = timezone.now()
     act()
     found = {}
@@ -147,7 +147,7 @@ def test_paper_that_becomes_public_brings_its_talk(client: Client, edition: Edit
 
 
 def make_drafts(edition: Edition) -> None:
-    """Let every public row have something to do with a draft or embargoed row of every kind."""
+    """Create drafts and embargoed rows of every model that refer to the public rows."""
     person, topic = Person.objects.get(uid="p-one"), edition.topics.get(slug="t-one")
     paper, session = Paper.objects.get(uid="one"), Session.objects.get(uid="s-one")
     institution, room = Institution.objects.get(slug="i-one"), edition.rooms.get(slug="r-one")
@@ -251,7 +251,7 @@ def test_rows_made_together_are_as_old_as_what_they_belong_to(client: Client, ed
     assert {row["created_at"] for row in results(client, "materials", paper="new")} == {moments["new"]}
 
 
-# What is no longer public
+# Rows that are no longer public
 
 
 def deleted(client: Client, name: str, **parameters: Any) -> list[str]:
@@ -282,7 +282,7 @@ def test_deleted_and_withdrawn_rows_are_told(client: Client, edition: Edition) -
 
 
 def test_embargoed_and_old_rows_are_not_read_for_deleted_ones(client: Client, edition: Edition) -> None:
-    """Nothing of a closed edition, nothing that ended before `changed_since`, no draft, no long text."""
+    """Exclude rows of closed editions, rows deleted before `changed_since`, drafts and long texts."""
     closed = make.make_edition(2022, papers_public_from=timezone.now() + timedelta(days=1))
     make.make_paper(closed, uid="embargoed", status="withdrawn")
     for paper in (make.make_paper(closed, uid="gone"), *Paper.objects.filter(uid="one")):
@@ -300,7 +300,7 @@ def test_embargoed_and_old_rows_are_not_read_for_deleted_ones(client: Client, ed
         assert deleted(client, "papers") == ["one", "two"]
     texts = [query["sql"] for query in captured if '"values"' in query["sql"].partition(" FROM ")[0]]
     assert all("abstract" not in sql for sql in texts)
-    # Its history counts from the beginning when it opens.
+    # When the edition opens, its complete history counts.
     edit(closed, papers_public_from=make.PAST)()
     assert deleted(client, "papers", changed_since=since.isoformat()) == []
     assert candidate_keys(Paper, [closed.pk], timezone.now(), since) != set()
@@ -328,7 +328,7 @@ def test_what_was_never_public_is_not_told(client: Client, edition: Edition) -> 
     hidden = make.make_material(Paper.objects.get(uid="hidden"))
     edit(hidden, visible=False)()
     make.make_paper(edition, uid="gone", status="draft").delete()
-    # Even when the embargo ends.
+    # They remain unlisted when the embargo ends.
     closed.papers_public_from = timezone.now()
     closed.save()
 
@@ -382,7 +382,7 @@ def test_gate_closed_again_tells_nothing_of_what_is_behind(client: Client, editi
     Paper.objects.get(uid="one").presentations.get().delete()
     assert deleted(client, "presentations") == []
     edit(edition, papers_public_from=make.PAST)()
-    # It was deleted while nobody saw it.
+    # It was deleted while it was not public.
     assert deleted(client, "presentations") == []
 
 
@@ -393,7 +393,7 @@ def test_edition_that_is_kept_back_again_tells_nothing(client: Client, edition: 
         edit(edition, **{gate: None})()
         assert deleted(client, "papers") == []
         edit(edition, **{gate: make.PAST})()
-    # Who asked meanwhile was told nothing: it counts from when the edition is public again.
+    # Clients could not see the deletion meanwhile, so it counts from when the edition is public again.
     told = results(client, "papers", deleted="true")
     assert [row["id"] for row in told] == ["one"]
     last = ChangeSet.objects.latest("pk").at
@@ -432,7 +432,7 @@ def test_nothing_hidden_is_told_as_deleted(client: Client, program: dict[str, An
 
 
 def test_history_and_published_agree_on_what_is_public_now(program: dict[str, Any]) -> None:
-    """Of every model: what was public up to now is what `published()` shows."""
+    """Compare the rows of every model that are public according to history with `published()`."""
     at = timezone.now()
     for resource in RESOURCES.values():
         model: Any = resource.model

@@ -1,4 +1,4 @@
-"""Answers to caches, browsers of other sites, and the page cache in front of Django (trap 17)."""
+"""Conditional requests, CORS, and the page cache in front of Django (trap 17)."""
 
 import gzip
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The page of the API and docs/api.md: every resource, and examples that the demo really answers."""
+"""The API's documentation page and docs/api.md: all resources, and examples that match the demo."""
 
 import json
 import re
@@ -27,7 +27,7 @@ def test_examples_are_what_the_demo_answers(client: Client) -> None:
     for example in reading_examples():
         response = client.get(example["path"])
         answer = response.content.decode().replace(settings.SITE_URL, DEMO_URL)
-        # A cursor names the row by its key in the database.
+        # A cursor contains the primary key of a row, which differs between databases.
         found, written = json.loads(answer), example["answer"]
         assert bool(found.pop("next", None)) == bool(written.pop("next", None))
         assert (response.status_code, found) == (example["status"], written)

@@ -1,4 +1,4 @@
-"""What narrows each list, and what is said of what cannot be read."""
+"""Filters of each list, and errors for invalid values."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ def _program(made_once: Callable[..., Any]) -> None:
 
 
 def make_program() -> None:
-    """Two years; everything that a filter can hold of is at `yes`, and not at `no`."""
+    """Create two editions; the rows `yes` match every filter, the rows `no` match none."""
     edition = make.make_edition(venue="Hall")
     above = make.make_topic(edition, "Systems", slug="systems")
     topic = make.make_topic(edition, "Compilers", slug="compilers", parent=above)
@@ -183,7 +183,7 @@ def test_malformed_value_is_refused_by_name(client: Client, query: str) -> None:
 def test_name_of_nothing_is_refused_with_those_there_are(
     client: Client, path: str, allowed: list[str]
 ) -> None:
-    """An empty list would read as if everything had been deleted."""
+    """Check for an error, because an empty list would look as if all rows had been deleted."""
     response = client.get(f"/api/v1/{path}")
 
     assert response.status_code == 400

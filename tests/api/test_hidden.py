@@ -1,4 +1,4 @@
-"""Nothing hidden comes through any resource, nested field, filter or search (trap 16)."""
+"""No resource, nested field, filter or search shows hidden rows (trap 16)."""
 
 from collections.abc import Callable
 from itertools import batched
@@ -15,9 +15,9 @@ from tests.api.asking import expansions, ids
 from tests.website.marked import LOW, MARKER, make_marked_program
 from tests.website.test_visibility import unpacked
 
-# Somebody who was merged (-m) is no secret: that address leads on to the one who remained.
+# Merged people (-m) are not hidden: their URL redirects to the remaining person.
 ENDS = ("p", "w", "s", "a", "b", "c", "ghost", "topic", "room", "page", "university", "back", "part")
-# Parameters whose values are ids: each is asked for all that is hidden, others for some.
+# Parameters whose values are ids. These are tested with all hidden ids, others with some.
 OWN_WORDS = {"award", "institution", "paper", "person", "room", "session", "topic"}
 HIDDEN = [LOW, *(f"{LOW}-{end}" for end in ENDS)]
 
@@ -30,7 +30,7 @@ def program(made_once: Callable[..., Any]) -> Any:
 
 
 def leaks(client: Client, path: str) -> bool:
-    """Whether an answer holds the marker, not counting what was asked."""
+    """Return whether a response contains the marker, except where it repeats the query."""
     response = client.get(path)
     assert response.status_code in (200, 400, 404), path
     return LOW in unpacked(response.getvalue()).lower().replace(f"“{LOW}", "")

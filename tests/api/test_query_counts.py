@@ -1,4 +1,4 @@
-"""The number of queries does not grow with the rows (trap 18)."""
+"""The number of queries does not depend on the number of rows (trap 18)."""
 
 from datetime import timedelta
 
@@ -18,7 +18,7 @@ WIDE = "/api/v1/papers/?page_size=50&expand=authors.person,presentations,awards"
 
 
 def fill(count: int) -> None:
-    """Make papers, each with what an expanded answer shows."""
+    """Create papers, each with all relations of an expanded response."""
     edition = make.make_edition()
     session, topic = make.make_session(edition), make.make_topic(edition)
     for number in range(count):
@@ -55,7 +55,7 @@ def test_list_takes_few_queries(
 @pytest.mark.skipif("connection.vendor != 'sqlite'", reason="The plans of SQLite")
 @pytest.mark.parametrize("path", ["papers", "people", "sessions", "presentations", "materials"])
 def test_changes_of_a_page_are_found_by_index(client: Client, path: str) -> None:
-    """Also where it is known that no row ever was moved, and that most changes are of one model."""
+    """Include statistics by which no row was ever moved, and most changes are of one model."""
     fill(3)
     changes = ChangeSet.objects.create(at=timezone.now())
     RowChange.objects.bulk_create(

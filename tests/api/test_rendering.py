@@ -1,4 +1,4 @@
-"""What is written of an answer, beside Django REST framework's own renderer."""
+"""Comparison of our JSON renderer with that of Django REST framework."""
 
 import gc
 import json

@@ -1,4 +1,4 @@
-"""What the resources answer: identity, links, texts in three forms, times in their zone."""
+"""Responses of resources: ids, links, texts in three formats, times in their zone."""
 
 from datetime import timedelta
 from typing import Any

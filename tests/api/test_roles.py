@@ -1,4 +1,4 @@
-"""What roles in an edition may do over the API: the same as in the admin, with a token never more."""
+"""Permissions of roles over the API: the same as in the admin, and never more with a token."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.api.writing import Writer, make_staff, make_token
 pytestmark = pytest.mark.django_db
 
 NOBODYS = {"public_from": None, "papers_public_from": None, "schedule_public_from": None}
-# Reading a draft, adding, changing, deleting a paper of the own edition.
+# Status codes of reading a draft, and of adding, changing and deleting a paper of the edition.
 PAPERS = {
     "owner": (200, 201, 200, 204),
     "chair": (200, 201, 200, 204),
@@ -33,7 +33,7 @@ def edition() -> Edition:
 
 
 def writer(role: str, edition: Edition, scope: str = "write") -> Writer:
-    """Return somebody with a role in the edition; "other": the owner of another."""
+    """Return a writer with a role in the edition; "other" is the owner of another edition."""
     where = make.make_edition(2022, **NOBODYS) if role == "other" else edition
     user = add_member("asker", where, Role.OWNER if role == "other" else role)
     return Writer(make_token(user, scope))

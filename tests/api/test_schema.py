@@ -1,4 +1,4 @@
-"""The description of the API says what the API does: every operation, asked with made-up parameters."""
+"""The OpenAPI schema matches the API: every operation, requested with generated parameters."""
 
 from itertools import batched
 from typing import Any
@@ -29,7 +29,7 @@ CHECKS = [
     response_headers_conformance,
     response_schema_conformance,
 ]
-# The documents and the parameters are the same on every database.
+# The schema does not depend on the database.
 pytestmark = pytest.mark.anywhere
 EXAMPLES = settings(
     max_examples=6,
@@ -76,7 +76,7 @@ def test_answers_fit_their_description_however_deep(client: Client, program: dic
 
 
 def ask_every_operation(headers: dict[str, str], examples: int = 6) -> list[Any]:
-    """Ask with made-up parameters and bodies; return the operations."""
+    """Request all operations with generated parameters and bodies; return the operations."""
     described: Any = schemathesis.openapi.from_wsgi("/api/schema/", application)
     operations = [found.ok() for found in described.get_all_operations()]
     for operation in operations:

@@ -1,4 +1,4 @@
-"""What the description of the API says goes through gettext: in brackets, nothing stands outside of them."""
+"""Texts of the OpenAPI schema go through gettext: in a pseudolocale, none is outside of brackets."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,20 +10,20 @@ from api.shapes import RESOURCES
 from tests.pseudolocale import bare, pseudolocale
 
 SAID = ("summary", "description")
-# Things are called in every language as the schema calls them.
+# Names of schemas, which are not translated.
 TITLES = [one.title for one in RESOURCES.values()]
 
 
 @pytest.fixture
 def bracketed() -> dict[str, Any]:
-    """The description in brackets, made after the plain one: names of choices are kept from that."""
+    """Return the schema in the pseudolocale, built after the plain one, which caches names of choices."""
     schema()
     with pseudolocale():
         return build_schema()
 
 
 def said(part: Any, where: str = "") -> Iterator[tuple[str, str]]:
-    """Walk what the paths, and the fields of the schemas, say of themselves."""
+    """Yield the location and text of each summary and description, recursively."""
     if isinstance(part, list):
         for number, one in enumerate(part):
             yield from said(one, f"{where}[{number}]")
@@ -36,7 +36,7 @@ def said(part: Any, where: str = "") -> Iterator[tuple[str, str]]:
 
 
 def fields(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Walk what the fields of all schemas say."""
+    """Yield the location and text of each description of a field."""
     for name, one in document["components"]["schemas"].items():
         yield from said(one.get("properties", {}), name)
 

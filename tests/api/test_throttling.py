@@ -1,4 +1,4 @@
-"""Limits per address and per token, which no header of a client's own dodges or turns on others."""
+"""Limits per IP address and per token, which clients cannot evade or redirect by headers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tokens: made, shown once and revoked in the admin; drafts for staff alone, never kept (trap 17)."""
+"""Tokens: created, shown once and revoked in the admin; drafts for staff only, never cached (trap 17)."""
 
 from datetime import timedelta
 from typing import Any
@@ -66,7 +66,7 @@ def test_token_is_made_in_the_admin_and_its_text_shown_once(admin_client: Client
 
 
 def test_form_offers_the_editions_that_its_owner_reaches(edition: Edition) -> None:
-    """A name can be a secret: the edition of a series that is not announced yet."""
+    """Do not reveal the name of an edition that is not announced yet."""
     secret = make.make_edition(2030, name="Secret in Seoul", public_from=None)
     make_token(make_staff(name="owner"), edition=secret)
     user = make_staff("add_token", "view_token")
@@ -110,7 +110,7 @@ def test_others_do_not_see_ones_tokens(client: Client) -> None:
     assert Token.objects.count() == 1
 
 
-# Who is let in
+# Authentication
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_session_writes_with_a_csrf_token_alone(edition: Edition) -> None:
     assert made.status_code == 201
 
 
-# What they see and do
+# Permissions
 
 
 def test_draft_is_shown_to_a_token_and_never_kept(edition: Edition) -> None:
@@ -197,7 +197,7 @@ def test_token_shows_what_its_owner_may_view(edition: Edition) -> None:
     assert titles(**bearer(make_token(some))) == ["Secret: draft", "Out: published"]
     assert titles(**bearer(make_token(other))) == ["Out: published"]
     body = Client().get(DRAFT, **bearer(make_token(some, name="b"))).json()
-    # Who wrote a draft is another model's rows.
+    # Authors are rows of another model, which the owner may not view.
     assert body["authors"] == []
 
 
@@ -242,7 +242,7 @@ def test_token_for_one_edition_sees_and_writes_no_drafts_of_others(edition: Edit
     writer.patch("papers/2022/out/", 403, title="Other")
     writer.delete("papers/2022/out/", 403)
     writer.create("papers", 201, **NEW)
-    # Papers need people; but those who are there belong to all years.
+    # People can be added for papers, but not changed, because they belong to all editions.
     person = writer.create("people", 201, name="New Person")["id"]
     writer.patch(f"people/{person}/", 403, name="Other")
     assert Paper.objects.get(uid="out").title == "Out"
@@ -266,7 +266,7 @@ def test_what_goes_along_is_judged_in_one_query(
     caller = Caller(add_member("asker", edition, role))
     paper = make.make_paper(edition, ["Ada", "Bob", "Mia"])
     authors = Authorship.objects.filter(paper=paper)
-    # The memberships are read once.
+    # Read the memberships, which the caller caches.
     caller.may("view", Paper)
 
     with django_assert_num_queries(1):

@@ -1,4 +1,4 @@
-"""Walking lists: each row once however much changes, in any order, in pages of bounded size (trap 18)."""
+"""Pagination: each row once despite changes, in any order, in pages of bounded size (trap 18)."""
 
 import json
 from base64 import urlsafe_b64encode
@@ -26,7 +26,7 @@ def edition() -> Edition:
 
 
 def walk(client: Client, path: str, between: Callable[[], Any] = lambda: None) -> list[str]:
-    """Return the ids of all pages from a first address on; something may happen between two pages."""
+    """Return the ids of all pages, starting at a path; call `between` after each page."""
     found: list[str] = []
     url: str | None = path
     while url:

@@ -1,4 +1,4 @@
-"""Papers are written over REST: authors in order, rules, versions, history (traps 7, 8, 19)."""
+"""Writing papers over REST: order of authors, validation, versions, history (traps 7, 8, 19)."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -202,7 +202,7 @@ def test_paper_without_an_id_gets_one(writer: Writer) -> None:
 
 
 def test_second_save_of_one_version_is_refused_with_what_stands_now(writer: Writer, paper: Paper) -> None:
-    """Trap 19: two load, the first saves the title, the second the track."""
+    """Trap 19: of two clients with the same version, one saves the title, then the other the track."""
     version = writer.get(PATH)["ETag"]
     writer.ask("patch", PATH, {"title": "First"}, 200, HTTP_IF_MATCH=version)
     refused = writer.ask("patch", PATH, {"track": "Second"}, 412, HTTP_IF_MATCH=version).json()
@@ -266,7 +266,7 @@ def test_version_that_a_proxy_made_weak_is_known_again(writer: Writer, paper: Pa
     writer.ask("patch", PATH, {"title": "Other"}, 200, HTTP_IF_MATCH=f'"old", W/{version}')
 
 
-# What follows
+# Effects
 
 
 def test_change_stands_in_the_history_with_its_author_and_token(paper: Paper) -> None:
@@ -334,7 +334,7 @@ def test_number_of_queries_does_not_grow_with_the_authors(
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite lets one writer in at a time")
 @pytest.mark.django_db(transaction=True)
 def test_of_two_saves_at_once_one_is_refused(writer: Writer, paper: Paper) -> None:
-    """Trap 19: both have read the same version; the row is locked while versions are compared."""
+    """Trap 19: both clients have read the same version; the row is locked while versions are compared."""
     version = writer.get(PATH)["ETag"]
     start = Barrier(2)
 

@@ -1,4 +1,4 @@
-"""The other resources are written by the same rules; some are made in the admin alone."""
+"""Writing other resources, by the same rules; rows of some can only be added in the admin."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ def test_row_is_made_read_sent_back_changed_and_deleted(writer: Writer, name: st
     assert writer.patch(path, **{field: "Renamed"})[field] == "Renamed"
     assert [row["url"] for row in writer.get(f"{name}/").json()["results"]].count(made["url"]) == 1
     writer.delete(path)
-    # What was not public is as if it had never been there.
+    # A deleted row that was never public returns a 404, not a 410.
     writer.get(path, 410 if name in ("materials", "presentations") else 404)
 
 
@@ -132,7 +132,7 @@ def test_names_and_identifiers_of_a_person_are_lists(writer: Writer) -> None:
         other_names=[{"name": "A. Byron", "hidden": True}, {"name": "A. A. Lovelace"}],
         identifiers=[{"scheme": "dblp", "value": "l/Ada"}],
     )
-    # A hidden name is seen by who edits it alone.
+    # Only fields for editors contain a hidden name.
     assert body["other_names"] == [{"name": "A. A. Lovelace"}]
     assert {"name": "A. Byron", "hidden": True} in body["written"]["other_names"]
     twice = writer.create("people", 400, id="b", name="B", identifiers=[{"scheme": "dblp", "value": "l/Ada"}])

@@ -1,4 +1,4 @@
-"""Sessions and presentations are written over REST: times, places, people, and what they clash with."""
+"""Writing sessions and presentations over REST: times, rooms, people and clashes."""
 
 from typing import Any
 

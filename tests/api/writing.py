@@ -1,4 +1,4 @@
-"""How tests write over the API: tokens, and requests with the version that was read."""
+"""Helpers of tests that write over the API: tokens, and requests with the version that was read."""
 
 from datetime import timedelta
 from typing import Any
@@ -11,7 +11,7 @@ from conference.models import Edition
 
 
 def make_staff(*permissions: str, name: str = "chair", **fields: Any) -> User:
-    """A member of staff with these permissions, such as "change_paper"; a superuser without any."""
+    """Create a member of staff with these permissions, such as "change_paper"; without any, a superuser."""
     fields = {"is_staff": True, "is_superuser": not permissions, **fields}
     user = User.objects.create_user(name, password="a long password", **fields)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
@@ -33,7 +33,7 @@ def bearer(text: str) -> dict[str, Any]:
 
 
 class Writer:
-    """Somebody who writes with a token, and reads each time which version it is."""
+    """Client that writes with a token, and reads the current version before each change."""
 
     def __init__(self, token: str = "") -> None:
         self.client = Client()

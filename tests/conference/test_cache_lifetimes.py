@@ -1,4 +1,4 @@
-"""How long what tells no time may be kept: an hour, but five minutes where something is dated ahead."""
+"""Cache lifetimes of pages without times: an hour, or five minutes before content with a future date."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -18,7 +18,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def steady(at: datetime) -> dict[str, float]:
-    """How long what tells no time may be kept, by edition; "" stands for what shows several."""
+    """Return the lifetime of pages without times, in seconds, by edition; "" is for pages of several."""
     return {slug: state.steady for slug, state in read_cache_states(at).items()}
 
 

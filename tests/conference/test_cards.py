@@ -1,4 +1,4 @@
-"""Cards: every title fits, signs that the fonts lack do no harm, what is known is not drawn again."""
+"""Cards: every title fits, characters missing from the fonts cause no error, cached cards are reused."""
 
 from io import BytesIO
 

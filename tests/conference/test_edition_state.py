@@ -1,4 +1,4 @@
-"""Where an edition stands, in words, at the venue's own day."""
+"""The state of an edition in words, by the local day of its venue."""
 
 from datetime import UTC, date, datetime
 

@@ -1,4 +1,4 @@
-"""Settings: one address, secrets from files, and no start with what is missing or unsafe."""
+"""Settings: one site URL, secrets from files, and errors for missing or unsafe values."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ PRODUCTION = {"SITE_URL": "https://program.example.org", "BEHIND_PROXY": "true"}
 
 
 def values(**differing: object) -> dict[str, object]:
-    """The settings as a safe installation has them, some of them different."""
+    """Return the settings of a safe installation, except for the given ones."""
     return {
         "SITE_URL": "https://program.example.org",
         "SECRET_KEY": "k3y" + "abcdefghij" * 5,

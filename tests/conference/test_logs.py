@@ -1,4 +1,4 @@
-"""Lines of the log: whole for machines, and with nothing in them that says whom they are about."""
+"""Log lines: complete in JSON, and without personal data."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""What an edition knows about its days and addresses, and what the database refuses."""
+"""Days and URLs of an edition, and the constraints of the database."""
 
 from datetime import UTC, date, datetime
 from typing import Any

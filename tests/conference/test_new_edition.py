@@ -1,4 +1,4 @@
-"""A new edition from an earlier one: parts by choice, drafts only, one change set, within one's rights."""
+"""A new edition from an earlier one: selected parts, drafts only, one change set, with permissions."""
 
 from datetime import UTC, date, datetime
 from typing import Any

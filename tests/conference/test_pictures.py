@@ -1,4 +1,4 @@
-"""Large pictures: what is refused, the copies that are stored, and who gets them."""
+"""Large pictures: which are rejected, which copies are stored, and who may read them."""
 
 from io import BytesIO
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Drafts in a preview: there for who asked for it, marked, on pages alone; in no answer to anybody else."""
+"""Drafts in a preview: only users who started it see them, marked, and on pages alone."""
 
 import re
 from datetime import timedelta
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def program() -> dict[str, Any]:
-    """A public program with drafts, the edition of 2030 with nothing public at all."""
+    """Create a public program with drafts, and an edition of 2030 without public rows."""
     return make_marked_program()
 
 
@@ -36,7 +36,7 @@ def begin(client: Client, edition: Edition) -> None:
 
 
 def wsgi(cache: PageCache, path: str, cookie: str = "") -> tuple[str, dict[str, str], str]:
-    """Ask the page cache in front of Django; return status, headers and body."""
+    """Request a page through the page cache; return status, headers and body."""
     begun: list[Any] = []
     environ = {**RequestFactory().get(path).environ, "HTTP_COOKIE": cookie, "wsgi.errors": None}
     with left_open():
@@ -118,9 +118,9 @@ def test_preview_of_one_edition_shows_nothing_of_another(
 
 @pytest.mark.anywhere
 def test_no_answer_but_a_page_holds_a_draft(program: dict[str, Any], admin_client: Client) -> None:
-    """Files, feeds, maps, pictures and suggestions say what the public gets, during a preview too.
+    """Check that files, feeds, site maps, pictures and suggestions are public during a preview too.
 
-    The stylesheet with the colors of topics is part of the pages.
+    Only pages and the stylesheet with the colors of topics may show drafts.
     """
     begin(admin_client, program["edition"])
     found = []

@@ -1,4 +1,4 @@
-"""Going public: what would be seen is said before, it happens at once or at a moment, and is taken back."""
+"""Publishing an edition: a preview of the effects, now or at a scheduled time, and its undo."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ CLOSED: dict[str, Any] = {"public_from": None, "papers_public_from": None, "sche
 
 @pytest.fixture
 def edition() -> Edition:
-    """An edition in Berlin of which nothing is public: two papers and a draft, a session with one of them."""
+    """Create an edition in Berlin that is not public: two papers, a draft, and a session with one paper."""
     edition = make.make_edition(2026, timezone="Europe/Berlin", **CLOSED)
     papers = [make.make_paper(edition, title=f"Paper {n}") for n in (1, 2)]
     make.make_paper(edition, title="Unfinished", status="draft")
@@ -40,7 +40,7 @@ def address(edition: Edition, part: str = "everything") -> str:
 
 
 def post(client: Client, edition: Edition, part: str = "everything", **fields: Any) -> Any:
-    """Send what the page sends as it was shown, with these fields."""
+    """Post the form of the page with these fields changed; return the page that follows."""
     was = re.findall(r'name="was" value="([^"]*)"', client.get(address(edition, part)).text)[0]
     values = {"when": "now", "moment_0": "", "moment_1": "", "was": was}
     answer = client.post(address(edition, part), {**values, **fields}, follow=True)

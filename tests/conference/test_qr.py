@@ -1,4 +1,4 @@
-"""Codes for cameras: drawn by the server, named for those who do not see them, without inline style."""
+"""QR codes: drawn by the server, labeled for screen readers, without inline styles."""
 
 from django.template import engines
 

@@ -72,7 +72,7 @@ def test_components_are_imported_in_the_order_of_their_layers() -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=short)
 def test_stylesheets_have_one_declaration_a_line(path: Path) -> None:
-    """As Prettier formats them: `npx prettier --write static/css`."""
+    """Run `npx prettier --write static/css` where this fails."""
     css = path.read_text("utf-8")
     code = re.sub(r"/\*.*?\*/", "", css, flags=re.DOTALL)
     depth, wrong = 0, []

@@ -1,4 +1,4 @@
-"""Free pages, sponsors and the accent color; numbered pages and the parameters that cannot be read."""
+"""Views of free pages and sponsors."""
 
 import pytest
 import time_machine

@@ -25,12 +25,12 @@ pytestmark = pytest.mark.django_db
 
 
 def page_text(page: str) -> str:
-    """Return the words of a page."""
+    """Return the text of a page, with single spaces."""
     return " ".join(re.sub(r"<[^>]+>", " ", page).split())
 
 
 def undo_address(page: str) -> str:
-    """Return where the message leads that takes the action back."""
+    """Return the URL in the message by which the action can be undone."""
     found = re.search(r'href="(/admin/[^"]+/take-back/)"', page)
     assert found
     return found[1]
@@ -179,7 +179,7 @@ def test_every_action_of_ours_has_a_page_for_those_who_may_change(admin_client: 
 
 
 def test_every_action_of_every_list_is_answered(admin_client: Client) -> None:
-    """A row of each model, and each action that its list offers: a page follows, or a file."""
+    """Run each action of each list on one row; it must return a page, a file or a redirect."""
     models, wrong = set(), []
     for label, row in make_world().rows.items():
         if type(row) not in admin.site._registry:

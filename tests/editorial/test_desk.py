@@ -1,4 +1,4 @@
-"""The desk: switches, counts and checks; each count is that of the list behind it."""
+"""The desk: switches, counts and checks; each count matches the list that it links to."""
 
 import re
 from collections.abc import Callable
@@ -45,14 +45,14 @@ numbers = count()
 
 
 def unique_name() -> str:
-    """Return an inconspicuous name that no other row has."""
+    """Return a unique name that no check reports."""
     number = next(numbers)
     letters = ascii_lowercase[number // 26] + ascii_lowercase[number % 26]
     return f"A{letters}da Lovel{letters}ce"
 
 
 def make_complete_paper(edition: Edition) -> Any:
-    """A paper in a session, such that no check finds either of them."""
+    """Create a paper in a session, neither of which any check reports."""
     session = make_session(edition, room=make_room(edition))
     add_role(session, unique_name(), "chair")
     paper = make_paper(edition, [unique_name()])
@@ -73,7 +73,7 @@ common_names = cycle(f"{given} {family}" for given in ("Wei", "Lei", "Jun") for 
 
 
 def make_flaws(edition: Edition) -> None:
-    """Rows for each check, and next to them canceled ones that do not count."""
+    """Create rows that each check reports, and canceled rows that no check counts."""
     for status in ("draft", "withdrawn"):
         make_paper(edition, [unique_name()], abstract="", status=status)
         make_paper(edition, status=status, title="ALL IN CAPITALS")
@@ -125,7 +125,7 @@ CHECK_COUNTS = {
 
 
 def count_listed_rows(client: Client, address: str) -> int:
-    """Count what a list or the page of clashes shows."""
+    """Return the number of rows in a list or on the page of clashes."""
     page = client.get(address)
     context: Any = page.context
     assert page.status_code == 200
@@ -133,7 +133,7 @@ def count_listed_rows(client: Client, address: str) -> int:
 
 
 def todo_lines(page: Any) -> dict[str, tuple[int, str]]:
-    """Return number and address of each line of the to-do list, by the words that the desk uses for many."""
+    """Return the number and URL of each entry of the to-do list, by its label in the plural."""
     found = re.findall(r'<li><a href="([^"]+)"><b>(\d+)</b> (?:<span>)?([^<]+)', page.text)
     return {unescape(words): (int(number), unescape(address)) for address, number, words in found}
 
@@ -302,7 +302,7 @@ def test_desk_asks_as_much_for_one_as_for_three_and_little_until_the_next_change
     make: Callable[[Edition], Any], queries: tuple[int, int], admin_client: Client
 ) -> None:
     edition = make_edition()
-    # The first look also fills what Django keeps for good: content types.
+    # The first request also fills Django's cache of content types.
     admin_client.get("/admin/")
     asked = []
     for rows in (1, 2):

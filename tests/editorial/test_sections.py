@@ -1,4 +1,4 @@
-"""The admin's first page and sidebar: sections in the words of chairs, join tables only for superusers."""
+"""Sections of the admin's index and sidebar, named for chairs; only superusers see join tables."""
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -78,6 +78,6 @@ def test_quick_links_are_those_that_a_role_may_use(client: Client, role: str, wo
 
     said = [str(link) for link, _ in page.context["add_links"]]
 
-    # Those of rarer pages follow.
+    # Links to less common pages follow.
     assert (said[: len(words)], bool(said)) == (words, bool(words))
     assert f"/admin/conference/announcement/add/?edition={edition.pk}" in page.text or not words

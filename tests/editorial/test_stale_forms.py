@@ -1,4 +1,4 @@
-"""Two chairs with one form open: the second save is refused, and both versions are merged."""
+"""Edit conflicts in forms: the second save is rejected, and both versions can be merged."""
 
 import re
 from html import unescape
@@ -29,13 +29,13 @@ def chair(admin_client: Client) -> Client:
 
 
 def form_token(client: Client, row: Any) -> str:
-    """Open the form, as a browser does, and return what it carries along."""
+    """Return the hidden version token of a row's form."""
     html = client.get(address(row, "change")).text
     return re.search(r'name="_seen" value="([^"]+)"', html)[1]  # type: ignore[index]
 
 
 def form_data(paper: Paper, seen: str, authors: Any = None, **fields: Any) -> dict[str, Any]:
-    """Return what the form sends, with these fields changed."""
+    """Return the form data of a paper, with these fields changed."""
     paper = Paper.objects.get(pk=paper.pk)
     values = {"title": paper.title, "status": paper.status, "abstract": paper.abstract, "track": paper.track}
     rows = (
@@ -59,7 +59,7 @@ def author_row(row: Any, **fields: Any) -> dict[str, Any]:
 
 
 def hidden_fields(answer: Any) -> dict[str, Any]:
-    """Return the hidden inputs of the page with both versions, and the choices that are made already."""
+    """Return the hidden inputs and the preselected choices of the page with both versions."""
     html = answer.text
     hidden = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', html)
     made = re.findall(r'name="([^"]+)" value="(theirs|mine)" checked', html)
@@ -148,7 +148,7 @@ def test_row_that_somebody_deleted_can_be_kept(chair: Client, edition: Edition) 
     mine = form_data(paper, seen, [author_row(ada, name="A. L."), author_row(bob)])
     ada.delete()
     answer = chair.post(address(paper, "change"), mine)
-    # Bob moved up when she went; only what becomes of her is open.
+    # Ada's deletion moved Bob up, which is merged automatically; only Ada's row needs a choice.
     assert re.findall(r'name="(\S+)" value="\w+" checked', answer.text) == ["_choose-authorships-1-position"]
     chair.post(address(paper, "change"), {**hidden_fields(answer), "_choose-authorships-0": "mine"})
 
@@ -159,7 +159,7 @@ def test_row_that_somebody_deleted_can_be_kept(chair: Client, edition: Edition) 
 def test_forged_number_of_rows_changes_nothing(
     chair: Client, edition: Edition, count: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Django makes at most twice as many forms: with its default, 1000, that takes seconds.
+    # Django creates up to twice as many forms, which takes seconds with its default of 1000.
     monkeypatch.setattr("django.forms.formsets.DEFAULT_MAX_NUM", 20)
     paper = make.make_paper(edition, ["Ada", "Bob"])
     ada, bob = paper.authorships.order_by("position")

@@ -1,4 +1,4 @@
-"""Help with texts in forms: previews, and warnings that never prevent saving."""
+"""Help with texts in forms: previews, and warnings that do not prevent saving."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""The demo command: one call makes everything ready, a second loses nothing, a busy port is one line."""
+"""The demo command: one call sets up everything, a second loses no data, a busy port is an error."""
 
 import re
 import socket
@@ -37,7 +37,7 @@ def test_free_port_is_not_refused() -> None:
 
 
 def fetch(address: str, seconds: float = 30) -> str:
-    """Return the page, waiting for the server to come up."""
+    """Return a page; retry until the server has started."""
     until = time.monotonic() + seconds
     while True:
         try:
@@ -60,7 +60,7 @@ def test_demo_is_made_ready_once_and_served_with_granian(tmp_path: Path) -> None
         assert re.findall(r"/(\d{4})/  (.+)", said.stdout) == years
         assert re.findall(r"/(scrc-\d+)/", said.stdout) == ["scrc-13", "scrc-12"]
 
-    # Files are compressed under the names that pages ask for.
+    # Files are only compressed under the hashed names that pages use.
     static = tmp_path / "static"
     assert not (static / "rest_framework").exists()
     assert len([*static.glob("css/plenary.*.css.br")]) == 1

@@ -1,4 +1,4 @@
-"""`manage.py demo --empty`, with which the README begins a program of one's own."""
+"""`manage.py demo --empty`, with which the README starts a new program."""
 
 import re
 from pathlib import Path

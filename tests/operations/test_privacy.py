@@ -1,4 +1,4 @@
-"""Personal data: every column is listed, one person's data come out whole, and are gone when asked."""
+"""Personal data: every column is listed, and a person's data are exported and erased completely."""
 
 import io
 import json
@@ -33,9 +33,9 @@ from schedule.working_copy.release import open_copy
 from tests import factories as make
 
 DOCS = Path(settings.BASE_DIR) / "docs" / "privacy.md"
-# A name that nothing else here is called.
+# A name that no other row contains.
 NAME = "Wilhelmina Quux"
-# Of models of other packages.
+# Impersonal fields of models of other packages.
 FOREIGN_IMPERSONAL: dict[str, tuple[str, ...]] = {
     "admin.LogEntry": ("object_id",),
     "django_tasks_database.DBTaskResult": (
@@ -56,7 +56,7 @@ def unlisted() -> Iterator[str]:
     for model in apps.get_models(include_auto_created=True):
         personal = personal_fields(model)
         for field in model._meta.concrete_fields:
-            # A choice of fixed words names no person.
+            # Fields with choices cannot name a person.
             is_telling = isinstance(field, TEXT_COLUMNS) and not field.choices
             judged = personal == () or field.name in (*(personal or ()), *impersonal_fields(model))
             if is_telling and not judged:
@@ -64,7 +64,7 @@ def unlisted() -> Iterator[str]:
 
 
 def listed_in_vain() -> Iterator[str]:
-    """Yield what is declared and no model has."""
+    """Yield declared fields and models that do not exist."""
     for model in apps.get_models():
         columns = {field.name for field in model._meta.concrete_fields}
         for name in (*(personal_fields(model) or ()), *impersonal_fields(model)):
@@ -86,7 +86,7 @@ def test_the_docs_list_the_same() -> None:
 
 @pytest.fixture
 def person(db: None, edition: Edition) -> Person:
-    """Somebody who stands everywhere, was renamed, edited, and imported."""
+    """Create a person in all kinds of rows, who was renamed, edited and imported."""
     person = make.make_person("W. Quux", uid="quux", email="quux@example.org", biography="Born as Quux.")
     paper = make.make_paper(edition, ["Ada", person], uid="p1", title="On machines")
     PersonName.objects.create(person=person, name="Billy Quux", hidden=True)
@@ -102,7 +102,7 @@ def person(db: None, edition: Edition) -> Person:
 
 
 def remember(edition: Any, person: Person, paper: Paper) -> None:
-    """What an import of the person and the paper leaves behind."""
+    """Create the rows that an import of the person and the paper leaves behind."""
     authors = [
         {"person": "quux", "name": NAME, "affiliations": ["Quux University"]},
         {"person": "x", "name": "Y"},
@@ -120,7 +120,7 @@ def remember(edition: Any, person: Person, paper: Paper) -> None:
 
 
 def everything() -> str:
-    """All that the database holds, as text."""
+    """Return all rows of the database as text."""
     rows = [model._base_manager.values() for model in apps.get_models(include_auto_created=True)]
     return "\n".join(str([*one]) for one in rows)
 

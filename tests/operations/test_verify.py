@@ -1,4 +1,4 @@
-"""Every invariant, broken by hand: `verify` says which row, `--repair` mends what can be mended."""
+"""Every invariant, violated on purpose: `verify` reports the row, and `--repair` repairs it if possible."""
 
 import io
 import re
@@ -30,7 +30,7 @@ def paper() -> Paper:
 
 
 def verify(**options: Any) -> tuple[bool, list[str]]:
-    """Whether all is well at the end, and the faults with what they are about."""
+    """Return whether no fault remains, and the reported faults with their rows."""
     out = io.StringIO()
     try:
         call_command("verify", verbosity=0, stdout=out, **options)

@@ -1,4 +1,4 @@
-"""A small odd program in the index."""
+"""Fixture of a small search index with unusual words."""
 
 import pytest
 

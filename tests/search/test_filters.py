@@ -1,4 +1,4 @@
-"""How the words of a search are read: days, rooms, kinds and topics; all others stay words."""
+"""Parsing of searches: words for days, rooms, kinds and topics become filters; others stay words."""
 
 from datetime import date
 
@@ -106,7 +106,7 @@ def day(number: int) -> dict[str, str]:
         ("topic:theory", {}, "topic:theory"),
         ('topic:"computer vision" depth', {"topic": "cv"}, "depth"),
         ("topic:graphs", {}, "topic:graphs"),
-        # Papers are looked for anyway.
+        # "papers" adds no filter, because searches find papers by default.
         ("papers by Hinton", {}, "Hinton"),
         ("papers on robotics", {"topic": "robotics"}, ""),
         ("papers wednesday", day(8), ""),
@@ -114,7 +114,7 @@ def day(number: int) -> dict[str, str]:
         ("papers", {}, "papers"),
         ("papers machine", {}, "papers machine"),
         ("position papers on graphs", {}, "position papers on graphs"),
-        # What stays as it is.
+        # Words that are not filters.
         ('"wednesday"', {}, '"wednesday"'),
         ('"scaling laws" wed', day(8), '"scaling laws"'),
         ("graphs -posters", {}, "graphs -posters"),

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import markup
 from search.folding import MAX_WORD_CHARS, fold, fold_texts, fold_words, word_positions
 
-# Letters of many scripts, accents apart from their letters, and what no word holds.
+# Letters of many scripts, combining accents, and characters that are not part of words.
 LETTERS = st.text(
     st.sampled_from("aZ09 -'’.\"ßŁłøŠšİıée\u0301\u0308李明深学ニュ학습жΩﬁ½☂\x00\t"), max_size=40
 )

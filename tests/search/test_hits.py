@@ -1,4 +1,4 @@
-"""The same expectations run on SQLite and on PostgreSQL: that is how both find the same."""
+"""Search results, which must be the same on SQLite and on PostgreSQL."""
 
 import pytest
 from django.db import connection
@@ -146,7 +146,7 @@ def test_commonest_words_of_a_beginning_find_the_same(
 
 @pytest.fixture
 def commonest_alone(program: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take beginnings for their one commonest word, of `ga` a word that stands in no title."""
+    """Expand prefixes to their most frequent word only; that of `ga` is in no title."""
     monkeypatch.setattr(engine, "MAX_EXPANDED_WORDS", 0)
     monkeypatch.setattr(engine, "MANY_DOCUMENTS", 0)
     monkeypatch.setattr(engine, "COMMON_WORDS", 1)

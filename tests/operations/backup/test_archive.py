@@ -1,4 +1,4 @@
-"""Archives: whole or refused, whatever byte of them is lost; secrets stay at home."""
+"""Archives: any damaged byte is detected, and archives contain no secrets."""
 
 import fcntl
 import json
@@ -29,7 +29,7 @@ def archive(tmp_path: Path) -> Path:
 
 
 def rewritten(archive: Path, member: str, content: bytes) -> Path:
-    """The archive with another content of one member, and all checksums of the ZIP itself right."""
+    """Return a copy of an archive with other content of one member, and valid checksums of the ZIP format."""
     path = archive.with_name("b.zip")
     with zipfile.ZipFile(archive) as source, zipfile.ZipFile(path, "w") as target:
         for name in source.namelist():

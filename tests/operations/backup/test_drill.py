@@ -1,4 +1,4 @@
-"""The drill of docs/deploying.md: back up, lose everything, restore, look; and change the engine."""
+"""The drill of docs/deploying.md: back up, lose all data, restore, check; and change the database engine."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from django.db import connection
 
 from tests.processes import make_tables, manage, output, start
 
-# A program with everything that is easily lost: order, relations to many, files, accents, moments, accounts.
+# A program with data that is easily lost: order, many-to-many relations, files, accents, times, accounts.
 SEED = """
 from django.contrib.auth.models import Group, Permission, User
 from django.core.files.base import ContentFile
@@ -30,7 +30,7 @@ group = Group.objects.create(name="chairs")
 group.permissions.add(Permission.objects.get(codename="change_paper"))
 User.objects.create_user("chair", "chair@example.org", "correct horse").groups.add(group)
 """
-# What `verify` finds, and what a visitor and a chair notice first.
+# Checks `verify`, statistics, an account, pages, the search index and new rows.
 LOOK = """
 from django.contrib.auth import authenticate
 from django.core.management import call_command
@@ -52,7 +52,7 @@ print(user.has_perm("papers.change_paper"), "Béla" in page.content.decode(), "Z
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An installation on SQLite with a program, and its archive beside it. Tests get copies."""
+    """Return the folder of an installation on SQLite with a program and an archive. Tests use copies."""
     folder = tmp_path_factory.mktemp("drill") / "first"
     make_tables(folder)
     output(start(folder, SEED))
@@ -62,19 +62,19 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def seeded(original: Path, tmp_path: Path) -> Path:
-    """Such an installation, for one test."""
+    """Return a copy of the installation for one test."""
     shutil.copy(archive_of(original), archive_of(tmp_path / "first"))
     return Path(shutil.copytree(original, tmp_path / "first"))
 
 
 def archive_of(folder: Path) -> Path:
-    """Where the archive of an installation is that was made before the test."""
+    """Return the path of the archive that was made of an installation before the test."""
     return folder.with_suffix(".zip")
 
 
 @pytest.fixture
 def postgres() -> Iterator[str]:
-    """The address of an empty database on the server that these tests run on."""
+    """Yield the URL of an empty database on the PostgreSQL server of these tests."""
     about: Any = connection.settings_dict
     if connection.vendor != "postgresql":
         pytest.skip("needs a PostgreSQL server: set DATABASE_URL")
@@ -105,7 +105,7 @@ def assert_whole(folder: Path, **more: str) -> None:
 
 
 def held(archive: Path) -> tuple[dict[str, list[Any]], dict[str, bytes]]:
-    """What an archive holds: rows by table, and files; not the stamp, which a restoration advances."""
+    """Return rows by table and files of an archive, without the site's revision, which restoring advances."""
     with zipfile.ZipFile(archive) as file:
         names = [name for name in file.namelist() if name.startswith("rows/") and "siterevision" not in name]
         rows = {name: [json.loads(line) for line in file.read(name).splitlines()] for name in names}
@@ -137,7 +137,7 @@ def test_drill_to_postgresql_and_back(seeded: Path, tmp_path: Path, postgres: st
     assert_whole(tmp_path / "third")
 
 
-# A restoration that fails after the files came, with a newer photo, then with none. Prints the files left.
+# Two restores that fail after copying files: with a newer photo, then without one. Prints remaining files.
 FAIL = """
 from pathlib import Path
 from unittest import mock
@@ -192,7 +192,7 @@ def test_a_backup_of_a_busy_site_is_of_one_moment(seeded: Path, tmp_path: Path) 
     assert [len(one["rows/papers.material.jsonl"]) for one in rows] == [2 * count for count in papers]
 
 
-# Another connection writes inside the snapshot of a process that has just started.
+# Another connection writes during the snapshot of a new process.
 WRITE_BESIDE = """
 import sqlite3
 from django.conf import settings
@@ -218,7 +218,7 @@ def test_a_writer_does_not_wait_for_a_backup(seeded: Path) -> None:
 
 @contextmanager
 def busy(folder: Path) -> Iterator[subprocess.Popen[str]]:
-    """Let somebody write all the while."""
+    """Run a process that writes continuously during the block."""
     writer = start(folder, WRITER)
     try:
         assert writer.stdout is not None
@@ -229,7 +229,7 @@ def busy(folder: Path) -> Iterator[subprocess.Popen[str]]:
         writer.communicate()
 
 
-# Each paper comes with two materials; between any two statements of a backup many more have come.
+# Adds papers with two materials each; many of them between any two queries of a backup.
 WRITER = """
 from itertools import count
 from django.db import transaction
@@ -249,7 +249,7 @@ for number in count():
 """
 
 
-# The database goes back by one migration, and is written as the version of then would have done.
+# Reverts one migration, and writes an archive as the older version would have written it.
 OLDER = """
 from datetime import UTC, datetime
 from pathlib import Path
@@ -273,7 +273,7 @@ print(*leaf)
 @pytest.mark.anywhere
 def test_archive_of_an_older_version_is_restored(seeded: Path, tmp_path: Path) -> None:
     older = tmp_path / "older.zip"
-    # An app with more than one migration; the project's own start with one each.
+    # An app with more than one migration; the project's own apps may have only one.
     apps = {"auth"}
     output(start(seeded, OLDER.format(apps=apps, path=str(older))))
     restore(tmp_path / "second", older)

@@ -1,4 +1,4 @@
-"""What of each model can be found, and by which words."""
+"""Documents of the search index: which rows of each model can be found, and by which words."""
 
 import pytest
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 def found(text: str) -> list[str]:
-    """Index what changed, and return what a search finds: `paper one`."""
+    """Update the index; return the results of a search, such as `paper one`."""
     refresh()
     keys = [(hit.kind, hit.object_id) for hit in find_documents(parse_query(text)).page]
     return sorted(str(Document.objects.get(kind=kind, object_id=key)) for kind, key in keys)

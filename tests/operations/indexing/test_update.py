@@ -1,4 +1,4 @@
-"""The index follows every change, whoever makes it and however."""
+"""The search index is updated after every kind of change."""
 
 from datetime import timedelta
 from io import StringIO
@@ -29,7 +29,7 @@ def paper() -> Paper:
 
 
 def kept() -> dict[str, str]:
-    """What the index holds: `paper p1` and its title."""
+    """Update the index; return its titles by document, such as `paper p1`."""
     refresh()
     return {str(row): row.title for row in Document.objects.order_by("kind", "key")}
 

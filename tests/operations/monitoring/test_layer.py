@@ -1,4 +1,4 @@
-"""The note of a request: a name on every answer, a line in the log, counts, and nothing about who asked."""
+"""Monitoring of requests: an id in every response, a log line, metrics, and no personal data."""
 
 import io
 import json
@@ -46,7 +46,7 @@ def site() -> Iterator[MonitoringLayer]:
 
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
-    """The log as machines read it."""
+    """Yield the stream of the request log in JSON."""
     handler = logging.StreamHandler(io.StringIO())
     handler.setFormatter(JsonFormatter())
     logger = logging.getLogger("plenary.requests")

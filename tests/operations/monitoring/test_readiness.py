@@ -1,4 +1,4 @@
-"""Ready or not: each thing that the site needs is asked, and said by name."""
+"""Readiness: each dependency of the site is checked and reported by name."""
 
 import json
 from collections import namedtuple

@@ -1,4 +1,4 @@
-"""What is told to a Sentry: the error and where it happened, never whom it is about."""
+"""Reports to Sentry: they contain the error and its location, but no personal data."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Lines that a task writes into the log can be found together."""
+"""All log lines of a task have the same id."""
 
 import io
 import json
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def log() -> Iterator[io.StringIO]:
-    """What imports write into the log."""
+    """Yield the stream of the log of imports."""
     lines = io.StringIO()
     handler = logging.StreamHandler(lines)
     handler.setFormatter(JsonFormatter())
@@ -30,7 +30,7 @@ def log() -> Iterator[io.StringIO]:
 
 @pytest.fixture
 def job(monkeypatch: pytest.MonkeyPatch) -> ImportJob:
-    """An import that fails."""
+    """Create an import job whose task fails."""
     monkeypatch.setattr(tasks, "_read", lambda job, told: 1 / 0)
     return ImportJob.objects.create(edition=make.make_edition(), format="program_json")
 
