@@ -81,7 +81,7 @@ def test_facets_count_the_papers_of_each_choice(client: Client, program: Edition
     assert facet_choices(page, "session") == ["Oral one 1", "Hall 3"]
     assert facet_choices(page, "institution") == ["ETH 2", "MIT 1"]
     assert facet_choices(page, "has") == ["PDF 3", "Code 1"]
-    # A facet without values has no choices.
+    # A facet with fewer than two values is not shown.
     assert facet_choices(page, "track") == facet_choices(page, "award") == []
 
 
