@@ -1,1 +1,1 @@
-"""Imports in the admin: uploads, previews, conflicts, permissions, and the tasks that work on them."""
+"""Imports in the admin: uploads, previews, conflicts, permissions, and background tasks."""

@@ -1,8 +1,7 @@
-"""What the columns of an uploaded spreadsheet are: guessed or remembered, then chosen on a page of the admin.
+"""Fields of the columns of an uploaded spreadsheet: guessed or stored, then chosen on a page of the admin.
 
-The tables of a job are read when they are uploaded, and a few of their cells are stored with the job until
-it is over: the page needs no file. What was chosen is remembered for the conference's next file with the same
-headings.
+The tables of a job are read on upload, and a few of their cells are stored with the job until it has ended.
+So the page does not read files. The choice is stored for the conference's next file with the same headings.
 """
 
 from collections.abc import Mapping as Answers
@@ -40,14 +39,14 @@ from exchange.reading.sheets import column_name
 from exchange.records import Program
 
 FIRST_ROWS = 5
-# A remembered mapping is used for another layout if it names at least half of its columns.
+# A stored mapping is used for another layout if both share at least half of all their headings.
 MIN_SHARED_SHARE = 0.5
 MAX_MAPPINGS = 200
 
 
 @dataclass
 class Table:
-    """One table of the files, as it is stored with the job. `columns` are fields by name, in order."""
+    """One table of the files, as stored with the job. `columns` are the names of fields, in order."""
 
     file: int
     sheet: str
@@ -62,7 +61,7 @@ class Table:
     samples: list[list[str]]
     lines: list[list[str]]
     columns: list[str]
-    # What was remembered of this layout: the key, the name, and the columns that are new or missing.
+    # The stored mapping of this layout: its key and name, and the columns that are new or missing.
     memory: int | None = None
     memory_name: str = ""
     fresh: list[str] = field(default_factory=list)
@@ -78,7 +77,7 @@ class Table:
 
     @property
     def places(self) -> list[int]:
-        """The columns that hold anything."""
+        """Indexes of the columns that are not empty."""
         named = self.lines[0] if self.lines and self.has_header else []
         return [
             place
@@ -100,14 +99,14 @@ class Table:
 
     @property
     def grid(self) -> Grid:
-        """The first rows as a table by itself."""
+        """The first rows as a separate table."""
         numbered = list(enumerate(self.lines, start=1))
         return Grid(self.file, self.sheet, self.name, numbered, is_text=False)
 
 
 @dataclass
 class ColumnChoice:
-    """All tables of a job, whether texts are Markdown, and why files could not be read."""
+    """All tables of a job, whether texts are Markdown, and the problems of unreadable files."""
 
     tables: list[Table]
     is_markdown: bool = False
@@ -130,7 +129,7 @@ class ColumnChoice:
         return cls(**{**stored, "tables": [Table(**one) for one in stored["tables"]]})
 
     def complaints(self, edition: Edition | None) -> list[str]:
-        """Return in sentences why this choice cannot be read; with several tables each names its own."""
+        """Return why this choice cannot be read. With several tables, each sentence names its table."""
         if not self.tables:
             return []
         if not self.wanted:
@@ -144,7 +143,7 @@ class ColumnChoice:
 
 
 def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> ColumnChoice:
-    """Read the tables of a job, as an earlier choice says; guess their columns, or take those remembered."""
+    """Read the tables of a job with the settings of an earlier choice. Use stored columns, or guess them."""
     findings = Findings()
     readings = {
         one.file: TextDialect(one.separator, one.encoding) for one in (earlier.tables if earlier else ())
@@ -172,7 +171,7 @@ def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> Colu
 
 
 def _is_ours(table: Table) -> bool:
-    """Return whether the headings are those of a list of this site, whose texts are Markdown."""
+    """Return whether the headings are those of a table exported by this site, whose texts are Markdown."""
     ours = {*TABLES["papers"].headings, "author_names", "page", "pdf", "sessions", "awards"}
     names = {column_name(heading) for heading in table.headings}
     return len(names) > 2 and {"uid", "title", "lay_summary"} <= names and names <= ours
@@ -180,7 +179,7 @@ def _is_ours(table: Table) -> bool:
 
 def _table(grid: Grid, before: Table | None, memories: Sequence[ColumnMapping]) -> Table:
     has_header = before.has_header if before else has_header_row(grid)
-    # Cells that will be refused show nothing.
+    # Show cells that will be refused as empty.
     lines = [
         ["" if (number, place) in grid.faults else cell for place, cell in enumerate(cells)]
         for number, cells in grid.lines
@@ -212,16 +211,16 @@ def _table(grid: Grid, before: Table | None, memories: Sequence[ColumnMapping]) 
     return table
 
 
-# From the page
+# Form of the page
 
 
 def apply_answers(choice: ColumnChoice, answers: Answers[str, str]) -> tuple[ColumnChoice, bool]:
-    """Return what a form of the page says, and whether the files must be read again."""
+    """Return the choice with the values of the form, and whether the files must be read again."""
     tables, is_other = [], False
     for number, table in enumerate(choice.tables):
         name = f"t{number}"
         if f"{name}-shown" not in answers:
-            # Its columns were not on the page, but whether it is read was.
+            # The page showed only the checkbox of this table, not its columns.
             tables.append(replace(table, is_wanted=f"{name}-wanted" in answers))
             continue
         columns = [answers.get(f"{name}-c{place}", column) for place, column in enumerate(table.columns)]
@@ -243,7 +242,7 @@ def apply_answers(choice: ColumnChoice, answers: Answers[str, str]) -> tuple[Col
 
 
 def read_again(job: ImportJob, choice: ColumnChoice, before: ColumnChoice) -> tuple[ColumnChoice, list[str]]:
-    """Read the files as a choice says; a table that cannot be read so stays as it was. Return why, too."""
+    """Read the files again. Tables that cannot be read are unchanged. Return the choice and the problems."""
     again = describe_tables(job, choice)
     found = {table.key: table for table in again.tables}
     tables = [found.get(table.key, table) for table in before.tables]
@@ -251,7 +250,7 @@ def read_again(job: ImportJob, choice: ColumnChoice, before: ColumnChoice) -> tu
     return replace(again, tables=tables, problems=before.problems), problems
 
 
-# What is remembered
+# Stored mappings
 
 
 def saved_mappings(edition: Edition | None) -> list[ColumnMapping]:
@@ -265,7 +264,7 @@ def layout_digest(keys: Sequence[str]) -> str:
 
 
 def apply_saved_mapping(table: Table, memories: Sequence[ColumnMapping]) -> None:
-    """Take the columns of the same layout, else those of the one that shares the most headings."""
+    """Set the columns from the mapping of the same layout, else of the one that shares the most headings."""
     keys = layout_keys(table.headings)
     by_layout = {memory.layout: memory for memory in memories}
     memory = by_layout.get(layout_digest(keys))
@@ -283,14 +282,14 @@ def apply_saved_mapping(table: Table, memories: Sequence[ColumnMapping]) -> None
     table.fresh = [
         short(heading) for key, heading in zip(keys, table.headings, strict=True) if key not in memory.fields
     ]
-    # Those that were left out are not missed.
+    # Ignored columns are not reported as missing.
     table.missing = [
         str(FIELDS[name].label) for key, name in memory.fields.items() if name in FIELDS and key not in keys
     ]
 
 
 def _shared_share(memory: ColumnMapping, keys: Sequence[str]) -> float:
-    """Return which part of all headings both layouts have."""
+    """Return the share of the headings of either layout that both have."""
     return len({*memory.fields} & {*keys}) / max(len({*memory.fields} | {*keys}), 1)
 
 
@@ -313,7 +312,7 @@ def save_mappings(job: ImportJob, choice: ColumnChoice) -> None:
 
 
 def delete_mappings(job: ImportJob, choice: ColumnChoice) -> ColumnChoice:
-    """Forget what was remembered of the tables of a job, and guess their columns."""
+    """Delete the stored mappings of the tables of a job, and guess their columns."""
     if job.edition:
         keys = [table.memory for table in choice.tables if table.memory]
         ColumnMapping.objects.filter(pk__in=keys, conference=job.edition.conference_id).delete()
@@ -324,11 +323,11 @@ def delete_mappings(job: ImportJob, choice: ColumnChoice) -> ColumnChoice:
     return choice
 
 
-# The first rows as they will be read
+# Preview of the first rows
 
 
 def read_first_rows(job: ImportJob, choice: ColumnChoice) -> tuple[Program | None, list[str]]:
-    """Read the first rows of the tables; return what is wrong in them in sentences."""
+    """Read the first rows of the tables. Return the program and the problems as sentences."""
     tables = [table for table in choice.wanted if table.role]
     if not tables:
         return None, []
@@ -341,7 +340,7 @@ def read_first_rows(job: ImportJob, choice: ColumnChoice) -> tuple[Program | Non
 
 
 def without_papers(context: Context) -> Context:
-    """Return a context that asks for few rows: the page need not know all papers of an edition."""
+    """Return a context without papers and presentations, whose rows the page does not need."""
     return replace(
         context,
         known=lambda kind: () if kind in ("paper", "presentation") else context.known(kind),
@@ -350,5 +349,5 @@ def without_papers(context: Context) -> Context:
 
 
 def mapping_source(job: ImportJob) -> list[Source]:
-    """Return the mapping that was chosen for a job, as the file that the format reads."""
+    """Return the mapping chosen for a job as a mapping file for the format, if it is a spreadsheet."""
     return [ColumnChoice.from_job(job).mapping.as_source()] if job.columns else []

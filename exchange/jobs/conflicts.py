@@ -1,8 +1,8 @@
-"""Resolve fields changed both here and in the file: ours or theirs; the next import respects it.
+"""Resolve conflicts: decide for the value here or in the file. The next import respects the decision.
 
-In both cases the file's value becomes what was last imported. So the same file is no conflict again, a row
-that took it follows the file again, and one that kept its own stays edited. A value is written as an import
-writes it, by a plan of one row.
+In both cases, the value of the file is stored as last imported. Importing the same file again thus makes no
+conflict. A row with the file's value follows later files, and a row with its own counts as edited. Values are
+written as by an import, with a plan of one row.
 """
 
 from collections import defaultdict
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of the conflicts that were decided together."""
+    """Result of deciding several conflicts."""
 
     done: int = 0
-    # The conflict, and why it is still open.
+    # Conflicts that are still open, with the reason.
     refused: list[tuple[Conflict, str]] = field(default_factory=list)
 
 
 def decide(
     conflicts: Iterable[Conflict], decision: str, rows: dict[tuple[str, int], Content], user: "User | None"
 ) -> Outcome:
-    """Decide open conflicts alike. `rows`: those that the user may change, by kind and key.
+    """Apply one decision to open conflicts. `rows`: those that the user may change, by kind and primary key.
 
     All fields of one row are written together or not at all; a row that cannot be written stays undecided.
     """
@@ -82,7 +82,7 @@ def _take_theirs(group: list[Conflict], row: Content | None) -> None:
 
 
 def mark_decided(conflicts: list[Conflict], decision: str, user: "User | None") -> None:
-    """Mark conflicts as decided, and remember what the file said as last imported. Few queries for many."""
+    """Mark conflicts as decided, and store the values of the file as last imported, in batches."""
     now = timezone.now()
     for batch in in_batches(conflicts):
         keys = {conflict.provenance_id for conflict in batch}
@@ -98,11 +98,11 @@ def mark_decided(conflicts: list[Conflict], decision: str, user: "User | None") 
 
 
 class CannotTakeError(Exception):
-    """Why a value of a file cannot be written, in sentences."""
+    """A value of a file cannot be written. The arguments are the reasons, as sentences."""
 
 
 def current_value(kind: Kind, row: Content, name: str, edition: Edition) -> object:
-    """Return the current value of a field, as in a file. At most two queries."""
+    """Return the current value of a field in the format of records. Makes at most two queries."""
     listing = kind.listing(name)
     if listing:
         parts = listing.model._default_manager.filter(**{listing.owner: row})
@@ -113,14 +113,14 @@ def current_value(kind: Kind, row: Content, name: str, edition: Edition) -> obje
 
 
 class RowFinder:
-    """Where the keys in a file's value lead to, found among what is here; what was merged is what stayed."""
+    """Finder of existing rows by the keys in a value of a file. Merged rows resolve to their targets."""
 
     def __init__(self, edition: Edition) -> None:
         self.edition = edition
         self._known: dict[tuple[str, str], Content] = {}
 
     def learn_people(self, uids: Iterable[str]) -> None:
-        """Read people at once."""
+        """Fetch and cache people in one query."""
         rows = Person.objects.filter(uid__in=[uid for uid in uids if uid]).select_related("merged_into")
         self._known |= {("person", row.uid): row for row in rows}
 
@@ -173,7 +173,7 @@ def write_values(kind: Kind, row: Content, values: Values, edition: Edition) -> 
 
 
 def _validate(step: RowPlan) -> None:
-    """Raise `ValidationError` for what the rules of forms refuse."""
+    """Raise `ValidationError` for values that forms would refuse."""
     row, taken = step.row, step.merge.taken
     if not taken.keys().isdisjoint((*step.kind.plain_fields, *step.kind.references)):
         row.full_clean()
@@ -186,7 +186,7 @@ def _validate(step: RowPlan) -> None:
 
 
 def _without_hidden(value: list[Values], finder: RowFinder) -> list[Values]:
-    """Return the parts with the display name in place of a name that is hidden by now."""
+    """Return the parts with names that are hidden now replaced by the display name."""
     uids = [part["person"] for part in value]
     finder.learn_people(uids)
     rows = PersonName.objects.filter(hidden=True, person__uid__in=uids)

@@ -1,7 +1,7 @@
 """Fetch a program from another site, page by page, with timeouts, retries and progress.
 
-Only hosts of the policy are requested, and no address inside a network: names are resolved and checked here,
-and the connection goes to the checked address. Redirects are not followed.
+Only hosts of the policy are requested, and no private addresses. Names are resolved and checked here, and the
+connection uses the checked address. Redirects are not followed.
 """
 
 import http.client
@@ -32,9 +32,9 @@ CHUNK_BYTES = 65_536
 
 @dataclass(frozen=True, slots=True)
 class FetchPolicy:
-    """Which hosts may be asked, and for how long. `is_local` allows addresses inside a network, and no TLS.
+    """Allowed hosts and time limits of requests. `is_local` allows private addresses and plain HTTP.
 
-    `deadline` ends all requests; it is a time of `time.monotonic()`.
+    `deadline` ends all requests; it is in seconds of `time.monotonic()`.
     """
 
     hosts: frozenset[str]
@@ -91,7 +91,7 @@ def fetch(
 
 
 def fetch_file(url: str, policy: FetchPolicy, max_bytes: int) -> bytes:
-    """Return what an address holds. Raises `ProgramError` with one sentence."""
+    """Return the content of a URL. Raises `ProgramError` with one sentence."""
     return _fetch_with_retries(url, replace(policy, max_bytes=max_bytes))
 
 
@@ -182,7 +182,7 @@ def _read_body(response: http.client.HTTPResponse, url: str, policy: FetchPolicy
 
 
 def _parse_retry_after(header: str | None) -> float | None:
-    """Return how long `Retry-After` asks to wait: it is a number of seconds, or a date."""
+    """Return the seconds to wait by `Retry-After`, which is a number of seconds or a date."""
     if not header:
         return None
     if header.strip().isdecimal():

@@ -16,12 +16,12 @@ from exchange.models import ImportJob
 from exchange.problems import Problem, ProgramError
 from papers.models import Paper
 
-# Kinds that need their own permission: a role that edits the program cannot change them.
+# Kinds that need a separate permission, since roles that edit the program may not change them.
 GUARDED_KINDS = (CONFERENCE, EDITION)
 
 
 def as_importer(access: Access) -> Access:
-    """Return the access with which files are written: who may import reaches what editors reach there."""
+    """Return the access for imports: in editions with the permission to import, it is that of editors."""
     found = Access(access.user)
     importing = access.editions("add", ImportJob)
     vars(found)["roles"] = {
@@ -37,9 +37,9 @@ def may_import_all(access: Access) -> bool:
 
 
 def concealed_rows(user: object) -> Concealed:
-    """Return who and what only drafts of other editions show, by kind: no file of a role may mean them.
+    """Return the rows that appear only in drafts of other editions, by kind: files may not refer to them.
 
-    Their papers are among them.
+    This includes the papers of these drafts.
     """
     access = as_importer(access_of(user))
     found = _inaccessible_rows(access, "view")
@@ -67,7 +67,7 @@ def _inaccessible_rows(access: Access, action: str) -> dict[str, frozenset[int]]
 
 
 def check_permissions(plan: ImportPlan, user: object) -> None:
-    """Raise `ProgramError` with every row of edition and conference that the account may not write so."""
+    """Raise `ProgramError` with all changes to edition and conference that the account may not make."""
     access = access_of(user)
     refused = [
         problem
@@ -93,7 +93,7 @@ def _refusal(step: RowPlan, access: Access) -> Problem | None:
 
 
 def check_undo_permissions(found: RevertPlan, user: User) -> None:
-    """Raise `CannotRevertError` for what the account may not put back of edition and conference."""
+    """Raise `CannotRevertError` with changes to edition and conference that the account cannot revert."""
     access = access_of(user)
     said = gettext("The import changed this of %(row)s, which your role may not: %(fields)s.")
     guarded: set[Any] = {kind.model for kind in GUARDED_KINDS}

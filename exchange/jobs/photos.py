@@ -1,4 +1,4 @@
-"""The pictures of people that a file names by address, fetched before an import is written."""
+"""Pictures of people whose addresses are in a file, fetched before an import is written."""
 
 import io
 import time
@@ -19,7 +19,7 @@ from exchange.records import PhotoRecord, Program
 from people.models import Person, PersonIdentifier
 
 MAX_PHOTO_BYTES = 5_000_000
-# For all pictures of an import.
+# Limits for all pictures of an import together.
 MAX_TOTAL_BYTES = 200_000_000
 MAX_TOTAL_SECONDS = 300.0
 EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
@@ -28,10 +28,10 @@ EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif"}
 def fetch_photos(
     program: Program, policy: FetchPolicy | None = None, *, dry_run: bool = False
 ) -> tuple[Program, dict[str, tuple[str, bytes]]]:
-    """Return the program with notes on pictures that are left out, and those that are taken, by address.
+    """Return the program with notes on skipped pictures, and the fetched pictures by address.
 
-    A picture is a file ending and its bytes. Nothing is fetched in a dry run, nor for people who have a
-    photo, or had one that somebody removed.
+    A picture is a file extension and its bytes. Nothing is fetched in a dry run, or for people who have a
+    photo, or whose photo was removed.
     """
     policy = policy or FetchPolicy(frozenset(settings.IMPORT_HOSTS), timeout=10.0, page_seconds=30.0)
     findings, wanted = Findings(), _missing_photos(program)
@@ -58,7 +58,7 @@ def _host(photo: PhotoRecord) -> str:
 def _fetch_all(
     wanted: list[PhotoRecord], policy: FetchPolicy, findings: Findings
 ) -> dict[str, tuple[str, bytes]]:
-    """Fetch pictures until the time or the space of an import is used up; note what is left out."""
+    """Fetch pictures within the limits of time and size. Note the skipped ones."""
     policy = replace(policy, deadline=time.monotonic() + MAX_TOTAL_SECONDS)
     photos: dict[str, tuple[str, bytes]] = {}
     free_bytes = MAX_TOTAL_BYTES
@@ -93,7 +93,7 @@ def _note_rest(count: int, findings: Findings, *, is_late: bool) -> None:
 
 
 def _missing_photos(program: Program) -> list[PhotoRecord]:
-    """Return the pictures of those who have none here, as far as identifiers tell who they are."""
+    """Return the pictures of people without a photo here, as far as identifiers match existing people."""
     pairs = {pair for one in program.photos for pair in one.person.ids}
     rows = PersonIdentifier.objects.filter(AnyOf("value", {value for _, value in pairs}))
     people = {(scheme, value): key for scheme, value, key in rows.values_list("scheme", "value", "person")}
@@ -108,7 +108,7 @@ def _missing_photos(program: Program) -> list[PhotoRecord]:
 
 
 def _file_extension(content: bytes) -> str:
-    """Return the file ending of a picture. Raises `ValueError` for what is none that browsers show."""
+    """Return the file extension of a picture. Raises `ValueError` if browsers cannot display it."""
     try:
         with Image.open(io.BytesIO(content)) as image:
             image.verify()

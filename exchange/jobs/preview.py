@@ -1,4 +1,4 @@
-"""Store a plan row by row, in words, for the preview page, and compute its digest.
+"""Store the rows of a plan as displayed text for the preview page, and compute the digest of a plan.
 
 Lists are shown line by line, keys as names, times in the edition's zone.
 """
@@ -22,7 +22,7 @@ from exchange.models import ImportJob, PlannedRow
 BATCH_ROWS = 500
 TAKEN, KEPT, CLASH = "taken", "kept", "conflict"
 
-# Values in words
+# Values as text
 
 EMPTY_SIGN = "–"
 LABELS = {
@@ -108,9 +108,9 @@ def kind_name(name: str) -> str:
 
 
 def plan_digest(plan: ImportPlan) -> str:
-    """Return a digest that differs whenever a plan would write something else.
+    """Return a digest of everything that a plan would write.
 
-    New people get a random uid in each plan: here their index identifies them.
+    New people get a random uid in each plan, so the digest identifies them by index.
     """
     fresh = {step.row.uid: f"+{place}" for place, step in enumerate(plan.steps["person"]) if step.is_new}  # type: ignore[attr-defined]
     found = hashlib.sha256()
@@ -133,7 +133,7 @@ def _facts(step: RowPlan, fresh: dict[str, str]) -> list[object]:
 
 
 def _without_new_uids(value: object, fresh: dict[str, str]) -> object:
-    """Return a value with new people identified by index."""
+    """Return a value with the uids of new people replaced by their index."""
     if isinstance(value, dict):
         return {
             name: fresh.get(one, one)
@@ -145,7 +145,7 @@ def _without_new_uids(value: object, fresh: dict[str, str]) -> object:
 
 
 def store_plan(plan: ImportPlan, job: ImportJob) -> None:
-    """Store the rows of a plan in place of those of an earlier one."""
+    """Store the rows of a plan, replacing those of an earlier one."""
     PlannedRow.objects.filter(job=job).delete()
     for batch in batched(_rows(plan, job), BATCH_ROWS, strict=False):
         PlannedRow.objects.bulk_create(batch)
@@ -182,7 +182,7 @@ def _fields(step: RowPlan, plan: ImportPlan, naming: Naming) -> Iterator[list[st
 
 
 def rows_in_words(rows: Iterable[PlannedRow]) -> Iterator[dict[str, object]]:
-    """Yield rows for a page: their fields with what differs marked word by word."""
+    """Yield rows for a page, with the differences of fields marked word by word."""
     for row in rows:
         meta = KINDS[row.kind].model._meta
         yield {

@@ -1,7 +1,7 @@
-"""The progress of an import, and the token for another site, in the cache that worker and site share.
+"""Progress of an import, and the token for another site, in the cache that workers and web servers share.
 
-A row would be written in the import's own transaction, invisible before the commit, and SQLite has one
-writer. A token of another site must not be in a backup.
+A database row would be invisible until the import's transaction commits, and SQLite allows only one writer.
+A token of another site must not be in backups.
 """
 
 import threading
@@ -21,7 +21,7 @@ ENTRY_SECONDS = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a worker is, and when it last reported."""
+    """Progress of a worker, and the time of its last report."""
 
     what: str
     done: int
@@ -38,7 +38,7 @@ def token_key(job: int) -> str:
 
 
 def read_progress(job: int) -> Progress | None:
-    """Return how far the worker of a job is; `None` before it begins, or if the cache is unavailable."""
+    """Return the progress of a job's worker; `None` before it begins, or if the cache is unavailable."""
     with suppress(*settings.CACHE_ERRORS):
         found: Progress | None = caches["imports"].get(progress_key(job))
         return found
@@ -71,7 +71,7 @@ def take_token(job: int) -> str:
 
 
 class ProgressWriter:
-    """Stores the progress of a worker, at most a few times a second."""
+    """Writer of a worker's progress, which writes at most a few times a second."""
 
     def __init__(self, job: int) -> None:
         self.job, self.written_at = job, 0.0
@@ -84,7 +84,7 @@ class ProgressWriter:
         self._write(Progress(what, done, total, datetime.now(UTC)))
 
     def send_heartbeat(self) -> None:
-        """Report that the worker is alive, though the progress is the same."""
+        """Report that the worker is alive, without a change of progress."""
         if self.last:
             self._write(replace(self.last, seen_at=datetime.now(UTC)))
 

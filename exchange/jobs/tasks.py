@@ -1,4 +1,4 @@
-"""The background tasks of an import in the admin: preview it, then write what was previewed."""
+"""Background tasks of imports in the admin: compute the preview, and write the confirmed plan."""
 
 import logging
 import os
@@ -34,11 +34,11 @@ State = ImportJob.State
 
 
 class ChangedError(Exception):
-    """The program has changed since the plan was shown."""
+    """The program has changed since the preview."""
 
 
 class OvertakenError(Exception):
-    """Another process changed the job's state meanwhile: the work is rolled back."""
+    """Another process changed the job's state meanwhile, so the work is rolled back."""
 
 
 @task
@@ -49,12 +49,12 @@ def preview(job: int) -> None:
 
 @task
 def write(job: int) -> None:
-    """Write what was shown and confirmed; if the plan differs by now, show it again."""
+    """Write the confirmed plan of a job. If the plan differs now, show the preview again."""
     _run(job, State.WRITING, _write)
 
 
 def _run(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], None]) -> None:
-    """Run the work of a job that is in this state, and store how it ended."""
+    """Run the work of a job if it is in this state, and store the result."""
     sweep()
     job = ImportJob.objects.select_related("edition", "user").filter(pk=key, state=state).first()
     if job is None:
@@ -72,12 +72,12 @@ def _run(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], None]
             is_lost = isinstance(error, uploads.FilesLostError)
             problems = [["", "", str(error)]] if is_lost else []
             _stop(job, state, State.FAILED, problems, has_files=not is_lost)
-            # For whoever watches the queue: the task has failed too.
+            # Raise the error again, so that the queue shows the task as failed.
             raise
 
 
 def _stop(job: ImportJob, begun: str, end: str, problems: list[list[str]], **values: object) -> None:
-    """Store that the job has ended: in the state it began in, or while it was planned again."""
+    """Set the final state of a job, which may have changed to reading if it was planned again."""
     job.change_state(end, before=State.READING if job.is_again else begun, problems=problems, **values)
 
 
@@ -118,7 +118,7 @@ def _write(job: ImportJob, progress: ProgressWriter) -> None:
     try:
         with transaction.atomic():
             report = _load(job, progress, check)
-            # In the transaction of the import: either both are so, or neither.
+            # Change the state in the transaction of the import, so that they are committed together.
             _change_state(job, State.DONE, before=State.WRITING, run=report.run, has_files=False, columns={})
     except ChangedError:
         _change_state(job, State.READING, before=State.WRITING, is_again=True)
@@ -162,7 +162,7 @@ def _read(job: ImportJob, progress: ProgressWriter) -> Program:
 
 
 def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
-    """Return the files; those of another site are fetched once: what is shown is what will be written."""
+    """Return the files. Files of another site are fetched once, so that the preview is what is written."""
     if job.url and not job.files:
         pages = readable()[job.format].pages
         if pages is None:
@@ -176,7 +176,7 @@ def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
 
 
 def _new_slug(program: Program) -> str:
-    """Return the slug of the edition that the file describes; one that is here must have been chosen."""
+    """Return the slug of the new edition in the file. An existing edition must be chosen explicitly."""
     if program.edition is None:
         raise program_error(gettext("The file doesn’t describe an edition. Choose one, or create one first."))
     slug = program.edition.slug
@@ -189,7 +189,7 @@ def _new_slug(program: Program) -> str:
 
 
 def sweep(at: datetime | None = None) -> int:
-    """Delete files and plans of jobs that are over or a day old. Return the number of jobs."""
+    """Delete files and plans of jobs that have ended or are a day old. Return the number of jobs."""
     old = list(ImportJob.objects.expired(at))
     UploadPart.objects.filter(job__in=old).delete()
     PlannedRow.objects.filter(job__in=old).delete()

@@ -1,4 +1,4 @@
-"""Revert an import: delete its rows, restore changed values and last imports; hand edits stay."""
+"""Revert an import: delete its rows, restore changed values and last imports. Later edits are preserved."""
 
 from collections.abc import Callable, Iterable
 
@@ -26,7 +26,7 @@ def change_set_of(run: ImportRun) -> ChangeSet | None:
 
 
 def plan_undo(run: ImportRun) -> RevertPlan:
-    """Return what reverting the run would do. Raises `CannotRevertError` if it cannot be reverted."""
+    """Return the plan of reverting a run. Raises `CannotRevertError` if it cannot be reverted."""
     if run.undone_at is not None:
         at = format_moment(run.undone_at, run.edition)
         raise CannotRevertError([gettext("This import was already reverted: %(at)s.") % {"at": at}])
@@ -42,9 +42,9 @@ def plan_undo(run: ImportRun) -> RevertPlan:
 def undo(
     run: ImportRun, user: User = None, *, check: Callable[[RevertPlan, User], None] | None = None
 ) -> RevertPlan:
-    """Revert the run. Raises `CannotRevertError`, having changed nothing.
+    """Revert a run. Raises `CannotRevertError` without changes if it cannot be reverted.
 
-    `check` is shown what will happen; what it raises stops it.
+    `check` is called with the plan before any change, and may raise to stop it.
     """
     detail = ", ".join(run.files) or str(run)
     with transaction.atomic():
@@ -72,7 +72,7 @@ def _undo(
 
 
 def pending_changes(run: ImportRun) -> list[PendingChanges]:
-    """Return what the import changed that waits in a working copy."""
+    """Return the unreleased changes of the import in working copies."""
     name = f"{run._meta.label_lower}:{run.pk}"
     return [*PendingChanges.objects.filter(reference=name).exclude(rows=[]).select_related("working_copy")]
 
@@ -109,7 +109,7 @@ def _restore_provenance(run: ImportRun, found: RevertPlan) -> None:
 
 
 def summarize_undo(found: RevertPlan, pending: Iterable[PendingChanges] = ()) -> list[str]:
-    """Return what is taken back, in lines: "12 papers removed"."""
+    """Return the reverted changes as lines such as "12 papers removed"."""
     lines = []
     if waiting := sum(len(one.rows) for one in pending):
         words = ngettext(

@@ -1,4 +1,4 @@
-"""The form in which a program is uploaded: files or an address, for which edition, in which format."""
+"""Form for uploading a program: files or an address, the edition, and the format."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
@@ -25,11 +25,11 @@ type Upload = UploadedFile[bytes]
 
 MAX_FILES = 100
 MAX_FILE_NAME_CHARS = 150
-# Not the length of the field: browsers cut off what is pasted beyond that without a word.
+# Checked here rather than by `max_length`, since browsers silently truncate pasted text to that.
 MAX_PASTED_CHARS = 2_000_000
 SPREADSHEET = "spreadsheet"
 NEW_EDITION = "new"
-# These also accept files of more specific formats: they are tried last, in this order.
+# These formats also accept files of more specific ones, so they are tried last, in this order.
 LAST_TRIED = ("miniconf", "spreadsheet")
 
 
@@ -186,7 +186,7 @@ class UploadForm(forms.Form):
 
 
 def read_head(upload: Upload) -> Source:
-    """Return enough of a file to detect its format; all of a ZIP, whose index is at the end."""
+    """Return enough of a file to detect its format: all of a ZIP, since its index is at the end."""
     upload.seek(0)
     content = upload.read(HEAD_BYTES)
     if content.startswith(ZIP_SIGNATURES):
@@ -196,12 +196,12 @@ def read_head(upload: Upload) -> Source:
 
 
 def file_name(upload: Upload) -> str:
-    """Return the name of a file as messages show it: its end, where the type is."""
+    """Return the name of a file for messages, shortened to its end, which shows the type."""
     return short(PurePath(str(upload.name)).name[-MAX_FILE_NAME_CHARS:], MAX_FILE_NAME_CHARS)
 
 
 def detect_format(sources: Sequence[Source]) -> Format | None:
-    """Return the format that recognizes these files; nothing where none does, or several do."""
+    """Return the format that recognizes these files, or `None` if the format is ambiguous or unknown."""
     found = [fmt for fmt in readable().values() if fmt.recognizes and fmt.recognizes(sources)]
     first = [fmt for fmt in found if fmt.name not in LAST_TRIED]
     if len(first) > 1:

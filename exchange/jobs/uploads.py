@@ -1,4 +1,4 @@
-"""The files of imports, in the database until the import is over: site and worker may be two machines."""
+"""Files of imports, stored in the database since workers may run on another machine than the web server."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ PART_BYTES = 1_000_000
 
 @transaction.atomic
 def store(job: ImportJob, contents: Iterable[Iterable[bytes]]) -> None:
-    """Store files in parts, so that no process holds a whole one, in place of those that are there."""
+    """Replace the files of a job. They are stored in parts, so that no process has a whole file in memory."""
     job.upload_parts.all().delete()
     for number, pieces in enumerate(contents):
         buffer = bytearray()
@@ -22,16 +22,16 @@ def store(job: ImportJob, contents: Iterable[Iterable[bytes]]) -> None:
             while len(buffer) >= PART_BYTES:
                 UploadPart.objects.create(job=job, file=number, content=bytes(buffer[:PART_BYTES]))
                 del buffer[:PART_BYTES]
-        # An empty file has a part too.
+        # An empty file also has one part.
         UploadPart.objects.create(job=job, file=number, content=bytes(buffer))
 
 
 class FilesLostError(Exception):
-    """The files of a job are not there any more."""
+    """The files of a job were deleted."""
 
 
 def sources(job: ImportJob) -> list[Source]:
-    """Return the files of a job under the names that they came with. Raises `FilesLostError`."""
+    """Return the files of a job with their original names. Raises `FilesLostError`."""
     contents: dict[int, bytearray] = {}
     for part in job.upload_parts.order_by("pk").iterator(chunk_size=10):
         contents.setdefault(part.file, bytearray()).extend(part.content)

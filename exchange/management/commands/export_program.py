@@ -78,10 +78,10 @@ def _find_edition(slug: str) -> Edition:
 
 
 def write_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
-    """Write the files of a writer. `target` is a folder, else the name of the first file.
+    """Write the files of a writer. `target` is a folder, or else the name of the first file.
 
-    Several files next to a file name take its stem for the edition's: x.json, x-abstracts.json.
-    All are written to a temporary folder first, so that no partial file is ever visible.
+    If `target` is a name, several files share its stem: x.json, x-abstracts.json.
+    All files are written to a temporary folder first, so that partial files are never visible.
     """
     if target.is_dir():
         places = [target / output.name for output in files]

@@ -1,4 +1,4 @@
-"""`manage.py import_program FORMAT FILE… --edition SLUG`: bring a program in from files, or from a site."""
+"""`manage.py import_program FORMAT FILE… --edition SLUG`: import a program from files or from a site."""
 
 import json
 import os
@@ -30,7 +30,7 @@ REDRAW_SECONDS = 0.1
 
 
 class ProgressBar:
-    """Progress: one line that is redrawn on a terminal, a plain line per stage elsewhere."""
+    """Display of progress: a redrawn line on a terminal, or one line per stage elsewhere."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream, self.drawn_at, self.is_live = stream, 0.0, stream.isatty()
@@ -71,7 +71,7 @@ def remark_lines(report: Report, *, everything: bool = False) -> Iterator[str]:
 
 
 def _group_lines(notes: list[Note], *, everything: bool) -> list[str]:
-    """Return the first of similar notes with the number of the others; or all."""
+    """Return the first of similar notes with the number of the others, or all notes."""
     lines = ["  " + ": ".join(filter(None, (str(note.where), note.message))) for note in notes]
     if everything or len(lines) == 1:
         return lines
@@ -147,7 +147,7 @@ class Command(BaseCommand):
 
 
 def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:
-    """Read the files, or fetch what the address gives: one of them, not both."""
+    """Read the files, or fetch them from the address. Raises `ProgramError` unless exactly one is given."""
     url = options["from_url"]
     if bool(url) == bool(options["file"]):
         raise program_error("Give files, or an address with --from-url: one of them.")
@@ -162,7 +162,7 @@ def _sources(fmt: Format, options: dict[str, Any]) -> list[Source]:
 
 
 def read_sources(paths: Sequence[str]) -> list[Source]:
-    """Read files; a folder means the files in it. Raises `ProgramError` for what cannot be read."""
+    """Read files, including those in given folders. Raises `ProgramError` for unreadable ones."""
     files = [file for path in paths for file in _files(Path(path))]
     total = sum(file.stat().st_size for file in files)
     if total > MAX_BYTES:
@@ -193,7 +193,7 @@ def _source(file: Path) -> Source:
 
 
 def _token(variable: str, file: str | None) -> str:
-    """Return the token of the file, else of the environment: others can see the command line."""
+    """Return the token from the file or the environment. It is no option, as others can see command lines."""
     token = (
         read_sources([file])[0].content.decode("ascii", "replace") if file else os.environ.get(variable, "")
     )

@@ -1,4 +1,4 @@
-"""`manage.py undo_import RUN`: take an import back, keeping what was edited by hand since."""
+"""`manage.py undo_import RUN`: revert an import, preserving later edits."""
 
 from argparse import ArgumentParser
 from typing import Any
