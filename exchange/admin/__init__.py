@@ -1,4 +1,4 @@
-"""The admin of imports and their conflicts, and files of the lists of the admin."""
+"""Admin of imports and conflicts, and file downloads of admin lists."""
 
 from exchange.admin import conflicts, imports
 from exchange.exports import list_files

@@ -38,12 +38,12 @@ SEPARATOR_NAMES = (_("Comma"), _("Semicolon"), _("Tab"), _("Bar"))
 
 
 def store_guess(job: ImportJob) -> None:
-    """Read the tables of a new job, and store the guessed fields of their columns."""
+    """Read the tables of a new job, and store the guessed fields of columns."""
     _store(job, describe_tables(job))
 
 
 def store_choice(job: ImportJob, request: HttpRequest) -> bool:
-    """Store the choices of the form; return whether the job can go on with them."""
+    """Store the choices of the form. Return whether the job can continue with them."""
     before = ColumnChoice.from_job(job)
     choice, is_other = apply_answers(before, _answers(request))
     if is_other:
@@ -60,7 +60,7 @@ def store_choice(job: ImportJob, request: HttpRequest) -> bool:
 
 
 def _answers(request: HttpRequest) -> dict[str, str]:
-    """Return the form's values, with the index of a separator replaced by its sign."""
+    """Return the values of the form, with indexes of separators replaced by the characters."""
     found = {name: str(value) for name, value in request.POST.items()}
     places = {str(place): separator for place, separator in enumerate(SEPARATORS)}
     for name, value in found.items():

@@ -1,4 +1,4 @@
-"""Conflicts in the admin: a queue of what was changed both here and in the file, singly or in bulk."""
+"""Admin of conflicts: fields changed both here and in the file, to decide singly or in bulk."""
 
 from collections import defaultdict
 from typing import Any
@@ -40,7 +40,7 @@ MAX_SHOWN_CONFLICTS = 50
 
 
 def shorten_value(conflict: Conflict, value: object) -> str:
-    # A list of conflicts resolves no names: it shows keys.
+    # The list of conflicts shows keys, since resolving names would need queries.
     words = value_in_words(
         KINDS[conflict.provenance.kind], conflict.field, value, lambda kind, key: key, None
     )
@@ -104,7 +104,7 @@ class OpenFilter(admin.SimpleListFilter):
 
 
 def signed_in_user(request: HttpRequest) -> User:
-    """Return the account of a request; the admin requires one."""
+    """Return the account of a request. Raises `PermissionDenied` without one."""
     if not isinstance(request.user, User):
         raise PermissionDenied
     return request.user
@@ -150,7 +150,7 @@ class ConflictAdmin(ReadOnlyAdmin):
     def rows_of(
         self, request: HttpRequest, conflicts: list[Conflict], *, is_locking: bool = False
     ) -> dict[tuple[str, int], Content]:
-        """Return the rows of these conflicts that somebody may change, by kind and key. A query a kind."""
+        """Return the rows that the account may change, by kind and primary key. One query per kind."""
         access = as_importer(access_for(request))
         keys: dict[str, set[int]] = defaultdict(set)
         for one in conflicts:
@@ -222,7 +222,7 @@ class ConflictAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, "admin/exchange/conflict/decide.html", context)
 
     def edit_form(self, request: HttpRequest, conflict: Conflict, row: Content) -> ModelForm[Content] | None:
-        """Return the one field of the row's own form, if it has it. Lists are edited on the form itself."""
+        """Return the form of the row with this field only, or `None` for lists, which have a larger form."""
         desk = self.admin_site.get_model_admin(type(row))
         if KINDS[conflict.provenance.kind].listing(conflict.field) or conflict.field in (
             "ids",
@@ -238,7 +238,7 @@ class ConflictAdmin(ReadOnlyAdmin):
     def apply_decision(
         self, request: HttpRequest, conflict: Conflict, row: Content | None, form: ModelForm[Content] | None
     ) -> list[str]:
-        """Carry out what was chosen. Return why that cannot be."""
+        """Apply the chosen decision. Return the reasons if it is not possible."""
         choice = request.POST.get("decision", "")
         if choice == Decision.EDITED and form is not None:
             if not form.is_valid():
@@ -282,7 +282,7 @@ class ConflictAdmin(ReadOnlyAdmin):
     def decide_in_bulk(
         self, request: HttpRequest, queryset: QuerySet[Conflict], decision: str, action: str
     ) -> HttpResponseBase | None:
-        """Say what will be decided; once that is confirmed, do it."""
+        """Ask for confirmation of a decision; apply it if confirmed."""
         if "confirmed" in request.POST:
             with transaction.atomic():
                 allowed, rows = self.decidable(request, queryset, is_locking=True)
@@ -309,7 +309,7 @@ class ConflictAdmin(ReadOnlyAdmin):
     def decidable(
         self, request: HttpRequest, queryset: QuerySet[Conflict], *, is_locking: bool = False
     ) -> tuple[list[Conflict], dict[tuple[str, int], Content]]:
-        """Return the open conflicts among these whose rows somebody may change, and the rows."""
+        """Return the undecided conflicts whose rows the account may change, and the rows."""
         chosen = list(queryset.filter(resolved_at__isnull=True).select_related("provenance", "run__edition"))
         rows = self.rows_of(request, chosen, is_locking=is_locking)
         return [one for one in chosen if (one.provenance.kind, one.provenance.object_id) in rows], rows

@@ -1,4 +1,4 @@
-"""Imports in the admin: uploads, runs with their provenance, and reverting."""
+"""Admin of imports: uploads, runs with their provenance, and reverting."""
 
 import json
 from typing import Any
@@ -39,14 +39,14 @@ from exchange.models import ColumnMapping, ImportJob, ImportRun, Provenance
 from exchange.problems import Note, note_sections
 from schedule.working_copy.block import open_copies, show_working_copy
 
-# The stages of writing begin with this, before the kind of rows.
+# The names of the stages of writing are this prefix and the kind of rows.
 WRITING_PREFIX = "writing "
 PER_PAGE = 50
 State = ImportJob.State
-# Buttons of the page of columns: go on with these columns, store them, delete the stored mapping.
+# Buttons of the page of columns: continue with these columns, store them, delete the stored mapping.
 COLUMN_ACTIONS = ("map", "show", "forget")
 RESTARTABLE_STATES = (State.REFUSED, State.FAILED)
-# Outcomes of rows, as written after a number or above a column.
+# Labels of outcomes, after a number or as a column heading.
 OUTCOME_LABELS = {
     "new": pgettext_lazy("imported rows", "new"),
     "changed": pgettext_lazy("imported rows", "changed"),
@@ -57,7 +57,7 @@ OUTCOME_LABELS = {
 
 
 def describe_stage(job: ImportJob) -> str:
-    """Return the stage of a job in words; empty if it is not at work."""
+    """Return a description of a job's stage, empty if it is not being processed."""
     if not job.is_working:
         return ""
     if job.is_unclaimed():
@@ -91,12 +91,12 @@ def count_table(counts: dict[str, dict[str, int]]) -> dict[str, object]:
 
 
 def total_counts(counts: dict[str, dict[str, int]]) -> dict[str, int]:
-    """Return how many rows of all kinds have which outcome."""
+    """Return the number of rows of all kinds by outcome."""
     return {word: sum(own[word] for own in counts.values()) for word in OUTCOME_LABELS}
 
 
 def job_context(job: ImportJob) -> dict[str, object]:
-    """Return the context of every page of a job. No query."""
+    """Return the common context of the pages of a job. Makes no queries."""
     fmt, sums = formats().get(job.format), total_counts(job.counts)
     return {
         "uploaded": format_moment(job.created_at, job.edition),
@@ -140,7 +140,7 @@ class ImportJobAdmin(ScopedAdmin):
     # Permissions
 
     def editions(self, request: HttpRequest) -> list[Edition]:
-        """Return the editions that somebody may import into: by a role there, or who may change all."""
+        """Return the editions that the account may import into, by a role or by Django permissions."""
         access = access_for(request)
         theirs = access.editions("add", ImportJob)
         may_all = may_import_all(access)
@@ -224,7 +224,7 @@ class ImportJobAdmin(ScopedAdmin):
         form_url: str = "",
         extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
-        """Show what the job is at; with POST, let it go on."""
+        """Show the state of a job; with POST, continue it."""
         job = self.job(request, object_id)
         may = self.may_continue(request, job)
         if request.method == "POST":
@@ -247,9 +247,9 @@ class ImportJobAdmin(ScopedAdmin):
         return TemplateResponse(request, f"admin/exchange/importjob/{page}.html", context)
 
     def continue_job(self, request: HttpRequest, job: ImportJob, wanted: str) -> None:
-        """Carry out the button of the job's page; pressed twice, it acts once."""
+        """Perform the action of a button of the job's page. Pressing it twice performs it once."""
         is_over = job.is_lost() or job.is_unclaimed() or job.state in RESTARTABLE_STATES
-        # Permissions are those of the account that confirms the import.
+        # The import runs with the permissions of the account that confirms it.
         theirs: dict[str, Any] = {"user": request.user, "is_again": False}
         if wanted in COLUMN_ACTIONS and job.state == State.MAPPING:
             self.choose_columns(request, job)
@@ -317,7 +317,7 @@ class ImportJobAdmin(ScopedAdmin):
 
 
 class ReadOnlyAdmin(ScopedAdmin):
-    """Rows that imports write and people read."""
+    """Base of the admins of rows that only imports write."""
 
     show_full_result_count = False
 
@@ -372,7 +372,7 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
     return TemplateResponse(request, "admin/exchange/importrun/undo.html", context)
 
 
-# This list of tasks is for programmers; the admin of imports shows the same to chairs.
+# The list of tasks is for developers. The admin of imports shows the same state to chairs.
 admin.site.unregister(DBTaskResult)
 
 
