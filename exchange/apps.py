@@ -1,4 +1,4 @@
-"""Files in and out."""
+"""App of imports and exports."""
 
 from importlib import import_module
 

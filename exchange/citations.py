@@ -1,6 +1,6 @@
-"""The parts of a citation, from records alone, and its text in APA style.
+"""Citations of papers made from records, and their text in APA style.
 
-Titles and abstracts stay as their authors wrote them: formats turn them into LaTeX or plain text.
+Titles and abstracts are in the authors' markup. Formats convert them to LaTeX or plain text.
 """
 
 import re
@@ -16,7 +16,7 @@ SUFFIX = re.compile(r"(?P<family>.*\S),? (?P<suffix>(?:Jr|Sr)\.?|I{2,3}|IV)")
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """A name as printed, in the parts that lists of references need."""
+    """A printed name, split into the parts that references need."""
 
     family: str
     given: str = ""
@@ -25,7 +25,7 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A paper as others cite it. `key` never changes: it is made of the edition and the paper's uid."""
+    """Data for citing a paper. `key` is made of the edition and the paper's uid, so it never changes."""
 
     key: str
     title: str
@@ -51,12 +51,12 @@ class Citation:
 
     @property
     def booktitle(self) -> str:
-        """The title of the proceedings; where they have none, the conference."""
+        """The title of the proceedings, or else the conference."""
         return self.proceedings or self.conference
 
     @property
     def first_and_last_page(self) -> tuple[str, str]:
-        """The pages of "12-25" or "12–25"; one page alone is the first."""
+        """The first and last page of "12-25" or "12–25". The last one is empty for a single page."""
         first, _, last = re.sub(r"\s*[-\u2013\u2014]+\s*", "-", self.pages).partition("-")
         return first, last
 
@@ -68,7 +68,7 @@ def citations(program: Program, context: Context) -> Iterator[Citation]:
 
 
 def citation_writer(entry: Callable[[Citation], str], gap: str) -> CitationWriter:
-    """Return what writes an entry for each paper, with a gap between them."""
+    """Return a writer of an entry for each paper, with a gap between entries."""
 
     def cite(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
         found = (citation for program, context in parts for citation in citations(program, context))
@@ -86,9 +86,9 @@ def single_file_writer(cite: CitationWriter, extension: str) -> Writer:
 
 
 def citation_key(program: Program, context: Context, uid: str) -> str:
-    """Return the key of a paper: "mlsys2021-cortex" where the uid reads so already, else "mlsys2021.17".
+    """Return the key of a paper: "mlsys2021-cortex" if that is the uid already, else "mlsys2021.17".
 
-    The dot keeps both sorts apart, so that no two papers share a key whatever their uids are.
+    Only keys that are built from uids contain the dot, so that two papers never share a key.
     """
     edition = context.edition
     series = program.conference.slug if program.conference and edition.isdecimal() else ""
@@ -130,7 +130,7 @@ def _citation(
 
 
 def _author(author: AuthorRecord, people: dict[str, PersonRecord], context: Context) -> Author:
-    """Part the name as printed; the person's own parts decide where they fit it."""
+    """Split the printed name. Use the person's stored parts if they match it."""
     printed, person = author.person.name, people.get(author.person.uid)
     family = stated(person.family, "") if person else ""
     if person and family and printed == person.ref.name:
@@ -150,14 +150,14 @@ def _with_suffix(family: str, given: str) -> Author:
     return Author(match["family"], given, match["suffix"]) if match else Author(family, given)
 
 
-# A longer list of authors shows the first of them and the last.
+# A longer list of authors is shortened to the first ones and the last.
 MAX_AUTHORS = 20
 
 
 def apa(citation: Citation) -> str:
     """Return such as "Fegade, P., & Chen, T. (2021). Cortex. In Conference on Systems (pp. 1-9). https://…".
 
-    Proceedings have their editors before the title, series and volume before the pages, and their publisher.
+    Proceedings are cited with editors before the title, series and volume before the pages, and publisher.
     """
     title = " ".join(markup.plain(citation.title).split())
     names = _join_names([_inverted_name(author) for author in citation.authors])
@@ -175,7 +175,7 @@ def apa(citation: Citation) -> str:
 
 
 def _editors(editors: Sequence[Author]) -> str:
-    """Return such as "M. Zed & A. Abe (Eds.), ": initials come first, and two have no comma between them."""
+    """Return "M. Zed & A. Abe (Eds.), ": initials come first, and no comma separates two names."""
     names = [" ".join(filter(None, (initials(one.given), one.family, one.suffix))) for one in editors]
     mark = "Eds." if len(names) > 1 else "Ed."
     listed = " & ".join(names) if len(names) == 2 else _join_names(names)
@@ -188,7 +188,7 @@ def _inverted_name(author: Author) -> str:
 
 
 def initials(given: str) -> str:
-    """Return "J.-L. M." of "Jean-Luc Marie"; a name in a script without capitals stays whole."""
+    """Return "J.-L. M." for "Jean-Luc Marie". Names in a script without capitals are not shortened."""
     words = given.split()
     return " ".join("-".join(filter(None, map(_initial, word.split("-")))) for word in words)
 

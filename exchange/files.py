@@ -29,9 +29,9 @@ def split_last_word(name: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class KnownRow:
-    """A row that is here: its key and its name; of a presentation the name is its paper's uid.
+    """An existing row: its key and name. The name of a presentation is the uid of its paper.
 
-    Of sessions also the kind, times and the key of the room; of presentations the kind and the session's key.
+    Sessions also have the kind, times and the room's key; presentations have the kind and the session's key.
     """
 
     key: str
@@ -45,16 +45,16 @@ class KnownRow:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a reader or writer must know: the edition's slug, year, IANA zone, and the site's address.
+    """Data for readers and writers: the edition's slug, year, IANA zone, the site's address, and functions.
 
-    `day_start_hour` is the hour at which its program days begin; nothing for an edition that is not here yet.
+    `day_start_hour` is the hour at which program days begin; `None` for an edition that does not exist yet.
 
-    Formats import no app, so what they must know of names and rows is passed as functions: `name_parts`
-    gives (given, family) of a printed name, `version` names the last release of the program. `uids` names all
-    sessions or presentations of the edition, drafts too, oldest first: numbers made of uids depend on it.
-    `own_kind` takes "session" or "presentation" and a kind, and gives (name, built-in kind that it counts
-    as); the name of a built-in kind is empty. `paper_titles` gives titles by edition and uid, of papers of
-    other editions too.
+    Formats import no app, so the context has functions that access names and rows. `name_parts` returns
+    (given, family) of a printed name, and `version` the name of the last release. `uids` returns the uids of
+    all sessions or presentations, including drafts, oldest first: numbers made of uids depend on that.
+    `own_kind` takes "session" or "presentation" and a kind, and returns (name, built-in kind that it counts
+    as); the name of a built-in kind is empty. `paper_titles` returns titles by edition and uid, also of
+    other editions.
     """
 
     edition: str
@@ -82,7 +82,7 @@ class OutputFile:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What one page of a program on another site says of itself: its rows, and how many there are in all."""
+    """Counts of one page of a program on another site: its rows, and all rows if the page states them."""
 
     rows: int
     total: int | None
@@ -90,10 +90,10 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """How another site gives its program page by page, for formats that can be fetched live.
+    """Pagination of a program on another site, for formats that can be fetched.
 
-    `address(url, offset)` is the page that begins at a row; `page(content)` counts, or raises `ValueError`;
-    `token` names the environment variable that holds the key to what is not public.
+    `address(url, offset)` returns the URL of the page that begins at a row. `page(content)` counts its rows,
+    or raises `ValueError`. `token` names the environment variable with the access token for unpublished data.
     """
 
     address: Callable[[str, int], str]
@@ -117,7 +117,7 @@ class Rows[R]:
         return next(self._read(()), None) is not None
 
     def with_fields(self, names: Collection[str]) -> Iterator[R]:
-        """Return the records with these of their fields; the others are not read, and say nothing."""
+        """Return the records with only these fields. The others are not read, and are `UNSTATED`."""
         return self._read(names)
 
 
@@ -133,10 +133,10 @@ type CitationWriter = Callable[[Iterable[tuple[Program, Context]]], Iterator[byt
 class Format:
     """One entry of the registry: a file format that can be read, written, or both.
 
-    `takes_stream`: its writer asks of a program's lists no more than their records in order and whether there
-    are any, so that it can be given one that is read while it is written. `recognizes`: whether files look
-    like this format, by their names and first kilobytes. A format
-    with `cite` is offered wherever papers are cited, under its `short_label`, sorted by `citation_place`.
+    `takes_stream`: the writer only iterates over the lists of a program and tests them for emptiness, so that
+    they can be read while writing. `recognizes` returns whether files look like this format, by their names
+    and first kilobytes. A format with `cite` is offered wherever papers are cited, under its `short_label`,
+    sorted by `citation_place`.
     """
 
     name: str
@@ -154,5 +154,5 @@ class Format:
     recognizes: Recognizer | None = None
 
     def outputs(self, program: Program, context: Context) -> Iterable[OutputFile]:
-        """Return the files that it makes of a program; none where it can only be read."""
+        """Return the files that it makes of a program, or none if it is read only."""
         return self.write(program, context) if self.write else ()

@@ -1,6 +1,6 @@
 """Models of imports: uploads, plans, runs, last imported values, conflicts.
 
-The program itself is in the apps below; it comes in by `exchange.imports.load`.
+The program itself is stored by lower-level apps; `exchange.imports.load` imports it.
 """
 
 from datetime import datetime, timedelta
@@ -26,21 +26,21 @@ HEARTBEAT_TIMEOUT = timedelta(seconds=60)
 
 
 def record_kinds() -> list[tuple[str, str]]:
-    """Return the kinds of records that files hold, and what they are called."""
+    """Return the kinds of records in files as choices: (name, label)."""
     return [(name, capfirst(str(kind.model._meta.verbose_name))) for name, kind in KINDS.items()]
 
 
 class ImportJobQuerySet(models.QuerySet["ImportJob"]):
-    """Jobs by what is left of them."""
+    """Query set of import jobs."""
 
     def expired(self, at: datetime | None = None) -> Self:
-        """Return the jobs with files that are over or older than `RETENTION`."""
+        """Return the jobs with files that have ended or not changed for longer than `RETENTION`."""
         old = Q(changed_at__lt=(at or timezone.now()) - RETENTION)
         return self.filter(has_files=True).filter(old | Q(state__in=ImportJob.OVER))
 
 
 class ImportJob(models.Model):
-    """An import from upload to end. Without an edition the file brings a new one."""
+    """An import from upload to end. Without an edition, the file creates a new one."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("notes", "problems", "files", "url", "columns")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("format", "state", "digest", "counts")
@@ -83,9 +83,9 @@ class ImportJob(models.Model):
     created_at = models.DateTimeField(_("uploaded at"), default=timezone.now)
     changed_at = models.DateTimeField(_("changed at"), default=timezone.now)
     has_files = models.BooleanField(_("has files"), default=True)
-    # Of a spreadsheet: its tables with samples, and what their columns are (`exchange.jobs.column_choice`).
+    # For a spreadsheet: its tables with samples and the fields of columns (`exchange.jobs.column_choice`).
     columns = models.JSONField(_("columns"), default=dict, blank=True)
-    # Of the plan that was shown: what is written is exactly that.
+    # The digest of the displayed plan, to ensure that exactly this plan is written.
     digest = models.CharField(_("digest"), max_length=64, blank=True)
     is_again = models.BooleanField(_("preview repeated"), default=False)
     counts = models.JSONField(_("counts"), default=dict, blank=True)
@@ -112,12 +112,12 @@ class ImportJob(models.Model):
 
     @property
     def is_working(self) -> bool:
-        """Return whether a worker has something to do for it."""
+        """Return whether the job waits for a worker or is being processed."""
         return self.state in self.WORKING
 
     @cached_property
     def progress(self) -> Progress | None:
-        """How far the worker is; `None` before it begins."""
+        """Progress of the worker; `None` before it begins."""
         return read_progress(self.pk) if self.is_working else None
 
     def is_lost(self, at: datetime | None = None) -> bool:
@@ -142,7 +142,7 @@ class ImportJob(models.Model):
 
 
 class UploadPart(models.Model):
-    """A part of an uploaded file, until the import is over. Parts are in the order of their keys."""
+    """A part of an uploaded file, stored until the import has ended. Parts are ordered by primary key."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("content",)
     impersonal_fields: ClassVar[tuple[str, ...]] = ()
@@ -160,10 +160,10 @@ class UploadPart(models.Model):
 
 
 class ColumnMapping(models.Model):
-    """What the columns of a table were the last time, for the next file with the same headings.
+    """Stored fields of the columns of a table, for the next file with the same headings.
 
-    `layout` is a digest of the headings, folded and sorted; `fields` holds the field of each folded heading,
-    and an empty text for one that was left out.
+    `layout` is a digest of the headings, folded and sorted. `fields` maps folded headings to fields; an empty
+    text marks a column that was left out.
     """
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
@@ -190,7 +190,7 @@ class ColumnMapping(models.Model):
 
 
 class PlannedRowQuerySet(models.QuerySet["PlannedRow"]):
-    """Rows of a plan by outcome. A row may have several: fields differ."""
+    """Query set of planned rows. A row may have several outcomes, since fields may differ in theirs."""
 
     def with_outcome(self, word: str) -> Self:
         """Return the rows that are new, changed, kept, conflicting or skipped."""
@@ -203,7 +203,7 @@ class PlannedRowQuerySet(models.QuerySet["PlannedRow"]):
 
 
 class PlannedRow(models.Model):
-    """What an import would do with a row. `fields`: [name, fate, base, ours, theirs], as words."""
+    """Planned changes of a row. `fields`: [name, fate, base, ours, theirs], as displayed text."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("label", "where", "fields")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("kind",)
@@ -233,7 +233,7 @@ class PlannedRow(models.Model):
 
 
 class ImportRun(models.Model):
-    """One import that changed something: what came in, when, by whom."""
+    """One import that changed something, with its files, time and user."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("notes", "files")
     impersonal_fields: ClassVar[tuple[str, ...]] = ("format", "counts", "created")
@@ -276,9 +276,9 @@ class ImportRun(models.Model):
 
 
 class Provenance(models.Model):
-    """The values, field by field, with which a row was last imported: the common ground of later merges.
+    """The last imported values of a row by field: the base of later three-way merges.
 
-    What an import changed of them is in its change set of the history, so that it can be taken back.
+    The change set of an import includes its changes of these values, so that it can be reverted.
     """
 
     personal_fields: ClassVar[tuple[str, ...]] = ("values",)
@@ -315,7 +315,7 @@ class Provenance(models.Model):
 
 
 class Decision(models.TextChoices):
-    """What a chair decided about a field that was changed on both sides."""
+    """Decision of a chair on a field that was changed on both sides."""
 
     OURS = "ours", _("Kept as it is here")
     THEIRS = "theirs", _("Taken from the file")
@@ -323,7 +323,7 @@ class Decision(models.TextChoices):
 
 
 class ConflictQuerySet(models.QuerySet["Conflict"]):
-    """Conflicts by what became of them."""
+    """Query set of conflicts."""
 
     def undecided(self) -> Self:
         return self.filter(resolved_at__isnull=True)

@@ -21,7 +21,7 @@ class Where:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong with a file. `message` is a sentence that says what, and what to do."""
+    """An error in a file. `message` is a sentence that explains it and how to fix it."""
 
     where: Where
     field: str
@@ -33,7 +33,7 @@ class Problem:
 
 
 class ProgramError(Exception):
-    """A file that cannot be taken. Carries every problem found, not only the first."""
+    """A file cannot be imported. `problems` has every problem found, not only the first."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)
@@ -41,23 +41,23 @@ class ProgramError(Exception):
 
 
 def program_error(message: str, file: str = "", /, **values: object) -> ProgramError:
-    """Return the error that one sentence says; `values` fill its placeholders."""
+    """Return an error with a single problem; `values` fill the placeholders of the message."""
     return ProgramError([Problem(Where(file), "", message % values if values else message)])
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something a chair should look at, though the file was taken. `kind`: one of `NOTE_KINDS`."""
+    """A remark for chairs on a file that was accepted. `kind`: one of `NOTE_KINDS`."""
 
     kind: str
     where: Where
     message: str
-    # The message before its values were filled in: what notes that are alike have in common.
+    # The message without values, by which similar notes are grouped.
     pattern: str = field(default="", compare=False)
 
     @property
     def stored(self) -> list[str]:
-        """The note as rows store it; `Note.restored` reads that."""
+        """The note as stored in JSON fields. `Note.restored` reverses it."""
         return [self.kind, str(self.where), self.message, self.pattern]
 
     @classmethod
@@ -77,7 +77,7 @@ NOTE_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class NoteSection:
-    """The notes of a kind, those that are alike together; what was met least often first."""
+    """Notes of one kind, with similar ones grouped. The smallest group comes first."""
 
     title: str
     groups: list[list[Note]]
@@ -88,7 +88,7 @@ class NoteSection:
 
 
 def note_sections(notes: Iterable[Note]) -> list[NoteSection]:
-    """Return notes as they are shown: by kind, what matters first."""
+    """Return notes by kind for display, the most important first."""
     found: dict[str, dict[str, list[Note]]] = {kind: {} for kind in NOTE_KINDS}
     for note in notes:
         found[note.kind].setdefault(note.pattern or note.message, []).append(note)
@@ -104,7 +104,7 @@ PROBLEMS_COUNTED = 10_000
 
 
 class Findings:
-    """Problems and notes of one file. Beyond fifty, problems are counted; 10,000 more stop reading."""
+    """Problems and notes of one file. Problems beyond fifty are only counted; 10,000 more stop reading."""
 
     def __init__(self) -> None:
         self._problems: list[Problem] = []
@@ -132,7 +132,7 @@ class Findings:
 
     @property
     def is_full(self) -> bool:
-        """Return whether further problems are only counted, and finding good words for them is wasted."""
+        """Return whether further problems are only counted, so that callers can skip building messages."""
         return len(self._problems) >= PROBLEMS_SHOWN
 
     @property
@@ -164,14 +164,14 @@ class Findings:
 
 
 def closest_name(name: str, known: Iterable[str]) -> str:
-    """Return the known name that is most like a misspelt one, or nothing."""
+    """Return the known name most similar to a misspelled one, or an empty text."""
     folded = {word.lower(): word for word in known}
     close = get_close_matches(name[:100].lower(), folded, n=1)
     return folded[close[0]] if close else ""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Say which known name was probably meant, or nothing."""
+    """Return a sentence that suggests the known name that was probably meant, or an empty text."""
     close = closest_name(name, known)
     if not close:
         return ""
@@ -180,6 +180,6 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def short(text: str, limit: int = 60) -> str:
-    """Cut a text from a file so that it fits into a sentence, and can be printed."""
+    """Shorten a text from a file for use in a sentence, and replace unprintable characters."""
     cut = text if len(text) <= limit else f"{text[:limit]}…"
     return cut if cut.isprintable() else "".join(char if char.isprintable() else "?" for char in cut)

@@ -1,8 +1,8 @@
-"""The neutral records between files and models: what a format reads and writes.
+"""Neutral records between files and models, which formats read and write.
 
-Plain frozen dataclasses that know no app and no database. A reader makes a `Program`, a writer takes one.
-A field that a file says nothing about is `UNSTATED`; an empty value means that the file says it is empty.
-All datetimes are aware.
+They are frozen dataclasses, independent of apps and the database. A reader returns a `Program`, and a writer
+takes one. A field that a file does not mention is `UNSTATED`; an empty value means that the file states it is
+empty. All datetimes are aware.
 """
 
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ class Record:
 
 
 def first_stated(name: str, *rows: Record | None) -> Any:
-    """Return the first value that is stated and not empty, such as of a presentation, else its session."""
+    """Return the first stated value that is not empty, such as of a presentation, else of its session."""
     values = (stated(getattr(row, name), None) for row in rows if row)
     return next(filter(None, values), None)
 
@@ -60,9 +60,9 @@ class ConferenceRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRef(Record):
-    """A reference to a person: by `uid`, `ids` or `orcid` where the file has them, else by the name alone.
+    """A reference to a person: by `uid`, `ids` or `orcid` if the file has them, else by name only.
 
-    `ids` holds (scheme, value) pairs such as ("neurips.cc", "457880"). `name` is the name as printed here.
+    `ids` contains (scheme, value) pairs such as ("neurips.cc", "457880"). `name` is the printed name.
     """
 
     name: str
@@ -184,7 +184,7 @@ class InstitutionRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonRecord(Record):
-    """A person with all public fields. Files never hold e-mail addresses or hidden names."""
+    """A person with all public fields. Files never contain e-mail addresses or hidden names."""
 
     ref: PersonRef
     given: Stated[str] = UNSTATED
@@ -354,7 +354,7 @@ class PresentationRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """Everything that one file, or set of files, says about one edition. Order within a kind is preserved."""
+    """All records of one edition in a file or set of files. Order within a kind is preserved."""
 
     conference: ConferenceRecord | None = None
     edition: EditionRecord | None = None

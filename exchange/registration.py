@@ -1,4 +1,4 @@
-"""What the packages below learn of imports and downloads: roles, which rows they reach, a menu section."""
+"""Registration of imports and downloads with lower-level packages: permissions, scopes and a menu section."""
 
 from functools import partial
 
@@ -18,24 +18,24 @@ def edition_scope(model: type[Model], access: Access, action: str) -> Q:
 
 
 def provenance_scope(access: Access, action: str) -> Q:
-    """Reach what an edition's rows came in with, and what came into the whole site with its imports."""
+    """Return the scope of provenances: those of an edition's rows, and site-wide ones of its imports."""
     editions = access.editions(action, Provenance)
     here = Q(edition__isnull=True, run__edition__in=editions)
     return edition_scope(Provenance, access, action) | here if editions else NO_ROWS
 
 
 def mapping_scope(access: Access, action: str) -> Q:
-    """Reach what is remembered of the columns of a conference in one of whose editions one may import."""
+    """Return the scope of column mappings: conferences with an edition that the account may import into."""
     keys = access.editions(action, ColumnMapping)
     return Q(conference__in=Edition.objects.filter(pk__in=keys).order_by().values("conference"))
 
 
-# No role reaches an upload that creates an edition.
+# An upload that creates an edition is in the scope of no role.
 SCOPES[ImportJob] = partial(edition_scope, ImportJob)
 SCOPES[Provenance] = provenance_scope
 SCOPES[ColumnMapping] = mapping_scope
 
-# To add is to import, to delete is to revert.
+# Permission to add is needed for importing, permission to delete for reverting.
 grant([ImportRun, ImportJob, ColumnMapping, Conflict, Provenance], ALL, ALL, ALL, NONE, NONE, importer=ALL)
 
 menu_sections.register(MenuSection(130, "downloads", _("Downloads"), "exchange:downloads"))

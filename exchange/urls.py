@@ -18,7 +18,7 @@ app_name = "exchange"
 
 
 def references(route: str, view: Callable[..., HttpResponseBase], name: str) -> Iterator[URLPattern]:
-    """Make an address in each format for citations: `paper_bib`, `paper_ris`, `paper_csl`."""
+    """Yield a URL pattern for each format of citations: `paper_bib`, `paper_ris`, `paper_csl`."""
     for ending in FORMATS:
         yield path(f"{route}.{ending}", view, {"ending": ending}, name=f"{name}_{url_name(ending)}")
 

@@ -1,4 +1,4 @@
-"""Download views. Querysets and dump decide what is public, formats how it is written."""
+"""Views of downloads. Query sets and `dump` select the public rows, and formats write them."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -28,7 +28,7 @@ from schedule.schedule_filters import ScheduleFilter, read_choice
 
 @edition_page
 def index(request: HttpRequest, edition: Edition) -> HttpResponse:
-    """List all that can be taken along of an edition."""
+    """List all downloads of an edition."""
     groups = downloads.download_groups(edition)
     context: dict[str, object] = {
         "groups": groups,
@@ -51,7 +51,7 @@ def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -
 
 @edition_page
 def app_schedule(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
-    """Send the schedule as conference apps follow it: at an address that lasts."""
+    """Send the schedule at the permanent address to which conference apps subscribe."""
     fmt = writable()[downloads.APP_FORMATS[ending]]
     (written,) = downloads.file_names(fmt, edition)
     name = f"{edition.slug}-schedule.{ending}"
@@ -66,7 +66,7 @@ def _file(
     program: Callable[[], Program],
     written: str = "",
 ) -> HttpResponseBase:
-    """Send one of the files that a format makes of a program. `written`: what the format calls it."""
+    """Send one of the files that a format makes of a program. `written`: its name in the format's output."""
 
     def made() -> Iterable[bytes]:
         outputs = fmt.outputs(program(), writing_context(edition))
@@ -76,7 +76,7 @@ def _file(
 
 
 def _program(fmt: Format, edition: Edition) -> Program:
-    """Return an edition as this format takes it: of calendars and what apps read no more than they write."""
+    """Return the program for a format. Calendars and files for apps get only the rows that they need."""
     if fmt in (ics.FORMAT, xcal.FORMAT):
         return calendars.edition_calendar(edition).program
     return (
@@ -106,7 +106,7 @@ def topic_references(request: HttpRequest, edition: Edition, slug: str, ending: 
 
 @edition_page
 def edition_references(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
-    """Send the citations of all papers of an edition, or of those that the parameters of its list leave."""
+    """Send the citations of the papers of an edition that match the parameters of the list."""
     wanted = search_condition(edition, request.GET)
     return _references(request, edition, f"{edition.slug}-papers", ending, wanted)
 
@@ -141,7 +141,7 @@ def _references(
 
 @edition_page
 def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpResponseBase:
-    """Send the papers that the parameters of the list leave as a table."""
+    """Send the papers that match the parameters of the list as a table."""
     wanted, fmt = (
         selection_for_table(edition, "paper", search_condition(edition, request.GET)),
         writable()[form],
@@ -259,12 +259,12 @@ def _calendar(
 
 
 def _choice(request: HttpRequest, edition: Edition) -> ScheduleFilter | None:
-    """Return what the address chooses of a schedule; the usual one chooses nothing, and asks nothing."""
+    """Return the filter of the query string, or `None` without one, which needs no query."""
     return read_choice(request, edition, timezone.now()) if request.GET else None
 
 
 def _address(request: HttpRequest, query: str = "") -> str:
-    """Return where the same can be had again; of the query only what was understood, in one order."""
+    """Return the absolute URL of the file, with the normalized query string `query`."""
     return f"{settings.SITE_URL}{request.path}{f'?{query}'.rstrip('?&')}"
 
 

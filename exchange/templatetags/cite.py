@@ -1,4 +1,4 @@
-"""The box that says how to cite a paper, for pages of lower floors, which may not import `exchange`."""
+"""Template tags of citations, for pages of lower-level apps, which may not import `exchange`."""
 
 from django import template
 
