@@ -149,7 +149,7 @@ def _test_settings(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture
 def edition(db: None) -> Edition:
-    """An edition in Los Angeles in 2021 whose papers and schedule are public, with nothing in it."""
+    """Create an empty edition in Los Angeles in 2021 whose papers and schedule are public."""
     return make_edition()
 
 

@@ -146,7 +146,7 @@ SEEING = KEEPERS | {"viewer", "private_viewer"}
 IMPORTING = KEEPERS | {"importer"}
 BESIDE: dict[str, set[str]] = {
     "index": STAFF,
-    "app_list": STAFF - {"importer", "sponsors"},  # Of papers.
+    "app_list": STAFF - {"importer", "sponsors"},  # Of the app `papers`.
     "login": set(),  # Signed-in users are redirected.
     "logout": set(),  # By POST alone.
     "password_change": STAFF,

@@ -1,4 +1,4 @@
-"""Members of an edition: invited by a link that works once, changed, removed; an edition keeps an owner."""
+"""Members of an edition: invited by a link that works once, changed, removed; the last owner stays."""
 
 import re
 from datetime import timedelta

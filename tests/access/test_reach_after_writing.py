@@ -168,7 +168,7 @@ def test_pointing_an_old_row_at_somebody_gives_no_reach(site: Site) -> None:
 
 
 class Climber(RuleBasedStateMachine):
-    """An account that adds, publishes and changes rows in any order, and never reaches more."""
+    """State machine of an account that adds, publishes and changes rows, and never gains access."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -217,7 +217,7 @@ def test_trap_33_no_order_of_edits_gives_reach() -> None:
     run_state_machine_as_test(Climber, settings=options)
 
 
-# Every way in
+# All interfaces
 
 
 def signed_in(site: Site) -> Client:

@@ -1,4 +1,4 @@
-"""Limits per IP address and per token, which clients cannot evade or redirect by headers."""
+"""Limits per IP address and per token, which clients cannot evade, or exhaust for others, by headers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""An action over a list in a browser: from the filter over the page that asks to the way back."""
+"""Bulk actions in a browser: from the filter to the preview, the change and its revert."""
 
 from collections.abc import Callable
 

@@ -162,7 +162,7 @@ def test_orals_of_a_day_are_two_steps_away(page: Page) -> None:
     expect(page.locator("main .papers > li").first).to_be_visible()
 
 
-# Without the script, and for everybody
+# Without the script, and accessibility
 
 
 def test_form_works_without_javascript(open_page: Callable[..., Page]) -> None:

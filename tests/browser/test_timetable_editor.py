@@ -61,7 +61,7 @@ def drag(page: Page, handle: Locator, across: float, down: float) -> None:
 
 
 def save(page: Page) -> None:
-    # Wait for the search for clashes, because SQLite's readers may block the save.
+    # Wait for the search for clashes, so that its queries do not delay the save.
     expect(page.locator("#tt-clashes[aria-busy]")).to_have_count(0)
     page.get_by_role("button", name="Save all moves").click()
     expect(page.locator(".messagelist .success")).to_be_visible()

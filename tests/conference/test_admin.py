@@ -179,7 +179,7 @@ def test_forms_and_pages_of_a_row_answer(model: type[Model], admin_client: Clien
     assert f"Change history: {row}" in history.context["title"]
 
 
-# A release has no form to add it: it is announced on its own page.
+# Releases are announced on their own page instead of in a form to add them.
 @pytest.mark.parametrize("model", [model for model in MODELS if model is not Release], ids=name_of)
 def test_add_form_opens_and_answers_an_empty_post(model: type[Model], admin_client: Client) -> None:
     make_edition()

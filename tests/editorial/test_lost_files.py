@@ -1,4 +1,4 @@
-"""A form with errors says at each file field that the file must be chosen again."""
+"""Forms with errors display at each file field that the file must be chosen again."""
 
 from io import BytesIO
 
