@@ -26,7 +26,7 @@ from people.models import Institution
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
-# About 1 MB each for 6,000 papers.
+# A cache entry takes about 1 MB for 6,000 papers.
 CACHED_EDITIONS = 12
 # Papers without a board are sorted last.
 NO_BOARD: Board = ((1_000_000_000, ""),)

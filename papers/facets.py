@@ -51,7 +51,7 @@ SORTS = {
 }
 VIEWS = {"compact": _("Compact"), "cards": _("Cards"), "detailed": _("Detailed")}
 GROUPS = {"topic": _("By topic"), "track": _("By track")}
-# Parameters with these values are left out of addresses.
+# Addresses omit parameters with these values.
 DEFAULTS = {"sort": "title", "view": "compact"}
 
 
@@ -72,7 +72,7 @@ class FacetChoice:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The choices of one facet, given those of the others."""
+    """The choices of a facet, given the chosen values of the other facets."""
 
     name: str
     label: str
@@ -193,7 +193,7 @@ class PaperFilter(forms.Form):
             if (number := (choice.bits & others).bit_count()) or choice.value in picked
         ]
         if name == "topic":
-            # The top topics, and the subtopics of the chosen one and of those above it.
+            # Offer top-level topics, and the subtopics of the chosen topic and of its ancestors.
             opened = {"", *(above for slug in picked for above in self._branch(slug))}
             counted = [(choice, number) for choice, number in counted if choice.parent in opened]
         elif name == "institution":

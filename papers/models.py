@@ -45,7 +45,7 @@ PLAIN_DECISION = re.compile(r"accept(ed)?( \((poster|oral|regular|main)\))?", re
 
 
 class Topic(Ordered, Content):
-    """A subject area of an edition; areas form a tree."""
+    """A subject area of an edition. Topics form a tree."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ()
 
@@ -187,7 +187,7 @@ class Paper(Content):
         verbose_name_plural = _("papers")
         constraints = [models.UniqueConstraint(fields=["edition", "uid"], name="paper_uid_unique_in_edition")]
         indexes = [
-            # The browse page: an edition's public papers by title.
+            # For the list of the public papers of an edition by title.
             models.Index(fields=["edition", "status", "sort_title", "uid"], name="paper_by_title"),
             models.Index(fields=["edition", "track"], name="paper_by_track"),
         ]

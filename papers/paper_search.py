@@ -24,7 +24,7 @@ from search.freshness import update_index
 from search.hits import Hits, find_or_correct, matching_keys
 from search.query import MAX_QUERY_CHARS, Query, parse_query
 
-# Removing one of these facets searches for its words, because they may occur in papers.
+# Removing a filter of these facets searches for its words instead, because they may occur in papers.
 NAMED_FACETS = frozenset(("topic", "room"))
 PLAIN_SEPARATOR = ","
 
@@ -119,7 +119,7 @@ class PaperSearch(PaperFilter):
             self.add_hits(query, hits)
 
     def add_hits(self, query: Query, hits: Hits) -> None:
-        """Store the search results. One query if the hits are capped.
+        """Store the search results. One query if the hits are capped, and one for papers of people.
 
         If the hits are people but no papers, use the papers of these people. A former name of an author has
         such hits.

@@ -125,7 +125,7 @@ def former_paper_page(request: HttpRequest, edition: Edition, uid: str) -> HttpR
     paper = found[-1]
     # The title is empty if the history was erased with a person's data.
     title = str(paper.values["title"])
-    # Show only authors who have not changed since the paper was public. A deleted paper has none.
+    # Show only authorships that have not changed since the paper was public. A deleted paper has none.
     changed = RowChange.objects.about(Paper, paper.key).filter(change_set__at__gte=paper.ended)
     later = changed.filter(model=Authorship._meta.label_lower).values("object_id")
     authors = with_shown_names(Authorship.objects.filter(paper=paper.key).exclude(pk__in=later))

@@ -134,7 +134,7 @@ def accessible_keys(model: type[Model], access: Access, action: str) -> QuerySet
 
 
 def part_scope(access: Access, action: str, *, model: type[Model], read: str = "") -> Q:
-    """Match the rows of people for whom the account may do this, or `read` if it is set, to view rows."""
+    """Match rows of people for whom the account may do this. Viewing them requires `read`, if set."""
     if not access.editions(action, model):
         return NO_ROWS
     needed = "change" if action in WRITE_ACTIONS else read or action
@@ -153,7 +153,7 @@ def visible_names(access: Access, keys: set[int]) -> dict[int, str]:
 
 
 def change_sets_beyond_scope(access: Access, acts: Iterable[int]) -> set[int]:
-    """Return the keys of change sets with rows that the account may not change. One query."""
+    """Return the keys of change sets with rows of editions that the account may not change. One query."""
     changes = RowChange.objects.filter(change_set__in=acts, edition_key__isnull=False).order_by()
     found = set()
     for act, label, edition in changes.values_list("change_set", "model", "edition_key").distinct():

@@ -131,7 +131,7 @@ def mail_invitation(invitation: Invitation, sender: "User") -> None:
 
 
 def invitation_message(invitation: Invitation, link: str, sender: "User") -> tuple[str, str]:
-    """Return the subject and text. Only the names of the sender and of the edition are variable.
+    """Return the subject and text. Senders can influence only their own name and the edition's.
 
     The time of expiry is in the edition's time zone, or in UTC for a series.
     """

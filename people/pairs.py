@@ -112,7 +112,7 @@ class LikelyPair(Suggestion):
 
 
 class PersonPair(LikelyPair):
-    """Two people who may be one."""
+    """Two people who may be duplicates."""
 
     personal_fields: ClassVar[tuple[str, ...]] = ("signs", "reasons")
 

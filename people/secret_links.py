@@ -20,7 +20,7 @@ from conference.environment import is_email
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-# SMTP errors are of the first kind; the second is raised for headers with a line break.
+# SMTP errors are subclasses of `OSError`. Headers with a line break raise `ValueError`.
 MAIL_ERRORS = (OSError, ValueError)
 
 

@@ -29,7 +29,7 @@ CACHED_EDITIONS = 24
 PALETTE_TOPICS = 12
 DIGEST_CHARS = 10
 
-# Topic or what a kind applies to, slug, color, built-in kind or parent topic, position, name.
+# "topic" or the type that a kind applies to, slug, color, built-in kind or parent topic, position, name.
 type ColorRow = tuple[str, str, str, str, int, str]
 
 

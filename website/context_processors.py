@@ -26,7 +26,7 @@ from content.querysets import public_parts
 from website.colors import colors_url
 from website.menu import menus
 
-# Parameters of a page's canonical address; all others are dropped.
+# Parameters of a page's canonical address. All others are removed.
 CANONICAL_PARAMETERS = ("letter", "page", "show", "topic", "track")
 
 
@@ -85,7 +85,7 @@ def named_edition(request: HttpRequest, editions: Sequence[Edition]) -> Edition 
 
 
 def preview_bar(request: HttpRequest) -> dict[str, object] | None:
-    """Return the text and links of the preview bar; `None` on a page as the public sees it."""
+    """Return the edition and links of the preview bar, or `None` if the page is not a preview."""
     edition: Edition | None = vars(request).get("preview")
     if edition is None:
         return None
@@ -155,7 +155,7 @@ ATOM = "application/atom+xml"
 
 
 def edition_card(edition: Edition) -> Card:
-    """Return the card of an edition, also used by pages without a card of their own."""
+    """Return the card of an edition. Pages without their own card also use it."""
     words = ", ".join(filter(None, (edition.name, edition.date_line, edition.place_line)))
     return Card(reverse("website:card", args=[edition.slug]), words)
 

@@ -30,7 +30,7 @@ class EditionPapers(PaperSearch):
     """Form of the words, facets and order of a search in an edition. `add_hits` sets the results."""
 
     PARAMETERS: ClassVar[Mapping[str, str]] = PARAMETERS
-    # This facet also applies to sessions, so its label does not name papers.
+    # The facet also applies to sessions, which the label “Presented as” does not fit.
     CHIP_LABELS: ClassVar[dict[str, object]] = {"kind": _("Kind")}
     KEPT_PARAMETERS: ClassVar[tuple[str, ...]] = ("tab",)
 

@@ -21,7 +21,7 @@ from search.query import MAX_QUERY_CHARS, parse_query
 
 
 class AnnouncementsFeed(EditionFeed):
-    """Announcements, newest first, whether pinned or not."""
+    """Feed of the announcements of an edition, newest first. Pinned ones do not come first."""
 
     view = "website:announcements_feed"
     name = pgettext_lazy("name of a feed", "announcements")
@@ -79,7 +79,7 @@ class PaperEntries:
 
 
 class PapersFeed(PaperEntries, EditionFeed):
-    """The papers of an edition, newest first."""
+    """Feed of the papers of an edition, newest first."""
 
     view = "website:papers_feed"
     name = "papers"
@@ -98,7 +98,7 @@ class PapersFeed(PaperEntries, EditionFeed):
 
 
 class SearchFeed(PaperEntries, Feed[Paper, str]):
-    """The papers that a search over all years finds, the newest first."""
+    """Feed of the papers that a search in all years finds, newest first."""
 
     feed_type = AtomFeed
 

@@ -27,7 +27,7 @@ class Series:
 
 
 def picture_url(edition: Edition) -> str:
-    """Return the address of its uploaded picture, else of its drawn art."""
+    """Return the address of the edition's picture. The default is its generated art."""
     hero = pictures.sources(edition.hero)
     return hero.src if hero else art_url(edition)
 

@@ -29,7 +29,7 @@ INLINE_MEDIA_TYPES = {
     ".png": "image/png",
     ".webp": "image/webp",
 }
-# A paper's file may be withdrawn at any moment; a picture may be cached for an hour.
+# Pictures may be cached for an hour. Other files are revalidated, because papers may be withdrawn.
 FOR_AN_HOUR, REVALIDATED = "public, max-age=3600, s-maxage=1", "public, max-age=0, must-revalidate"
 PRIVATE = "private, no-store"
 # Prevent scripts from running if a browser displays a file as a page.

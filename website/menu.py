@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MenuLink:
-    """One line of a menu; `current` where it leads to the page shown, or to a page above it."""
+    """A link of a menu. `current` is true if it leads to the current page, or to one above it."""
 
     label: "str | StrPromise"
     url: str

@@ -43,7 +43,7 @@ EVENT_UID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 @require_safe
 def old_page(request: HttpRequest, year: int, page: str = "") -> HttpResponse:
-    """Redirect a page of an edition. Pass the words of a search on."""
+    """Redirect a page of an edition, with the words of a search."""
     view = OLD_PAGES.get(page.rstrip("/"))
     if view is None:
         raise Http404("No such page.")

@@ -1,4 +1,4 @@
-"""The results of a search by kind, as the search pages of an edition and of all years show them."""
+"""The results of a search by kind, for the search pages of an edition and of all years."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class ResultSections:
 
     @property
     def tab(self) -> str:
-        """The kind that is shown alone."""
+        """The kind to which the page is limited, or an empty string."""
         raise NotImplementedError
 
     @property

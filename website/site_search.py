@@ -154,7 +154,7 @@ class SiteSearch(ResultSections):
 
     @property
     def chips(self) -> list[Chip]:
-        """What narrows the search, each with the query without it."""
+        """The chosen filters, each with the query string without it."""
         labels = {"edition": {slug: one.name for slug, one in self.editions.items()}, "area": self.areas}
         return [
             Chip(str(LABELS[name]), labels[name][value], self.query_with(**{name: ""}))

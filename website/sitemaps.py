@@ -41,7 +41,7 @@ SITE_SECTIONS: dict[str, type[Person] | type[Institution]] = {"people": Person, 
 
 @require_safe
 def index(request: HttpRequest) -> HttpResponse:
-    """List the site maps that are not empty. Seven queries, however many editions there are."""
+    """List the site maps that are not empty. Seven queries for any number of editions."""
     editions = published_editions(request)
     counted = {
         name: dict(model.objects.published().order_by().values_list("edition").annotate(Count("pk")))

@@ -20,7 +20,7 @@ from website.context_processors import home_head
 from website.edition_home import home_context
 from website.front_page import front_page_context
 
-# In seconds.
+# The seconds after which clients may retry.
 RETRY_AFTER = "30"
 API_PREFIX = "/api/"
 

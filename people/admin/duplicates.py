@@ -175,7 +175,7 @@ class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
 
 
 class PairAdmin(SuggestionAdmin[Pair]):
-    """Likely duplicates of one model."""
+    """The admin of likely duplicates of a model."""
 
     desk_section: ClassVar[str] = DeskSection.PEOPLE
     list_display = ["both", "likelihood", "why"]

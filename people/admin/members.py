@@ -276,6 +276,6 @@ def part_names(one: Membership | Invitation, labels: dict[str, str]) -> list[str
 
 
 def members_url(place: Model | None) -> str:
-    """Return the address of the members of an edition. For a series, it has no edition."""
+    """Return the address of the members of an edition. For a series, it shows the current edition."""
     page = reverse("admin:accounts_membership_changelist")
     return f"{page}?{urlencode({'edition': place.pk})}" if isinstance(place, Edition) else page

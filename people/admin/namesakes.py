@@ -24,7 +24,7 @@ from people.models import LikelyNamesake, Person
 
 @admin.register(LikelyNamesake)
 class LikelyNamesakeAdmin(SuggestionAdmin[LikelyNamesake]):
-    """People with papers that share no co-authors or institutions."""
+    """The admin of people whose papers have no common co-authors or institutions."""
 
     desk_section: ClassVar[str] = DeskSection.PEOPLE
     rows_model = Person

@@ -1,6 +1,6 @@
 """Evidence for and against two people with similar names being one person: weights and reasons (pure).
 
-Weights are natural logarithms of likelihood ratios: how much more likely the evidence is for one person.
+Weights are natural logarithms of likelihood ratios, of one person to two people.
 """
 
 from collections.abc import Iterator
@@ -85,7 +85,7 @@ class ReasonValues(TypedDict, total=False):
 
 
 type Reason = tuple[str, ReasonValues]
-# The reason of pairs of which an import created a new person. They are listed even if they are unlikely.
+# The code of pairs for which an import created a new person. They are listed even if they are unlikely.
 KEPT_APART = "kept_apart"
 
 

@@ -126,7 +126,7 @@ def _profile(name: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def is_rotation(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
-    """Return whether one is a rotation of the other. Other orders, such as Hee-Soo and Soo-Hee, differ."""
+    """Return whether one is a rotation of the other. Kim Hee-Soo and Kim Soo-Hee are different names."""
     return any(a[place:] + a[:place] == b for place in range(1, len(a)))
 
 
