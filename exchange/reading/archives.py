@@ -1,4 +1,4 @@
-"""ZIP files: unpacked within bounds and never written anywhere; packed to the same bytes every time."""
+"""ZIP files: unpack them in memory with limits, and pack them so that equal files make equal bytes."""
 
 import io
 import lzma
@@ -19,7 +19,7 @@ MAX_FILES = 10_000
 # The limit for a ZIP file without folders.
 MAX_FLAT_FILES = 100
 MAX_BYTES = 200_000_000
-# macOS adds this folder beside the real files.
+# macOS adds this folder next to the real files.
 RESOURCE_FORKS = "__MACOSX"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 # The errors that zipfile raises for a damaged or unsupported file.
@@ -54,7 +54,7 @@ def unpack(
 ) -> list[Source]:
     """Return the files inside if this is a ZIP, by their bare names, else the file itself.
 
-    With `is_wanted`, files in folders count too, and those with other names are skipped.
+    With `is_wanted`, files in folders are included, and files with other names are skipped.
     """
     if not source.content.startswith(ZIP_SIGNATURES):
         return [source]
@@ -76,7 +76,7 @@ def _members(
         message = gettext("The ZIP file holds more than %(most_files)s files.")
         findings.problem(Where(name), "", message, most_files=max_files)
         return
-    # Before anything is unpacked: no more is read of a file than its header says, and a false one is damaged.
+    # Check before unpacking: `zipfile` reads no more of a file than its header states.
     if sum(member.file_size for member in members) > MAX_BYTES:
         message = gettext("The files are larger than %(megabytes)s MB together.")
         findings.problem(Where(name), "", message, megabytes=MAX_BYTES // 1_000_000)
@@ -109,7 +109,7 @@ def pack_zip(files: Iterable[tuple[str, bytes]]) -> bytes:
 
 
 def zip_member(name: str) -> zipfile.ZipInfo:
-    """Return the header of a member, without times or owners: the same files make the same bytes."""
+    """Return the header of a member without times or owners, so that equal files make equal bytes."""
     member = zipfile.ZipInfo(name, EPOCH)
     member.create_system = 3
     member.external_attr = 0o644 << 16

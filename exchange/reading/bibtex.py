@@ -1,4 +1,4 @@
-"""Read BibTeX: every paper of a file with its key, authors, and text converted from TeX. Formulas stay.
+"""Read BibTeX: the papers of a file with keys, authors, and text converted from TeX except formulas.
 
 Accents and signs become Unicode. Entries for whole books (`@proceedings`) are skipped, and editors
 are ignored.
@@ -34,9 +34,9 @@ from markup.tex import WORDS
 FORMULA = re.compile(r"(?<!\\)\$[^$]*\$|\\\[.*?\\\]|\\\(.*?\\\)", re.DOTALL)
 EMPHASIS = re.compile(r"\\(?:emph|textit|textsl)\s*\{([^{}]*)\}|\{\\(?:em|it)\s+([^{}]*)\}")
 STRONG = re.compile(r"\\textbf\s*\{([^{}]*)\}|\{\\bf\s+([^{}]*)\}")
-# A link reads as its text, an address as itself.
+# A link is replaced by its text, and an address by itself.
 LINK = re.compile(r"\\href\s*\{[^{}]*\}\s*(?=\{)|\\url\s*(?=\{)")
-# An accent over nothing is the sign itself.
+# An accent without a letter is the character itself.
 BARE_ACCENT, ACCENT_SIGN_NAMES = re.compile(r"\\([\^~])\{\}"), {"^": "circum", "~": "tilde"}
 # Text without any of these signs is not TeX and needs no decoding.
 TEX_SYNTAX = re.compile(r"[\\{}~]|--|``|''")
@@ -50,7 +50,7 @@ UNMARKED_TEXT = re.compile(f"[^{EMPHASIS_MARK}{STRONG_MARK}]+")
 PRIVATE_USE = re.compile("[\ue000-\ue003]")
 MAX_DEPTH = 30
 BRACES = {r"$\lbrace$": "{", r"$\rbrace$": "}"}
-# The decoder would delay the text of these commands until the head of the next document.
+# The decoder would output the text of these commands only at the next `\maketitle`.
 TITLE_COMMANDS = ("author", "date", "maketitle", "title")
 commands = get_default_latex_context_db()
 commands.add_context_category(
@@ -58,7 +58,7 @@ commands.add_context_category(
     prepend=True,
     macros=[
         *(MacroTextSpec(name, discard=False) for name in TITLE_COMMANDS),
-        # The decoder lacks many of these signs, and decodes a caret to another one.
+        # The decoder lacks many of these characters, and decodes a caret to another one.
         *(MacroTextSpec(name, simplify_repl=WORDS[name]) for name in WORDS if name.startswith("text")),
     ],
 )
@@ -66,13 +66,13 @@ decoder = LatexNodes2Text(commands, math_mode="verbatim", keep_comments=True)
 
 
 class IncompleteError(ValueError):
-    """A command lacks what belongs to it, such as a title that ends with a footnote without a text."""
+    """A command lacks an argument, such as a footnote without a text at the end of a title."""
 
 
 def decode_tex(tex: str, *, is_plain: bool = False) -> str:
-    """Return the text of TeX as Markdown, or as plain text, which names and keywords are.
+    """Return the text of TeX as Markdown, or as plain text for names and keywords.
 
-    Raises `IncompleteError`, or `ValueError` where braces nest too deeply.
+    Raises `IncompleteError`, or `ValueError` if braces are nested too deeply.
     """
     tex, depth = PRIVATE_USE.sub("", tex), 0
     for sign in re.findall(r"(?<!\\)[{}]", tex):
@@ -110,12 +110,12 @@ def decode_tex(tex: str, *, is_plain: bool = False) -> str:
         with_formulas(_emphasized(text, *signs))
         for signs in ((r"*\1*", r"**\1**"), (r"\\emph{\1}", r"\\textbf{\1}"))
     )
-    # Markdown reads no emphasis where stars meet some signs or digits.
+    # Markdown does not recognize stars as emphasis next to some characters.
     return stars if markup.inline(stars) == markup.inline(commands) else commands
 
 
 def _emphasized(text: str, emphasis: str, strong: str) -> str:
-    """Return the text with these patterns for what is marked as emphasized."""
+    """Return the text with the marks of emphasis replaced by these patterns."""
     for mark, pattern in ((EMPHASIS_MARK, emphasis), (STRONG_MARK, strong)):
         text = re.sub(f"{mark}(.*?){mark}", pattern, text, flags=re.DOTALL).replace(mark, "")
     return text
@@ -164,7 +164,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 
 class EntryReader:
-    """Makes papers of the entries of files. `books`: the keys of whole volumes."""
+    """Converter of the entries of files to papers. `books`: the keys of skipped entries of whole volumes."""
 
     def __init__(self, context: Context, findings: Findings) -> None:
         self.context, self.findings, self.parts = context, findings, PaperParts(findings)
@@ -209,7 +209,7 @@ class EntryReader:
         abstract, keywords, pages = fields.get("abstract"), fields.get("keywords"), fields.get("pages")
         text = self._text(keywords or "", where, "keywords", is_plain=True)
         words = text.split(";" if ";" in text else ",")
-        # In a key that this site wrote, such as `mlsys2021.17`, the uid follows the dot.
+        # In a key written by this site, such as `mlsys2021.17`, the uid follows the dot.
         ours = re.match(rf"[a-z][a-z0-9-]*{re.escape(self.context.edition)}\.(?=[A-Za-z0-9])(.+)\Z", key)
         doi = DOI.search(fields.get("doi", "").replace("\\", ""))
         return PaperRecord(

@@ -1,7 +1,7 @@
-"""Any table as rows of cells: CSV in any encoding and with any separator, and the sheets of workbooks.
+"""Read tables as rows of cells: CSV in any encoding and with any separator, and the sheets of workbooks.
 
-What this site cut for being longer than a cell, and put into a workbook's sheet of notes, is joined again.
-Rows that hold nothing, and titles above the headings, are skipped.
+Texts longer than a cell, whose rest this site writes to a sheet of notes, are joined again. Empty rows and
+titles above the headings are skipped.
 """
 
 import csv
@@ -38,13 +38,13 @@ ENCODINGS = (
     "shift_jis",
     "euc-kr",
 )
-# How many lines decide which separator a text has.
+# The number of lines for guessing the separator.
 GUESSED_LINES = 5
-# How many characters are read at once.
+# The number of characters to read at once, and to guess the separator from.
 GUESSED_CHARS = 100_000
-# The most rows of titles above the headings.
+# The maximum number of rows of titles above the headings.
 MAX_TITLE_ROWS = 5
-# The signs with which a formula begins in a spreadsheet, and the sign that guards a cell against it.
+# The first characters of formulas in spreadsheets, and the prefix that prevents a cell from being one.
 FORMULA_GUARD = "'"
 FORMULA_SIGNS = frozenset((*"=+-@\t\r", FORMULA_GUARD))
 QUOTED_TEXT = re.compile(r'"[^"]*"')
@@ -54,27 +54,27 @@ MAX_ROWS = 200_000
 csv.field_size_limit(MAX_CELL_CHARS)
 
 MAX_PARTS = 1_000
-# Limits of a workbook's unpacked parts, and of the part with all texts, which is held in memory.
+# Limits of a workbook's unpacked parts, and of the part with all texts, which is read into memory.
 MAX_BYTES = 200_000_000
 MAX_TEXT_CHARS = 40_000_000
 MAX_SHEETS = 50
-# A sheet that is formatted down to its last row has a million rows and no more to say.
+# A sheet that is formatted down to its last row has a million empty rows.
 MAX_BLANK_ROWS = 2_000
 FORMULA_CELL = "f"
-# The sheet with the rest of long texts, and how a cell that continues there ends.
+# The sheet with the rest of long texts, and the end of a cell that continues there.
 NOTES_SHEET = "notes"
 NOTE_HEADINGS = ("number", "sheet", "row", "column", "note", "rest")
 CONTINUED_MARK = re.compile(r"\[continued in notes (\d{1,9})\]\Z")
-# How workbooks spell a carriage return, and an underscore that would begin such a spelling.
+# The escapes of workbooks for a carriage return, and for an underscore that would begin an escape.
 ESCAPED_CHAR = re.compile(r"_x(005F|000D)_")
 
-# Cells with the number of their row, as a spreadsheet counts.
+# The number of a row, counted as in spreadsheets, and its cells.
 type Line = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class TextDialect:
-    """How a text file is read; empty: as guessed."""
+    """Separator and encoding of a text file. Empty values are guessed."""
 
     separator: str = ""
     encoding: str = ""
@@ -82,9 +82,9 @@ class TextDialect:
 
 @dataclass(slots=True)
 class Grid:
-    """One table: its rows with their numbers, as a spreadsheet counts. `file` is the place of its source.
+    """One table: its rows with their numbers, counted as in spreadsheets. `file` is the index of its source.
 
-    `faults`: why a cell cannot be read, by row number and column. `reading` is empty for workbooks.
+    `faults`: why cells cannot be read, by row number and column. `reading` is empty for workbooks.
     """
 
     file: int
@@ -112,11 +112,11 @@ def read_grids(
     any_encoding: bool = False,
     has_titles: bool = True,
 ) -> list[Grid]:
-    """Return the tables of all files; report files that hold none.
+    """Return the tables of all files. Report files without one.
 
-    `max_rows` is how many are wanted of each, where not all are. `any_encoding`: a text that is not Unicode
-    is read as Windows-1252, for a page that shows the result. Without `has_titles`, the first row that holds
-    anything names the columns.
+    `max_rows` limits the rows of each table; 0 means all. `any_encoding`: read texts that are not Unicode as
+    Windows-1252, for a page that shows the result. Without `has_titles`, the first row that is not empty
+    names the columns.
     """
     found: list[Grid] = []
     for number, source in enumerate(sources):
@@ -145,7 +145,7 @@ def remove_formula_guard(cell: str) -> str:
 
 
 def _read_text(grid: Grid, source: Source, findings: Findings, max_rows: int) -> bool:
-    """Fill a table with the rows of CSV; report why the text is none."""
+    """Fill a table with the rows of CSV. Report invalid CSV."""
     lines = _limit_lines(open_text(source, grid.reading.encoding))
     rows = csv.reader(lines, delimiter=grid.reading.separator, strict=True)
     try:
@@ -167,7 +167,7 @@ def _read_text(grid: Grid, source: Source, findings: Findings, max_rows: int) ->
 
 
 def _limit_lines(text_lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines that are no longer than one cell may be: millions of empty cells are a gigabyte."""
+    """Yield lines. Refuse those longer than a cell, since millions of empty cells take a gigabyte."""
     for line in text_lines:
         if len(line) > MAX_CELL_CHARS:
             raise csv.Error(f"line larger than limit ({MAX_CELL_CHARS})")
@@ -175,7 +175,7 @@ def _limit_lines(text_lines: Iterable[str]) -> Iterator[str]:
 
 
 def open_text(source: Source, encoding: str) -> io.TextIOWrapper:
-    """Open a text: read piece by piece, a large one takes no more memory than its bytes."""
+    """Open a text for reading piece by piece, so that a large one takes no more memory than its bytes."""
     codec = "utf-8-sig" if encoding == "utf-8" else encoding
     if encoding == "utf-16" and not source.content.startswith(UTF16_BOMS):
         codec = "utf-16-le"
@@ -183,7 +183,7 @@ def open_text(source: Source, encoding: str) -> io.TextIOWrapper:
 
 
 def find_encoding(source: Source, findings: Findings, encoding: str, *, any_encoding: bool) -> str | None:
-    """Return the encoding of a text, guessed if none is given; or report that it is no text."""
+    """Return the encoding of a text, guessed if none is given. Report and return None if it is not text."""
     where = Where(source.name)
     guessed = ["utf-8", *(["windows-1252"] if any_encoding else [])]
     if source.content.startswith(UTF16_BOMS):
@@ -217,7 +217,7 @@ def find_encoding(source: Source, findings: Findings, encoding: str, *, any_enco
 
 
 def guess_separator(text: str, count: int) -> str:
-    """Return the sign that parts the most cells in the first lines that hold anything."""
+    """Return the separator that occurs most often in the first lines that are not empty."""
     lines = (line for line in io.StringIO(QUOTED_TEXT.sub("", text)) if line.strip())
     head = list(islice(lines, count))
     return max(SEPARATORS, key=lambda sign: sum(min(line.count(sign), 200) for line in head))
@@ -227,7 +227,7 @@ def guess_separator(text: str, count: int) -> str:
 
 
 def _read_workbook(number: int, source: Source, findings: Findings, max_rows: int) -> list[Grid]:
-    """Return the sheets that hold anything but the notes, or report why the workbook cannot be read."""
+    """Return the sheets that are not empty, without the notes. Report a workbook that cannot be read."""
     where = Where(source.name)
     if not is_workbook(source):
         message = gettext("This ZIP file is no workbook. Unpack it, and choose its files.")
@@ -242,14 +242,14 @@ def _read_workbook(number: int, source: Source, findings: Findings, max_rows: in
         return [grid for grid in grids if grid.lines]
     except MemoryError:
         raise
-    except Exception as error:  # what is wrong in a file of others shows itself in any way
+    except Exception as error:  # a damaged file can raise any error
         message = gettext("The workbook is damaged or not supported (%(kind)s). Save it again as XLSX.")
         findings.problem(where, "", message, kind=type(error).__name__)
         return []
 
 
 def _has_allowed_size(source: Source, where: Where, findings: Findings) -> bool:
-    """Judge the sizes before anything is unpacked: the library that unpacks reads no more than they say."""
+    """Check the stated sizes before unpacking. The library reads no more than they state."""
     with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
         parts = archive.infolist()
     texts = sum(part.file_size for part in parts if part.filename.endswith("sharedStrings.xml"))
@@ -282,7 +282,7 @@ def _read_sheets(number: int, source: Source, findings: Findings, max_rows: int)
 
 
 def _read_continuations(book: "Workbook") -> dict[str, str]:
-    """Return what long cells continue with, by the number of the note."""
+    """Return the continuations of long cells by the number of the note."""
     rests: dict[str, str] = {}
     if NOTES_SHEET in book.sheetnames:
         notes, width = book[NOTES_SHEET], len(NOTE_HEADINGS)
@@ -295,7 +295,7 @@ def _read_continuations(book: "Workbook") -> dict[str, str]:
 
 def _read_rows(page: "ReadOnlyWorksheet", grid: Grid, rests: Mapping[str, str]) -> Iterator[Line]:
     """Yield the rows of a sheet as text with their numbers, and note the cells that cannot be read."""
-    # One row and one column more, to see that there are too many.
+    # Read one more row and column than allowed to detect that there are too many.
     for number, cells in enumerate(page.iter_rows(max_row=MAX_ROWS + 2, max_col=MAX_COLUMNS + 1), start=1):
         values = [cell_text(cell.value) for cell in cells]
         for index, cell in enumerate(cells):
@@ -311,7 +311,7 @@ def _read_rows(page: "ReadOnlyWorksheet", grid: Grid, rests: Mapping[str, str]) 
 
 
 def cell_text(value: object) -> str:
-    """Return what a cell holds as the text that a CSV file has for it: whole numbers without a point."""
+    """Return the value of a cell as text, as in a CSV file: whole numbers have no decimal point."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -326,11 +326,11 @@ def cell_text(value: object) -> str:
     return ESCAPED_CHAR.sub(lambda code: chr(int(code[1], 16)), str(value))
 
 
-# Both
+# Texts and workbooks
 
 
 def _fill_grid(grid: Grid, lines: Iterator[Line], max_rows: int, findings: Findings) -> None:
-    """Take the rows that hold anything, without the columns beyond those that are read."""
+    """Add the rows that are not empty, without columns beyond the maximum."""
     blank = 0
     for number, cells in lines:
         blank = 0 if any(cell.strip() for cell in cells) else blank + 1
@@ -346,13 +346,13 @@ def _fill_grid(grid: Grid, lines: Iterator[Line], max_rows: int, findings: Findi
         grid.is_cut = grid.is_cut or any(cell.strip() for cell in cells[MAX_COLUMNS:])
         cells = cells[:MAX_COLUMNS]
         while not (grid.is_text or cells[-1]):
-            # Workbooks have rows of one length.
+            # Remove empty cells at the end, since all rows of a workbook have the same length.
             cells.pop()
         grid.lines.append((number, cells))
 
 
 def _count_title_rows(grid: Grid) -> int:
-    """Return how many of the first rows are titles: they have one cell, and the rows below several."""
+    """Return the number of title rows at the top: they have one cell, and the rows below have several."""
     filled = [sum(1 for cell in cells if cell.strip()) for _, cells in grid.lines[: 2 * MAX_TITLE_ROWS]]
     if len(filled) < 3 or max(filled) < 3:
         return 0

@@ -1,4 +1,4 @@
-"""Shared by readers of papers: authors and affiliations in many spellings, topics, links, decisions."""
+"""Utilities for readers of papers: authors and affiliations in many spellings, topics, links, decisions."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -18,13 +18,13 @@ E_MAIL = re.compile(
 WEB_ADDRESS = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
 ORCID = re.compile(r"\d{4}-\d{4}-\d{4}-\d{3}[\dXx]")
 NAMES_SHOWN = 10
-# How review systems mark a paper that is not published.
+# Words of review systems for papers that are not published.
 DECLINED = re.compile(r"reject|declin|withdraw|not accept|unaccept|non.?accept|desk|retract", re.IGNORECASE)
 ACCEPTED = re.compile(
     r"accept|oral|poster|spotlight|talk|presentation|publish|camera|notable|top|yes\b", re.IGNORECASE
 )
 
-# The kinds of presentations of papers, of which there are sessions too, and those of all other sessions.
+# Kinds of presentations of papers, which are also kinds of sessions, and kinds of other sessions.
 PAPER_KINDS = ("oral", "spotlight", "poster")
 OTHER_KINDS = (
     *("opening", "invited_talk", "panel", "tutorial", "workshop", "social", "break", "meal"),
@@ -52,13 +52,13 @@ KIND_PATTERNS = (
 
 
 def make_uid(text: str) -> str:
-    """Return the key of a source as a uid: as it is where it can be one, else made of it."""
+    """Return the key of a source as a uid: unchanged if it is valid as one, else its slug."""
     text = text.strip()
     return text if not text or UID.match(text) else slug(text)
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text that is no Markdown, but may hold TeX, as Markdown."""
+    """Return plain text, which may contain TeX, as Markdown."""
     return markup.escape_markup(text, has_tex=True)
 
 
@@ -77,7 +77,7 @@ def guess_session_kind(words: str, default: str, allowed: Collection[str] | None
 
 @dataclass
 class PaperParts:
-    """Topics and institutions by slug: spellings that make the same slug are one, named as met first."""
+    """Topics and institutions by slug. Of spellings with the same slug, the first is used as the name."""
 
     findings: Findings
     topics: dict[str, TopicRecord] = field(default_factory=dict)
@@ -212,7 +212,7 @@ def split_outside_parentheses(text: str, separators: str) -> list[str]:
 
 
 def _given_name_first(piece: str) -> str:
-    """Turn a name that is written `Zed, Mia (MIT)`, as with semicolons between authors."""
+    """Return a name such as `Zed, Mia (MIT)`, used with semicolons between authors, in the usual order."""
     family, comma, given = E_MAIL.sub("", PARENTHESES.sub("", piece)).partition(",")
     if not (comma and family.strip() and given.strip()) or NAME_SUFFIX.match(given.strip()):
         return piece

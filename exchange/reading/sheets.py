@@ -1,4 +1,4 @@
-"""Tables with columns of known names, as spreadsheets make and take them: CSV and Excel workbooks."""
+"""Tables with known columns: read CSV and workbooks, and write CSV for spreadsheet programs."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ from exchange.reading.archives import WORKBOOK_XML, is_workbook
 from exchange.reading.grids import FORMULA_GUARD, FORMULA_SIGNS, SEPARATORS, Grid, read_grids
 from exchange.reading.textfiles import HEAD_BYTES, read_head
 
-# Characters that are sent at once.
+# The number of characters of a chunk.
 CHUNK_CHARS = 50_000
 SHEET_NAME = re.compile(r"<(?:\w+:)?sheet\b[^>]*\bname=\"([^\"]*)\"")
 
@@ -38,12 +38,12 @@ class Sheet:
 
 
 def guard_formula(cell: str) -> str:
-    """Put a `'` before what a spreadsheet would run; `unguarded` takes exactly that away again."""
+    """Put a `'` before a cell that would be run as a formula; `remove_formula_guard` reverses it."""
     return FORMULA_GUARD + cell if cell[:1] in FORMULA_SIGNS else cell
 
 
 def column_name(heading: str) -> str:
-    """Return a column's name however it is spelt: `Lay Summary`, `lay-summary` and `lay_summary` are one."""
+    """Return the normalized name of a column: `Lay Summary` and `lay-summary` become `lay_summary`."""
     return re.sub(r"[\s_-]+", "_", heading.strip().casefold())
 
 
@@ -52,13 +52,13 @@ def column_heading(column: str) -> str:
 
 
 def read_sheets(source: Source, findings: Findings) -> list[tuple[str, Sheet]]:
-    """Return titles and rows of the tables of a file, or report why there are none."""
+    """Return the tables of a file with their titles. Report unreadable ones."""
     grids = read_grids([source], findings, has_titles=False)
     return [(grid.sheet, sheet) for grid in grids if (sheet := _read_sheet(grid, findings))]
 
 
 def _read_sheet(grid: Grid, findings: Findings) -> Sheet | None:
-    """Return a table under its headings, or report why it is none."""
+    """Return a table with named columns. Report an invalid one and return None."""
     where, columns = Where(grid.name), [column_name(cell) for cell in grid.lines[0][1]]
     twice = {column for column in columns if column and columns.count(column) > 1}
     for column in sorted(twice):
@@ -82,12 +82,12 @@ def _read_sheet(grid: Grid, findings: Findings) -> Sheet | None:
 
 
 def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
-    """Return CSV that opens well in spreadsheets: UTF-8 with byte order mark, CRLF, guarded cells."""
+    """Return CSV for spreadsheet programs: UTF-8 with byte order mark, CRLF, guarded cells."""
     return b"".join(csv_chunks([[column_heading(column) for column in columns], *rows]))
 
 
 def csv_chunks(rows: Iterable[Sequence[str]]) -> Iterator[bytes]:
-    """Yield the same piece by piece, headings first: they are sent before the first row is read."""
+    """Yield the same in chunks. The headings come first, before any other row is read."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     text.write("\ufeff")
@@ -118,5 +118,5 @@ def sheet_names(source: Source) -> list[str]:
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive, archive.open(WORKBOOK_XML) as file:
             return SHEET_NAME.findall(file.read(HEAD_BYTES).decode("utf-8", "ignore"))
-    except Exception:  # a damaged file of others: the reader says so
+    except Exception:  # a damaged file, which the reader reports
         return []

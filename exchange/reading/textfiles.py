@@ -1,6 +1,6 @@
-"""Read text, JSON and YAML, report why a file cannot be read, and give typed access to objects.
+"""Read text, JSON and YAML, report unreadable files, and provide typed access to objects.
 
-YAML is checked before it is built, and its single values stay text as written (a title `No` is not false).
+YAML is checked before it is built. Its single values are not converted, so that a title `No` is text.
 """
 
 import codecs
@@ -23,21 +23,21 @@ UTF16_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MAX_YAML_DEPTH = 40
 MAX_YAML_BYTES = 50_000_000
 MAX_YAML_EVENTS = 2_000_000
-# Values by which YAML files say that there is none.
+# Values that mean null in YAML files.
 YAML_NULLS = frozenset(("", "~", "null", "Null", "NULL", "None"))
 START_EVENTS = (yaml.SequenceStartEvent, yaml.MappingStartEvent)
 END_EVENTS = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
-# The key under which an object names others whose values it takes over.
+# The key under which an object refers to others whose values it inherits.
 MERGE_KEY = "<<"
 UNREADABLE = object()
-# How much of a file is read to detect its format.
+# The number of bytes that are read to detect a format.
 HEAD_BYTES = 65_536
-# Strings, and the signs that open and close objects and lists.
+# Strings, and the characters that open and close objects and lists.
 JSON_TOKENS = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?|[{}\[\]]')
 
 
 def decode(source: Source, findings: Findings, *, advice: str) -> str | None:
-    """Return text in UTF-8, or report why it is none."""
+    """Return the text of a file in UTF-8. Report and return None for other encodings."""
     where = Where(source.name)
     try:
         text = source.content.decode("utf-8-sig")
@@ -56,7 +56,7 @@ def decode(source: Source, findings: Findings, *, advice: str) -> str | None:
 
 
 def is_too_large(source: Source, max_bytes: int, findings: Findings) -> bool:
-    """Report a file that no conference needs, before anything is made of it."""
+    """Return whether a file exceeds the limit, and report it. Call this before parsing."""
     if len(source.content) <= max_bytes:
         return False
     message = gettext("The file is larger than %(megabytes)s MB. Is this a conference program?")
@@ -69,14 +69,14 @@ def extension(source: Source) -> str:
 
 
 def read_head(source: Source) -> str:
-    """Return how the file begins, as text."""
+    """Return the beginning of a file as text."""
     content = source.content[:HEAD_BYTES]
     coding = "utf-16" if content.startswith(UTF16_BOMS) else "utf-8-sig"
     return content.decode(coding, "ignore")
 
 
 def top_level_names(text: str) -> set[str]:
-    """Return the names in the outermost object of JSON, as far as the beginning shows them."""
+    """Return the names in the outermost object of JSON that occur in its beginning."""
     found, depth = set(), 0
     if not text.lstrip().startswith("{"):
         return set()
@@ -109,7 +109,7 @@ def _refuse_constant(name: str) -> object:
 
 
 def require_single_file(sources: Sequence[Source], findings: Findings) -> Source | None:
-    """Return the file, or report that there must be one."""
+    """Return the file. Report and return None if there is not exactly one."""
     if len(sources) == 1:
         return sources[0]
     message = gettext("Give one file of this format, not %(sources)s.")
@@ -119,9 +119,9 @@ def require_single_file(sources: Sequence[Source], findings: Findings) -> Source
 
 @dataclass(frozen=True, slots=True)
 class JsonObject:
-    """Typed access to one object of a file: a value of another type is reported and read as empty.
+    """Typed access to one object of a file. Values of another type are reported and read as empty.
 
-    `path` leads to it from the row at `where`: "authors[0]."
+    `path` is the path to it from the row at `where`: "authors[0]."
     """
 
     content: Mapping[str, object]
@@ -136,7 +136,7 @@ class JsonObject:
         self.findings.problem(self.where, f"{self.path}{name}", message, **values)
 
     def text(self, name: str) -> str:
-        """Return a text without control characters; nothing where there is none."""
+        """Return a text without control characters, or an empty text."""
         value = self.content.get(name)
         if value is None:
             return ""
@@ -164,7 +164,7 @@ class JsonObject:
         return []
 
     def objects(self, name: str, *, is_place: bool = False) -> Iterator["JsonObject"]:
-        """Yield the objects of a list. `is_place`: each is a place of its own, not a part of this row."""
+        """Yield the objects of a list. `is_place`: each has its own `where`, not a path in this row."""
         for index, part in enumerate(self.items(name)):
             path = f"{self.path}{name}[{index}]"
             if not isinstance(part, dict):
@@ -177,19 +177,19 @@ class JsonObject:
 
 
 def describe_place(name: str, index: int, key: object) -> str:
-    """Return where a row of a list is: `papers[3] (p17)`, without a key that is neither text nor number."""
+    """Return the place of a row in a list: `papers[3] (p17)`. Keys must be text or integers to be shown."""
     is_key = isinstance(key, str) or type(key) is int
     return f"{name}[{index}] ({short(str(key))})" if is_key and key != "" else f"{name}[{index}]"
 
 
 def describe_type(value: object) -> str:
-    """Name the type of a JSON value as the maker of the file knows it."""
+    """Return the type of a JSON value for messages."""
     kinds = {str: "text", bool: "true or false", dict: "an object", list: "a list", type(None): "null"}
     return kinds.get(type(value), "a number")
 
 
 def read_object(source: Source, findings: Findings) -> dict[str, object] | None:
-    """Return the object that the file holds; report and return None where it holds something else."""
+    """Return the object in a file. Report and return None if it has other content."""
     found = read_json(source, findings)
     if isinstance(found, dict):
         return found
@@ -200,7 +200,7 @@ def read_object(source: Source, findings: Findings) -> dict[str, object] | None:
 
 
 def read_list(source: Source, name: str, findings: Findings) -> list[object]:
-    """Return the list that the file holds, by itself or as `name` in an object; report any other content."""
+    """Return the list in a file, at the top or as `name` in an object. Report any other content."""
     found = read_json(source, findings)
     rows = found.get(name) if isinstance(found, dict) else found
     if isinstance(rows, list):
@@ -212,7 +212,7 @@ def read_list(source: Source, name: str, findings: Findings) -> list[object]:
 
 
 def read_json(source: Source, findings: Findings) -> object:
-    """Return what the file holds; report and return `UNREADABLE` where it is not JSON."""
+    """Return the content of a file. Report and return `UNREADABLE` if it is not JSON."""
     text = decode(source, findings, advice=JSON_ADVICE)
     if text is None:
         return UNREADABLE
@@ -234,7 +234,7 @@ def read_json(source: Source, findings: Findings) -> object:
 
 
 def read_yaml(source: Source, findings: Findings) -> object:
-    """Return the lists, dicts and texts of a file; report and return None where it cannot be read."""
+    """Return the lists, dicts and texts of a file. Report and return None if it cannot be read."""
     if is_too_large(source, MAX_YAML_BYTES, findings):
         return None
     text = decode(source, findings, advice=YAML_ADVICE)
@@ -257,11 +257,11 @@ def read_yaml(source: Source, findings: Findings) -> object:
 
 
 def _find_yaml_fault(text: str) -> str:
-    """Walk the file without building anything; say why it must not be built, or nothing.
+    """Return why a file must not be built, or an empty text. Only its events are read.
 
-    An alias counts as what it repeats: a few lines could stand for more values than memory holds.
+    Aliases are counted with all values that they repeat, since a few lines could expand beyond the memory.
     """
-    # How many values each open list or object holds, how deep it is, and its anchor; the file is the first.
+    # The number of values, the depth and the anchor of each open list or object. The first is the file.
     sizes, depths, anchors = [0], [0], [""]
     known: dict[str, tuple[int, int]] = {}
     for event in yaml.parse(text, Loader=yaml.CBaseLoader):
@@ -292,7 +292,7 @@ def _find_yaml_fault(text: str) -> str:
 
 
 def _apply_merge_keys(value: object) -> object:
-    """Return objects with what they take over from others by `<<`, as YAML has it; their own values win."""
+    """Return objects with the values that they inherit by `<<`. Their own values take precedence."""
     if isinstance(value, list):
         return [_apply_merge_keys(one) for one in value]
     if not isinstance(value, dict):
@@ -305,5 +305,5 @@ def _apply_merge_keys(value: object) -> object:
 
 
 def scalar(value: object) -> str:
-    """Return a single value as text; null values and collections give an empty text."""
+    """Return a single value as text, or an empty text for null values and collections."""
     return value if isinstance(value, str) and value not in YAML_NULLS else ""

@@ -1,6 +1,6 @@
-"""Parse single values of files, and check the rules for a whole program, whatever its format.
+"""Parse single values of files, and validate whole programs of any format.
 
-A single value that does not fit raises `UnfitError`. The loader resolves references.
+An invalid single value raises `InvalidValueError`. References are resolved by the loader.
 """
 
 import re
@@ -30,8 +30,8 @@ from exchange.records import (
     stated,
 )
 
-# Control characters except tab, line feed and carriage return: PDF viewers leave them in copied text.
-# Also the marks that change the direction of text.
+# Control characters except tab, line feed and carriage return, which PDF viewers leave in copied text.
+# Marks that change the direction of text are included.
 CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
@@ -51,7 +51,7 @@ class InvalidValueError(ValueError):
 
 
 def remove_control_characters(text: str) -> str:
-    """Return the text without control characters; half characters (lone surrogates) are refused."""
+    """Return the text without control characters. Raises `InvalidValueError` for lone surrogates."""
     if text.isascii() and text.isprintable():
         return text
     if SURROGATE.search(text):
@@ -63,7 +63,7 @@ def remove_control_characters(text: str) -> str:
 
 
 def clean_text(text: str, where: Where, name: str, findings: Findings) -> str:
-    """Return the text without control characters, and report what was wrong with it."""
+    """Return the text without control characters, and report invalid ones."""
     try:
         cleaned = remove_control_characters(text)
     except InvalidValueError as error:
@@ -96,7 +96,7 @@ def parse_date(text: str) -> date:
 
 
 def parse_datetime(text: str, zone: tzinfo | None = None) -> datetime:
-    """Read `2026-07-08T10:00:00+09:00`. Without offset it is a wall time in `zone`; without both, refused."""
+    """Read `2026-07-08T10:00:00+09:00`. Without offset, it is a wall time in `zone`, then required."""
     match = TIME.match(text)
     if not match:
         example = "2026-07-08 10:00" if zone else "2026-07-08T10:00:00+09:00"
@@ -108,7 +108,7 @@ def parse_datetime(text: str, zone: tzinfo | None = None) -> datetime:
     if zone is None:
         message = gettext('"%(text)s" does not say in which zone. Add the offset, such as %(text)s+00:00.')
         raise InvalidValueError(message, text=text)
-    # The first of two when summer time ends; refused where there is none.
+    # An ambiguous time is the first of both. A time that summer time skips is refused.
     aware = value.replace(tzinfo=zone)
     if aware.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != value:
         message = gettext("%(value)s does not exist in %(zone)s: the clock is put forward over it.")
@@ -149,7 +149,7 @@ def get_zone(name: str) -> ZoneInfo:
 
 
 def read_zone(name: str, context: Context, where: Where, field: str, findings: Findings) -> ZoneInfo:
-    """Return the zone that a file names, else that of the edition at hand; report a name that is none."""
+    """Return the zone that a file names, else the zone of the edition. Report an invalid name."""
     try:
         return get_zone(name or context.timezone)
     except InvalidValueError as error:
@@ -158,7 +158,7 @@ def read_zone(name: str, context: Context, where: Where, field: str, findings: F
 
 
 def program_zone(program: Program, context: Context) -> ZoneInfo:
-    """Return the zone that the program states for its edition, else the zone of the edition at hand."""
+    """Return the zone that the program states for its edition, else the zone of the context."""
     own = stated(program.edition.timezone, "") if program.edition else ""
     return get_zone(own or context.timezone)
 
@@ -169,12 +169,12 @@ DIGEST_CHARS = 8
 
 
 def slug(text: str, limit: int = MAX_SLUG_CHARS) -> str:
-    """Return lower-case ASCII words joined by hyphens; too long, or without letters, it ends in a digest."""
+    """Return lower-case ASCII words joined by hyphens. If empty or too long, it ends in a digest."""
     return shorten_key(NOT_IN_SLUGS.sub("-", anyascii(text).lower()).strip("-"), text, limit)
 
 
 def shorten_key(key: str, text: str, limit: int = MAX_SLUG_CHARS) -> str:
-    """Return the key, or its beginning and a digest of its text."""
+    """Return the key if it is valid, else its beginning and a digest of the text."""
     if key and len(key) <= limit:
         return key
     begin = key[: limit - DIGEST_CHARS - 1].rstrip("-")
@@ -182,19 +182,19 @@ def shorten_key(key: str, text: str, limit: int = MAX_SLUG_CHARS) -> str:
     return f"{begin}-{digest}" if begin else digest
 
 
-# Rules for one program
+# Validation of a program
 
 
 UID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 SLUG = re.compile(r"[a-z0-9](-*[a-z0-9])*\Z")
-# The lists of a program, whose records have keys.
+# The names of a program's lists of records with keys.
 RECORD_LISTS = tuple(
     one.name for one in fields(Program) if one.name not in ("conference", "edition", "photos", "notes")
 )
 
 
 def check_program(program: Program, findings: Findings) -> Program:
-    """Return the program with its notes; raise everything that was found wrong, here or while reading."""
+    """Return the program with notes. Raises `ProgramError` with all problems found here or while reading."""
     _check_edition(program, findings)
     for name in RECORD_LISTS:
         _check_keys(getattr(program, name), findings)
@@ -213,7 +213,7 @@ def check_program(program: Program, findings: Findings) -> Program:
 
 
 def key_of(record: Record) -> tuple[str, str | Unset]:
-    """Return the name of the field that identifies a record, and its value; unstated if it did not fit."""
+    """Return the name of the field that identifies a record, and its value, unstated if it was invalid."""
     if isinstance(record, PersonRecord):
         return "uid", record.ref.uid
     field = "uid" if hasattr(record, "uid") else "slug"

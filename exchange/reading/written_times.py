@@ -1,7 +1,7 @@
-"""Parse dates and times as people write them into spreadsheets; refuse ambiguous ones.
+"""Parse dates and times as people write them in spreadsheets. Ambiguous ones are refused.
 
-The days of the edition decide which number of `7/8/2026` is the month. A date without a year, a weekday or
-"Day 2" is one of these days. Numbers are those by which spreadsheet programs store dates.
+The days of the edition determine which number of `7/8/2026` is the month. A date without a year, a weekday or
+"Day 2" means one of these days. Numbers are serial dates of spreadsheet programs.
 """
 
 import re
@@ -25,7 +25,7 @@ DAY_FIRST = re.compile(
 )
 WEEKDAY = re.compile(rf"\b({'|'.join(WEEKDAYS)})[a-z]*\.?,?", re.IGNORECASE)
 NTH_DAY = re.compile(r"\bday\s+(\d{1,2})\b", re.IGNORECASE)
-# Days since the end of 1899, as spreadsheets count: 1954 to 2064.
+# Serial dates of spreadsheets, in days since the end of 1899: 1954 to 2064.
 SERIAL = re.compile(r"\d{5}(?:\.\d+)?\Z")
 FRACTION = re.compile(r"0?\.\d+\Z")
 SERIAL_RANGE = range(20_000, 60_000)
@@ -49,7 +49,7 @@ class WrittenTime:
 
 
 def parse_written_time(text: str, days: tuple[date, date] | None = None) -> WrittenTime:
-    """Read a cell of dates and times. `days`: first and last of the edition. Raises `UnfitError`."""
+    """Read a cell of dates and times. `days`: first and last of the edition. Raises `InvalidValueError`."""
     text = " ".join(text.split())
     if SERIAL.match(text) and int(float(text)) in SERIAL_RANGE:
         moment = FIRST_SERIAL + timedelta(seconds=round(float(text) * 86_400))
@@ -75,7 +75,7 @@ def parse_written_time(text: str, days: tuple[date, date] | None = None) -> Writ
 
 
 def _first_half(rest: str, first: time | None, last: time | None) -> time | None:
-    """Return the begin of `1:30-3:00 pm`, which has the half of the day that its end has."""
+    """Return the start of `1:30-3:00 pm`, which is in the same half of the day as the end."""
     begin, *_ = SPAN_SEPARATOR.split(rest)
     is_afternoon = first and last and last.hour >= 12 and "pm" in rest.lower().replace(".", "")
     if is_afternoon and first and last and not re.search("[ap]", begin, re.IGNORECASE) and first.hour < 12:
@@ -173,7 +173,7 @@ def _date_from_month_name(
 
 
 def _date_from_numbers(text: str, found: re.Match[str], days: tuple[date, date] | None) -> date | None:
-    """Return the day of `8.7.2026` (the day first) or `7/8/2026` (whichever is meant); None for a time."""
+    """Return the date of `8.7.2026` (day first) or `7/8/2026` (by the edition's days), or None for a time."""
     first, sign, second = int(found[1]), found[2], int(found[3])
     if not found[4] and (sign == "." and not found[0].endswith(".")):
         # 10.30 is a time.
@@ -207,7 +207,7 @@ def _is_day(year: int, month: int, day: int) -> bool:
     return True
 
 
-# Any week serves to test whether a text could name one of its days.
+# Any week can be used to test whether a text could name one of its days.
 SAMPLE_DAYS = (date(2024, 1, 1), date(2024, 1, 7))
 
 
@@ -230,5 +230,5 @@ def _looks_like(text: str, *, is_day: bool) -> bool:
 
 
 def has_day(cells: Sequence[str]) -> bool:
-    """Return whether the cells say which day, and not only the time of it."""
+    """Return whether the cells state days, not only times of day."""
     return any(map(looks_like_date, filter(None, cells)))
