@@ -1,6 +1,6 @@
-"""The registry of file formats: every module of this package that defines `FORMAT` is one.
+"""Registry of file formats: every module of this package that defines `FORMAT`.
 
-A new format is one new file here; no other code changes.
+Adding a format needs only a new module in this package.
 """
 
 import importlib
@@ -25,7 +25,7 @@ def readable() -> dict[str, Format]:
 
 
 def citation_formats() -> dict[str, tuple[Format, CitationWriter]]:
-    """Return by extension the formats that papers are cited in, in their order, and what writes them."""
+    """Return the formats of citations with their writers, by extension, sorted by `citation_place`."""
     ordered = sorted(formats().values(), key=lambda fmt: fmt.citation_place)
     return {fmt.extensions[0]: (fmt, fmt.cite) for fmt in ordered if fmt.cite}
 

@@ -20,7 +20,7 @@ FORMULAS = re.compile(f"({FORMULA})", re.DOTALL)
 NAMED_BRACES = ({r"\{": r"$\lbrace$", r"\}": r"$\rbrace$"}, {r"\{": r"\lbrace{}", r"\}": r"\rbrace{}"})
 # The first entry, on a line of its own.
 ENTRY = re.compile(r"^[ \t]*@\w+\s*[{(]", re.MULTILINE)
-# Formulas, commands, words, single signs: the tokens for protecting capitals.
+# Tokens for protecting capitals: formulas, commands, words, single characters.
 TITLE_TOKENS = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)
 
 
@@ -47,7 +47,7 @@ def entry(citation: Citation) -> str:
         "volume": markup.latex(citation.volume),
         "publisher": markup.latex(citation.publisher),
         "year": str(citation.year or ""),
-        # Where both places are known, BibLaTeX has a field of its own for the conference's.
+        # If both places are known, the conference's is in the field that BibLaTeX has for it.
         "address": markup.latex(citation.publisher_place or citation.place),
         "venue": markup.latex(citation.place) if citation.publisher_place else "",
         "pages": "--".join(filter(None, (first, last))),
@@ -84,7 +84,7 @@ def _name_escaped_braces(text: str, names: dict[str, str]) -> str:
 
 
 def protect_capitals(title: str) -> str:
-    """Put braces around words with capitals inside, and around formulas: styles put titles in lower case."""
+    """Put braces around formulas and words with inner capitals, since styles convert titles to lower case."""
     depth, parts = 0, []
     for found in TITLE_TOKENS.finditer(title):
         piece = found[0]

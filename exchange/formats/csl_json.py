@@ -1,4 +1,4 @@
-"""CSL-JSON: papers as citation processors (citeproc, Zotero, Pandoc) take them. Written only."""
+"""CSL-JSON: papers for citation processors (citeproc, Zotero, Pandoc). Written only."""
 
 import json
 from collections.abc import Iterable, Iterator

@@ -1,6 +1,6 @@
 """Papers, authors, people, sessions, presentations and awards as CSV, each a file of its own.
 
-The cells and guards of `tables`, which also reads these files; always all columns, in one order.
+Cells and guards are those of `tables`, which also reads these files. All columns are always written.
 """
 
 from collections.abc import Iterable

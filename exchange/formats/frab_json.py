@@ -1,4 +1,4 @@
-"""frab `schedule.json`: the program for conference apps, as frab and pretalx write it too."""
+"""frab `schedule.json`: the program for conference apps, in the format that frab and pretalx write."""
 
 import json
 import re

@@ -1,6 +1,7 @@
 """frab `schedule.xml`: the program for Giggity, EventFahrplan and ConfClerk, after the schema of c3voc.
 
-The same objects as `schedule.json`, spelled as elements. No DTD, no entities; depth and size have bounds.
+Elements correspond to the objects of `schedule.json`. DTDs and entities are refused; depth and size are
+limited.
 """
 
 import io
@@ -30,7 +31,7 @@ ELEMENTS = (
     *("room", "title", "subtitle", "type", "date", "start", "duration", "abstract", "slug", "track"),
     *("language", "description", "url"),
 )
-# schedule, day, room, event, persons, person, and something foreign in it.
+# A person is at depth 6: schedule, day, room, event, persons, person. The rest is for unknown elements.
 MAX_DEPTH = 12
 
 

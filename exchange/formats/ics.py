@@ -1,8 +1,8 @@
-"""iCalendar: sessions and talks for calendar programs, after RFC 5545. Written only.
+"""iCalendar (RFC 5545): sessions and talks for calendar programs. Written only.
 
-Times are in the edition's zone, which is included. Unchanged programs give the same bytes: nothing in a
-file says when it was made. The lines of events, of which a calendar of all talks has thousands, are written
-here: `icalendar` takes twelve times as long. It writes the rest, and reads all in the tests.
+Times are in the edition's zone, which is included. Files have no time of creation, so that unchanged programs
+make the same bytes. This module writes the lines of events, of which there may be thousands, since
+`icalendar` takes twelve times as long. `icalendar` writes the rest, and reads all files in the tests.
 """
 
 import re
@@ -37,9 +37,9 @@ MAX_ABSTRACT_CHARS = 400
 # Earlier than any change recorded by a site.
 EARLIEST_CHANGE = datetime(2000, 1, 1, tzinfo=UTC)
 
-# What an event says, by the names of its properties.
+# The values of an event by the names of its properties.
 type Fields = dict[str, object]
-# Start and end in UTC, a key that is fixed for life: what events are sorted by.
+# The sort key of an event (start and end in UTC, a permanent key), and its fields.
 type TimedEvent = tuple[datetime, datetime, str, Fields]
 type EditionEvents = tuple[ZoneInfo, list[TimedEvent]]
 
@@ -109,7 +109,7 @@ class _Events(Lookup):
         self.published_at = max([EARLIEST_CHANGE, *filter(None, gates)])
 
     def events(self, scope: CalendarScope) -> Iterator[TimedEvent]:
-        """Yield the events of a scope; rows without a time are no events."""
+        """Yield the events of a scope. Rows without a time are skipped."""
         for session in self.program.sessions:
             if scope.sessions is None or session.uid in scope.sessions:
                 yield from self._session(session)
@@ -207,7 +207,7 @@ class _Events(Lookup):
             "uid": f"{event_key}@{self.host}",
             "dtstamp": changed_at,
             "last-modified": changed_at,
-            # By SEQUENCE calendars move an event. Of several changes that meet in it, the last one counts.
+            # Calendars move an event if SEQUENCE increases. It derives from the last change of any row.
             "sequence": min(MAX_SEQUENCE, int((moved_at - EARLIEST_CHANGE).total_seconds())),
             "dtstart": times[0],
             # An event without end takes no time; an end that is not later than the start is not allowed.
@@ -258,7 +258,7 @@ def _role_label(role: str, number: int) -> str:
 
 CALENDAR_END = b"END:VCALENDAR\r\n"
 END, FOLD = b"\r\n", b"\r\n "
-# Octets of a line: 75 with the space that the next ones begin with.
+# The octets of a line: 75 including the space at the beginning of continued lines.
 MAX_LINE_BYTES = 74
 ESCAPES = (("\\", r"\\"), (";", r"\;"), (",", r"\,"), ("\r\n", r"\n"), ("\n", r"\n"), ("\r", r"\n"))
 # Properties of an event, in the order in which `icalendar` writes them.
@@ -285,7 +285,7 @@ def calendar_name(program: Program, context: Context) -> str:
 
 
 def calendar(parts: Iterable[CalendarScope], name: str, address: str = "") -> Iterator[bytes]:
-    """Stream one calendar; only its events are held in memory. `address`: where to refresh it."""
+    """Stream one calendar. Only its events are stored in memory. `address`: the URL for refreshing it."""
     # Collected at once, so that errors occur before the first byte is sent.
     found = _collect_events(parts)
     return chain(

@@ -40,7 +40,7 @@ def page_url(url: str, offset: int) -> str:
 
 
 def read_page(content: bytes) -> Page:
-    """Count the notes of a page and in all. Raises `ValueError` if the content is not a page."""
+    """Return the counts of notes of a page and of all. Raises `ValueError` if the content is not a page."""
     try:
         found = json.loads(content)
     except RecursionError as error:
@@ -210,7 +210,7 @@ def materials(content: JsonObject, key: str) -> tuple[MaterialRecord, ...]:
     found = [MaterialRecord(where=content.where, kind="review", url=f"{SITE}/forum?id={key}")]
     for name, kind, label in links:
         link = content.line(name)
-        # A path is one on OpenReview.
+        # Paths are relative to OpenReview.
         url = f"{SITE}{link}" if link.startswith("/") and not link.startswith("//") else link
         if WEB_ADDRESS.match(url):
             found.append(MaterialRecord(where=content.where, kind=kind, url=url, label=label))

@@ -1,6 +1,6 @@
-"""Our own format: one JSON file that holds everything of one edition, versioned and complete.
+"""Format of this site: one versioned JSON file with all records of one edition.
 
-How a record looks follows from its fields and type hints. Only `PersonRef` lies flat in a `PersonRecord`.
+Objects follow the fields and type hints of records. Only `PersonRef` is flattened into its `PersonRecord`.
 The schema is in `docs/program-1.schema.json`.
 """
 
@@ -67,7 +67,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 
 def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> bool:
-    """Check the head first, so that a file of another format leads to one problem and not to a thousand."""
+    """Return whether the header is valid. Checked first, so that other formats lead to a single problem."""
     if content.get("format") != FORMAT_NAME:
         message = gettext('This is not a file of this format: it must begin with "format": "%(name)s".')
         findings.problem(Where(source.name), "format", message, name=FORMAT_NAME)
@@ -129,7 +129,7 @@ def _chunks(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
         for value in getattr(program, name):
             yield f"{opening}{json_line(value, zone)}".encode()
             opening = ",\n  "
-        # Testing the list would read it again.
+        # Checked by the separator, since testing the list would read it again.
         if opening == ",\n  ":
             yield b"\n ]"
     yield b"\n}\n"
@@ -138,7 +138,7 @@ def _chunks(program: Program, zone: ZoneInfo) -> Iterator[bytes]:
 # Values
 
 
-# The fields of this one are written into the record itself, not as an object inside it.
+# The field whose own fields are written directly into the record.
 FLAT_FIELD = "ref"
 PAIR_KEYS = ("scheme", "value")
 SCALARS = (str, int, bool, date, datetime)
@@ -168,7 +168,7 @@ def _hints(record: type[Record]) -> dict[str, Any]:
 RECORDS = [one for one in vars(records).values() if isinstance(one, type) and issubclass(one, Record)]
 HINTS = {record: _hints(record) for record in RECORDS}
 DEFAULTS = {record: {field.name: field.default for field in fields(record)} for record in HINTS}
-# Every name that an object may hold, those of a person's reference among them.
+# All names allowed in an object, including those of a person's reference.
 OBJECT_KEYS = {
     record: (*(HINTS[PersonRef] if FLAT_FIELD in own else ()), *(name for name in own if name != FLAT_FIELD))
     for record, own in HINTS.items()
@@ -185,7 +185,7 @@ def read_part(hint: Any, value: object, place: Location) -> object:
 
 
 def _read_value(hint: Any, value: object, place: Location) -> object:
-    """Read a value of this type. Raises `UnfitError`, or adds a finding per invalid part."""
+    """Read a value of this type. Raises `InvalidValueError`, or adds a finding per invalid part."""
     if hint in SCALARS:
         return _read_scalar(hint, value, place)
     origin, arguments = get_origin(hint), get_args(hint)
@@ -227,7 +227,7 @@ def _check_type[T](kind: type[T], words: str, value: object) -> T:
 
 
 def _read_record(record: type[Record], value: Mapping[str, object], place: Location) -> Record:
-    """Make a record of the fields of an object that are its own."""
+    """Return a record from the known fields of an object."""
     found: dict[str, Any] = {"where": place.where}
     for name, hint in HINTS[record].items():
         if name == FLAT_FIELD:
@@ -246,7 +246,7 @@ def json_line(record: Record, zone: tzinfo) -> str:
 
 
 def _record_object(record: Record, zone: tzinfo) -> dict[str, object]:
-    """Return a record as an object, without fields that are unstated or as by default."""
+    """Return a record as an object, without fields that have their default or are unstated."""
     found: dict[str, object] = {}
     for name, default in DEFAULTS[type(record)].items():
         value = getattr(record, name)

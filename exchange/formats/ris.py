@@ -40,7 +40,7 @@ def _fields(citation: Citation) -> Iterator[tuple[str, str]]:
         ("UR", citation.url),
         *(("KW", keyword) for keyword in citation.keywords),
         ("AB", markup.plain(citation.abstract)),
-        # RIS has no field for it.
+        # RIS has no field for the license.
         ("N1", citation.license and f"License: {citation.license}"),
     )
     yield from ((tag, value) for tag, value in optional if value.strip())

@@ -1,4 +1,4 @@
-"""xCal (RFC 6321): the calendar of `formats.ics` as XML, event by event the same. Written only."""
+"""xCal (RFC 6321): the calendar of `formats.ics` as XML, with the same events. Written only."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any

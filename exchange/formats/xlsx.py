@@ -27,7 +27,7 @@ def write_table(name: str, program: Program, context: Context) -> OutputFile:
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
-    """Write the whole program, and then each table that people ask for by itself."""
+    """Write a workbook of the whole program, then one for each table for separate download."""
     zone = program_zone(program, context)
     single = {"conference": program.conference, "edition": program.edition}
     wanted = [name for name, table in TABLES.items() if single.get(table.parent or name, program) is not None]

@@ -1,1 +1,1 @@
-"""What `schedule.json` and `schedule.xml` share; `formats.frab_json` and `frab_xml` handle the syntax."""
+"""Code shared by `schedule.json` and `schedule.xml`; `frab_json` and `frab_xml` handle the syntax."""

@@ -74,7 +74,7 @@ MAX_BYTES = 100_000_000
 MIDNIGHT = time()
 # The hours at which a day may begin, for a program that goes on after midnight.
 DAY_START_HOURS = range(13)
-# A file with more types than this uses them for something else.
+# With more types than this, they are not treated as kinds of sessions.
 MAX_TYPES = 20
 MAX_TYPE_CHARS, MAX_KEY_CHARS = 60, 40
 # Links to the same event, or to its form for feedback, on the site that the file comes from.
@@ -296,7 +296,7 @@ class EventReader:
                 yield ref, "moderator" if is_moderator else "speaker"
 
     def _describe(self, one: JsonObject, ref: PersonRef) -> None:
-        """Add biography, homepage and photo of a person; of several events the first that has them counts."""
+        """Add biography, homepage and photo of a person, from the first event that has them."""
         texts = _non_empty_texts(one, "biography") or _non_empty_texts(one, "abstract", "description")
         answers = self._answers(one, is_personal=True)
         named = one.content.get("avatar")
@@ -317,9 +317,9 @@ class EventReader:
             )
 
     def _answers(self, raw: JsonObject, *, is_personal: bool = False) -> list[str]:
-        """Return answers to questions of the call, which organizers export, that may be shown.
+        """Return the public answers to questions of the call for papers, which organizers may export.
 
-        The question must be there in words. Those about people are shown only if the file calls them public.
+        The question must have a text. Answers about people are public only if the file marks them so.
         """
         found = []
         for one in raw.objects("answers"):

@@ -55,7 +55,7 @@ DEFAULT_DAY_START_HOUR = 4
 MAX_DAYS = 60
 
 
-# One event as the format has it. `abstract` is the first paragraph of the text, `description` the rest, both
+# An event in the format. `abstract` is the first paragraph of the text, `description` the rest; both are
 # Markdown.
 type EventObject = dict[str, Any]
 # A link (its type, one of the words that the format allows, url and title), and whether it is an attachment.
@@ -178,13 +178,13 @@ class Events(Lookup):
         return sorted(found, key=lambda one: (one[0].astimezone(UTC), one[1]["guid"]))
 
     def _numbers(self, kind: str, events: list[DatedEvent]) -> dict[str, int]:
-        """Number the events of a kind: the oldest first, drafts among them, so that numbers last."""
+        """Number the events of a kind, oldest first and including drafts, so that numbers never change."""
         known = [event_guid(self.context, kind, uid) for uid in self.context.uids(kind)]
         guids = [*known, *sorted(event["guid"] for _, event in events)]
         return assign_numbers(guids, odd=kind == "presentation")
 
     def moment(self, value: datetime) -> datetime:
-        """Return a moment in the zone, to the second; in UTC where the offset then had seconds."""
+        """Return a moment in the zone, to the second, or in UTC if the zone's offset has seconds then."""
         local = value.astimezone(self.zone).replace(microsecond=0)
         offset = local.utcoffset() or timedelta()
         return local.astimezone(UTC) if offset % MINUTE else local
@@ -329,7 +329,7 @@ class Events(Lookup):
         return person
 
     def _people(self, shown: PresentationRecord) -> list[PersonRef]:
-        """Return who speaks: the speakers, else the authors that present it, else all authors."""
+        """Return the speakers, else the presenting authors, else all authors."""
         paper = self.paper(shown)
         speakers = [speaker.person for speaker in stated(shown.speakers, ())]
         authors = stated(paper.authors, ()) if paper else ()
@@ -354,7 +354,7 @@ class Events(Lookup):
 
 
 def event_guid(context: Context, kind: str, uid: str) -> str:
-    """Return the guid of a session or presentation; a session that came with one keeps it."""
+    """Return the guid of a session or presentation. If the uid of a session is a guid, it is used."""
     if kind == "session" and GUID.match(uid):
         return uid.lower()
     return uuid_of(f"{get_site_url(context)}/{context.edition}/{kind}/{uid}")
@@ -369,7 +369,7 @@ def number_of_guid(guid: str) -> int:
 
 
 def assign_numbers(guids: Iterable[str], *, odd: bool = False) -> dict[str, int]:
-    """Give each guid an even or odd number; later guids never change the numbers of earlier ones."""
+    """Return an even or odd number for each guid. Adding guids at the end never changes earlier numbers."""
     taken: set[int] = set()
     found: dict[str, int] = {}
     for guid in dict.fromkeys(guids):

@@ -1,6 +1,6 @@
-"""The newer layout `schedule2`: events in one list, which name rooms, tracks and persons by their keys.
+"""The newer layout `schedule2`: a list of events that refer to rooms, tracks and persons by key.
 
-Each event is brought into the shape that it has in `schedule.json`, which `formats.frab.reading` reads.
+Each event is converted to its structure in `schedule.json`, which `formats.frab.reading` reads.
 """
 
 from collections import Counter
@@ -54,7 +54,7 @@ def iterate_events(
                 guids.setdefault(name, set()).add(guid)
         title = content.get("title")
         if not content.get("guid"):
-            # Breaks need none.
+            # Breaks may have no code.
             content["code"] = content.get("code") or slug(f"{title} {content['date']}")
         called = f" ({short(title)})" if isinstance(title, str) and title else ""
         where = Where(event.where.file, f"{event.where.place}{called}")
@@ -65,7 +65,7 @@ def iterate_events(
 
 
 def _note_namesakes(guids: dict[str, set[str]], schedule: JsonObject) -> None:
-    """Report people of one name, who become one person: guids hash e-mail addresses and are not stored."""
+    """Report people of one name, who become one person. Guids are not stored: they hash e-mail addresses."""
     namesakes = sorted(name for name, found in guids.items() if len(found) > 1)
     if namesakes:
         message = gettext("Names of more than one person in the file, who are one here: %(names)s.")

@@ -30,7 +30,7 @@ COUNTS_AS = {
     **dict.fromkeys(("pause", "coffee"), "break"),
     **dict.fromkeys(("concert", "djset", "performance", "party", "game", "film"), "social"),
 }
-# The longest first: a lightning talk is no plain talk.
+# The longest words are tried first, so that "lightning talk" does not match "talk".
 TYPE_WORDS = sorted(COUNTS_AS, key=len, reverse=True)
 DEMO = "demo"
 
@@ -56,7 +56,7 @@ LINK_TITLES = {"pdf": "Paper", "other": "Link", "review": "Reviews"}
 
 
 def guess_built_in_kind(key: str) -> str:
-    """Return the built-in kind of sessions that a type, given as a slug, sounds like."""
+    """Return the built-in kind of sessions that a type suggests. The type is given as a slug."""
     words = key.replace("-", " ")
     return next(
         (COUNTS_AS[word] for word in TYPE_WORDS if re.search(rf"\b{word}s?\b", words)),

@@ -1,4 +1,4 @@
-"""Mini-Conf site data: papers, sessions, speakers, workshops and calendars of its folder `sitedata`.
+"""Mini-Conf site data: papers, sessions, speakers, workshops and calendars of the folder `sitedata`.
 
 Read only; from the files (CSV, YAML, JSON) or one ZIP of the folder. Files are recognized by their structure.
 """
@@ -34,7 +34,7 @@ EVENT_TABLE_NAMES = re.compile(
     r"(workshops?|tutorials?|(invited_?)?(speakers?|talks?)|socials?|keynotes?|panels?|plenar\w*)\Z",
     re.IGNORECASE,
 )
-# Files without parts of a program, by their names, and why they are left out.
+# Files without parts of a program, by name, with the reason for skipping them.
 MEETINGS = _("It holds links to meetings and players, which are not public.")
 COMPUTED = _("It holds the map of papers and the papers alike, which are computed here.")
 SITE = _("It holds texts and sponsors of the site: enter them in the admin.")
@@ -69,7 +69,7 @@ class SiteReader:
 
     def __init__(self, findings: Findings) -> None:
         self.findings, self.papers = findings, PaperReader(findings)
-        # Tables of something else than papers, and the content of YAML and JSON files by name.
+        # Tables other than those of papers, and the content of YAML and JSON files by name.
         self.tables: list[Sheet] = []
         self.parts: dict[str, object] = {}
         self.committee: Stated[tuple[CommitteeRecord, ...]] = UNSTATED
@@ -94,7 +94,7 @@ class SiteReader:
                     self.tables.append(sheet)
 
     def program(self, context: Context) -> Program:
-        """Read everything but tables of papers, which come first: sessions may name papers of all tables."""
+        """Read everything except tables of papers, which must be read before, as sessions refer to papers."""
         parts = self.parts.values()
         config = next((part for part in parts if isinstance(part, dict) and CONFIG_KEYS & set(part)), {})
         about = SiteRow(config, Where("config.yml"))
@@ -107,7 +107,7 @@ class SiteReader:
             if part is config or self._add_part(part, name, sessions):
                 self.taken += 1
             elif part is not None:
-                # None was reported as unreadable.
+                # Unreadable files, whose part is None, have already been reported.
                 self._note_unknown(Where(name))
         sessions.finish()
         edition = EditionRecord(

@@ -70,7 +70,7 @@ class ConferenceReader:
 
     def __init__(self, whole: SiteRow, papers: PaperReader, sessions: SessionReader) -> None:
         self.whole, self.papers, self.sessions = whole, papers, sessions
-        # The keys of papers by the event that they name.
+        # The keys of papers by the event to which they belong.
         self.shown: dict[str, list[str]] = defaultdict(list)
         # Events, and the descriptions of plenaries, tutorials and workshops, by key.
         self.events = dict(self._contents("events"))
@@ -142,7 +142,7 @@ class ConferenceReader:
         name = tidy(row.text("name", "display_name") or key)
         kind = self._kind_of_session(name, row, about, [event for _, event in shown])
         if kind == "social" and slug(key) not in slug(name):
-            # The key says what it is, such as "Birds of a Feather 2".
+            # The key contains the type, such as "Birds of a Feather 2".
             name = f"{tidy(key)}: {name}"
         places = [event.text("room") for _, event in events] if len(events) == 1 else []
         role, affiliation = ROLE_BY_KIND.get(kind, "speaker"), tidy(about.text("institution"))

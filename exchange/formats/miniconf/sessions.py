@@ -92,11 +92,11 @@ class SessionReader:
     # Keys of sessions by the names by which papers name them.
     _named: dict[str, SessionRecord | None] = field(default_factory=dict)
     _assumed_ends: int = 0
-    # In which file each event is: their keys are unique in a file only.
+    # The file of each event key, since keys are unique within a file only.
     _files: dict[str, str] = field(default_factory=dict)
 
     def add(self, part: object, file: str) -> bool:
-        """Read a file and return True, if its structure is known."""
+        """Read a file. Return False if its structure is unknown."""
         if isinstance(part, dict):
             named = {str(key): row for key, row in part.items() if isinstance(row, dict)}
             sessions = {key: SiteRow(row, Where(file, short(key))) for key, row in named.items()}
@@ -142,7 +142,7 @@ class SessionReader:
         self.add_presentations(papers, session, row.where)
 
     def add_presentations(self, papers: Iterable[str], session: SessionRecord | None, where: Where) -> None:
-        """Add a presentation of each paper in the session; collect papers that no table has."""
+        """Add a presentation of each paper to the session. Collect papers that are in no table."""
         for paper in dict.fromkeys(map(make_uid, papers)):
             if self.papers.has_table and paper not in self.papers.papers:
                 self.unknown.append(paper)
@@ -223,7 +223,7 @@ class SessionReader:
         if slot.text(*ENDS):
             end = self.times.read(slot.text(*ENDS), where, "end_time")
         else:
-            # As the sites of ACL 2020 do.
+            # The sites of ACL 2020 assume the same duration.
             end = start and start + ASSUMED_DURATION
             self._assumed_ends += 1
         if start is None or end is None:

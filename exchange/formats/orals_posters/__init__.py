@@ -1,4 +1,4 @@
-"""`<conference>-<year>-orals-posters.json`: the public export that many tools read, with its abstracts.
+"""`<conference>-<year>-orals-posters.json`: a public export that many tools read, with its abstracts.
 
 It lists only orals, posters and spotlights of papers, one row per presentation. A file that is imported and
 exported again stays the same.
@@ -56,7 +56,7 @@ class OutputRow:
     second: PresentationRecord | None = None
 
     def times(self, presentation: PresentationRecord | None) -> tuple[datetime | None, datetime | None]:
-        """Return start and end, those of the session where the presentation has none of its own."""
+        """Return start and end of the presentation, or else of the session."""
         if presentation is None:
             return None, None
         start, end = (first_stated(name, presentation, self.session) for name in ("start", "end"))

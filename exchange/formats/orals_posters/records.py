@@ -52,7 +52,7 @@ class TopicTree:
     topics: dict[str, TopicRecord] = field(default_factory=dict)
 
     def add(self, names: Sequence[str], where: Where = UNKNOWN_PLACE) -> str | None:
-        """Return the slug of the lowest of these levels; None where there is none."""
+        """Add the topics of a path. Return the slug of the lowest level, or None for an empty path."""
         parent, path = None, ""
         for depth, name in enumerate(names, start=1):
             path = f"{path}--{slug(name)}" if path else slug(name)
@@ -225,7 +225,7 @@ class SessionReader:
         names = Counter(self._session_name(group) for group in groups.values())
         for group in groups.values():
             name = self._session_name(group)
-            # The room tells sessions of one title and time apart, independent of the order in the file.
+            # Distinguish sessions of one title and time by room, independent of the order in the file.
             self._add_session(group, slug(f"{name} {group[0].room}") if names[name] > 1 else name)
 
     def _session_name(self, events: Sequence[InputRow]) -> str:
@@ -233,7 +233,7 @@ class SessionReader:
         first, starts = events[0], [event.start for event in events if event.start]
         if first.parent_id is not None or not starts:
             return str(first.parent_id)
-        # Talks are grouped by day: an earlier first one makes no other session.
+        # Talks are grouped by day, so that adding an earlier one does not change the key.
         form = "%Y-%m-%d %H%M" if first.kind == "poster" else "%Y-%m-%d"
         return slug(f"{first.session} {min(starts).astimezone(self.zone):{form}}")
 
@@ -352,7 +352,7 @@ class EventFiles:
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
-    """Read the events, and the abstracts where their file is given too."""
+    """Read the events, and the abstracts if their file is given."""
     findings = Findings()
     collected = EventFiles(findings)
     for source in sources:

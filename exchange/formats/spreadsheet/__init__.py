@@ -33,7 +33,7 @@ from exchange.records import Program
 
 MAPPING_SUFFIXES = (".toml", ".json")
 TEXT_EXTENSIONS = ("csv", "tsv", "txt")
-# A column is guessed from so many rows.
+# The number of rows from which columns are guessed.
 MAX_GUESS_ROWS = 50
 
 

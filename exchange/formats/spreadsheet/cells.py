@@ -1,4 +1,4 @@
-"""The rows of a table by field, whatever its columns are called."""
+"""Access to the rows of a table by field, independent of the names of columns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from exchange.reading.grids import Grid
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The cells of a row by field; of a field with several columns in their order."""
+    """Cells of a row by field. A field with several columns has their cells in order."""
 
     where: Where
     cells: dict[str, list[str]]
@@ -25,7 +25,7 @@ class Row:
         return next(filter(None, self.cells.get(name, ())), "")
 
     def all(self, name: str) -> list[str]:
-        """Return the cells of a field, the empty ones too."""
+        """Return all cells of a field, including empty ones."""
         return self.cells.get(name, [])
 
 

@@ -8,7 +8,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-# `#` says "number of"; letters of all alphabets count.
+# `#` is part of names, since it means "number of". So are letters of all alphabets.
 NOT_IN_NAMES = re.compile(r"[^\w#]+|_")
 
 
@@ -34,7 +34,7 @@ PAPER_GROUP, AUTHORS_GROUP, PROGRAM_GROUP, TIMES_GROUP, MATERIAL_GROUP = (
     _("Times"),
     _("Material"),
 )
-# Where a heading means several fields, the first one that is free and whose samples fit is taken.
+# If a heading matches several fields, the first free one that accepts the samples is used.
 GROUPS: dict[str | Promise, tuple[Field, ...]] = {
     PAPER_GROUP: (
         Field(
@@ -248,7 +248,7 @@ MATERIAL_FIELDS = tuple(field.name for field in GROUPS[MATERIAL_GROUP])
 
 
 def fold_heading(name: str) -> str:
-    """Return a heading without case, blanks and punctuation; `#` counts."""
+    """Return a heading without case, blanks and punctuation except `#`."""
     return NOT_IN_NAMES.sub("", name.casefold())
 
 

@@ -1,7 +1,7 @@
 """Guess the fields of columns from their headings and a few of their cells.
 
-Known headings decide, unless the cells contradict them. In other columns links, DOIs and dates are recognized
-by their cells. A field is guessed once, unless several columns may fill it.
+Known headings are used unless the cells contradict them. In other columns, links, DOIs and dates are detected
+by the cells. Each field is guessed at most once, unless several columns may fill it.
 """
 
 import re
@@ -14,7 +14,7 @@ from exchange.reading.written_times import looks_like_date, looks_like_time
 
 DOI = re.compile(r"(?:(?:https?://)?(?:dx\.)?doi\.org/|doi:\s*)?10\.\d{4,9}/\S+\Z", re.IGNORECASE)
 FORUM = "forum"
-# Columns of this site's own lists that repeat other tables in words.
+# Columns of this site's exported tables that repeat other tables as text.
 DERIVED_LISTS = frozenset(("sessions", "awards"))
 STATUSES = frozenset(("draft", "published", "withdrawn"))
 DIGITS = re.compile(r"\d+")
@@ -31,7 +31,7 @@ CELL_TESTS = {
     "date": looks_like_date,
     "time": looks_like_time,
 }
-# For columns with unknown headings: the field by what all URLs of the column match.
+# For columns with unknown headings: the field by a pattern that all URLs of the column match.
 KIND_BY_URL = (
     ("pdf", re.compile(r"\.pdf(\?|$)|/pdf\b", re.IGNORECASE)),
     ("video", re.compile(r"youtu\.?be|vimeo|slideslive|\.mp4", re.IGNORECASE)),
@@ -46,11 +46,11 @@ AUTHOR_LIST = re.compile(r";|\band\b|,.*,|\(", re.IGNORECASE)
 
 
 def guess_fields(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> list[str]:
-    """Return the field of each column by name, empty for what is left out. `samples`: cells of columns."""
+    """Return the name of each column's field, empty for none. `samples`: some cells of each column."""
     columns = [[cell.strip() for cell in cells if cell.strip()] for cells in samples]
     keys = [fold_heading(heading) for heading in headings]
     found = [""] * len(headings)
-    # OpenReview numbers papers too, but elsewhere they are known by their forums.
+    # OpenReview also exports numbers of papers, but its other files identify papers by forum.
     if FORUM in keys:
         found[keys.index(FORUM)] = "uid"
     has_id = any(FIELDS["uid"] in BY_HEADING.get(key, ()) for key in keys)
@@ -60,7 +60,7 @@ def guess_fields(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> l
         """Return the first of these fields that the column can be."""
         for field in fields:
             is_free = field.is_repeated or field.name not in found
-            # The kind of the session, if there is one.
+            # With a session, this column is the kind of the session rather than of the presentation.
             is_other = field.name == "kind" and "sessiontype" in keys[place] and has_session
             if is_free and not is_other and can_hold(field, columns[place]):
                 return field.name
@@ -75,7 +75,7 @@ def guess_fields(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> l
 
 
 def can_hold(field: Field, cells: Sequence[str]) -> bool:
-    """Return whether any of the cells can be in this field; a column without cells fits."""
+    """Return whether a field accepts the cells of a column. An empty column fits every field."""
     if field.name == "board" and cells and all(map(WEB_ADDRESS.match, cells)):
         return False
     if _is_e_mail(cells) and field.name not in ("authors", "name"):
@@ -126,7 +126,7 @@ def _is_e_mail(cells: Sequence[str]) -> bool:
 
 
 def has_headings(lines: Sequence[Sequence[str]]) -> bool:
-    """Return whether the first row holds headings: a known one, or no cell that cannot be a heading."""
+    """Return whether the first row has headings: a known one, or only cells that could be headings."""
     if not lines:
         return False
     first = [cell.strip() for cell in lines[0] if cell.strip()]

@@ -22,7 +22,7 @@ from exchange.reading.written_times import has_day, looks_like_time
 ADVICE = "Write the mapping as TOML or JSON, in UTF-8."
 # A paper with any of these fields has a presentation.
 PRESENTATION_FIELDS = ("kind", "session", "room", "board", "date", "start", "end")
-# Fields that sessions do not have: a table with them is one of papers, whose title is missing.
+# Fields that sessions do not have. A table with any of them has papers, even if their title is missing.
 PAPER_ONLY_FIELDS = frozenset(
     ("authors", "abstract", "lay_summary", "decision", "keywords", "doi", "pages", "board", "award")
 )
@@ -34,7 +34,7 @@ MAX_SHOWN_CHARS = 1_000
 
 @dataclass(slots=True)
 class TableMapping:
-    """The fields of one table's columns; without any it is not read. `file` and `sheet` identify it."""
+    """Fields of one table's columns; without fields, it is skipped. `file` and `sheet` identify it."""
 
     file: int
     sheet: str
@@ -86,7 +86,7 @@ def column_name(place: int) -> str:
 
 
 def layout_keys(headings: Sequence[str]) -> list[str]:
-    """Return the headings as they are stored; repeated ones get a number."""
+    """Return the headings as stored: folded, with a number if repeated."""
     seen: dict[str, int] = {}
     found = []
     for heading in headings:
@@ -176,7 +176,7 @@ def table_role(columns: Sequence[str]) -> str:
 def mapping_problems(
     columns: Sequence[str], headings: Sequence[str], samples: Sequence[Sequence[str]], *, is_one_day: bool
 ) -> list[str]:
-    """Return messages that say why a table cannot be read with these columns."""
+    """Return the reasons why a table cannot be read with these columns, as messages."""
     found = []
     named = set(columns)
     for name in sorted(named - {""}, key=list(columns).index):

@@ -203,7 +203,7 @@ class PaperReader:
                 ids=((PROFILE_SCHEME, profiles[place]),) if profiles else (),
             )
             for place, one in enumerate(names)
-            # Of several columns some may be empty.
+            # Some of several columns may be empty.
             if one.name or len(row.all("authors")) < 2
         )
 
@@ -216,7 +216,7 @@ class PaperReader:
             pairs = zip_longest(row.all("first"), row.all("last"), fillvalue="")
             return [ParsedAuthor(tidy(f"{first} {last}")) for first, last in pairs if first or last]
         cell, names = "".join(cells), row.get("author_names") or row.get("name")
-        # The column of authors may hold affiliations that a second column of bare names does not.
+        # The column of authors may contain affiliations that a second column of bare names lacks.
         byline = cell if "(" in cell else names or cell
         found = parse_authors(self.parts.text(byline, row.where, "authors"))
         if len(found) > 1 and all(one.name and " " not in one.name for one in found) and byline.isascii():

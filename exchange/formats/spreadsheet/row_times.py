@@ -54,7 +54,7 @@ class RowTimes:
         return None
 
     def session_span(self, row: Row) -> Span:
-        """Return the times of the session itself, where columns hold them."""
+        """Return the times of the session itself, if columns state them."""
         if not row.get("session_start"):
             return Span()
         return self._read_span(row, ("session_start", "session_end"), None)

@@ -1,7 +1,7 @@
 """Read sessions and presentations from rows: rooms, boards, times and kinds.
 
-A session is found by its title, and among several by the day too; otherwise a new one gets the times and the
-room of its rows. A presentation is found by its paper and kind, and among several by the session.
+Sessions are matched by title, and if there are several, also by day. A new session gets the times and the
+room of its rows. Presentations are matched by paper and kind, and if there are several, by session.
 """
 
 import re
@@ -45,7 +45,7 @@ MORE_KINDS = (
     ("talk", re.compile(r"\btalk\b", re.IGNORECASE)),
 )
 BETWEEN_KINDS = re.compile(r"\s*(?:\+|/|&|;|,|\band\b)\s*", re.IGNORECASE)
-# A decision that says nothing of the kind.
+# A decision that does not state the kind.
 PLAIN_DECISION = re.compile(
     r"\W*(?:(?:conditional(?:ly)?|minor|yes|final)\W*)*(?:accept(?:ed)?|yes)\W*\Z", re.IGNORECASE
 )
@@ -275,7 +275,7 @@ class ScheduleReader:
         return None
 
     def _session_of_day(self, session: NewSession, span: Span, row: Row) -> NewSession:
-        """Return the session of the row's day, if only the time of the row told the day."""
+        """Return the session of the row's day if the day was unknown until the time of the row was read."""
         key = _fold_title(session.title)
         if session.known or not span.day or self.sessions.get((key, None)) is not session:
             return session

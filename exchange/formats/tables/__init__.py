@@ -1,6 +1,6 @@
 """A program as a set of CSV files, or one ZIP of them, to edit in a spreadsheet.
 
-An import changes only what the given tables state. Tables and columns: `exchange.formats.tables.rows`.
+An import changes only values that the given tables state. `tables.rows` defines tables and columns.
 """
 
 from collections.abc import Iterable, Sequence
@@ -95,7 +95,7 @@ def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
 
 
 def _new_table(file: str, place: str, found: Iterable[str], findings: Findings) -> str:
-    """Return the table named by a file; report a file that names none or one already found."""
+    """Return the table that a file name means. Report names of no table, and duplicates."""
     name = table_of_file(file, (*TEXT_EXTENSIONS, "xlsx"))
     if not name:
         known = [f"{table}.csv" for table in TABLES]

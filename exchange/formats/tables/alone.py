@@ -1,4 +1,4 @@
-"""The tables that people download one by one: with columns from other tables, and times with an offset.
+"""Tables for separate download, with added columns from other tables, and times with an offset.
 
 `tables` reads them, without the added columns.
 """
@@ -47,7 +47,7 @@ def download_lines(name: str, program: Program, context: Context) -> Iterator[li
 
 
 def with_offset(column: Column) -> Column:
-    """Return a column with times that do not depend on the zone of the reader."""
+    """Return a column that formats times with their offset, independent of the reader's zone."""
     has_clock = column.kind.format is format_clock
     return replace(column, kind=replace(column.kind, format=format_moment)) if has_clock else column
 

@@ -1,7 +1,7 @@
-"""Tables: their columns, how values are written in cells, rows read into records, and records as rows.
+"""Tables: their columns, the conversion of cells, and the conversion between rows and records.
 
-Columns follow from the records: one that holds a person has the person's four columns, and records inside
-records are tables of their own. Texts in lists are trimmed.
+Columns derive from the fields of records. A person has four columns, and records inside records have their
+own tables. Texts in lists are trimmed.
 """
 
 import re
@@ -52,7 +52,7 @@ PERSON_FIELDS = ("name", "uid", "orcid", "ids")
 
 @dataclass(frozen=True, slots=True)
 class CellType:
-    """How one type is read from and written to a cell; `empty`: what an empty cell means, if anything."""
+    """Conversion of one type from and to a cell. `empty`: the value of an empty cell."""
 
     parse: Callable[[str, ZoneInfo], object]
     format: Callable[[Any, ZoneInfo], str]
@@ -134,8 +134,8 @@ def cell_type(hint: object) -> CellType:
 class Column:
     """One column: its name, the record's field it fills, and how its cells are read.
 
-    `of_person` says that the field is one of the person's inside the record's `person` or `ref`.
-    `default` is the field's own; `MISSING` makes the cell obligatory.
+    `of_person`: whether the field belongs to the person in the record's `person` or `ref`.
+    `default` is that of the field; with `MISSING`, the cell is required.
     """
 
     name: str
@@ -150,7 +150,7 @@ class Table:
     """One CSV file: one row per record.
 
     A child table fills `field` of the records of `parent`; its column `link` holds their key.
-    `key` and `words`: the column that identifies a row, and the one it is made of where it is left out.
+    `key`: the column that identifies a row. `words`: the column from which a missing key is made.
     """
 
     name: str
@@ -221,11 +221,11 @@ CHILD_TABLES = (
     Table("speakers", records.SpeakerRecord, parent="presentations", field="speakers", link="presentation"),
 )
 TABLES = {table.name: table for table in (*PARENT_TABLES, *CHILD_TABLES)}
-# One row each: they are one record of the program, not a list.
+# Tables with one row, since the program has a single record of them.
 SINGLE_ROW_TABLES = ("conference", "edition")
-# The tables that people download one by one.
+# Tables for separate download.
 DOWNLOAD_TABLES = ("papers", "authors", "people", "sessions", "presentations", "awards")
-# Columns added to these: name -> the lists of the record from which they derive. They are not read.
+# Columns added for download: name -> the lists of the record from which they derive. They are not read.
 DERIVED_COLUMNS: dict[str, dict[str, tuple[str, ...]]] = {
     "papers": {"author_names": ("authors",), "page": (), "pdf": ("materials",), "sessions": (), "awards": ()},
     "awards": {"winners": ("grants",), "winner_pages": ()},
@@ -243,7 +243,7 @@ class Entry:
 
 
 def read_rows(table: Table, sheet: Sheet, zone: ZoneInfo, findings: Findings) -> list[Entry]:
-    """Return the records of a sheet, or nothing where its columns are not the table's."""
+    """Return the records of a sheet, or none if its columns are not those of the table."""
     known = (*table.headings, *([AUTHORS_COLUMN] if table.name == "papers" else []))
     added = DERIVED_COLUMNS.get(table.name, {})
     unknown = [column for column in sheet.columns if column not in known and column not in added]
@@ -324,7 +324,7 @@ class RowReader:
         return value
 
     def _made_key(self, own: dict[str, Any]) -> str:
-        """Return the key of a row that has none, always the same one for the same words."""
+        """Return the key of a row without one. The same words always make the same key."""
         if self.table.name == "presentations" and own.get("paper") and own.get("kind"):
             return f"{own['paper']}-{own['kind']}"
         words: str = own.get(self.table.words) or ""
@@ -341,7 +341,7 @@ class RowReader:
 
 
 def with_fields[R](records: Iterable[R], fields: Collection[str]) -> Iterable[R]:
-    """Return records of a program with at least these fields; of streamed ones with no other."""
+    """Return records of a program with at least these fields. Streamed records have only these fields."""
     return records.with_fields(fields) if isinstance(records, Rows) else records
 
 
@@ -354,7 +354,7 @@ def table_lines(name: str, program: Program, zone: ZoneInfo) -> Iterator[list[st
 
 
 def records_of(table: Table, program: Program, more: Collection[str] = ()) -> Iterable[Record]:
-    """Return the records that are the rows of a table, or hold them. `more`: fields besides the columns'."""
+    """Return the records that are, or contain, the rows of a table. `more`: fields besides the columns."""
     found = getattr(program, table.parent or table.name)
     if (table.parent or table.name) in SINGLE_ROW_TABLES:
         return [found] if found else []
@@ -374,14 +374,14 @@ def entries_of(table: Table, program: Program, more: Collection[str] = ()) -> It
 
 
 def menu_entries(lines: Iterable[MenuRecord], level: int = 1) -> Iterator[Entry]:
-    """Yield the lines of a menu, each before those below it."""
+    """Yield the lines of a menu, each followed by its children."""
     for line in lines:
         yield Entry(str(level), line)
         yield from menu_entries(line.children, level + 1)
 
 
 def cells_of(table: Table, columns: Iterable[Column], entry: Entry, zone: ZoneInfo) -> list[str]:
-    """Return one row: the key of what it belongs to, where the table has that, and the cells."""
+    """Return the cells of one row, beginning with the key of its parent if the table has a parent."""
     record = entry.record
     person = getattr(record, "person", None) or getattr(record, "ref", None)
     cells = [entry.link] if table.link else []

@@ -1,6 +1,6 @@
-"""Stream workbooks (Office Open XML) in which every cell is text and none a formula.
+"""Stream workbooks (Office Open XML) in which every cell is text, never a formula.
 
-A sheet of notes holds the rest of texts that are too long for a cell, and names cells from which control
+A sheet of notes contains the rest of texts that are too long for a cell, and lists cells from which control
 characters were removed.
 """
 
@@ -37,7 +37,7 @@ class Notes:
     rows: list[list[str]] = field(default_factory=list)
 
     def fit_text(self, text: str, sheet: str, row: int, column: str) -> str:
-        """Return the part of a text that a cell can hold, and note the rest."""
+        """Return the part of a text that fits into a cell, and note the rest."""
         if FORBIDDEN.search(text):
             text = FORBIDDEN.sub("", text)
             note = gettext("Control characters were left out, which a workbook cannot hold.")
@@ -81,7 +81,7 @@ class Outlet:
 
 
 def workbook(sheets: Iterable[tuple[str, Iterable[Sequence[str]]]]) -> Iterator[bytes]:
-    """Yield a workbook with these sheets, headings first in each; the same bytes for the same cells."""
+    """Yield a workbook of these sheets, whose first rows are headings. Equal cells make equal bytes."""
     outlet, names, notes = Outlet(), [], Notes()
     with zipfile.ZipFile(outlet, "w") as archive:  # type: ignore[call-overload]  # needs no more
         for name, rows in sheets:
