@@ -1,4 +1,4 @@
-"""A visitor's agenda as files: calendar, table, references. Only public rows are exported."""
+"""Views of a visitor's agenda as a calendar, table or references. Only public rows are exported."""
 
 from collections.abc import Callable, Iterable
 

@@ -162,7 +162,7 @@ def app_program(edition: Edition) -> Program:
         fields={"paper": ("title",), "presentation": LISTED_FIELDS},
         people=False,
     )
-    # What may be an event: presentations with a time of their own, or alone in their session.
+    # Presentations may be events if they have their own time, or are the only one of their session.
     sizes = Counter(one.session for one in listed.presentations)
     events = [one for one in listed.presentations if one.start or (one.session and sizes[one.session] == 1)]
     whole = dump(

@@ -31,7 +31,7 @@ CACHE_CONTROL = "public, max-age=0, must-revalidate"
 
 @dataclass(frozen=True, slots=True)
 class SourceState:
-    """The state of the rows that a file contains: the file changes only with it."""
+    """State of the rows of a file. The file is unchanged while the state is the same."""
 
     key: str
     changed_at: datetime
@@ -42,7 +42,7 @@ def state_of(edition: Edition, at: datetime | None = None) -> SourceState:
     at, held = at or timezone.now(), vars(edition)
     stamp = revision.current(edition.pk) if "site_revision" not in held else None
     if stamp is None:
-        # The revision that was fetched with the edition; rows that are read later are at least as new.
+        # Use the revision fetched with the edition: rows that are read later are at least as new.
         changed = max(edition.changed_at, held["site_changed_at"] or revision.FIRST_REVISION)
         stamp = revision.Revision(edition.revision, held["site_revision"] or 0, changed)
     # Rows may become public at a set time, without a new revision.

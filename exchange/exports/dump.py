@@ -57,7 +57,7 @@ LISTING_FIELDS = {
     for kind in KINDS.values()
     for listing in kind.listings
 }
-# A condition that no row meets; it costs no query.
+# A condition that matches no row, and makes no query.
 NO_ROWS = Q(pk__in=[])
 
 
@@ -84,7 +84,7 @@ def dump(edition: Edition, **selection: Unpack[Selection]) -> Program:
 
 
 def stream(edition: Edition, **selection: Unpack[Selection]) -> Program:
-    """Return the same for writers that only iterate over lists; each iteration reads them in batches."""
+    """Return the same as `dump` for writers that only iterate over lists. Each iteration makes queries."""
     return Dump(edition, **selection).program() if _is_readable(edition, **selection) else Program()
 
 
@@ -278,7 +278,7 @@ class Dump:
 
     @cached_property
     def _hidden(self) -> HiddenNames:
-        """All hidden names; few people have one."""
+        """All hidden names of all people, since there are few."""
         return HiddenNames(PersonName.objects.filter(hidden=True).values_list("person__uid", "name"))
 
     # People
