@@ -187,6 +187,6 @@ def app_program(edition: Edition) -> Program:
 def _replace_by_uid[R: (PaperRecord, PresentationRecord)](
     rows: tuple[R, ...], others: tuple[R, ...]
 ) -> tuple[R, ...]:
-    """Replace the rows whose uid another row has by that row."""
+    """Return the rows, with each row replaced by the one of `others` with its uid, if any."""
     known = {one.uid: one for one in others}
     return tuple(known.get(one.uid, one) for one in rows)

@@ -153,7 +153,7 @@ def name_parts(name: str) -> tuple[str, str]:
 
 
 class Dump:
-    """Reads the public rows of one edition. It does not check that the edition itself is public."""
+    """Reader of the public rows of one edition. It does not check that the edition itself is public."""
 
     def __init__(self, edition: Edition, **selection: Unpack[Selection]) -> None:
         self.edition = edition

@@ -26,7 +26,7 @@ from exchange.records import Program
 ROOT = re.compile(r"\s*(?:<[?!][^>]*>\s*)*<schedule\b")
 # The schema has two digits for hours.
 MAX_DURATION = "99:59"
-# The elements of an event that hold a text, in their order.
+# The elements of an event that contain a text, in order.
 ELEMENTS = (
     *("room", "title", "subtitle", "type", "date", "start", "duration", "abstract", "slug", "track"),
     *("language", "description", "url"),

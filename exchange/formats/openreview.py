@@ -71,7 +71,7 @@ KINDS = ("oral", "spotlight", "poster")
 
 
 class NoteReader:
-    """Collects the papers among notes."""
+    """Collector of the papers among notes."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings, self.parts = findings, PaperParts(findings)

@@ -162,7 +162,7 @@ def _read(job: ImportJob, progress: ProgressWriter) -> Program:
 
 
 def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
-    """Return the files. Files of another site are fetched once, so that the preview is what is written."""
+    """Return the files. Those of another site are fetched once, so that the previewed ones are written."""
     if job.url and not job.files:
         pages = readable()[job.format].pages
         if pages is None:

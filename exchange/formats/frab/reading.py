@@ -160,7 +160,7 @@ def _listed_events(one: JsonObject, zone: ZoneInfo) -> Iterator[tuple[str, JsonO
 
 
 class EventReader:
-    """Collects records. `host`: the namespace of people's numbers; `base_url`: the base of relative links."""
+    """Collector of records. `host`: the namespace of people's numbers; `base_url`: base of relative links."""
 
     def __init__(self, findings: Findings, zone: tzinfo, host: str, base_url: str = "") -> None:
         self.findings, self.zone, self.host, self.base_url = findings, zone, host, base_url

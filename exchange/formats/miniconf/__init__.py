@@ -65,7 +65,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 
 class SiteReader:
-    """Reads the files of a site, and counts those that are read and left out."""
+    """Reader of the files of a site. Counts those that are read, and those left out."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings, self.papers = findings, PaperReader(findings)
@@ -156,7 +156,7 @@ class SiteReader:
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
-    """Read a site's data. Times without an offset are in the edition's zone, and a note says so."""
+    """Read a site's data. Times without an offset are in the edition's zone, which is noted."""
     findings = Findings()
     site = SiteReader(findings)
     for source in sources:

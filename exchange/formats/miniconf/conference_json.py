@@ -35,7 +35,7 @@ from exchange.records import (
     SessionRecord,
 )
 
-# Fields of a paper that hold links -> kind of the material.
+# Fields of a paper with links -> kind of the material.
 MATERIAL_BY_FIELD = {
     "paper_pdf": "pdf",
     "slides_pdf": "slides",
@@ -66,7 +66,7 @@ def add_conference(part: dict[str, object], file: str, papers: PaperReader, sess
 
 
 class ConferenceReader:
-    """Adds the papers and sessions of one file to the readers of both."""
+    """Reader of one file. Adds its papers and sessions to the readers of both."""
 
     def __init__(self, whole: SiteRow, papers: PaperReader, sessions: SessionReader) -> None:
         self.whole, self.papers, self.sessions = whole, papers, sessions

@@ -14,7 +14,7 @@ LINKS = {"pdf_url": "pdf", "pdf": "pdf", "paper_link": "pdf", "code_link": "code
 
 
 class PaperReader:
-    """Reads tables of papers. `papers_by_session`: the papers whose rows name a session."""
+    """Reader of tables of papers. `papers_by_session`: the papers of rows that name a session."""
 
     def __init__(self, findings: Findings) -> None:
         self.parts = PaperParts(findings)

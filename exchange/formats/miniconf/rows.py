@@ -97,7 +97,7 @@ def _as_texts(value: object, where: Where, findings: Findings, depth: int = 0) -
 
 @dataclass
 class Times:
-    """Reads times. Those without an offset are in the zone of the site, and counted by file."""
+    """Reader of times. Those without an offset are in the zone of the site, and are counted by file."""
 
     zone: ZoneInfo
     findings: Findings
@@ -108,7 +108,7 @@ class Times:
         found = TIMESTAMP_PATTERN.match(text)
         if found:
             day = f"{found['year']}-{found['month']:0>2}-{found['day']:0>2}"
-            # ACL 2020 writes `2020-07-06_05:00:00`, and means UTC.
+            # ACL 2020 writes UTC as `2020-07-06_05:00:00`.
             offset = found["offset"] or ("Z" if found["sign"] == "_" else "")
             if offset not in ("", "Z"):
                 digits = offset[1:].replace(":", "")

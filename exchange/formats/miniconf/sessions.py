@@ -75,7 +75,7 @@ class Event:
 
 @dataclass
 class SessionReader:
-    """Collects sessions, presentations, people and rooms."""
+    """Collector of sessions, presentations, people and rooms."""
 
     times: Times
     findings: Findings

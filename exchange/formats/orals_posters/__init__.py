@@ -97,7 +97,7 @@ def output_rows(program: Program, context: Context) -> list[OutputRow]:
 
 
 def _is_second(shown: OutputRow, found: Mapping[str, OutputRow]) -> bool:
-    """Return whether this differs only by its time from the presentation whose uid it extends."""
+    """Return whether this is a second slot: its uid extends that of another one that differs by time only."""
     own = shown.presentation
     uid = own.uid.removesuffix(SECOND_SLOT_SUFFIX)
     first = found.get(uid) if uid != own.uid else None

@@ -40,7 +40,7 @@ class EventAuthor:
 
 
 class InputRow:
-    """One appearance of a paper. Empty text means null; `named` holds the fields of the row."""
+    """One appearance of a paper. Empty text means null; `named` are the names of the row's fields."""
 
     def __init__(self, row: JsonObject) -> None:
         self.where, self.named = row.where, frozenset(row.content)
@@ -157,7 +157,7 @@ MAX_URL_CHARS = 2000
 PUBLIC_HOST = re.compile(r"(?:[a-z0-9-]+\.)+(?!local$|internal$|lan$)[a-z]{2,}\Z")
 BARE_ADDRESS = re.compile(r"www\.\S+|[\w-]+(\.[\w-]+)*\.[a-z]{2,}/\S*\Z")
 CODE_HOSTS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "huggingface.co")
-# The `type` of a medium by kind of material. The types PDF and URL do not tell the kind.
+# The `type` of a medium by kind of material. The types PDF and URL do not determine the kind.
 TYPED_KINDS = ("slides", "poster", "video", "code", "data", "review", "project")
 TYPE_BY_KIND = {"pdf": "PDF", **{kind: kind.capitalize() for kind in TYPED_KINDS}, "other": "URL"}
 # Words in the name of a medium, the most specific first.
@@ -234,14 +234,14 @@ def track_of(sourceurl: str) -> str:
     except ValueError:
         return ""
     if "id" not in query:
-        return tidy(query.get("track", [""])[0])  # as our own files have it
+        return tidy(query.get("track", [""])[0])  # as in files of this site
     group = query["id"][0]
     last = group.rstrip("/").rpartition("/")[2]
     return "" if last == "Conference" else tidy(last.replace("_", " "))
 
 
 def link_fields(materials: Iterable[MaterialRecord], site_url: str) -> dict[str, object]:
-    """Return the fields that hold a paper's visible materials: the first of a kind has a field of its own."""
+    """Return the fields for a paper's visible materials. The first of some kinds has its own field."""
     site = site_url.rstrip("/")
     links: dict[str, tuple[str, str]] = {}
     for material in materials:

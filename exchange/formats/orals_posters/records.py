@@ -158,7 +158,7 @@ class PaperReader:
     def _authors(self, events: Sequence[InputRow]) -> Stated[tuple[AuthorRecord, ...]]:
         listed = [event for event in events if event.authors]
         if not listed:
-            return UNSTATED  # every paper has authors: with an empty list the file omits them
+            return UNSTATED  # every paper has authors, so an empty list states nothing
         kept = self._distinct(listed[0])
         for other in listed[1:]:
             if [author.name for author in self._distinct(other)] != [author.name for author in kept]:

@@ -121,7 +121,7 @@ def _fields_of_cells(heading: str, cells: Sequence[str]) -> Iterator[Field]:
 
 
 def _is_e_mail(cells: Sequence[str]) -> bool:
-    """Return whether the column holds e-mail addresses, which are never imported."""
+    """Return whether all cells are e-mail addresses, which are never imported."""
     return bool(cells) and all(E_MAIL.fullmatch(cell) for cell in cells)
 
 

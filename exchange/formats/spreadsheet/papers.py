@@ -47,7 +47,7 @@ PROFILE_SCHEME = "openreview"
 
 
 class PaperReader:
-    """Reads tables one by one; `finish` adds authors to their papers."""
+    """Reader of tables of papers and authors. `finish` adds the authors to their papers."""
 
     def __init__(self, context: Context, findings: Findings, *, is_markdown: bool) -> None:
         self.context, self.findings = context, findings
@@ -210,7 +210,7 @@ class PaperReader:
     def _names(self, row: Row) -> list[ParsedAuthor]:
         cells = [self.parts.text(cell, row.where, "authors") for cell in row.all("authors")]
         if len(cells) > 1:
-            # A column for each author; an empty one keeps its place for the affiliations.
+            # A column for each author. Empty ones are included, so that affiliations match by index.
             return [_parse_author(cell) for cell in _without_trailing_empty(cells)]
         if row.has("last") or row.has("first"):
             pairs = zip_longest(row.all("first"), row.all("last"), fillvalue="")
@@ -364,14 +364,14 @@ def _find_author(name: str, authors: tuple[AuthorRecord, ...]) -> int | None:
 
 
 def split_affiliations(cell: str) -> list[str]:
-    """Split affiliations at semicolons, bars or lines; empty ones keep their place."""
+    """Split affiliations at semicolons, bars or lines. Empty ones are included, as positions matter."""
     sign = next((sign for sign in LIST_SEPARATORS if sign in cell), "")
     parts = [tidy(part) for part in (cell.split(sign) if sign else [cell])]
     return _without_trailing_empty(parts)
 
 
 def split_list(cell: str, *, is_list: bool = False) -> tuple[str, ...]:
-    """Split at semicolons, bars or lines, else at commas; topics (`is_list`) may hold commas themselves."""
+    """Split at semicolons, bars or lines, else at commas unless `is_list`. Topics may contain commas."""
     separators = [sign for sign in LIST_SEPARATORS if sign in cell] or ([] if is_list else [","])
     for sign in separators:
         cell = cell.replace(sign, "\0")

@@ -28,7 +28,7 @@ class Span:
 
 
 class RowTimes:
-    """Reads the cells of times; reports invalid ones."""
+    """Reader of the cells with times. Reports invalid ones."""
 
     def __init__(self, context: Context, findings: Findings, zone: ZoneInfo) -> None:
         self.context, self.findings, self.zone = context, findings, zone

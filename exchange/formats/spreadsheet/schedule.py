@@ -86,7 +86,7 @@ class Appearance:
 
 
 class ScheduleReader:
-    """Collects sessions and presentations of rows; `finish` returns records."""
+    """Collector of the sessions and presentations of rows. `finish` returns the records."""
 
     def __init__(
         self, context: Context, parts: PaperParts, findings: Findings, source: Callable[[str], str]

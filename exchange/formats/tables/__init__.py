@@ -115,7 +115,7 @@ def _zone(sheets: dict[str, Sheet], context: Context, findings: Findings) -> Zon
     try:
         return get_zone(stated or context.timezone)
     except InvalidValueError as error:
-        if not stated:  # the check of the edition finds one that is stated
+        if not stated:  # a stated zone is checked with the edition
             findings.problem(Where(), "timezone", str(error))
         return ZoneInfo("UTC")
 

@@ -1,4 +1,4 @@
-"""`manage.py sweep_imports`: remove uploads that nobody confirmed within a day."""
+"""`manage.py sweep_imports`: remove uploads that were not confirmed within a day."""
 
 from django.core.management.base import BaseCommand
 
