@@ -65,7 +65,7 @@ class Note:
         return cls(kind, Where(where), message, pattern)
 
 
-# In the order in which they are shown.
+# The kinds of notes, in order of display.
 NOTE_KINDS = {
     "warning": gettext_lazy("Imported with changes"),
     "doubt": gettext_lazy("To check"),

@@ -1,4 +1,4 @@
-"""Select the public rows of calendars, such as of a day, room or person, and of files for conference apps.
+"""Selection of the public rows for calendars, such as of a day or person, and for files of conference apps.
 
 The rows are returned as records; `formats.ics` and `formats.frab` write them.
 """

@@ -33,7 +33,7 @@ def search_condition(edition: Edition, parameters: QueryDict) -> Q:
 
 
 def citation_of(paper: Paper, edition: Edition) -> dict[str, str]:
-    """Return key, BibTeX and APA style of a paper fetched `with_authors()`. No query."""
+    """Return key, BibTeX and APA style of a paper fetched `with_authors()`. Makes no queries."""
     program, context = _program(paper, edition), writing_context(edition)
     (citation,) = citations(program, context)
     return {

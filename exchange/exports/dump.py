@@ -208,7 +208,7 @@ class Dump:
     # Records
 
     def _in_order(self, kind: Kind, wanted: Collection[str] | None) -> Iterator[Record]:
-        """Yield the records of a kind: read all sort keys, then rows in batches. `wanted`: their fields."""
+        """Yield the sorted records of a kind. All sort keys are read first, then rows in batches."""
         if not self._includes(kind):
             return
         wanted = self.fields.get(kind.name) if wanted is None else wanted
@@ -245,7 +245,7 @@ class Dump:
     def records(
         self, kind: Kind, rows: QuerySet[Content], wanted: Collection[str] | None = None
     ) -> dict[int, Record]:
-        """Return records by the keys of their rows. Fields that are not wanted are not read."""
+        """Return records by primary key. `wanted`: the fields to read, `None` for all."""
         names = [name for name in (*kind.plain_fields, *kind.references) if wanted is None or name in wanted]
         listings = [one for one in kind.listings if wanted is None or one.name in wanted]
         columns = ["pk", kind.key, *(_column(kind, name) for name in names)]

@@ -18,7 +18,7 @@ FORMULA = r"(?<!\\)\$(?:\\.|[^$\\])*\$|\\\[.*?\\\]"
 FORMULAS = re.compile(f"({FORMULA})", re.DOTALL)
 # Escaped braces by name, outside of formulas and inside.
 NAMED_BRACES = ({r"\{": r"$\lbrace$", r"\}": r"$\rbrace$"}, {r"\{": r"\lbrace{}", r"\}": r"\rbrace{}"})
-# The first entry, on a line of its own.
+# The beginning of an entry, at the start of a line.
 ENTRY = re.compile(r"^[ \t]*@\w+\s*[{(]", re.MULTILINE)
 # Tokens for protecting capitals: formulas, commands, words, single characters.
 TITLE_TOKENS = re.compile(rf"{FORMULA}|\\(?:[A-Za-z]+|.)|[^\W_]+|.", re.DOTALL)

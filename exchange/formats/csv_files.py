@@ -1,4 +1,4 @@
-"""Papers, authors, people, sessions, presentations and awards as CSV, each a file of its own.
+"""Papers, authors, people, sessions, presentations and awards as separate CSV files.
 
 Cells and guards are those of `tables`, which also reads these files. All columns are always written.
 """

@@ -49,7 +49,7 @@ KNOWN_KEYS = ("format", "version", *HEAD_RECORDS, *LIST_RECORDS)
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
-    """Read one file. References stay as they are: the loader resolves them."""
+    """Read one file. References are not resolved here, but by the loader."""
     findings, program = Findings(), Program()
     source = require_single_file(sources, findings)
     content = read_object(source, findings) if source else None

@@ -1,7 +1,7 @@
 """Build the objects of `schedule.json`, from which `schedule.xml` is written too.
 
-An event is a session, or a presentation with its own time. A session whose presentations all have their own
-times is omitted, and a session with a single presentation of the same title is written as that talk.
+An event is a session, or a presentation with its own time. Sessions whose presentations all have their own
+times are omitted. A session with a single presentation of the same title is written as that talk.
 """
 
 import re

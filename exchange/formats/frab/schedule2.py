@@ -32,7 +32,7 @@ def iterate_events(
     people = _objects(schedule, "persons")
     persons = {key: _translate_texts(person) for person in people for key in _keys(person)}
     days = list(_days(conference, zone))
-    # The first day may begin later and the last one end earlier, so the most common hour counts.
+    # The first day may begin later and the last one end earlier, so the most common hour is used.
     turns = Counter(moment.time() for _, *ends in days for moment in ends)
     begins = turns.most_common(1)[0][0] if turns else time()
     guids: dict[str, set[str]] = {}

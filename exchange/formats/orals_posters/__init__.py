@@ -246,7 +246,7 @@ def stable_number(edition: str, kind: str, uid: str) -> int:
 
 
 def assign_numbers(edition: str, uids: Iterable[str]) -> dict[str, int]:
-    """Give each event a number of its own: if it is taken, the next free one, in the order of the uids."""
+    """Return a unique number for each event. If its number is taken, use the next free one."""
     wanted = sorted(set(uids), key=lambda uid: (not is_number(uid), uid))
     taken: set[int] = set()
     found: dict[str, int] = {}

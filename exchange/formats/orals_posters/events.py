@@ -172,7 +172,7 @@ KIND_BY_WORD = {
 
 
 def public_host(address: str) -> str:
-    """Return the host of an address, without `www.`; nothing for relative addresses and internal hosts."""
+    """Return the host of an address, without `www.`; empty for relative addresses and internal hosts."""
     if len(address) > MAX_URL_CHARS:
         return ""
     try:

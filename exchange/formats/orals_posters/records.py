@@ -266,7 +266,7 @@ class SessionReader:
         self._session_of.update(dict.fromkeys((event.id for event in events), session))
 
     def presentations(self, event: InputRow, paper: str) -> list[PresentationRecord]:
-        """Return the event as one presentation, or two where it has a second slot."""
+        """Return one presentation for an event, or two if it has a second slot."""
         session = self._session_of.get(event.id)
         room = slug(event.room) if event.room else None
         as_session = session and (event.start, event.end) in ((session.start, session.end), (None, None))

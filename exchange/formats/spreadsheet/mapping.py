@@ -28,7 +28,7 @@ PAPER_ONLY_FIELDS = frozenset(
 )
 MAX_SAMPLES = 3
 MAX_SAMPLE_CHARS = 80
-# Longer headings and sample cells are cut where they are shown and stored.
+# Longer headings and sample cells are shortened for display and storage.
 MAX_SHOWN_CHARS = 1_000
 
 
@@ -163,7 +163,7 @@ def _is_field(name: object, where: Where, field: str, findings: Findings) -> boo
 
 
 def table_role(columns: Sequence[str]) -> str:
-    """Return whether rows are "papers", "authors" or "sessions"; empty where they cannot be read."""
+    """Return "papers", "authors" or "sessions", or an empty text if the table cannot be read."""
     named = set(columns)
     is_split = {"name", "last"} & named and columns.count("last") < 2
     if is_split and "uid" in named and "authors" not in named:

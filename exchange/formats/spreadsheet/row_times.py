@@ -20,7 +20,7 @@ HOURS = re.compile(r"(\d{1,2}):(\d\d)(?::\d\d)?\Z")
 
 @dataclass(slots=True)
 class Span:
-    """A start and an end, as far as they are known; `day` is known too where the start is."""
+    """A start and an end, each `None` if unknown. `day` is set whenever the start is."""
 
     start: datetime | None = None
     end: datetime | None = None

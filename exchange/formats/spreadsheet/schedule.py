@@ -380,7 +380,7 @@ class ScheduleReader:
             home = session.known.room if session.known else _common_value(session.rooms)
         room: Stated[str | None] = UNSTATED
         if one.room:
-            # A presentation in the room of its session has none of its own.
+            # Presentations in the room of their session have no room of their own.
             room = None if one.room == home else one.room
         board = self.parts.text(row.get("board"), row.where, "board")
         return PresentationRecord(

@@ -109,7 +109,7 @@ def _new_table(file: str, place: str, found: Iterable[str], findings: Findings) 
 
 
 def _zone(sheets: dict[str, Sheet], context: Context, findings: Findings) -> ZoneInfo:
-    """Return the zone that edition.csv states, else that of the edition at hand."""
+    """Return the zone that edition.csv states, else that of the context, or UTC if it is invalid."""
     rows = sheets["edition"].rows if "edition" in sheets else ()
     stated = rows[0].cells.get("timezone", "").strip() if rows else ""
     try:
