@@ -83,7 +83,7 @@ class StatedValues:
         return values
 
     def person_values(self, record: PersonRecord, person: Person) -> Values:
-        """Return the stated values of a person, without hidden names. A missing family name is left out."""
+        """Return the stated values of a person, without hidden names. Given names require a family name."""
         values: Values = {"name": self.people.printed_name(person, record.ref.name)}
         for name in PERSON.plain_fields:
             value = getattr(record, name, None) if name not in ("name", "orcid") else None
