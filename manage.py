@@ -15,7 +15,7 @@ def main() -> None:
 
     settings_or_exit()
 
-    # What a command changes stands in the history under its name.
+    # The history records the changes of a command under its name.
     with acting_as("command", detail=" ".join(sys.argv[1:2])):
         execute_from_command_line(sys.argv)
 

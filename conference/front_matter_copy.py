@@ -29,10 +29,10 @@ def copy_menu(copying: EditionCopy) -> None:
     """Copy the menu items, except for those of pages of the edition that were not copied."""
     pages = copying.made.get(Page, {})
     rows = copying.source.menu_items.select_related("page")
-    kept = [one for one in rows if one.page is None or one.page.edition_id is None or one.page_id in pages]
-    copying.rows(one for one in kept if one.parent_id is None)
+    copied = [one for one in rows if one.page is None or one.page.edition_id is None or one.page_id in pages]
+    copying.rows(one for one in copied if one.parent_id is None)
     tops = copying.made.get(MenuItem, {})
-    copying.rows(one for one in kept if one.parent_id in tops)
+    copying.rows(one for one in copied if one.parent_id in tops)
 
 
 def copy_key_dates(copying: EditionCopy) -> None:

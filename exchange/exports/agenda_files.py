@@ -36,18 +36,18 @@ def agenda_file(request: HttpRequest, edition: Edition, ending: str) -> HttpResp
 @agenda_page("GET", "HEAD")
 def agenda_calendar(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBase:
     """Send the agenda behind a secret link as a calendar to subscribe to."""
-    kept = agendas.find_agenda(edition, token)
-    if kept is None:
+    agenda = agendas.find_agenda(edition, token)
+    if agenda is None:
         raise Http404("No such agenda.")
-    return _file(request, edition, kept.stars(), "ics")
+    return _file(request, edition, agenda.stars(), "ics")
 
 
 def _file(request: HttpRequest, edition: Edition, stars: Iterable[Star], ending: str) -> HttpResponse:
     if ending not in KINDS:
         raise Http404("There is no such file.")
     media_type, make = KINDS[ending]
-    kept = [star for star in stars if not star.removed]
-    response = HttpResponse(b"".join(make(request, edition, kept)), content_type=media_type)
+    present = [star for star in stars if not star.removed]
+    response = HttpResponse(b"".join(make(request, edition, present)), content_type=media_type)
     name = f"{edition.slug}-agenda.{ending}"
     response.headers["Content-Disposition"] = content_disposition_header(True, name)
     return response

@@ -49,13 +49,13 @@ def test_account_is_closed_for_a_while_after_failures(ada: User) -> None:
 
 
 def test_answers_do_not_tell_whether_an_account_exists(ada: User) -> None:
-    told = []
+    responses = []
     for name in ("ada", "nobody"):
         address = f"192.0.2.{len(name)}"
         pages = [attempt(name, "wrong", address) for _ in range(4)]
-        told.append([(page.status_code, page.context["form"].errors) for page in pages])
+        responses.append([(page.status_code, page.context["form"].errors) for page in pages])
 
-    assert told[0] == told[1]
+    assert responses[0] == responses[1]
 
 
 def test_address_is_closed_whatever_the_account_and_whatever_it_claims(ada: User) -> None:

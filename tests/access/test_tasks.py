@@ -55,12 +55,12 @@ def test_page_says_what_the_access_table_says(role: Role) -> None:
         said |= dict.fromkeys(labels, letters)
     # Tokens and rows written by imports are read-only, whatever the permissions.
     left_out = READ_ONLY | NOT_ADDED | {"exchange.importjob", "api.token"}
-    told = {label: of_role(role, label) for label in MODELS if label not in left_out}
+    expected = {label: of_role(role, label) for label in MODELS if label not in left_out}
     if role == Role.CHAIR:
         # The member in the table is an owner, whom a program chair may not change.
-        told["accounts.membership"] = "vacd"
+        expected["accounts.membership"] = "vacd"
 
-    assert {label: said.get(label, "") for label in told} == told
+    assert {label: said.get(label, "") for label in expected} == expected
 
 
 def test_page_lists_members_with_edition_series_and_topics(edition: Edition) -> None:

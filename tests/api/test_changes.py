@@ -394,10 +394,10 @@ def test_edition_that_is_kept_back_again_tells_nothing(client: Client, edition: 
         assert deleted(client, "papers") == []
         edit(edition, **{gate: make.PAST})()
     # Clients could not see the deletion meanwhile, so it counts from when the edition is public again.
-    told = results(client, "papers", deleted="true")
-    assert [row["id"] for row in told] == ["one"]
+    deleted_rows = results(client, "papers", deleted="true")
+    assert [row["id"] for row in deleted_rows] == ["one"]
     last = ChangeSet.objects.latest("pk").at
-    assert datetime.fromisoformat(told[0]["deleted_at"]) >= last
+    assert datetime.fromisoformat(deleted_rows[0]["deleted_at"]) >= last
 
 
 def test_address_in_use_again_is_not_told(client: Client, edition: Edition) -> None:

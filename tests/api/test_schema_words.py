@@ -43,10 +43,10 @@ def fields(document: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 def test_every_help_text_is_translatable(bracketed: dict[str, Any]) -> None:
     paths = {path: ways for path, ways in bracketed["paths"].items() if path != "/api/v1/"}
-    told = [*said(paths), *fields(bracketed)]
+    descriptions = [*said(paths), *fields(bracketed)]
 
-    assert len(told) > 500
-    assert [f"{where}: {words}" for where, text in told if (words := bare(text, TITLES))] == []
+    assert len(descriptions) > 500
+    assert [f"{where}: {words}" for where, text in descriptions if (words := bare(text, TITLES))] == []
 
 
 def test_refusals_are_translatable() -> None:

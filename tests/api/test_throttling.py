@@ -45,14 +45,14 @@ def test_two_addresses_behind_one_trusted_proxy_are_counted_apart(client: Client
 def test_forged_prefix_is_ignored(client: Client, settings: Settings) -> None:
     settings.TRUSTED_PROXIES = 1
     forged = [f"198.51.100.{number}, 192.0.2.1" for number in range(3)]
-    assert [statuses(client, 1, HTTP_X_FORWARDED_FOR=told)[0] for told in forged] == [200, 200, 429]
+    assert [statuses(client, 1, HTTP_X_FORWARDED_FOR=addresses)[0] for addresses in forged] == [200, 200, 429]
     assert statuses(client, 1, HTTP_X_FORWARDED_FOR="198.51.100.0") == [200]
 
 
 def test_without_a_proxy_the_header_says_nothing(client: Client, settings: Settings) -> None:
     settings.TRUSTED_PROXIES = 0
-    told = [f"192.0.2.{number}" for number in range(3)]
-    assert [statuses(client, 1, HTTP_X_FORWARDED_FOR=one)[0] for one in told] == [200, 200, 429]
+    addresses = [f"192.0.2.{number}" for number in range(3)]
+    assert [statuses(client, 1, HTTP_X_FORWARDED_FOR=one)[0] for one in addresses] == [200, 200, 429]
 
 
 def test_signed_in_user_is_counted_apart_from_the_address(admin_client: Client, client: Client) -> None:
@@ -65,7 +65,7 @@ def test_asking_whether_one_may_read_is_free(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "proxies", "address"),
+    ("addresses", "proxies", "address"),
     [
         ("192.0.2.1", 1, "192.0.2.1"),
         ("1.1.1.1, 192.0.2.1, 10.0.0.1", 2, "192.0.2.1"),
@@ -77,6 +77,6 @@ def test_asking_whether_one_may_read_is_free(client: Client) -> None:
         ("", 1, "127.0.0.1"),
     ],
 )
-def test_address_of_a_client(settings: Settings, told: str, proxies: int, address: str) -> None:
+def test_address_of_a_client(settings: Settings, addresses: str, proxies: int, address: str) -> None:
     settings.TRUSTED_PROXIES = proxies
-    assert client_address(RequestFactory().get("/", HTTP_X_FORWARDED_FOR=told)) == address
+    assert client_address(RequestFactory().get("/", HTTP_X_FORWARDED_FOR=addresses)) == address
