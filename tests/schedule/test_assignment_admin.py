@@ -75,6 +75,8 @@ def test_papers_are_planned_saved_as_one_change_and_taken_back(
     page = plan_papers(admin_client, oral, papers[:2], page)
     assert listed_papers(page) == ["Paper C"]
     assert "45 of 60 minutes used" in page.text
+    for paper in papers[:2]:
+        assert f'name="_drop" value="{paper.pk}" aria-label="Take back {paper}"' in page.text
     # Plan a paper with the select in its own row.
     page = press_button(admin_client, page, "_plan", **{f"m{papers[2].pk}": oral.pk})
     page = press_button(admin_client, page, "_drop", papers[1].pk)

@@ -17,7 +17,7 @@ from schedule.board_plan import board_rows
 from schedule.models import Presentation, Session
 
 # The maximum number of planned papers listed in a session; the list “Planned here” has all.
-MAX_NAMED = 8
+MAX_LISTED = 8
 
 
 @dataclass
@@ -37,12 +37,12 @@ class SessionCard:
         return times.day_and_time_range(self.session.start, self.session.end, self.session.edition.zone)
 
     @property
-    def page_address(self) -> list[PlannedPaper]:
-        return self.planned[:MAX_NAMED]
+    def listed(self) -> list[PlannedPaper]:
+        return self.planned[:MAX_LISTED]
 
     @property
     def more(self) -> int:
-        return len(self.planned) - MAX_NAMED
+        return len(self.planned) - MAX_LISTED
 
     @property
     def fullness(self) -> str:
