@@ -177,8 +177,13 @@ def clock_range(start: datetime, end: datetime | None, edition: Edition) -> Safe
 
 
 @register.filter
-def board(label: str) -> str:
-    """Return a label such as Board 37; labels of several words are unchanged."""
+def board(label: str, room: Any = None) -> str:
+    """Return a label such as Board 37; labels of several words are unchanged.
+
+    Where the page names the room too, "Hall B - Position 34" loses its name. `room`: the room, or its name.
+    """
+    if name := getattr(room, "name", room):
+        label = re.sub(rf"^{re.escape(name)}\s*[-–—·:,]\s*(?=\S)", "", label)
     return label if " " in label else gettext("Board %(label)s") % {"label": label}
 
 

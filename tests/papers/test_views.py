@@ -56,6 +56,26 @@ def test_list_shows_title_names_awards_and_appearances(client: Client, edition: 
     ]
 
 
+@pytest.mark.parametrize(
+    ("board", "shown"),
+    [
+        ("Hall B - Position 34", "Position 34"),
+        ("Hall B34", "Hall B34"),
+        ("Hall B", "Hall B"),
+        ("7", "Board 7"),
+    ],
+)
+def test_room_in_the_label_of_a_board_is_said_once(
+    client: Client, edition: Edition, board: str, shown: str
+) -> None:
+    paper = make.make_paper(edition, uid="p1")
+    session = make.make_session(edition, room=make.make_room(edition, "Hall B"))
+    make.make_presentation(session, paper, kind="poster", board=board)
+
+    assert read(client, URL).texts("div", "facts") == [f"Poster · Tue 6 Apr, 08:00 PDT · Hall B · {shown}"]
+    assert f"Poster · {shown} " in read(client, paper.get_absolute_url()).texts("ul", "appearances")[0]
+
+
 def test_list_says_nothing_of_times_under_embargo(client: Client) -> None:
     edition = make.make_edition(schedule_public_from=None)
     make_full_paper(edition, 1)
