@@ -145,12 +145,12 @@ class ColumnChoice:
 def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> ColumnChoice:
     """Read the tables of a job with the settings of an earlier choice. Use stored columns, or guess them."""
     findings = Findings()
-    readings = {
+    dialects = {
         one.file: TextDialect(one.separator, one.encoding) for one in (earlier.tables if earlier else ())
     }
     before = {one.key: one for one in (earlier.tables if earlier else ())}
     grids = read_grids(
-        uploads.sources(job), findings, readings=readings, max_rows=MAX_GUESS_ROWS, any_encoding=True
+        uploads.sources(job), findings, dialects=dialects, max_rows=MAX_GUESS_ROWS, any_encoding=True
     )
     memories = saved_mappings(job.edition)
     tables = [_table(grid, before.get(f"{grid.file}-{grid.sheet}"), memories) for grid in grids]
@@ -191,8 +191,8 @@ def _table(grid: Grid, before: Table | None, memories: Sequence[ColumnMapping]) 
         file=grid.file,
         sheet=grid.sheet,
         name=grid.name,
-        separator=grid.reading.separator,
-        encoding=grid.reading.encoding,
+        separator=grid.dialect.separator,
+        encoding=grid.dialect.encoding,
         is_text=grid.is_text,
         is_cut=grid.is_cut,
         has_header=has_header,

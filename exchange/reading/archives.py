@@ -50,17 +50,17 @@ def is_workbook(source: Source) -> bool:
 
 
 def unpack(
-    source: Source, findings: Findings, is_wanted: Callable[[str], bool] | None = None
+    source: Source, findings: Findings, name_filter: Callable[[str], bool] | None = None
 ) -> list[Source]:
     """Return the files inside if this is a ZIP, by their bare names, else the file itself.
 
-    With `is_wanted`, files in folders are included, and files with other names are skipped.
+    With `name_filter`, files in folders are included, and files whose names it refuses are skipped.
     """
     if not source.content.startswith(ZIP_SIGNATURES):
         return [source]
     try:
         with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
-            return list(_members(archive, source.name, is_wanted, findings))
+            return list(_members(archive, source.name, name_filter, findings))
     except ZIP_ERRORS:
         message = gettext("The ZIP file is damaged or not supported. Create it again.")
         findings.problem(Where(source.name), "", message)
@@ -68,29 +68,31 @@ def unpack(
 
 
 def _members(
-    archive: zipfile.ZipFile, name: str, is_wanted: Callable[[str], bool] | None, findings: Findings
+    archive: zipfile.ZipFile, archive_name: str, name_filter: Callable[[str], bool] | None, findings: Findings
 ) -> Iterator[Source]:
-    members = [one for one in archive.infolist() if RESOURCE_FORKS not in PurePosixPath(one.filename).parts]
-    max_files = MAX_FILES if is_wanted else MAX_FLAT_FILES
+    members = [
+        member for member in archive.infolist() if RESOURCE_FORKS not in PurePosixPath(member.filename).parts
+    ]
+    max_files = MAX_FILES if name_filter else MAX_FLAT_FILES
     if len(members) > max_files:
         message = gettext("The ZIP file holds more than %(most_files)s files.")
-        findings.problem(Where(name), "", message, most_files=max_files)
+        findings.problem(Where(archive_name), "", message, most_files=max_files)
         return
     # Check before unpacking: `zipfile` reads no more of a file than its header states.
     if sum(member.file_size for member in members) > MAX_BYTES:
         message = gettext("The files are larger than %(megabytes)s MB together.")
-        findings.problem(Where(name), "", message, megabytes=MAX_BYTES // 1_000_000)
+        findings.problem(Where(archive_name), "", message, megabytes=MAX_BYTES // 1_000_000)
         return
     for member in members:
         name_inside = member.filename.replace("\\", "/")
         path = PurePosixPath(name_inside)
-        where = Where(name, short(member.filename))
-        if not is_wanted and "/" in name_inside:
+        where = Where(archive_name, short(member.filename))
+        if not name_filter and "/" in name_inside:
             findings.problem(where, "", gettext("Pack the files themselves, not a folder that holds them."))
         elif ".." in path.parts or path.is_absolute() or ":" in "".join(path.parts[:1]):
             message = gettext("The name of this file points outside the ZIP file. Create the ZIP again.")
             findings.problem(where, "", message)
-        elif is_wanted and (member.is_dir() or not is_wanted(path.name)):
+        elif name_filter and (member.is_dir() or not name_filter(path.name)):
             continue
         elif member.flag_bits & 1:
             findings.problem(where, "", gettext("The file is encrypted. Create the ZIP without a password."))

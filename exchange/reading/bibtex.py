@@ -75,18 +75,18 @@ def decode_tex(tex: str, *, is_plain: bool = False) -> str:
     Raises `IncompleteError`, or `ValueError` if braces are nested too deeply.
     """
     tex, depth = PRIVATE_USE.sub("", tex), 0
-    for sign in re.findall(r"(?<!\\)[{}]", tex):
-        depth = max(depth + (1 if sign == "{" else -1), 0)
+    for brace in re.findall(r"(?<!\\)[{}]", tex):
+        depth = max(depth + (1 if brace == "{" else -1), 0)
         if depth > MAX_DEPTH:
             raise ValueError("nested too deeply")
     formulas: list[str] = []
 
-    def placeholder(found: re.Match[str]) -> str:
-        formulas.append(BRACES.get(found[0], found[0]))
+    def replace_formula(match: re.Match[str]) -> str:
+        formulas.append(BRACES.get(match[0], match[0]))
         return FORMULA_MARK.format(len(formulas) - 1)
 
-    text = LINK.sub("", FORMULA.sub(placeholder, tex))
-    text = BARE_ACCENT.sub(lambda found: rf"\textascii{ACCENT_SIGN_NAMES[found[1]]}{{}}", text)
+    text = LINK.sub("", FORMULA.sub(replace_formula, tex))
+    text = BARE_ACCENT.sub(lambda match: rf"\textascii{ACCENT_SIGN_NAMES[match[1]]}{{}}", text)
     text = EMPHASIS.sub(rf"{EMPHASIS_MARK}\1\2{EMPHASIS_MARK}", text)
     text = STRONG.sub(rf"{STRONG_MARK}\1\2{STRONG_MARK}", text)
     if TEX_SYNTAX.search(text):
@@ -98,23 +98,23 @@ def decode_tex(tex: str, *, is_plain: bool = False) -> str:
         text = text.replace("\u00a0", " ")
     text = QUOTED.sub(r"‘\1’", text)
 
-    def with_formulas(text: str) -> str:
-        return FORMULA_MARKS.sub(lambda found: formulas[int(found[1])], text)
+    def restore_formulas(text: str) -> str:
+        return FORMULA_MARKS.sub(lambda match: formulas[int(match[1])], text)
 
     if is_plain:
-        return with_formulas(_emphasized(text, r"\1", r"\1"))
+        return restore_formulas(_replace_emphasis_marks(text, r"\1", r"\1"))
     if not (EMPHASIS_MARK in text or STRONG_MARK in text):
-        return with_formulas(markup.escape_markup(text))
-    text = UNMARKED_TEXT.sub(lambda found: markup.escape_markup(found[0], is_part=True), text)
-    stars, commands = (
-        with_formulas(_emphasized(text, *signs))
+        return restore_formulas(markup.escape_markup(text))
+    text = UNMARKED_TEXT.sub(lambda match: markup.escape_markup(match[0], is_part=True), text)
+    star_text, command_text = (
+        restore_formulas(_replace_emphasis_marks(text, *signs))
         for signs in ((r"*\1*", r"**\1**"), (r"\\emph{\1}", r"\\textbf{\1}"))
     )
     # Markdown does not recognize stars as emphasis next to some characters.
-    return stars if markup.inline(stars) == markup.inline(commands) else commands
+    return star_text if markup.inline(star_text) == markup.inline(command_text) else command_text
 
 
-def _emphasized(text: str, emphasis: str, strong: str) -> str:
+def _replace_emphasis_marks(text: str, emphasis: str, strong: str) -> str:
     """Return the text with the marks of emphasis replaced by these patterns."""
     for mark, pattern in ((EMPHASIS_MARK, emphasis), (STRONG_MARK, strong)):
         text = re.sub(f"{mark}(.*?){mark}", pattern, text, flags=re.DOTALL).replace(mark, "")
@@ -143,10 +143,10 @@ def resolve_value(raw: str, strings: Mapping[str, str]) -> str:
             parts.append("")
         else:
             parts[-1] += piece
-    return "".join(_without_delimiters(part.strip(), strings) for part in parts)
+    return "".join(_resolve_part(part.strip(), strings) for part in parts)
 
 
-def _without_delimiters(part: str, strings: Mapping[str, str]) -> str:
+def _resolve_part(part: str, strings: Mapping[str, str]) -> str:
     is_delimited = len(part) > 1 and part[0] + part[-1] in ('""', "{}")
     return part[1:-1] if is_delimited else strings.get(part.lower(), part)
 
@@ -181,7 +181,7 @@ class EntryReader:
         for string in library.strings:
             strings[string.key.lower()] = resolve_value(string.value, strings)
         for block in library.failed_blocks:
-            self._report(block, source.name)
+            self._report_failed_block(block, source.name)
         for entry in library.entries:
             if entry.entry_type.lower() in VOLUME_TYPES:
                 self.books.append(short(entry.key))
@@ -189,12 +189,14 @@ class EntryReader:
                 fields = {
                     field.key.lower(): resolve_value(str(field.value), strings) for field in entry.fields
                 }
-                yield self._paper(entry.key, fields, Where(source.name, _place(entry.start_line, entry.key)))
+                yield self._paper(
+                    entry.key, fields, Where(source.name, _describe_place(entry.start_line, entry.key))
+                )
 
-    def _report(self, block: ParsingFailedBlock, file: str) -> None:
-        inner = getattr(block, "ignore_error_block", None)
-        begin = re.match(r"@\s*\w+\s*[{(]\s*([^\s,{}()=]{1,60})", block.raw or "")
-        key = getattr(inner, "key", "") or (begin[1] if begin else "")
+    def _report_failed_block(self, block: ParsingFailedBlock, file_name: str) -> None:
+        ignored_block = getattr(block, "ignore_error_block", None)
+        opening = re.match(r"@\s*\w+\s*[{(]\s*([^\s,{}()=]{1,60})", block.raw or "")
+        key = getattr(ignored_block, "key", "") or (opening[1] if opening else "")
         if isinstance(block, DuplicateBlockKeyBlock):
             message = gettext("Another entry has this key too. Give each its own.")
         elif isinstance(block, DuplicateFieldKeyBlock):
@@ -203,22 +205,22 @@ class EntryReader:
         else:
             reason = getattr(block.error, "abort_reason", None) or str(block.error)
             message = gettext("This entry cannot be read: %(reason)s") % {"reason": short(str(reason), 160)}
-        self.findings.problem(Where(file, _place(block.start_line, key)), "", message)
+        self.findings.problem(Where(file_name, _describe_place(block.start_line, key)), "", message)
 
     def _paper(self, key: str, fields: dict[str, str], where: Where) -> PaperRecord:
         abstract, keywords, pages = fields.get("abstract"), fields.get("keywords"), fields.get("pages")
-        text = self._text(keywords or "", where, "keywords", is_plain=True)
-        words = text.split(";" if ";" in text else ",")
+        keyword_text = self._text(keywords or "", where, "keywords", is_plain=True)
+        terms = keyword_text.split(";" if ";" in keyword_text else ",")
         # In a key written by this site, such as `mlsys2021.17`, the uid follows the dot.
-        ours = re.match(rf"[a-z][a-z0-9-]*{re.escape(self.context.edition)}\.(?=[A-Za-z0-9])(.+)\Z", key)
+        own_key = re.match(rf"[a-z][a-z0-9-]*{re.escape(self.context.edition)}\.(?=[A-Za-z0-9])(.+)\Z", key)
         doi = DOI.search(fields.get("doi", "").replace("\\", ""))
         return PaperRecord(
             where=where,
-            uid=make_uid(ours[1] if ours else key),
+            uid=make_uid(own_key[1] if own_key else key),
             title=tidy(self._text(fields.get("title", ""), where, "title")),
             status="published",
             abstract=UNSTATED if abstract is None else self._text(abstract, where, "abstract").strip(),
-            keywords=UNSTATED if keywords is None else tuple(dict.fromkeys(filter(None, map(tidy, words)))),
+            keywords=UNSTATED if keywords is None else tuple(dict.fromkeys(filter(None, map(tidy, terms)))),
             pages=UNSTATED if pages is None else re.sub(r"\s*[-–]+\s*", "-", pages.strip()),
             doi=doi[0] if doi else UNSTATED,
             authors=self._authors(fields["author"], where) if "author" in fields else UNSTATED,
@@ -240,7 +242,7 @@ class EntryReader:
         return self.parts.text(text, where, name)
 
     def _authors(self, value: str, where: Where) -> tuple[AuthorRecord, ...]:
-        found = []
+        authors = []
         for name in split_multiple_persons_names(value)[:MAX_AUTHORS]:
             if name.strip().lower() == "others":
                 message = gettext("The list of authors ends in “and others”: it is not complete.")
@@ -252,22 +254,22 @@ class EntryReader:
                 message = gettext("This is not a name of BibTeX: “%(name)s”. Write it as Family, Given.")
                 self.findings.problem(where, "author", message, name=short(name))
                 continue
-            words = [*parts.first, *parts.von, *parts.last, *parts.jr]
-            printed = self._text(" ".join(words), where, "author", is_plain=True)
-            found.append(self.parts.author(printed, where))
-        return tuple(found)
+            name_parts = [*parts.first, *parts.von, *parts.last, *parts.jr]
+            printed_name = self._text(" ".join(name_parts), where, "author", is_plain=True)
+            authors.append(self.parts.author(printed_name, where))
+        return tuple(authors)
 
     def _links(self, fields: dict[str, str], where: Where) -> Iterable[MaterialRecord]:
-        ours = f"/{self.context.edition}/papers/"
+        own_papers_path = f"/{self.context.edition}/papers/"
         for name in ("pdf", "url"):
             url = fields.get(name, "").strip().replace("\\", "")
-            if not WEB_ADDRESS.match(url) or ours in url or "//doi.org/" in url:
+            if not WEB_ADDRESS.match(url) or own_papers_path in url or "//doi.org/" in url:
                 continue
             is_pdf = name == "pdf" or url.lower().partition("?")[0].endswith(".pdf")
             label = "" if is_pdf else "Paper"
             yield MaterialRecord(where=where, kind="pdf" if is_pdf else "other", url=url, label=label)
 
 
-def _place(line: int | None, key: str) -> str:
+def _describe_place(line: int | None, key: str) -> str:
     number = f"line {line + 1}" if line is not None else "?"
     return f"{number} ({short(key)})" if key else number

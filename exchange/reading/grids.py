@@ -84,14 +84,14 @@ class TextDialect:
 class Grid:
     """One table: its rows with their numbers, counted as in spreadsheets. `file` is the index of its source.
 
-    `faults`: why cells cannot be read, by row number and column. `reading` is empty for workbooks.
+    `faults`: why cells cannot be read, by row number and column. `dialect` is empty for workbooks.
     """
 
     file: int
     sheet: str
     name: str
     lines: list[Line] = field(default_factory=list)
-    reading: TextDialect = TextDialect()
+    dialect: TextDialect = TextDialect()
     faults: dict[tuple[int, int], str] = field(default_factory=dict)
     # In a text file, a row with more cells than the first has shifted columns.
     is_text: bool = False
@@ -107,7 +107,7 @@ def read_grids(
     sources: Sequence[Source],
     findings: Findings,
     *,
-    readings: Mapping[int, TextDialect] | None = None,
+    dialects: Mapping[int, TextDialect] | None = None,
     max_rows: int = 0,
     any_encoding: bool = False,
     has_titles: bool = True,
@@ -118,23 +118,25 @@ def read_grids(
     Windows-1252, for a page that shows the result. Without `has_titles`, the first row that is not empty
     names the columns.
     """
-    found: list[Grid] = []
-    for number, source in enumerate(sources):
+    all_grids: list[Grid] = []
+    for file_index, source in enumerate(sources):
         if source.content.startswith(ZIP_SIGNATURES):
-            grids = _read_workbook(number, source, findings, max_rows)
+            grids = _read_workbook(file_index, source, findings, max_rows)
         else:
-            reading = (readings or {}).get(number, TextDialect())
-            encoding = find_encoding(source, findings, reading.encoding, any_encoding=any_encoding)
-            guessed_lines = GUESSED_LINES if has_titles else 1
-            separator = reading.separator
+            dialect = (dialects or {}).get(file_index, TextDialect())
+            encoding = find_encoding(source, findings, dialect.encoding, any_encoding=any_encoding)
+            line_count = GUESSED_LINES if has_titles else 1
+            separator = dialect.separator
             if encoding and separator not in SEPARATORS:
-                separator = guess_separator(open_text(source, encoding).read(GUESSED_CHARS), guessed_lines)
-            grid = Grid(number, "", source.name, reading=TextDialect(separator, encoding or ""), is_text=True)
+                separator = guess_separator(open_text(source, encoding).read(GUESSED_CHARS), line_count)
+            grid = Grid(
+                file_index, "", source.name, dialect=TextDialect(separator, encoding or ""), is_text=True
+            )
             grids = [grid] if encoding and _read_text(grid, source, findings, max_rows) else []
-        found += grids
-    for grid in found if has_titles else ():
+        all_grids += grids
+    for grid in all_grids if has_titles else ():
         del grid.lines[: _count_title_rows(grid)]
-    return found
+    return all_grids
 
 
 # Text
@@ -146,8 +148,8 @@ def remove_formula_guard(cell: str) -> str:
 
 def _read_text(grid: Grid, source: Source, findings: Findings, max_rows: int) -> bool:
     """Fill a table with the rows of CSV. Report invalid CSV."""
-    lines = _limit_lines(open_text(source, grid.reading.encoding))
-    rows = csv.reader(lines, delimiter=grid.reading.separator, strict=True)
+    lines = _limit_lines(open_text(source, grid.dialect.encoding))
+    rows = csv.reader(lines, delimiter=grid.dialect.separator, strict=True)
     try:
         _fill_grid(
             grid,
@@ -185,16 +187,16 @@ def open_text(source: Source, encoding: str) -> io.TextIOWrapper:
 def find_encoding(source: Source, findings: Findings, encoding: str, *, any_encoding: bool) -> str | None:
     """Return the encoding of a text, guessed if none is given. Report and return None if it is not text."""
     where = Where(source.name)
-    guessed = ["utf-8", *(["windows-1252"] if any_encoding else [])]
+    guesses = ["utf-8", *(["windows-1252"] if any_encoding else [])]
     if source.content.startswith(UTF16_BOMS):
-        guessed = ["utf-16"]
-    for name in [encoding] if encoding in ENCODINGS else guessed:
-        has_words, has_nul = False, False
+        guesses = ["utf-16"]
+    for candidate in [encoding] if encoding in ENCODINGS else guesses:
+        has_text, has_nul = False, False
         try:
-            text = open_text(source, name)
-            while piece := text.read(GUESSED_CHARS):
-                has_words = has_words or not piece.isspace()
-                has_nul = has_nul or "\0" in piece
+            stream = open_text(source, candidate)
+            while chunk := stream.read(GUESSED_CHARS):
+                has_text = has_text or not chunk.isspace()
+                has_nul = has_nul or "\0" in chunk
         except UnicodeError:
             continue
         break
@@ -203,30 +205,30 @@ def find_encoding(source: Source, findings: Findings, encoding: str, *, any_enco
             "The file is not text in the encoding %(encoding)s. "
             "Save it as “CSV UTF-8” in your spreadsheet program."
         )
-        tried = encoding if encoding in ENCODINGS else guessed[0]
-        findings.problem(where, "", message, encoding=tried.upper())
+        tried_encoding = encoding if encoding in ENCODINGS else guesses[0]
+        findings.problem(where, "", message, encoding=tried_encoding.upper())
         return None
     if has_nul:
         message = gettext("The file is no table. Save it as CSV or XLSX in your spreadsheet program.")
         findings.problem(where, "", message)
         return None
-    if not has_words:
+    if not has_text:
         findings.problem(where, "", gettext("The file is empty."))
         return None
-    return name
+    return candidate
 
 
-def guess_separator(text: str, count: int) -> str:
+def guess_separator(text: str, line_count: int) -> str:
     """Return the separator that occurs most often in the first lines that are not empty."""
     lines = (line for line in io.StringIO(QUOTED_TEXT.sub("", text)) if line.strip())
-    head = list(islice(lines, count))
-    return max(SEPARATORS, key=lambda sign: sum(min(line.count(sign), 200) for line in head))
+    first_lines = list(islice(lines, line_count))
+    return max(SEPARATORS, key=lambda separator: sum(min(line.count(separator), 200) for line in first_lines))
 
 
 # Workbooks
 
 
-def _read_workbook(number: int, source: Source, findings: Findings, max_rows: int) -> list[Grid]:
+def _read_workbook(file_index: int, source: Source, findings: Findings, max_rows: int) -> list[Grid]:
     """Return the sheets that are not empty, without the notes. Report a workbook that cannot be read."""
     where = Where(source.name)
     if not is_workbook(source):
@@ -235,7 +237,7 @@ def _read_workbook(number: int, source: Source, findings: Findings, max_rows: in
         return []
     try:
         grids = (
-            _read_sheets(number, source, findings, max_rows)
+            _read_sheets(file_index, source, findings, max_rows)
             if _has_allowed_size(source, where, findings)
             else ()
         )
@@ -252,9 +254,9 @@ def _has_allowed_size(source: Source, where: Where, findings: Findings) -> bool:
     """Check the stated sizes before unpacking. The library reads no more than they state."""
     with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
         parts = archive.infolist()
-    texts = sum(part.file_size for part in parts if part.filename.endswith("sharedStrings.xml"))
-    whole = sum(part.file_size for part in parts)
-    if len(parts) > MAX_PARTS or whole > MAX_BYTES or texts > MAX_TEXT_CHARS:
+    text_size = sum(part.file_size for part in parts if part.filename.endswith("sharedStrings.xml"))
+    total_size = sum(part.file_size for part in parts)
+    if len(parts) > MAX_PARTS or total_size > MAX_BYTES or text_size > MAX_TEXT_CHARS:
         message = gettext("The workbook is too large: unpacked it may hold %(megabytes)s MB. Save it as CSV.")
         findings.problem(where, "", message, megabytes=MAX_BYTES // 1_000_000)
         return False
@@ -264,49 +266,49 @@ def _has_allowed_size(source: Source, where: Where, findings: Findings) -> bool:
     return True
 
 
-def _read_sheets(number: int, source: Source, findings: Findings, max_rows: int) -> Iterator[Grid]:
+def _read_sheets(file_index: int, source: Source, findings: Findings, max_rows: int) -> Iterator[Grid]:
     # Imported here because openpyxl takes memory that other processes do not need.
     from openpyxl import load_workbook
 
-    book = load_workbook(io.BytesIO(source.content), read_only=True, data_only=False, keep_links=False)
+    workbook = load_workbook(io.BytesIO(source.content), read_only=True, data_only=False, keep_links=False)
     try:
-        rests = _read_continuations(book)
-        for page in book.worksheets[: MAX_SHEETS + 1]:
-            if page.title != NOTES_SHEET:
-                page.reset_dimensions()
-                grid = Grid(number, page.title, f"{source.name}: {short(page.title)}")
-                _fill_grid(grid, _read_rows(page, grid, rests), max_rows, findings)
+        continuations = _read_continuations(workbook)
+        for sheet in workbook.worksheets[: MAX_SHEETS + 1]:
+            if sheet.title != NOTES_SHEET:
+                sheet.reset_dimensions()
+                grid = Grid(file_index, sheet.title, f"{source.name}: {short(sheet.title)}")
+                _fill_grid(grid, _read_rows(sheet, grid, continuations), max_rows, findings)
                 yield grid
     finally:
-        book.close()
+        workbook.close()
 
 
-def _read_continuations(book: "Workbook") -> dict[str, str]:
+def _read_continuations(workbook: "Workbook") -> dict[str, str]:
     """Return the continuations of long cells by the number of the note."""
-    rests: dict[str, str] = {}
-    if NOTES_SHEET in book.sheetnames:
-        notes, width = book[NOTES_SHEET], len(NOTE_HEADINGS)
+    continuations: dict[str, str] = {}
+    if NOTES_SHEET in workbook.sheetnames:
+        notes, width = workbook[NOTES_SHEET], len(NOTE_HEADINGS)
         notes.reset_dimensions()
         for row in notes.iter_rows(min_row=2, max_row=MAX_ROWS, max_col=width, values_only=True):
-            number, rest = cell_text(row[0]), cell_text(row[-1]) if len(row) == width else ""
-            rests[number] = rests.get(number, "") + rest
-    return rests
+            number, continuation = cell_text(row[0]), cell_text(row[-1]) if len(row) == width else ""
+            continuations[number] = continuations.get(number, "") + continuation
+    return continuations
 
 
-def _read_rows(page: "ReadOnlyWorksheet", grid: Grid, rests: Mapping[str, str]) -> Iterator[Line]:
+def _read_rows(sheet: "ReadOnlyWorksheet", grid: Grid, continuations: Mapping[str, str]) -> Iterator[Line]:
     """Yield the rows of a sheet as text with their numbers, and note the cells that cannot be read."""
     # Read one more row and column than allowed to detect that there are too many.
-    for number, cells in enumerate(page.iter_rows(max_row=MAX_ROWS + 2, max_col=MAX_COLUMNS + 1), start=1):
+    for number, cells in enumerate(sheet.iter_rows(max_row=MAX_ROWS + 2, max_col=MAX_COLUMNS + 1), start=1):
         values = [cell_text(cell.value) for cell in cells]
         for index, cell in enumerate(cells):
             if cell.data_type == FORMULA_CELL:
                 message = gettext("The cell holds a formula. Put its value in its place.")
                 grid.faults[number, index] = message
-            elif cut := CONTINUED_MARK.search(values[index]):
-                if cut[1] not in rests:
+            elif mark := CONTINUED_MARK.search(values[index]):
+                if mark[1] not in continuations:
                     message = gettext("The rest of a long text is missing: keep the sheet of notes.")
                     grid.faults[number, index] = message
-                values[index] = values[index][: cut.start()] + rests.get(cut[1], "")
+                values[index] = values[index][: mark.start()] + continuations.get(mark[1], "")
         yield number, values
 
 
@@ -331,12 +333,12 @@ def cell_text(value: object) -> str:
 
 def _fill_grid(grid: Grid, lines: Iterator[Line], max_rows: int, findings: Findings) -> None:
     """Add the rows that are not empty, without columns beyond the maximum."""
-    blank = 0
+    blank_rows = 0
     for number, cells in lines:
-        blank = 0 if any(cell.strip() for cell in cells) else blank + 1
-        if blank > MAX_BLANK_ROWS:
+        blank_rows = 0 if any(cell.strip() for cell in cells) else blank_rows + 1
+        if blank_rows > MAX_BLANK_ROWS:
             break
-        if blank:
+        if blank_rows:
             continue
         if len(grid.lines) > (max_rows or MAX_ROWS):
             if not max_rows:
@@ -353,8 +355,8 @@ def _fill_grid(grid: Grid, lines: Iterator[Line], max_rows: int, findings: Findi
 
 def _count_title_rows(grid: Grid) -> int:
     """Return the number of title rows at the top: they have one cell, and the rows below have several."""
-    filled = [sum(1 for cell in cells if cell.strip()) for _, cells in grid.lines[: 2 * MAX_TITLE_ROWS]]
-    if len(filled) < 3 or max(filled) < 3:
+    cell_counts = [sum(1 for cell in cells if cell.strip()) for _, cells in grid.lines[: 2 * MAX_TITLE_ROWS]]
+    if len(cell_counts) < 3 or max(cell_counts) < 3:
         return 0
-    first = next(place for place, count in enumerate(filled) if count > 1)
-    return first if first <= MAX_TITLE_ROWS else 0
+    heading_index = next(index for index, count in enumerate(cell_counts) if count > 1)
+    return heading_index if heading_index <= MAX_TITLE_ROWS else 0

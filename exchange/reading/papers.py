@@ -64,15 +64,15 @@ def escape_markdown(text: str) -> str:
 
 def shorten_list(keys: Iterable[str]) -> str:
     names = list(keys)
-    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
-    return f"{', '.join(names[:NAMES_SHOWN])}{more}"
+    suffix = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return f"{', '.join(names[:NAMES_SHOWN])}{suffix}"
 
 
-def guess_session_kind(words: str, default: str, allowed: Collection[str] | None = None) -> str:
+def guess_session_kind(text: str, default: str, allowed: Collection[str] | None = None) -> str:
     """Return the kind of session that a title, type or file name suggests, one of `allowed` if given."""
-    known = [(kind, pattern) for kind, pattern in KIND_PATTERNS if allowed is None or kind in allowed]
-    found = (kind for kind, pattern in known if re.search(pattern, words, re.IGNORECASE))
-    return next(found, default)
+    patterns = [(kind, pattern) for kind, pattern in KIND_PATTERNS if allowed is None or kind in allowed]
+    matching_kinds = (kind for kind, pattern in patterns if re.search(pattern, text, re.IGNORECASE))
+    return next(matching_kinds, default)
 
 
 @dataclass
@@ -113,21 +113,23 @@ class PaperParts:
         orcid: str = "",
     ) -> AuthorRecord:
         """Return an author; an e-mail address in place of the name is refused, never stored."""
-        printed = tidy(E_MAIL.sub(" ", name))
-        if not printed:
+        printed_name = tidy(E_MAIL.sub(" ", name))
+        if not printed_name:
             message = gettext("The author's name is missing. An e-mail address alone is none.")
             self.findings.problem(where, "authors", message)
-        names = tuple(dict.fromkeys(filter(None, (tidy(E_MAIL.sub(" ", part)) for part in affiliations))))
-        slugs = [slug(part) for part in names]
-        for key, part in zip(slugs, names, strict=True):
-            self.institutions.setdefault(key, InstitutionRecord(where=where, slug=key, name=part))
-        found = ORCID.search(orcid)
+        affiliation_names = tuple(
+            dict.fromkeys(filter(None, (tidy(E_MAIL.sub(" ", affiliation)) for affiliation in affiliations)))
+        )
+        slugs = [slug(affiliation) for affiliation in affiliation_names]
+        for key, affiliation in zip(slugs, affiliation_names, strict=True):
+            self.institutions.setdefault(key, InstitutionRecord(where=where, slug=key, name=affiliation))
+        match = ORCID.search(orcid)
         return AuthorRecord(
             where=where,
             person=PersonRef(
-                where=where, name=printed, uid=uid, ids=ids, orcid=found[0].upper() if found else ""
+                where=where, name=printed_name, uid=uid, ids=ids, orcid=match[0].upper() if match else ""
             ),
-            affiliations=names,
+            affiliations=affiliation_names,
             institutions=tuple(dict.fromkeys(slugs)),
             corresponding=corresponding,
         )
@@ -161,54 +163,56 @@ def parse_authors(cell: str) -> list[ParsedAuthor]:
     """Return the authors of a cell in order. If there is only an e-mail address the name is empty."""
     text = SPACES.sub(" ", cell.translate(SUPERSCRIPTS).replace("\r", ""))
     text = BETWEEN_NUMBERS.sub("+", text)
-    parts, numbered = [], {}
+    parts, affiliation_by_number = [], {}
     for part in _split_cell(text):
-        found = NUMBERED_AFFILIATION.match(part.strip())
-        if found:
-            numbered[found[1]] = tidy(found[2])
+        match = NUMBERED_AFFILIATION.match(part.strip())
+        if match:
+            affiliation_by_number[match[1]] = tidy(match[2])
         elif part.strip(" ,;*"):
             parts.append(part)
-    return [_parse_author(part, numbered) for part in parts[:MAX_AUTHORS]]
+    return [_parse_author(part, affiliation_by_number) for part in parts[:MAX_AUTHORS]]
 
 
 def _split_cell(text: str) -> list[str]:
     """Split a cell into authors and numbered affiliations, outside of parentheses."""
     pieces = split_outside_parentheses(text, ";\n|")
-    rest = [piece for piece in pieces if piece.strip() and not NUMBERED_AFFILIATION.match(piece.strip())]
-    if len(rest) == 1:
-        names = _split_at_commas(rest[0])
-        return [*names, *(piece for piece in pieces if piece is not rest[0])]
+    author_pieces = [
+        piece for piece in pieces if piece.strip() and not NUMBERED_AFFILIATION.match(piece.strip())
+    ]
+    if len(author_pieces) == 1:
+        names = _split_at_commas(author_pieces[0])
+        return [*names, *(piece for piece in pieces if piece is not author_pieces[0])]
     return [_given_name_first(piece) for piece in pieces]
 
 
 def _split_at_commas(text: str) -> list[str]:
     # "and" is a comma between names, not within the parentheses of an affiliation.
     pieces, end = [], 0
-    for inside in PARENTHESES.finditer(text):
-        pieces += [CONJUNCTION.sub(", ", text[end : inside.start()]), inside[0]]
-        end = inside.end()
+    for parenthesis in PARENTHESES.finditer(text):
+        pieces += [CONJUNCTION.sub(", ", text[end : parenthesis.start()]), parenthesis[0]]
+        end = parenthesis.end()
     text = "".join([*pieces, CONJUNCTION.sub(", ", text[end:])])
     text = re.sub(r"\)\s*(?:and|und|et|&)\s+", "), ", text)
-    found: list[str] = []
+    names: list[str] = []
     for piece in split_outside_parentheses(text, ","):
-        if found and NAME_SUFFIX.match(piece.strip()):
-            found[-1] = f"{found[-1].rstrip()} {piece.strip()}"
+        if names and NAME_SUFFIX.match(piece.strip()):
+            names[-1] = f"{names[-1].rstrip()} {piece.strip()}"
         elif piece.strip():
-            found.append(piece)
-    return found
+            names.append(piece)
+    return names
 
 
 def split_outside_parentheses(text: str, separators: str) -> list[str]:
     """Split at these signs outside of parentheses; an unclosed parenthesis is text."""
-    is_open = text.count("(") == text.count(")")
-    pieces, depth, begin = [], 0, 0
-    for place, sign in enumerate(text):
-        if sign in "()" and is_open:
-            depth = max(depth + (1 if sign == "(" else -1), 0)
-        elif sign in separators and not depth:
-            pieces.append(text[begin:place])
-            begin = place + 1
-    return [*pieces, text[begin:]]
+    is_balanced = text.count("(") == text.count(")")
+    pieces, depth, start = [], 0, 0
+    for index, char in enumerate(text):
+        if char in "()" and is_balanced:
+            depth = max(depth + (1 if char == "(" else -1), 0)
+        elif char in separators and not depth:
+            pieces.append(text[start:index])
+            start = index + 1
+    return [*pieces, text[start:]]
 
 
 def _given_name_first(piece: str) -> str:
@@ -216,38 +220,38 @@ def _given_name_first(piece: str) -> str:
     family, comma, given = E_MAIL.sub("", PARENTHESES.sub("", piece)).partition(",")
     if not (comma and family.strip() and given.strip()) or NAME_SUFFIX.match(given.strip()):
         return piece
-    family, _, rest = piece.partition(",")
-    end = _name_end(rest)
-    return f"{rest[:end].strip()} {family.strip()} {rest[end:]}"
+    family, _, given_and_affiliations = piece.partition(",")
+    end = _name_end(given_and_affiliations)
+    return f"{given_and_affiliations[:end].strip()} {family.strip()} {given_and_affiliations[end:]}"
 
 
 def _name_end(part: str) -> int:
     """Return where the affiliations begin. A parenthesis within the name, `Mia (Mo) Zed`, is a nickname."""
     end = behind = len(part)
-    for inside in reversed(list(PARENTHESES.finditer(part))):
-        more = part[inside.end() : behind].strip(" ,;*")
-        if LETTER.search(more) and not NAME_SUFFIX.match(more) and part[: inside.start()].strip():
+    for parenthesis in reversed(list(PARENTHESES.finditer(part))):
+        tail = part[parenthesis.end() : behind].strip(" ,;*")
+        if LETTER.search(tail) and not NAME_SUFFIX.match(tail) and part[: parenthesis.start()].strip():
             break
-        end = behind = inside.start()
+        end = behind = parenthesis.start()
     return end
 
 
-def _parse_author(part: str, numbered: dict[str, str]) -> ParsedAuthor:
+def _parse_author(part: str, affiliation_by_number: dict[str, str]) -> ParsedAuthor:
     part = E_MAIL.sub(" ", part)
     affiliations: list[str] = []
-    marked = ""
+    marks_in_parentheses = ""
     end = _name_end(part)
-    for inside in PARENTHESES.findall(part, end):
-        if inside.strip("0123456789+ "):
-            affiliations += map(tidy, inside.split(";"))
+    for content in PARENTHESES.findall(part, end):
+        if content.strip("0123456789+ "):
+            affiliations += map(tidy, content.split(";"))
         else:
-            marked += f" {inside}"
-    bare = f"{part[:end]}{PARENTHESES.sub(' ', part[end:])}".strip()
-    found = AUTHOR_MARKS.search(bare, max(len(bare) - MAX_MARK_CHARS, 0))
-    numbers = re.findall(r"\d+", f"{found[1] if found else ''}{marked}")
-    signs = (found[2] if found else "") + part[-1:]
-    name = bare[: found.start()] if found else bare
-    affiliations += [numbered[number] for number in numbers if number in numbered]
+            marks_in_parentheses += f" {content}"
+    name_and_marks = f"{part[:end]}{PARENTHESES.sub(' ', part[end:])}".strip()
+    marks = AUTHOR_MARKS.search(name_and_marks, max(len(name_and_marks) - MAX_MARK_CHARS, 0))
+    numbers = re.findall(r"\d+", f"{marks[1] if marks else ''}{marks_in_parentheses}")
+    signs = (marks[2] if marks else "") + part[-1:]
+    name = name_and_marks[: marks.start()] if marks else name_and_marks
+    affiliations += [affiliation_by_number[number] for number in numbers if number in affiliation_by_number]
     return ParsedAuthor(
         tidy(name.strip(" ,;*")), tuple(dict.fromkeys(filter(None, affiliations))), "*" in signs
     )

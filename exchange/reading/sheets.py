@@ -60,25 +60,25 @@ def read_sheets(source: Source, findings: Findings) -> list[tuple[str, Sheet]]:
 def _read_sheet(grid: Grid, findings: Findings) -> Sheet | None:
     """Return a table with named columns. Report an invalid one and return None."""
     where, columns = Where(grid.name), [column_name(cell) for cell in grid.lines[0][1]]
-    twice = {column for column in columns if column and columns.count(column) > 1}
-    for column in sorted(twice):
+    duplicates = {column for column in columns if column and columns.count(column) > 1}
+    for column in sorted(duplicates):
         message = gettext("There are two columns of this name. Keep one of them.")
         findings.problem(where, column_heading(column), message)
-    beyond = gettext("The row has cells beyond the columns that have names.")
+    extra_cells_message = gettext("The row has cells beyond the columns that have names.")
     if grid.is_cut:
-        findings.problem(where, "", beyond)
+        findings.problem(where, "", extra_cells_message)
     rows = []
     for number, cells in grid.lines[1:]:
-        place = Where(grid.name, f"row {number}")
-        named = dict(zip(columns, cells + [""] * (len(columns) - len(cells)), strict=False))
-        if named.pop("", "").strip() or any(cell.strip() for cell in cells[len(columns) :]):
-            findings.problem(place, "", beyond)
+        row_where = Where(grid.name, f"row {number}")
+        cell_by_column = dict(zip(columns, cells + [""] * (len(columns) - len(cells)), strict=False))
+        if cell_by_column.pop("", "").strip() or any(cell.strip() for cell in cells[len(columns) :]):
+            findings.problem(row_where, "", extra_cells_message)
             continue
         for index, column in enumerate(columns):
             if column and (fault := grid.faults.get((number, index))):
-                findings.problem(place, column_heading(column), fault)
-        rows.append(SheetRow(place, named))
-    return None if twice else Sheet(where, tuple(filter(None, columns)), tuple(rows))
+                findings.problem(row_where, column_heading(column), fault)
+        rows.append(SheetRow(row_where, cell_by_column))
+    return None if duplicates else Sheet(where, tuple(filter(None, columns)), tuple(rows))
 
 
 def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
@@ -87,7 +87,7 @@ def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> bytes:
 
 
 def csv_chunks(rows: Iterable[Sequence[str]]) -> Iterator[bytes]:
-    """Yield the same in chunks. The headings come first, before any other row is read."""
+    """Yield such CSV in chunks. The first chunk has the headings only, before any other row is read."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
     text.write("\ufeff")

@@ -77,31 +77,31 @@ def read_head(source: Source) -> str:
 
 def top_level_names(text: str) -> set[str]:
     """Return the names in the outermost object of JSON that occur in its beginning."""
-    found, depth = set(), 0
+    names, depth = set(), 0
     if not text.lstrip().startswith("{"):
         return set()
-    for piece in JSON_TOKENS.finditer(text):
-        sign = piece[0]
-        if sign in "{[":
+    for match in JSON_TOKENS.finditer(text):
+        symbol = match[0]
+        if symbol in "{[":
             depth += 1
-        elif sign in "}]":
+        elif symbol in "}]":
             depth -= 1
-        elif depth == 1 and piece[2]:
-            found.add(piece[1])
-    return found
+        elif depth == 1 and match[2]:
+            names.add(match[1])
+    return names
 
 
 # JSON
 
 
 def _build_object(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        names = [name for name, _ in pairs]
-        twice = short(next(name for name in names if names.count(name) > 1))
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        keys = [key for key, _ in pairs]
+        duplicate = short(next(key for key in keys if keys.count(key) > 1))
         message = gettext('The name "%(twice)s" is listed twice in one object. Keep one of them.')
-        raise InvalidValueError(message, twice=twice)
-    return found
+        raise InvalidValueError(message, twice=duplicate)
+    return content
 
 
 def _refuse_constant(name: str) -> object:
@@ -152,8 +152,8 @@ class JsonObject:
         value = self.content.get(name)
         if value is None or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63):
             return value
-        shown = f'"{short(value)}"' if isinstance(value, str) else describe_type(value)
-        self.problem(name, gettext("This must be a whole number, not %(value)s."), value=shown)
+        description = f'"{short(value)}"' if isinstance(value, str) else describe_type(value)
+        self.problem(name, gettext("This must be a whole number, not %(value)s."), value=description)
         return None
 
     def items(self, name: str) -> list[object]:
@@ -163,17 +163,17 @@ class JsonObject:
         self.problem(name, gettext("This must be a list, not %(value)s."), value=describe_type(value))
         return []
 
-    def objects(self, name: str, *, is_place: bool = False) -> Iterator["JsonObject"]:
-        """Yield the objects of a list. `is_place`: each has its own `where`, not a path in this row."""
-        for index, part in enumerate(self.items(name)):
+    def objects(self, name: str, *, are_rows: bool = False) -> Iterator["JsonObject"]:
+        """Yield the objects of a list. `are_rows`: each gets a `where` of its own, not a path in this row."""
+        for index, item in enumerate(self.items(name)):
             path = f"{self.path}{name}[{index}]"
-            if not isinstance(part, dict):
+            if not isinstance(item, dict):
                 message = gettext("This must be an object, not %(value)s.")
-                self.findings.problem(self.where, path, message, value=describe_type(part))
-            elif is_place:
-                yield JsonObject(part, Where(self.where.file, f"{self.where.place}.{path}"), self.findings)
+                self.findings.problem(self.where, path, message, value=describe_type(item))
+            elif are_rows:
+                yield JsonObject(item, Where(self.where.file, f"{self.where.place}.{path}"), self.findings)
             else:
-                yield JsonObject(part, self.where, self.findings, f"{path}.")
+                yield JsonObject(item, self.where, self.findings, f"{path}.")
 
 
 def describe_place(name: str, index: int, key: object) -> str:
@@ -190,10 +190,10 @@ def describe_type(value: object) -> str:
 
 def read_object(source: Source, findings: Findings) -> dict[str, object] | None:
     """Return the object in a file. Report and return None if it has other content."""
-    found = read_json(source, findings)
-    if isinstance(found, dict):
-        return found
-    if found is not UNREADABLE:
+    content = read_json(source, findings)
+    if isinstance(content, dict):
+        return content
+    if content is not UNREADABLE:
         message = gettext('The file must hold one JSON object: it begins with "{" and ends with "}".')
         findings.problem(Where(source.name), "", message)
     return None
@@ -201,11 +201,11 @@ def read_object(source: Source, findings: Findings) -> dict[str, object] | None:
 
 def read_list(source: Source, name: str, findings: Findings) -> list[object]:
     """Return the list in a file, at the top or as `name` in an object. Report any other content."""
-    found = read_json(source, findings)
-    rows = found.get(name) if isinstance(found, dict) else found
+    content = read_json(source, findings)
+    rows = content.get(name) if isinstance(content, dict) else content
     if isinstance(rows, list):
         return rows
-    if found is not UNREADABLE:
+    if content is not UNREADABLE:
         message = gettext('The file must hold a list, by itself or in an object with "%(name)s".')
         findings.problem(Where(source.name), name, message, name=name)
     return []
@@ -241,18 +241,18 @@ def read_yaml(source: Source, findings: Findings) -> object:
     if text is None:
         return None
     try:
-        refusal = _find_yaml_fault(text)
-        if not refusal:
+        fault = _find_yaml_fault(text)
+        if not fault:
             loaded: object = yaml.load(text, Loader=yaml.CBaseLoader)  # noqa: S506 - makes texts, lists, dicts
             return _apply_merge_keys(loaded) if MERGE_KEY in text else loaded
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = short(str(getattr(error, "problem", None) or getattr(error, "reason", error)))
         message = gettext("Line %(line)s is not YAML: %(error)s.")
-        refusal = message % {"line": mark.line + 1 if mark else "?", "error": reason}
+        fault = message % {"line": mark.line + 1 if mark else "?", "error": reason}
     except (ValueError, TypeError, RecursionError) as error:
-        refusal = gettext("The file is not YAML: %(error)s.") % {"error": short(str(error))}
-    findings.problem(Where(source.name), "", refusal)
+        fault = gettext("The file is not YAML: %(error)s.") % {"error": short(str(error))}
+    findings.problem(Where(source.name), "", fault)
     return None
 
 
@@ -263,7 +263,7 @@ def _find_yaml_fault(text: str) -> str:
     """
     # The number of values, the depth and the anchor of each open list or object. The first is the file.
     sizes, depths, anchors = [0], [0], [""]
-    known: dict[str, tuple[int, int]] = {}
+    size_and_depth: dict[str, tuple[int, int]] = {}
     for event in yaml.parse(text, Loader=yaml.CBaseLoader):
         line = event.start_mark.line + 1 if event.start_mark else 0
         if isinstance(event, START_EVENTS):
@@ -274,14 +274,14 @@ def _find_yaml_fault(text: str) -> str:
         elif isinstance(event, END_EVENTS):
             size, depth, anchor = sizes.pop(), depths.pop(), anchors.pop()
         elif isinstance(event, yaml.AliasEvent):
-            if event.anchor not in known:
+            if event.anchor not in size_and_depth:
                 message = gettext("Line %(line)s repeats a part that is not there, or itself (*%(name)s).")
                 return message % {"line": line, "name": short(str(event.anchor))}
-            (size, depth), anchor = known[event.anchor], ""
+            (size, depth), anchor = size_and_depth[event.anchor], ""
         else:
             size, depth, anchor = 1, 0, getattr(event, "anchor", None) or ""
         if anchor:
-            known[anchor] = size, depth
+            size_and_depth[anchor] = size, depth
         sizes[-1] += size
         depths[-1] = max(depths[-1], depth + 1)
         if len(sizes) + depth - 1 > MAX_YAML_DEPTH:
@@ -294,14 +294,14 @@ def _find_yaml_fault(text: str) -> str:
 def _apply_merge_keys(value: object) -> object:
     """Return objects with the values that they inherit by `<<`. Their own values take precedence."""
     if isinstance(value, list):
-        return [_apply_merge_keys(one) for one in value]
+        return [_apply_merge_keys(item) for item in value]
     if not isinstance(value, dict):
         return value
-    found: dict[object, object] = {}
-    others = value.get(MERGE_KEY, [])
-    for other in reversed(others if isinstance(others, list) else [others]):
-        found |= other if isinstance(other := _apply_merge_keys(other), dict) else {}
-    return found | {name: _apply_merge_keys(one) for name, one in value.items() if name != MERGE_KEY}
+    merged: dict[object, object] = {}
+    parents = value.get(MERGE_KEY, [])
+    for parent in reversed(parents if isinstance(parents, list) else [parents]):
+        merged |= parent if isinstance(parent := _apply_merge_keys(parent), dict) else {}
+    return merged | {name: _apply_merge_keys(item) for name, item in value.items() if name != MERGE_KEY}
 
 
 def scalar(value: object) -> str:

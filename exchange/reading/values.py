@@ -92,7 +92,7 @@ def parse_date(text: str) -> date:
         raise InvalidValueError(
             gettext('"%(text)s" is not a date. Write it as 2026-07-08.'), text=short(text)
         )
-    return _from_iso(date, text)
+    return _parse_iso(date, text)
 
 
 def parse_datetime(text: str, zone: tzinfo | None = None) -> datetime:
@@ -102,7 +102,7 @@ def parse_datetime(text: str, zone: tzinfo | None = None) -> datetime:
         example = "2026-07-08 10:00" if zone else "2026-07-08T10:00:00+09:00"
         message = gettext('"%(text)s" is not a time. Write it as %(example)s.')
         raise InvalidValueError(message, text=short(text), example=example)
-    value = _from_iso(datetime, text)
+    value = _parse_iso(datetime, text)
     if value.tzinfo:
         return value
     if zone is None:
@@ -121,7 +121,7 @@ def is_ambiguous(value: datetime) -> bool:
     return value.utcoffset() != value.replace(fold=1 - value.fold).utcoffset()
 
 
-def _from_iso[D: (date, datetime)](kind: type[D], text: str) -> D:
+def _parse_iso[D: (date, datetime)](kind: type[D], text: str) -> D:
     try:
         value = kind.fromisoformat(text)
     except ValueError:
@@ -143,8 +143,8 @@ def get_zone(name: str) -> ZoneInfo:
     if name not in zone_names():
         example = gettext("Use a name such as Asia/Seoul.")
         hint = did_you_mean(name, zone_names()) or f" {example}"
-        said = gettext('There is no time zone "%(name)s".%(hint)s')
-        raise InvalidValueError(said, name=short(name), hint=hint)
+        message = gettext('There is no time zone "%(name)s".%(hint)s')
+        raise InvalidValueError(message, name=short(name), hint=hint)
     return ZoneInfo(name)
 
 
@@ -159,8 +159,8 @@ def read_zone(name: str, context: Context, where: Where, field: str, findings: F
 
 def program_zone(program: Program, context: Context) -> ZoneInfo:
     """Return the zone that the program states for its edition, else the zone of the context."""
-    own = stated(program.edition.timezone, "") if program.edition else ""
-    return get_zone(own or context.timezone)
+    stated_zone = stated(program.edition.timezone, "") if program.edition else ""
+    return get_zone(stated_zone or context.timezone)
 
 
 NOT_IN_SLUGS = re.compile(r"[^a-z0-9]+")
@@ -177,9 +177,9 @@ def shorten_key(key: str, text: str, limit: int = MAX_SLUG_CHARS) -> str:
     """Return the key if it is valid, else its beginning and a digest of the text."""
     if key and len(key) <= limit:
         return key
-    begin = key[: limit - DIGEST_CHARS - 1].rstrip("-")
+    prefix = key[: limit - DIGEST_CHARS - 1].rstrip("-")
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARS]
-    return f"{begin}-{digest}" if begin else digest
+    return f"{prefix}-{digest}" if prefix else digest
 
 
 # Validation of a program
@@ -189,7 +189,7 @@ UID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 SLUG = re.compile(r"[a-z0-9](-*[a-z0-9])*\Z")
 # The names of a program's lists of records with keys.
 RECORD_LISTS = tuple(
-    one.name for one in fields(Program) if one.name not in ("conference", "edition", "photos", "notes")
+    field.name for field in fields(Program) if field.name not in ("conference", "edition", "photos", "notes")
 )
 
 
@@ -198,12 +198,14 @@ def check_program(program: Program, findings: Findings) -> Program:
     _check_edition(program, findings)
     for name in RECORD_LISTS:
         _check_keys(getattr(program, name), findings)
-    titled: Iterable[PaperRecord | SessionRecord] = chain(program.papers, program.sessions)
-    for record in titled:
+    titled_records: Iterable[PaperRecord | SessionRecord] = chain(program.papers, program.sessions)
+    for record in titled_records:
         if is_stated(record.title) and not record.title.strip():
             findings.problem(record.where, "title", gettext("The title is missing."))
-    timed: Iterable[SessionRecord | PresentationRecord] = chain(program.sessions, program.presentations)
-    for appearance in timed:
+    timed_records: Iterable[SessionRecord | PresentationRecord] = chain(
+        program.sessions, program.presentations
+    )
+    for appearance in timed_records:
         start, end = appearance.start, appearance.end
         if isinstance(start, datetime) and isinstance(end, datetime) and end < start:
             message = gettext("It ends before it starts (%(isoformat)s). Put both times right.")
@@ -221,21 +223,21 @@ def key_of(record: Record) -> tuple[str, str | Unset]:
 
 
 def _check_keys(records: Iterable[Record], findings: Findings) -> None:
-    seen: dict[str, Where] = {}
+    where_by_key: dict[str, Where] = {}
     for record in records:
         field, key = key_of(record)
         if not isinstance(key, str) or (not key and isinstance(record, PersonRecord)):
             continue
         if not (UID if field == "uid" else SLUG).match(key):
-            findings.problem(record.where, field, _bad_key(field, key))
-        elif key in seen:
+            findings.problem(record.where, field, _describe_invalid_key(field, key))
+        elif key in where_by_key:
             noun = type(record).__name__.removesuffix("Record").lower()
             message = gettext('Another %(noun)s has "%(key)s" too: %(place)s.')
-            findings.problem(record.where, field, message, noun=noun, key=key, place=seen[key].place)
-        seen.setdefault(key, record.where)
+            findings.problem(record.where, field, message, noun=noun, key=key, place=where_by_key[key].place)
+        where_by_key.setdefault(key, record.where)
 
 
-def _bad_key(field: str, key: str) -> str:
+def _describe_invalid_key(field: str, key: str) -> str:
     rule = gettext(
         "up to 64 letters, digits, dots, hyphens and underscores, beginning with a letter or digit"
     )
@@ -249,10 +251,10 @@ def _bad_key(field: str, key: str) -> str:
 
 def _check_edition(program: Program, findings: Findings) -> None:
     edition, conference = program.edition, program.conference
-    for head in (conference, edition):
-        key = key_of(head)[1] if head else UNSTATED
-        if head and is_stated(key) and not SLUG.match(key):
-            findings.problem(head.where, "slug", _bad_key("slug", key))
+    for record in (conference, edition):
+        key = key_of(record)[1] if record else UNSTATED
+        if record and is_stated(key) and not SLUG.match(key):
+            findings.problem(record.where, "slug", _describe_invalid_key("slug", key))
     if edition is None:
         return
     first, last = edition.start_date, edition.end_date

@@ -56,32 +56,38 @@ def parse_written_time(text: str, days: tuple[date, date] | None = None) -> Writ
         return WrittenTime(moment.date(), moment.time() if "." in text else None)
     if FRACTION.match(text):
         return WrittenTime(start=(FIRST_SERIAL + timedelta(seconds=round(float(text) * 86_400))).time())
-    day, rest = _parse_day(text, days)
+    day, clock_text = _parse_day(text, days)
     # Without an ISO date, `-` separates start and end.
-    offset = OFFSET.search(rest) if ISO.match(text) else None
-    rest = rest[: offset.start(1)] if offset else rest
-    rest = rest.replace("T", " ", 1).strip(" ,;()") if day else rest.strip(" ,;()")
+    offset = OFFSET.search(clock_text) if ISO.match(text) else None
+    clock_text = clock_text[: offset.start(1)] if offset else clock_text
+    clock_text = clock_text.replace("T", " ", 1).strip(" ,;()") if day else clock_text.strip(" ,;()")
     clocks = (
-        [_parse_clock(part, text) for part in SPAN_SEPARATOR.split(rest) if part.strip(" ,")][:2]
-        if rest
+        [_parse_clock(part, text) for part in SPAN_SEPARATOR.split(clock_text) if part.strip(" ,")][:2]
+        if clock_text
         else []
     )
     if not (day or clocks):
         raise _invalid_time(text)
-    first, last = [*clocks, None, None][:2]
+    start, end = [*clocks, None, None][:2]
     if len(clocks) > 1:
-        first = _first_half(rest, first, last)
-    return WrittenTime(day, first, last, offset[1] if offset else "")
+        start = _adjust_start_to_end(clock_text, start, end)
+    return WrittenTime(day, start, end, offset[1] if offset else "")
 
 
-def _first_half(rest: str, first: time | None, last: time | None) -> time | None:
+def _adjust_start_to_end(clock_text: str, start: time | None, end: time | None) -> time | None:
     """Return the start of `1:30-3:00 pm`, which is in the same half of the day as the end."""
-    begin, *_ = SPAN_SEPARATOR.split(rest)
-    is_afternoon = first and last and last.hour >= 12 and "pm" in rest.lower().replace(".", "")
-    if is_afternoon and first and last and not re.search("[ap]", begin, re.IGNORECASE) and first.hour < 12:
-        later = first.replace(hour=first.hour + 12)
-        return later if later <= last else first
-    return first
+    start_text, *_ = SPAN_SEPARATOR.split(clock_text)
+    is_afternoon = start and end and end.hour >= 12 and "pm" in clock_text.lower().replace(".", "")
+    if (
+        is_afternoon
+        and start
+        and end
+        and not re.search("[ap]", start_text, re.IGNORECASE)
+        and start.hour < 12
+    ):
+        afternoon_start = start.replace(hour=start.hour + 12)
+        return afternoon_start if afternoon_start <= end else start
+    return start
 
 
 def _invalid_time(text: str) -> InvalidValueError:
@@ -90,17 +96,17 @@ def _invalid_time(text: str) -> InvalidValueError:
 
 
 def _parse_clock(part: str, text: str) -> time:
-    found = CLOCK.search(part)
-    rest = (part[: found.start()] + part[found.end() :]).strip(" ,;()") if found else part
-    if not found or not (found[2] or found[4]) or re.search(r"\w", rest):
+    match = CLOCK.search(part)
+    remainder = (part[: match.start()] + part[match.end() :]).strip(" ,;()") if match else part
+    if not match or not (match[2] or match[4]) or re.search(r"\w", remainder):
         raise _invalid_time(text)
-    hour, minute = int(found[1]), int(found[2] or 0)
-    if found[4]:
+    hour, minute = int(match[1]), int(match[2] or 0)
+    if match[4]:
         if not 1 <= hour <= 12:
             raise _invalid_time(text)
-        hour = hour % 12 + (12 if found[4] in "pP" else 0)
+        hour = hour % 12 + (12 if match[4] in "pP" else 0)
     try:
-        return time(hour, minute, int(found[3] or 0))
+        return time(hour, minute, int(match[3] or 0))
     except ValueError:
         raise _invalid_time(text) from None
 
@@ -108,35 +114,37 @@ def _parse_clock(part: str, text: str) -> time:
 def _parse_day(text: str, days: tuple[date, date] | None) -> tuple[date | None, str]:
     """Return the day that a text names, and the text without it."""
 
-    def without(found: re.Match[str]) -> str:
-        rest = text[: found.start()] + text[found.end() :]
-        return WEEKDAY.sub("", rest)
+    def remove_match(match: re.Match[str]) -> str:
+        remaining = text[: match.start()] + text[match.end() :]
+        return WEEKDAY.sub("", remaining)
 
-    if found := ISO.match(text):
-        return _make_date(text, found[1], found[2], found[3]), without(found)
-    if found := MONTH_FIRST.search(text):
-        return _date_from_month_name(text, found[3], found[1], found[2], days), without(found)
-    if found := DAY_FIRST.search(text):
-        return _date_from_month_name(text, found[3], found[2], found[1], days), without(found)
-    if (found := NUMBERS.match(WEEKDAY.sub("", text).strip())) and (found[4] or found[2] != "-"):
-        day = _date_from_numbers(text, found, days)
+    if match := ISO.match(text):
+        return _make_date(text, match[1], match[2], match[3]), remove_match(match)
+    if match := MONTH_FIRST.search(text):
+        return _date_from_month_name(text, match[3], match[1], match[2], days), remove_match(match)
+    if match := DAY_FIRST.search(text):
+        return _date_from_month_name(text, match[3], match[2], match[1], days), remove_match(match)
+    if (match := NUMBERS.match(WEEKDAY.sub("", text).strip())) and (match[4] or match[2] != "-"):
+        day = _date_from_numbers(text, match, days)
         if day:
             bare = WEEKDAY.sub("", text).strip()
-            return day, bare[found.end() :]
-    if days and (found := NTH_DAY.search(text)):
-        return _check_in_edition(days[0] + timedelta(days=int(found[1]) - 1), days, text), without(found)
-    if found := WEEKDAY.match(text):
-        place = WEEKDAYS.index(found[1].casefold())
-        same = [day for day in _days_between(days) if day.weekday() == place]
-        if len(same) != 1:
+            return day, bare[match.end() :]
+    if days and (match := NTH_DAY.search(text)):
+        return _check_in_edition(days[0] + timedelta(days=int(match[1]) - 1), days, text), remove_match(match)
+    if match := WEEKDAY.match(text):
+        weekday = WEEKDAYS.index(match[1].casefold())
+        matching_days = [day for day in _days_between(days) if day.weekday() == weekday]
+        if len(matching_days) != 1:
             message = gettext("“%(text)s” is not one day of this edition. Write the date as 2026-07-08.")
             raise InvalidValueError(message, text=short(text))
-        return same[0], text[found.end() :]
+        return matching_days[0], text[match.end() :]
     return None, text
 
 
 def _days_between(days: tuple[date, date] | None) -> list[date]:
-    return [days[0] + timedelta(days=place) for place in range((days[1] - days[0]).days + 1)] if days else []
+    return (
+        [days[0] + timedelta(days=offset) for offset in range((days[1] - days[0]).days + 1)] if days else []
+    )
 
 
 def _check_in_edition(day: date, days: tuple[date, date], text: str) -> date:
@@ -148,14 +156,14 @@ def _check_in_edition(day: date, days: tuple[date, date], text: str) -> date:
 
 def _make_date(text: str, year: str | int, month: str | int, day: str | int) -> date:
     try:
-        found = date(int(year), int(month), int(day))
+        result = date(int(year), int(month), int(day))
     except ValueError:
         message = gettext("“%(text)s” is not in the calendar.")
         raise InvalidValueError(message, text=short(text)) from None
-    if found.year not in YEAR_RANGE:
+    if result.year not in YEAR_RANGE:
         message = gettext("The year %(year)s is not between %(first)s and %(last)s.")
-        raise InvalidValueError(message, year=found.year, first=YEAR_RANGE[0], last=YEAR_RANGE[-1])
-    return found
+        raise InvalidValueError(message, year=result.year, first=YEAR_RANGE[0], last=YEAR_RANGE[-1])
+    return result
 
 
 def _date_from_month_name(
@@ -168,38 +176,42 @@ def _date_from_month_name(
         message = gettext("“%(text)s” does not say the year. Write it as 2026-07-08.")
         raise InvalidValueError(message, text=short(text))
     years = sorted({days[0].year, days[1].year})
-    found = [_make_date(text, one, month, day) for one in years]
-    return next((one for one in found if days[0] <= one <= days[1]), found[0])
+    dates = [_make_date(text, edition_year, month, day) for edition_year in years]
+    return next((candidate for candidate in dates if days[0] <= candidate <= days[1]), dates[0])
 
 
-def _date_from_numbers(text: str, found: re.Match[str], days: tuple[date, date] | None) -> date | None:
+def _date_from_numbers(text: str, match: re.Match[str], days: tuple[date, date] | None) -> date | None:
     """Return the date of `8.7.2026` (day first) or `7/8/2026` (by the edition's days), or None for a time."""
-    first, sign, second = int(found[1]), found[2], int(found[3])
-    if not found[4] and (sign == "." and not found[0].endswith(".")):
+    first, separator, second = int(match[1]), match[2], int(match[3])
+    if not match[4] and (separator == "." and not match[0].endswith(".")):
         # 10.30 is a time.
         return None
-    if not found[4] and days is None:
+    if not match[4] and days is None:
         return None
-    year = int(found[4] or 0)
-    years = [year + 2000 if year < 100 else year] if found[4] else sorted({one.year for one in days or ()})
-    orders = [(second, first)] if sign == "." else [(first, second), (second, first)]
-    possible = [
-        date(one, month, day)
-        for one in years
+    year = int(match[4] or 0)
+    years = (
+        [year + 2000 if year < 100 else year]
+        if match[4]
+        else sorted({edition_day.year for edition_day in days or ()})
+    )
+    orders = [(second, first)] if separator == "." else [(first, second), (second, first)]
+    candidates = [
+        date(candidate_year, month, day)
+        for candidate_year in years
         for month, day in dict.fromkeys(orders)
-        if one in YEAR_RANGE and 1 <= month <= 12 and _is_day(one, month, day)
+        if candidate_year in YEAR_RANGE and 1 <= month <= 12 and _is_valid_date(candidate_year, month, day)
     ]
-    inside = [day for day in possible if days and days[0] <= day <= days[1]]
-    if len(inside or possible) == 1:
-        return (inside or possible)[0]
-    if not possible:
+    candidates_in_edition = [day for day in candidates if days and days[0] <= day <= days[1]]
+    if len(candidates_in_edition or candidates) == 1:
+        return (candidates_in_edition or candidates)[0]
+    if not candidates:
         raise InvalidValueError(gettext("“%(text)s” is not in the calendar."), text=short(text))
     message = gettext("“%(text)s” may be %(first)s or %(second)s. Write it as %(first)s.")
-    options = [day.isoformat() for day in possible]
+    options = [day.isoformat() for day in candidates]
     raise InvalidValueError(message, text=short(text), first=options[0], second=options[1])
 
 
-def _is_day(year: int, month: int, day: int) -> bool:
+def _is_valid_date(year: int, month: int, day: int) -> bool:
     try:
         date(year, month, day)
     except ValueError:
@@ -223,10 +235,10 @@ def _looks_like(text: str, *, is_day: bool) -> bool:
     if len(text) > 60:
         return False
     try:
-        found = parse_written_time(text, SAMPLE_DAYS)
+        written = parse_written_time(text, SAMPLE_DAYS)
     except InvalidValueError:
         return bool(NUMBERS.match(text) or NTH_DAY.match(text)) and any(map(str.isdigit, text)) and is_day
-    return found.day is not None if is_day else found.day is not None or found.start is not None
+    return written.day is not None if is_day else written.day is not None or written.start is not None
 
 
 def has_day(cells: Sequence[str]) -> bool:

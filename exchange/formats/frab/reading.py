@@ -125,7 +125,7 @@ def _read_program(schedule: JsonObject, context: Context) -> Program:
     if schedule2.is_schedule2(schedule):
         found = schedule2.iterate_events(schedule, conference, zone)
     else:
-        days = conference.objects("days", is_place=True)
+        days = conference.objects("days", are_rows=True)
         found = chain.from_iterable(_listed_events(one, zone) for one in days)
     for name, event, own, begins in found:
         reader.add(event, name, own, begins)
@@ -286,7 +286,7 @@ class EventReader:
 
     def _people(self, raw: JsonObject) -> Iterator[tuple[PersonRef, str]]:
         """Yield the people of an event with their roles."""
-        for one in raw.objects("persons", is_place=True):
+        for one in raw.objects("persons", are_rows=True):
             name, number = one.line("name") or one.line("public_name"), one.number("id")
             key = str(number) if number else one.line("code")
             if name:
@@ -455,7 +455,7 @@ class EventReader:
         own: dict[str, Any] = {}
         materials: list[MaterialRecord] = []
         for field in ("links", "attachments"):
-            for link in raw.objects(field, is_place=True):
+            for link in raw.objects(field, are_rows=True):
                 title, kind = link.line("title"), link.line("type").lower()
                 address = self._address(link.line("url"))
                 if kind in SOURCE_LINKS:

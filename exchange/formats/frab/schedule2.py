@@ -36,7 +36,7 @@ def iterate_events(
     turns = Counter(moment.time() for _, *ends in days for moment in ends)
     begins = turns.most_common(1)[0][0] if turns else time()
     guids: dict[str, set[str]] = {}
-    for event in schedule.objects("events", is_place=True):
+    for event in schedule.objects("events", are_rows=True):
         content = _translate_texts(event.content)
         room, track = _resolve_name(content.get("room"), rooms), _resolve_name(content.get("track"), tracks)
         content |= {"date": content.get("start"), "room": room, "track": track}
@@ -95,7 +95,7 @@ def _translate_texts(content: "Content | object") -> Content:
 
 
 def _days(conference: JsonObject, zone: tzinfo) -> Iterator[tuple[date, datetime, datetime]]:
-    for one in conference.objects("days", is_place=True):
+    for one in conference.objects("days", are_rows=True):
         start, end = (_parse_moment(one.content.get(name), zone) for name in ("start", "end"))
         try:
             own = parse_date(one.line("date"))

@@ -52,7 +52,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         mapping.is_markdown = mapping.is_markdown or more.is_markdown
     readings = {one.file: TextDialect(one.separator, one.encoding) for one in mapping.tables}
     tables = [source for source in sources if not is_mapping(source)]
-    grids = read_grids(tables, findings, readings=readings)
+    grids = read_grids(tables, findings, dialects=readings)
     return read_tables(grids, mapping, context, findings)
 
 

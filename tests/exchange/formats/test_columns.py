@@ -414,13 +414,13 @@ def test_what_is_no_table_is_refused_in_words(content: bytes, sentence: str) -> 
 def test_encoding_and_separator_are_guessed(content: bytes, encoding: str, separator: str) -> None:
     (grid,) = read_grids([Source("x.csv", content)], Findings(), any_encoding=True)
 
-    assert (grid.reading.encoding, grid.reading.separator) == (encoding, separator)
+    assert (grid.dialect.encoding, grid.dialect.separator) == (encoding, separator)
     assert grid.lines[1][1][0] == "Größe"
 
 
 def test_utf16_without_a_mark_can_be_chosen() -> None:
     source = Source("x.csv", "title,id\nGröße,1\n".encode("utf-16-le"))
-    (grid,) = read_grids([source], Findings(), readings={0: TextDialect(encoding="utf-16")})
+    (grid,) = read_grids([source], Findings(), dialects={0: TextDialect(encoding="utf-16")})
 
     assert grid.lines == [(1, ["title", "id"]), (2, ["Größe", "1"])]
 
