@@ -150,13 +150,9 @@ def _read_text(grid: Grid, source: Source, findings: Findings, max_rows: int) ->
     """Fill a table with the rows of CSV. Report invalid CSV."""
     lines = _limit_lines(open_text(source, grid.dialect.encoding))
     rows = csv.reader(lines, delimiter=grid.dialect.separator, strict=True)
+    unguarded_rows = ([remove_formula_guard(cell) for cell in row] for row in rows)
     try:
-        _fill_grid(
-            grid,
-            enumerate(([remove_formula_guard(cell) for cell in row] for row in rows), 1),
-            max_rows,
-            findings,
-        )
+        _fill_grid(grid, enumerate(unguarded_rows, 1), max_rows, findings)
     except csv.Error as error:
         message = gettext(
             "Line %(line_num)s is not CSV: %(error)s. Look for a quotation mark that is not closed."
@@ -190,7 +186,9 @@ def find_encoding(source: Source, findings: Findings, encoding: str, *, any_enco
     guesses = ["utf-8", *(["windows-1252"] if any_encoding else [])]
     if source.content.startswith(UTF16_BOMS):
         guesses = ["utf-16"]
-    for candidate in [encoding] if encoding in ENCODINGS else guesses:
+    if encoding in ENCODINGS:
+        guesses = [encoding]
+    for candidate in guesses:
         has_text, has_nul = False, False
         try:
             stream = open_text(source, candidate)
@@ -205,8 +203,7 @@ def find_encoding(source: Source, findings: Findings, encoding: str, *, any_enco
             "The file is not text in the encoding %(encoding)s. "
             "Save it as “CSV UTF-8” in your spreadsheet program."
         )
-        tried_encoding = encoding if encoding in ENCODINGS else guesses[0]
-        findings.problem(where, "", message, encoding=tried_encoding.upper())
+        findings.problem(where, "", message, encoding=guesses[0].upper())
         return None
     if has_nul:
         message = gettext("The file is no table. Save it as CSV or XLSX in your spreadsheet program.")
@@ -236,12 +233,9 @@ def _read_workbook(file_index: int, source: Source, findings: Findings, max_rows
         findings.problem(where, "", message)
         return []
     try:
-        grids = (
-            _read_sheets(file_index, source, findings, max_rows)
-            if _has_allowed_size(source, where, findings)
-            else ()
-        )
-        return [grid for grid in grids if grid.lines]
+        if not _has_allowed_size(source, where, findings):
+            return []
+        return [grid for grid in _read_sheets(file_index, source, findings, max_rows) if grid.lines]
     except MemoryError:
         raise
     except Exception as error:  # a damaged file can raise any error

@@ -227,12 +227,12 @@ def _given_name_first(piece: str) -> str:
 
 def _name_end(part: str) -> int:
     """Return where the affiliations begin. A parenthesis within the name, `Mia (Mo) Zed`, is a nickname."""
-    end = behind = len(part)
+    end = len(part)
     for parenthesis in reversed(list(PARENTHESES.finditer(part))):
-        tail = part[parenthesis.end() : behind].strip(" ,;*")
+        tail = part[parenthesis.end() : end].strip(" ,;*")
         if LETTER.search(tail) and not NAME_SUFFIX.match(tail) and part[: parenthesis.start()].strip():
             break
-        end = behind = parenthesis.start()
+        end = parenthesis.start()
     return end
 
 

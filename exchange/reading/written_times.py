@@ -69,22 +69,16 @@ def parse_written_time(text: str, days: tuple[date, date] | None = None) -> Writ
     if not (day or clocks):
         raise _invalid_time(text)
     start, end = [*clocks, None, None][:2]
-    if len(clocks) > 1:
+    if start and end:
         start = _adjust_start_to_end(clock_text, start, end)
     return WrittenTime(day, start, end, offset[1] if offset else "")
 
 
-def _adjust_start_to_end(clock_text: str, start: time | None, end: time | None) -> time | None:
+def _adjust_start_to_end(clock_text: str, start: time, end: time) -> time:
     """Return the start of `1:30-3:00 pm`, which is in the same half of the day as the end."""
     start_text, *_ = SPAN_SEPARATOR.split(clock_text)
-    is_afternoon = start and end and end.hour >= 12 and "pm" in clock_text.lower().replace(".", "")
-    if (
-        is_afternoon
-        and start
-        and end
-        and not re.search("[ap]", start_text, re.IGNORECASE)
-        and start.hour < 12
-    ):
+    is_afternoon = end.hour >= 12 and "pm" in clock_text.lower().replace(".", "")
+    if is_afternoon and start.hour < 12 and not re.search("[ap]", start_text, re.IGNORECASE):
         afternoon_start = start.replace(hour=start.hour + 12)
         return afternoon_start if afternoon_start <= end else start
     return start
@@ -115,8 +109,7 @@ def _parse_day(text: str, days: tuple[date, date] | None) -> tuple[date | None, 
     """Return the day that a text names, and the text without it."""
 
     def remove_match(match: re.Match[str]) -> str:
-        remaining = text[: match.start()] + text[match.end() :]
-        return WEEKDAY.sub("", remaining)
+        return WEEKDAY.sub("", text[: match.start()] + text[match.end() :])
 
     if match := ISO.match(text):
         return _make_date(text, match[1], match[2], match[3]), remove_match(match)
@@ -124,11 +117,11 @@ def _parse_day(text: str, days: tuple[date, date] | None) -> tuple[date | None, 
         return _date_from_month_name(text, match[3], match[1], match[2], days), remove_match(match)
     if match := DAY_FIRST.search(text):
         return _date_from_month_name(text, match[3], match[2], match[1], days), remove_match(match)
-    if (match := NUMBERS.match(WEEKDAY.sub("", text).strip())) and (match[4] or match[2] != "-"):
+    without_weekday = WEEKDAY.sub("", text).strip()
+    if (match := NUMBERS.match(without_weekday)) and (match[4] or match[2] != "-"):
         day = _date_from_numbers(text, match, days)
         if day:
-            bare = WEEKDAY.sub("", text).strip()
-            return day, bare[match.end() :]
+            return day, without_weekday[match.end() :]
     if days and (match := NTH_DAY.search(text)):
         return _check_in_edition(days[0] + timedelta(days=int(match[1]) - 1), days, text), remove_match(match)
     if match := WEEKDAY.match(text):
@@ -183,10 +176,8 @@ def _date_from_month_name(
 def _date_from_numbers(text: str, match: re.Match[str], days: tuple[date, date] | None) -> date | None:
     """Return the date of `8.7.2026` (day first) or `7/8/2026` (by the edition's days), or None for a time."""
     first, separator, second = int(match[1]), match[2], int(match[3])
-    if not match[4] and (separator == "." and not match[0].endswith(".")):
-        # 10.30 is a time.
-        return None
-    if not match[4] and days is None:
+    is_clock = separator == "." and not match[0].endswith(".")  # such as 10.30
+    if not match[4] and (is_clock or days is None):
         return None
     year = int(match[4] or 0)
     years = (
@@ -202,8 +193,9 @@ def _date_from_numbers(text: str, match: re.Match[str], days: tuple[date, date] 
         if candidate_year in YEAR_RANGE and 1 <= month <= 12 and _is_valid_date(candidate_year, month, day)
     ]
     candidates_in_edition = [day for day in candidates if days and days[0] <= day <= days[1]]
-    if len(candidates_in_edition or candidates) == 1:
-        return (candidates_in_edition or candidates)[0]
+    likely = candidates_in_edition or candidates
+    if len(likely) == 1:
+        return likely[0]
     if not candidates:
         raise InvalidValueError(gettext("“%(text)s” is not in the calendar."), text=short(text))
     message = gettext("“%(text)s” may be %(first)s or %(second)s. Write it as %(first)s.")
