@@ -51,8 +51,8 @@ class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
         target = db_field.remote_field.model
         if not self.admin_site.is_registered(target):
             return super().get_field_queryset(db, db_field, request)
-        access, asked = access_for(request), self.admin_site.get_model_admin(target)
-        rows: QuerySet[Model] = asked.get_queryset(request)
+        access, target_admin = access_for(request), self.admin_site.get_model_admin(target)
+        rows: QuerySet[Model] = target_admin.get_queryset(request)
         if access.may_everywhere("add", self.model):
             return rows
         if db_field.name == lookup_of(self.model).partition("__")[0]:
@@ -60,19 +60,19 @@ class ScopedChoices[M: Model = Model](admin.options.BaseModelAdmin[M]):
         if not lookup_of(self.model) and db_field.name in getattr(self.model, "part_of", ()):
             return access.rows(rows, "change")
         if db_field.name in self.any_edition:
-            everybodys: Any = target._default_manager
-            seen = Q(pk__in=rows.values("pk")) | Q(pk__in=everybodys.published().order_by().values("pk"))
-            rows = everybodys.filter(seen).select_related(*getattr(asked, "choice_related", ()))
+            manager: Any = target._default_manager
+            visible = Q(pk__in=rows.values("pk")) | Q(pk__in=manager.published().order_by().values("pk"))
+            rows = manager.filter(visible).select_related(*getattr(target_admin, "choice_related", ()))
         return rows
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Make the fields read-only that the user may not change in the row or its inlines."""
-        fields = access_for(request).fields(self.model, obj) if obj is not None and obj.pk else None
-        fixed = [*super().get_readonly_fields(request, obj)]
-        if fields is None:
-            return fixed
-        shown = flatten_fieldsets(self.get_fieldsets(request, obj))
-        return [*fixed, *(name for name in shown if name not in fields and name not in fixed)]
+        changeable = access_for(request).fields(self.model, obj) if obj is not None and obj.pk else None
+        readonly = [*super().get_readonly_fields(request, obj)]
+        if changeable is None:
+            return readonly
+        displayed = flatten_fieldsets(self.get_fieldsets(request, obj))
+        return [*readonly, *(name for name in displayed if name not in changeable and name not in readonly)]
 
     def formfield_for_foreignkey(
         self, db_field: ForeignKey[object, object], request: HttpRequest, **kwargs: object
@@ -109,9 +109,9 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     def has_delete_permission(self, request: HttpRequest, obj: M | None = None) -> bool:
         return access_for(request).may("delete", self.model, obj)
 
-    def page_context(self, request: HttpRequest, title: str, **more: object) -> dict[str, object]:
+    def page_context(self, request: HttpRequest, title: str, **extra: object) -> dict[str, object]:
         """Return the template context of an additional page of this admin."""
-        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **more}
+        return {**self.admin_site.each_context(request), "title": title, "opts": self.opts, **extra}
 
     def may_all_fields(self, request: HttpRequest, action: str, row: Model) -> bool:
         """Return whether the user may do this with all fields of a row; session chairs may change some."""
@@ -148,14 +148,15 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         actions = super().get_actions(request, action_location)
         access, model = access_for(request), self.model
         allowed = {
-            one
-            for one in ALL
-            if access.may_everywhere(one, model) or access.editions_with_any(one, model, whole=True)
+            permission
+            for permission in ALL
+            if access.may_everywhere(permission, model)
+            or access.editions_with_any(permission, model, whole=True)
         }
-        offered = ((name, action) for name, action in actions.items() if action)
+        defined = ((name, action) for name, action in actions.items() if action)
         return {
             name: scope_action(action)
-            for name, action in offered
+            for name, action in defined
             if allowed.issuperset(required_permissions(action))
         }
 
@@ -166,9 +167,9 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
         action_location: ActionLocation = ActionLocation.CHANGE_LIST,
     ) -> HttpResponse | None:
         """Run the submitted action, ignoring keys that are not numbers."""
-        sent = request.POST.copy()
-        sent.setlist(CHECKBOX, [one for one in sent.getlist(CHECKBOX) if parse_key(one)])
-        vars(request)["_post"] = sent
+        data = request.POST.copy()
+        data.setlist(CHECKBOX, [key for key in data.getlist(CHECKBOX) if parse_key(key)])
+        vars(request)["_post"] = data
         return super().response_action(request, queryset, action_location)
 
     def run_action(
@@ -176,19 +177,23 @@ class ScopedAdmin[M: Model = Any](ScopedChoices[M], admin.ModelAdmin[M]):
     ) -> HttpResponseBase | None:
         """Run an action on the rows for which the user has permission, and warn of the others."""
         access = access_for(request)
-        needed = [one for one in required_permissions(action) if not access.may_everywhere(one, self.model)]
+        permissions = [
+            permission
+            for permission in required_permissions(action)
+            if not access.may_everywhere(permission, self.model)
+        ]
         rows = chosen
-        for one in needed:
-            allowed = self.model._base_manager.filter(access.scope(self.model, one, whole=True))
+        for permission in permissions:
+            allowed = self.model._base_manager.filter(access.scope(self.model, permission, whole=True))
             rows = rows.filter(pk__in=allowed.values("pk"))
-        count = chosen.exclude(pk__in=rows.values("pk")).count() if needed else 0
+        count = chosen.exclude(pk__in=rows.values("pk")).count() if permissions else 0
         if count:
-            words = ngettext(
+            message = ngettext(
                 "%(count)d row was left out because you can view but not change it.",
                 "%(count)d rows were left out because you can view but not change them.",
                 count,
             )
-            self.message_user(request, words % {"count": count}, messages.WARNING)
+            self.message_user(request, message % {"count": count}, messages.WARNING)
         return action.func(self, request, rows)
 
     def _get_list_editable_queryset(self, request: HttpRequest, prefix: str) -> QuerySet[M]:
@@ -209,7 +214,7 @@ def scope_action(action: Action) -> Action:
 
 def required_permissions(action: Action) -> list[str]:
     """Return the permissions that an action requires, among those that roles grant by row."""
-    return [one for one in getattr(action.func, "allowed_permissions", ()) if one in ALL]
+    return [permission for permission in getattr(action.func, "allowed_permissions", ()) if permission in ALL]
 
 
 class ScopedInline[M: Model = Model, Owner: Model = Model](
@@ -219,8 +224,8 @@ class ScopedInline[M: Model = Model, Owner: Model = Model](
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[M]:
         rows = super().get_queryset(request)
-        is_judged = lookup_of(self.model) or self.model in SCOPES
-        return access_for(request).rows(rows) if is_judged else rows
+        is_scoped = lookup_of(self.model) or self.model in SCOPES
+        return access_for(request).rows(rows) if is_scoped else rows
 
     def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return access_for(request).may_inline("view", self.model, obj)

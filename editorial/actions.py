@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 type Text = "StrPromise | str"
 
-CONFIRMED, ASKED = "_confirmed", "_asked"
+CONFIRMED, SUBMITTED = "_confirmed", "_asked"
 # The maximum number of rows listed in a group; the counts include all.
 MAX_NAMED_ROWS = 200
 
@@ -95,18 +95,18 @@ class BulkAction(ABC):
         self, model_admin: ScopedAdmin, request: HttpRequest, queryset: QuerySet[Model]
     ) -> tuple[list[Any], list[Any]]:
         """Return the chosen rows that the user may change, and the others, in the order of the list."""
-        places = {key: place for place, key in enumerate(queryset.values_list("pk", flat=True))}
+        positions = {key: position for position, key in enumerate(queryset.values_list("pk", flat=True))}
         chosen = queryset.order_by().values("pk")
-        found = defer_long_texts(
+        rows = defer_long_texts(
             model_admin.get_queryset(request).filter(pk__in=chosen), *self.long_texts(model_admin.model)
         )
         if CONFIRMED in request.POST:
-            found = found.select_for_update(of=("self",))
-        mine: list[Model] = []
-        others: list[Model] = []
-        for row in sorted(found.order_by(), key=lambda row: places.get(row.pk, 0)):
-            (mine if model_admin.may_all_fields(request, "change", row) else others).append(row)
-        return mine, others
+            rows = rows.select_for_update(of=("self",))
+        changeable: list[Model] = []
+        refused: list[Model] = []
+        for row in sorted(rows.order_by(), key=lambda row: positions.get(row.pk, 0)):
+            (changeable if model_admin.may_all_fields(request, "change", row) else refused).append(row)
+        return changeable, refused
 
     def long_texts(self, model: object) -> Iterable[str]:
         """Return the names of long text fields that the plan needs."""
@@ -118,7 +118,7 @@ class BulkAction(ABC):
         """Return the form shown before the plan; `None` if the action needs no input."""
         if self.form_class is None:
             return None
-        data = request.POST if ASKED in request.POST else None
+        data = request.POST if SUBMITTED in request.POST else None
         return self.form_class(data, model_admin=model_admin, request=request, rows=rows)
 
     def carry_out(self, model_admin: ScopedAdmin, request: HttpRequest, plan: BulkPlan) -> None:
@@ -132,8 +132,8 @@ class BulkAction(ABC):
         if plan.same:
             sentences.append(str(self.words.same % {"count": len(plan.same)}))
         if count := len(plan.skipped):
-            words = ngettext("%(count)d was left unchanged.", "%(count)d were left unchanged.", count)
-            sentences.append(words % {"count": count})
+            message = ngettext("%(count)d was left unchanged.", "%(count)d were left unchanged.", count)
+            sentences.append(message % {"count": count})
         model_admin.message_user(request, with_undo_link(" ".join(sentences), change_set), messages.SUCCESS)
 
     def render_page(
@@ -206,11 +206,11 @@ def hidden_fields(request: HttpRequest, action: str) -> list[tuple[str, str]]:
 
 def plan_context(model_admin: ScopedAdmin, plan: BulkPlan) -> dict[str, object]:
     """Return the plan for the template, grouped by sentence, largest group first."""
-    lines = group_by_sentence(model_admin, [(line.row, line.summary) for line in plan.lines])
+    changes = group_by_sentence(model_admin, [(line.row, line.summary) for line in plan.lines])
     skipped = group_by_sentence(model_admin, plan.skipped)
     return {
-        "lines": lines[:MAX_NAMED_ROWS],
-        "more_lines": sum(group["count"] for group in lines[MAX_NAMED_ROWS:]),
+        "lines": changes[:MAX_NAMED_ROWS],
+        "more_lines": sum(group["count"] for group in changes[MAX_NAMED_ROWS:]),
         "skipped": skipped[:MAX_NAMED_ROWS],
         "more_skipped": sum(group["count"] for group in skipped[MAX_NAMED_ROWS:]),
     }
@@ -251,17 +251,17 @@ def describe_value(row: "Content", name: str, value: object) -> str:
     return str(choices.get(value, value))
 
 
-def describe_change(row: "Content", news: Mapping[str, object]) -> str:
+def describe_change(row: "Content", changes: Mapping[str, object]) -> str:
     """Return the old and new values of the fields, such as "Draft → Published"."""
-    old = {name: describe_value(row, name, getattr(row, name)) for name in news}
-    return ", ".join(f"{old[name]} → {describe_value(row, name, value)}" for name, value in news.items())
+    old = {name: describe_value(row, name, getattr(row, name)) for name in changes}
+    return ", ".join(f"{old[name]} → {describe_value(row, name, value)}" for name, value in changes.items())
 
 
 class SetField(BulkAction):
     """Set fields of rows. Rows whose validation fails are not changed, but listed."""
 
-    def values(self, row: "Content", given: Values) -> Values:
-        return given
+    def values(self, row: "Content", values: Values) -> Values:
+        return values
 
     def plan(
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: "list[Content]", values: Values
@@ -274,7 +274,7 @@ class SetStatus(SetField):
         super().__init__(name, words)
         self.status = status
 
-    def values(self, row: "Content", given: Values) -> Values:
+    def values(self, row: "Content", values: Values) -> Values:
         return {"status": self.status}
 
 
@@ -294,20 +294,20 @@ class Cancel(SetStatus):
 
     form_class = ReasonForm
 
-    def values(self, row: "Content", given: Values) -> Values:
-        reason = {"cancellation_reason": given["reason"]} if given["reason"] else {}
-        return {**super().values(row, given), **reason}
+    def values(self, row: "Content", values: Values) -> Values:
+        reason = {"cancellation_reason": values["reason"]} if values["reason"] else {}
+        return {**super().values(row, values), **reason}
 
 
 class ChosenField(forms.ModelChoiceField[Any]):
     """A choice among rows of the editions of the chosen rows, labeled as in the admin."""
 
-    def offer_rows(self, form: ActionForm, model: "type[Content]", **narrow: object) -> None:
-        """Offer rows that the user may see: those matching `narrow`, or of the chosen rows' editions."""
+    def offer_rows(self, form: ActionForm, model: "type[Content]", **filters: object) -> None:
+        """Offer rows that the user may see: those matching `filters`, or of the chosen rows' editions."""
         model_admin = form.admin_of(model)
-        narrow = narrow or {"edition__in": form.editions()}
-        self.queryset = model_admin.get_queryset(form.request).filter(**narrow).select_related("edition")
-        self.has_editions = len(form.editions()) > 1 or "edition__in" not in narrow
+        filters = filters or {"edition__in": form.editions()}
+        self.queryset = model_admin.get_queryset(form.request).filter(**filters).select_related("edition")
+        self.has_editions = len(form.editions()) > 1 or "edition__in" not in filters
         self.make_label = getattr(model_admin, "choice_label", str)
 
     def label_from_instance(self, obj: Any) -> str:

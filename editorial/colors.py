@@ -17,16 +17,16 @@ MIN_CONTRAST = 4.5
 
 def luminance(color: str) -> float:
     """Return the relative luminance of a color such as #0b6b62."""
-    parts = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    parts = [int(color[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     red, green, blue = [
         part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     ]
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(color: str, other: str) -> float:
     """Return the contrast ratio of two colors, from 1 to 21."""
-    low, high = sorted((luminance(one), luminance(other)))
+    low, high = sorted((luminance(color), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 
 
@@ -52,8 +52,8 @@ def contrast_note(color: str) -> str:
     if not re.fullmatch(r"#[0-9a-f]{6}", color):
         return ""
     light, dark = (round(contrast(color, page), 1) for page in (LIGHT_PAGE, DARK_PAGE))
-    said = contrast_messages()["ratios"].format(light=light, dark=dark)
-    return f"{said} {contrast_messages()['warning']}" if min(light, dark) < MIN_CONTRAST else said
+    note = contrast_messages()["ratios"].format(light=light, dark=dark)
+    return f"{note} {contrast_messages()['warning']}" if min(light, dark) < MIN_CONTRAST else note
 
 
 class ColorInput(forms.TextInput):

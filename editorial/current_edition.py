@@ -67,8 +67,8 @@ def editions_for(request: HttpRequest) -> QuerySet[Edition]:
     """Return the editions in which the user has a role, or all for permissions on all; newest first."""
     access = access_of(request.user)
     rows = get_edition_model().objects.all()
-    limited = access.roles and not access.may_everywhere("view", get_edition_model())
-    return rows.filter(pk__in=access.roles) if limited else rows
+    is_limited = access.roles and not access.may_everywhere("view", get_edition_model())
+    return rows.filter(pk__in=access.roles) if is_limited else rows
 
 
 def choose_edition(request: HttpRequest, edition: Edition) -> None:
@@ -86,10 +86,10 @@ def requested_edition(request: HttpRequest) -> Edition | None:
     """Return the edition of the form, the URL or the list filter, else the chosen or the newest one."""
     editions = editions_for(request)
     list_filters = parse_qs(request.GET.get("_changelist_filters", ""))
-    named = [request.POST.get("edition"), request.GET.get("edition"), *list_filters.get(LIST_FILTER, [])]
-    for text in named:
-        if (key := parse_key(text)) and (chosen := editions.filter(pk=key).first()):
-            return chosen
+    values = [request.POST.get("edition"), request.GET.get("edition"), *list_filters.get(LIST_FILTER, [])]
+    for value in values:
+        if (key := parse_key(value)) and (edition := editions.filter(pk=key).first()):
+            return edition
     return chosen_edition(request) or editions.first()
 
 

@@ -128,7 +128,7 @@ class CheckFilter(admin.SimpleListFilter):
     parameter_name = CHECK_PARAMETER
 
     def checks_of(self, model: type[Model]) -> dict[str, Check]:
-        return {one.name: one for one in CHECKS if isinstance(one, Check) and one.model is model}
+        return {check.name: check for check in CHECKS if isinstance(check, Check) and check.model is model}
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin[Model]) -> list[tuple[str, Text]]:
         return [(name, check.title) for name, check in self.checks_of(model_admin.model).items()]
@@ -152,11 +152,13 @@ class DeskCount:
 
 def content_counts(edition: Edition, current: revision.Revision) -> dict[DeskLine, int]:
     """Return the counts of content, cached until the revision or the working copy changes."""
-    return _counted(edition, current, preview_context.cache_key_part())
+    return _cached_counts(edition, current, preview_context.cache_key_part())
 
 
 @lru_cache(maxsize=CACHED_EDITIONS)
-def _counted(edition: Edition, current: revision.Revision, mark: tuple[object, ...]) -> dict[DeskLine, int]:
+def _cached_counts(
+    edition: Edition, current: revision.Revision, cache_key_part: tuple[object, ...]
+) -> dict[DeskLine, int]:
     lines = (*ROW_COUNTS, *CHECKS)
     return {line: line.count(edition) for line in lines if issubclass(line.model, Content)}
 
@@ -182,12 +184,14 @@ def switches(edition: Edition, at: datetime) -> list[Switch]:
         ("papers", _("Papers"), edition.papers_public_from),
         ("schedule", _("Schedule"), edition.schedule_public_from),
     ]
-    found = []
+    result = []
     for name, label, moment in parts:
         is_behind = moment is not None and (site is None or (site > moment and site > at))
-        state, shown = (BEHIND, site) if is_behind else (switch_state(moment, at), moment)
-        found.append(Switch(name, label, state, format_moment(shown, edition) if shown else ""))
-    return found
+        state, shown_moment = (BEHIND, site) if is_behind else (switch_state(moment, at), moment)
+        result.append(
+            Switch(name, label, state, format_moment(shown_moment, edition) if shown_moment else "")
+        )
+    return result
 
 
 def switch_state(moment: datetime | None, at: datetime) -> str:
@@ -200,46 +204,46 @@ def switch_state(moment: datetime | None, at: datetime) -> str:
 def visible_counts(
     lines: Iterable[DeskLine],
     edition: Edition,
-    known: dict[DeskLine, int],
+    cached: dict[DeskLine, int],
     may_see: Callable[[type[Model]], bool],
 ) -> list[DeskCount]:
     """Return the counts of the lines whose lists the user may see."""
-    found = []
+    counts = []
     for line in sorted(lines, key=attrgetter("place")):
         if may_see(line.model):
-            count = known[line] if line in known else line.count(edition)
-            app, words = line.model._meta.app_config, str(line.words % {"count": count})
-            details = getattr(line, "details", None)
-            if count and details and (named := details(edition)):
-                words = _("%(words)s: %(named)s") % {"words": words, "named": named}
-            found.append(DeskCount(count, words, line.address(edition), str(app.verbose_name), app.label))
-    return found
+            count = cached[line] if line in cached else line.count(edition)
+            app, label = line.model._meta.app_config, str(line.words % {"count": count})
+            get_details = getattr(line, "details", None)
+            if count and get_details and (detail_text := get_details(edition)):
+                label = _("%(words)s: %(named)s") % {"words": label, "named": detail_text}
+            counts.append(DeskCount(count, label, line.address(edition), str(app.verbose_name), app.label))
+    return counts
 
 
 def open_checks(edition: Edition, may_see: Callable[[type[Model]], bool]) -> list[DeskCount]:
     """Return the checks that found rows."""
-    known = content_counts(edition, revision.current(edition.pk))
-    return [line for line in visible_counts(CHECKS, edition, known, may_see) if line.count]
+    cached = content_counts(edition, revision.current(edition.pk))
+    return [line for line in visible_counts(CHECKS, edition, cached, may_see) if line.count]
 
 
-def rows_by_model(known: dict[DeskLine, int]) -> dict[str, int]:
+def rows_by_model(counts: dict[DeskLine, int]) -> dict[str, int]:
     """Return the number of rows by model name, for the first steps."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for line in ROW_COUNTS:
         name = str(line.model._meta.model_name)
-        found[name] = max(found.get(name, 0), known.get(line, 0))
-    return found
+        numbers[name] = max(numbers.get(name, 0), counts.get(line, 0))
+    return numbers
 
 
 def desk_context(edition: Edition, at: datetime, may_see: Callable[[type[Model]], bool]) -> dict[str, Any]:
     """Return the template context of the desk. Counts of content are cached."""
-    known = content_counts(edition, revision.current(edition.pk))
-    counts, checks = (visible_counts(lines, edition, known, may_see) for lines in (ROW_COUNTS, CHECKS))
+    cached = content_counts(edition, revision.current(edition.pk))
+    counts, checks = (visible_counts(lines, edition, cached, may_see) for lines in (ROW_COUNTS, CHECKS))
     return {
         "edition": edition,
         "switches": switches(edition, at),
         "counts": counts,
-        "waiting": [one for one in checks if one.count],
-        "in_order": [one for one in checks if not one.count],
-        "made": rows_by_model(known),
+        "waiting": [check for check in checks if check.count],
+        "in_order": [check for check in checks if not check.count],
+        "made": rows_by_model(cached),
     }

@@ -88,7 +88,9 @@ def found_rows(
     request: HttpRequest, site: AdminSite, text: str, edition: Edition | None
 ) -> Iterator[FoundRows]:
     """Yield the kinds with matching rows. One query for each kind, besides those of the index."""
-    hits = find_documents(parse_query(text), kinds=[one.kind for one in SEARCHED], limit=MAX_HITS).page
+    hits = find_documents(
+        parse_query(text), kinds=[searched.kind for searched in SEARCHED], limit=MAX_HITS
+    ).page
     for searched in sorted(SEARCHED, key=attrgetter("place")):
         model_admin = site.get_model_admin(searched.model)
         if not model_admin.has_view_permission(request):
@@ -96,16 +98,16 @@ def found_rows(
         ranked = [hit.object_id for hit in hits if hit.kind == searched.kind][:MAX_RANKED]
         rows = searched.narrow(model_admin.get_queryset(request))
         # Only `rows` is limited to visible rows: two such conditions are nested too deeply for SQLite.
-        everything = searched.narrow(searched.model._default_manager.order_by())
-        listed, _spawns = model_admin.get_search_results(request, everything, text)
-        matching = rows.filter(Q(pk__in=ranked) | Q(pk__in=listed.values("pk")))
+        all_rows = searched.narrow(searched.model._default_manager.order_by())
+        matched, _spawns = model_admin.get_search_results(request, all_rows, text)
+        matching = rows.filter(Q(pk__in=ranked) | Q(pk__in=matched.values("pk")))
         if searched.related:
             matching = matching.select_related(*searched.related)
         best = matching.order_by(*result_order(searched.model, ranked, edition))
-        shown = list(best[: MAX_ROWS + 1])
-        if shown:
-            lines = [found_row(row) for row in shown[:MAX_ROWS]]
-            more = list_address(searched.model, text) if len(shown) > MAX_ROWS else ""
+        top_rows = list(best[: MAX_ROWS + 1])
+        if top_rows:
+            lines = [found_row(row) for row in top_rows[:MAX_ROWS]]
+            more = list_address(searched.model, text) if len(top_rows) > MAX_ROWS else ""
             yield FoundRows(searched.kind, searched.title, lines, more)
 
 
@@ -115,8 +117,8 @@ def result_order(model: type[Model], ranked: list[int], edition: Edition | None)
     if edition and lookup_of(model):
         terms.append(Case(When(edition=edition.pk, then=Value(0)), default=Value(1)))
     if ranked:
-        places = [When(pk=key, then=Value(place)) for place, key in enumerate(ranked[:MAX_ROWS])]
-        terms.append(Case(*places, When(pk__in=ranked, then=Value(MAX_ROWS)), default=Value(MAX_ROWS + 1)))
+        ranks = [When(pk=key, then=Value(rank)) for rank, key in enumerate(ranked[:MAX_ROWS])]
+        terms.append(Case(*ranks, When(pk__in=ranked, then=Value(MAX_ROWS)), default=Value(MAX_ROWS + 1)))
     return [*terms, "-pk"]
 
 

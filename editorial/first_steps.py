@@ -55,13 +55,13 @@ class ShownStep:
     is_optional: bool
 
 
-def first_steps(edition: Edition, made: dict[str, int], access: Access) -> list[ShownStep]:
+def first_steps(edition: Edition, row_numbers: dict[str, int], access: Access) -> list[ShownStep]:
     return [
         ShownStep(
             step.name,
             step.words,
             step.address(access, edition),
-            step.is_done(edition, made),
+            step.is_done(edition, row_numbers),
             step.is_optional,
         )
         for step in sorted(FIRST_STEPS, key=attrgetter("place"))
@@ -72,20 +72,20 @@ def add_page_address(name: str, model: type[Model]) -> Callable[[Access, Edition
     """Return a function for the address of a page that adds rows; empty without the permission."""
 
     def address(access: Access, edition: Edition) -> str:
-        may = access.may_all_rows("add", model, edition)
-        return reverse(name, query={"edition": edition.pk}) if may else ""
+        may_add = access.may_all_rows("add", model, edition)
+        return reverse(name, query={"edition": edition.pk}) if may_add else ""
 
     return address
 
 
 def has_rows(*names: str) -> Callable[[Edition, dict[str, int]], bool]:
-    return lambda _edition, made: any(made.get(name) for name in names)
+    return lambda _edition, row_numbers: any(row_numbers.get(name) for name in names)
 
 
 def open_steps(request: HttpRequest, edition: Edition, steps: list[ShownStep]) -> list[ShownStep]:
     """Return the steps, or none if all are done or this browser has hidden them."""
-    is_left = any(not step.is_done and not step.is_optional for step in steps)
-    return steps if is_left and str(edition.pk) not in hidden_editions(request) else []
+    is_incomplete = any(not step.is_done and not step.is_optional for step in steps)
+    return steps if is_incomplete and str(edition.pk) not in hidden_editions(request) else []
 
 
 def hidden_editions(request: HttpRequest) -> list[str]:

@@ -23,19 +23,19 @@ def _options(form: AdminForm, options: dict[str, Any]) -> dict[str, Any]:
     classes = [*options.get("classes", ())]
     # Django does not detect errors of fields that share a line.
     has_errors = any(name in form.form.errors for name in flatten(options["fields"]))
-    if has_errors or (OPEN_IF_FILLED in classes and any(_filled(form, options))):
-        classes = [one for one in classes if one != FOLDED]
+    if has_errors or (OPEN_IF_FILLED in classes and any(_filled_labels(form, options))):
+        classes = [css_class for css_class in classes if css_class != FOLDED]
     return {**options, "classes": classes}
 
 
 def _heading(form: AdminForm, name: Any, options: dict[str, Any]) -> Any:
     if not name or FOLDED not in options.get("classes", ()):
         return name
-    labels = ", ".join(_filled(form, options))
+    labels = ", ".join(_filled_labels(form, options))
     return f"{name}: {labels}" if labels else name
 
 
-def _filled(form: AdminForm, options: dict[str, Any]) -> Iterator[str]:
+def _filled_labels(form: AdminForm, options: dict[str, Any]) -> Iterator[str]:
     """Yield the labels of the fields of a part whose stored value is not empty."""
     for name in flatten(options["fields"]):
         field = form.form.fields.get(name)

@@ -48,11 +48,11 @@ def resolve_wall_time(naive: datetime, zone: tzinfo, stored: datetime | None = N
     wall = naive.replace(tzinfo=zone)
     if stored and to_the_minute(stored).astimezone(zone).replace(tzinfo=None) == naive:
         return stored
-    words = {"time": f"{wall:%H:%M}", "day": dateformat.format(wall, "d F Y"), "zone": str(zone)}
+    params = {"time": f"{wall:%H:%M}", "day": dateformat.format(wall, "d F Y"), "zone": str(zone)}
     if wall.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != naive:
-        raise ValidationError(SKIPPED_TIME, code="skipped", params=words)
+        raise ValidationError(SKIPPED_TIME, code="skipped", params=params)
     if wall.utcoffset() != wall.replace(fold=1).utcoffset():
-        raise ValidationError(REPEATED_TIME, code="twice", params=words)
+        raise ValidationError(REPEATED_TIME, code="twice", params=params)
     return wall
 
 
@@ -63,8 +63,8 @@ class ZonedField(forms.SplitDateTimeField):
     stored: datetime | None = None
 
     def has_changed(self, initial: object, data: object) -> bool:
-        shown = to_the_minute(initial) if isinstance(initial, datetime) else initial
-        return super().has_changed(shown, data)
+        displayed = to_the_minute(initial) if isinstance(initial, datetime) else initial
+        return super().has_changed(displayed, data)
 
     def compress(self, data_list: Any) -> datetime | None:
         if data_list and not {None, ""} & {*data_list[:2]}:
@@ -77,7 +77,7 @@ class ZonedField(forms.SplitDateTimeField):
 class KnownChoiceField(forms.ModelChoiceField[Any]):
     """A choice field that only queries for rows that `set_known_rows()` did not provide."""
 
-    known: Mapping[str, Model] = {}
+    known_rows: Mapping[str, Model] = {}
 
     def __init__(self, *args: Any, choice_label: Callable[[Model], str] = str, **kwargs: Any) -> None:
         # Returns a label that distinguishes rows with the same name.
@@ -86,11 +86,11 @@ class KnownChoiceField(forms.ModelChoiceField[Any]):
 
     def set_known_rows(self, rows: Mapping[str, Model]) -> None:
         """Set the rows, by key, that a formset has fetched in one query."""
-        self.known = rows
-        vars(getattr(self.widget, "widget", self.widget))["known"] = rows
+        self.known_rows = rows
+        vars(getattr(self.widget, "widget", self.widget))["known_rows"] = rows
 
     def to_python(self, value: object) -> Model | None:
-        return self.known.get(str(value)) or super().to_python(value)
+        return self.known_rows.get(str(value)) or super().to_python(value)
 
     def label_from_instance(self, obj: Model) -> str:
         return self.choice_label(obj)
@@ -99,15 +99,15 @@ class KnownChoiceField(forms.ModelChoiceField[Any]):
 class EditionSelect(AutocompleteSelect):
     """An autocomplete select, limited to rows of the working edition if the rows have editions."""
 
-    known: Mapping[str, Model] = {}
-    limited = False
+    known_rows: Mapping[str, Model] = {}
+    is_limited = False
     # Whether a new row can be created from the typed name.
     has_names = False
 
     def get_url(self) -> str:
         address = super().get_url()
         edition = get_working_edition()
-        return f"{address}?edition={edition.pk}" if self.limited and edition and edition.pk else address
+        return f"{address}?edition={edition.pk}" if self.is_limited and edition and edition.pk else address
 
     def build_attrs(
         self, base_attrs: dict[str, object], extra_attrs: dict[str, object] | None = None
@@ -115,12 +115,12 @@ class EditionSelect(AutocompleteSelect):
         attrs = super().build_attrs(base_attrs, extra_attrs)
         if self.has_names:
             attrs["data-create"] = gettext("Create “{name}”")
-        return {**attrs, "data-of-edition": "true"} if self.limited else attrs
+        return {**attrs, "data-of-edition": "true"} if self.is_limited else attrs
 
     def optgroups(self, name: str, value: Sequence[str], attr: Any = None) -> Any:
-        rows = {key: self.known[key] for key in map(str, value) if key in self.known}
+        rows = {key: self.known_rows[key] for key in map(str, value) if key in self.known_rows}
         if not rows:
-            return super().optgroups(name, [one for one in map(str, value) if parse_key(one)], attr)
+            return super().optgroups(name, [key for key in map(str, value) if parse_key(key)], attr)
         options = [] if self.is_required else [self.create_option(name, "", "", False, 0)]
         label = self.choices.field.label_from_instance
         options += [
@@ -147,6 +147,6 @@ class EditionWrapper(RelatedFieldWidgetWrapper):
     def get_context(self, name: str, value: object, attrs: dict[str, object] | None) -> dict[str, object]:
         context: dict[str, Any] = super().get_context(name, value, attrs)
         edition = get_working_edition()
-        if edition and edition.pk and getattr(self.widget, "limited", False):
+        if edition and edition.pk and getattr(self.widget, "is_limited", False):
             context["url_params"] += f"&edition={edition.pk}"
         return context

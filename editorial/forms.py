@@ -37,12 +37,16 @@ class ContentForm(forms.ModelForm[Any]):
     def clean(self) -> dict[str, object] | None:
         cleaned = super().clean()
         # Browsers send CRLF, so an unchanged text would otherwise be regarded as changed.
-        lines = {k: v.replace("\r\n", "\n") for k, v in (cleaned or {}).items() if isinstance(v, str)}
-        return {**cleaned, **lines} if cleaned else cleaned
+        texts = {
+            name: text.replace("\r\n", "\n")
+            for name, text in (cleaned or {}).items()
+            if isinstance(text, str)
+        }
+        return {**cleaned, **texts} if cleaned else cleaned
 
     def clean_slug(self) -> str:
-        given = (self.cleaned_data.get(name) for name in ("slug", "year", "name", "title"))
-        source = str(next(filter(None, given), ""))
+        values = (self.cleaned_data.get(name) for name in ("slug", "year", "name", "title"))
+        source = str(next(filter(None, values), ""))
         return source if self.cleaned_data["slug"] or not source else markup.slug(source)
 
 
@@ -72,7 +76,7 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
     model: type[models.Model]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        self._known: dict[str, Mapping[str, models.Model]] = {}
+        self._rows_by_field: dict[str, Mapping[str, models.Model]] = {}
         super().__init__(*args, **kwargs)
 
     def _construct_form(self, i: int, **kwargs: object) -> PartForm:
@@ -86,40 +90,46 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
     def add_fields(self, form: PartForm, index: int | None) -> None:
         super().add_fields(form, index)
         key = self.model._meta.pk.name
-        known = form.fields[key]
-        if isinstance(known, ModelChoiceField):
-            form.fields[key] = self._known_key(known)
-        said = gettext("%(label)s, new row") if index is None else gettext("%(label)s, row %(number)d")
+        key_field = form.fields[key]
+        if isinstance(key_field, ModelChoiceField):
+            form.fields[key] = self._key_field(key_field)
+        label_format = (
+            gettext("%(label)s, new row") if index is None else gettext("%(label)s, row %(number)d")
+        )
         for name, field in form.fields.items():
             if isinstance(field, KnownChoiceField) and name != key:
-                field.set_known_rows(self._rows(name, field))
+                field.set_known_rows(self._referenced_rows(name, field))
             widget: forms.Widget = getattr(field.widget, "widget", None) or field.widget
             if not widget.is_hidden:
                 # A column heading is not a label, so each input gets one with column and row.
                 field.label = str(field.label or name.replace("_", " ").capitalize())
-                label = said % {"label": field.label, "number": (index or 0) + 1}
+                label = label_format % {"label": field.label, "number": (index or 0) + 1}
                 widget.attrs = {**widget.attrs, "aria-label": label}
 
-    def _known_key(self, field: ModelChoiceField[models.Model]) -> KnownChoiceField:
-        known = KnownChoiceField(field.queryset, initial=field.initial, required=False, widget=field.widget)
+    def _key_field(self, field: ModelChoiceField[models.Model]) -> KnownChoiceField:
+        choice_field = KnownChoiceField(
+            field.queryset, initial=field.initial, required=False, widget=field.widget
+        )
         key = self.model._meta.pk.name
-        if key not in self._known:
-            self._known[key] = {str(row.pk): row for row in self.get_queryset()}
-        known.set_known_rows(self._known[key])
-        return known
+        if key not in self._rows_by_field:
+            self._rows_by_field[key] = {str(row.pk): row for row in self.get_queryset()}
+        choice_field.set_known_rows(self._rows_by_field[key])
+        return choice_field
 
-    def _rows(self, name: str, field: KnownChoiceField) -> Mapping[str, models.Model]:
+    def _referenced_rows(self, name: str, field: KnownChoiceField) -> Mapping[str, models.Model]:
         """Return the rows that the field may reference in any row of this formset, by key."""
-        if name not in self._known:
+        if name not in self._rows_by_field:
             attname = self.model._meta.get_field(name).attname  # type: ignore[union-attr]
             keys = {str(getattr(row, attname)) for row in self.get_queryset()}
             if self.is_bound:
                 prefixes = (self.add_prefix(i) for i in range(self.total_form_count()))
                 keys.update(self.data.get(f"{prefix}-{name}", "") for prefix in prefixes)
-            wanted = [key for key in map(parse_key, keys) if key]
-            rows = field.queryset.filter(pk__in=wanted) if field.queryset is not None and wanted else ()
-            self._known[name] = {str(row.pk): row for row in rows}
-        return self._known[name]
+            valid_keys = [key for key in map(parse_key, keys) if key]
+            rows = (
+                field.queryset.filter(pk__in=valid_keys) if field.queryset is not None and valid_keys else ()
+            )
+            self._rows_by_field[name] = {str(row.pk): row for row in rows}
+        return self._rows_by_field[name]
 
     def get_unique_error_message(self, unique_check: Sequence[str]) -> str:
         for constraint in self.model._meta.constraints:
@@ -131,8 +141,8 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
 
     def clean(self) -> None:
         super().clean()
-        gone = self.deleted_forms
-        remaining = [form for form in self.initial_forms if form not in gone and form.is_valid()]
+        deleted = self.deleted_forms
+        remaining = [form for form in self.initial_forms if form not in deleted and form.is_valid()]
         for constraint in self.model._meta.constraints:
             if isinstance(constraint, models.UniqueConstraint) and self.fk.name in constraint.fields:
                 self._refuse_swapped_names(
@@ -143,25 +153,25 @@ class PartFormSet(BaseInlineFormSet[Any, Any, Any]):
         """Raise `ValidationError` if rows swap unique values: they are saved one by one, which would fail."""
         if any(name not in self.form.base_fields or name == "position" for name in names):
             return
-        held = {self._key(form.initial, names): form for form in remaining}
+        stored = {self._unique_values(form.initial, names): form for form in remaining}
         for form in remaining:
-            wanted = self._key(form.cleaned_data, names)
-            if "" not in wanted and held.get(wanted, form) is not form:
+            entered = self._unique_values(form.cleaned_data, names)
+            if "" not in entered and stored.get(entered, form) is not form:
                 raise ValidationError(NAMES_EXCHANGED, code="exchanged")
 
-    def _key(self, values: Mapping[str, object], names: list[str]) -> tuple[str, ...]:
+    def _unique_values(self, values: Mapping[str, object], names: list[str]) -> tuple[str, ...]:
         return tuple(str(getattr(values[name], "pk", values[name]) or "") for name in names)
 
     def save(self, commit: bool = True) -> list[models.Model]:
-        deleted = (form.instance for form in self.deleted_forms if form in self.initial_forms)
-        gone = [row for row in deleted if row.pk]
+        instances = (form.instance for form in self.deleted_forms if form in self.initial_forms)
+        deleted = [row for row in instances if row.pk]
         with transaction.atomic(), revision.lock():
-            if commit and gone:
+            if commit and deleted:
                 # Delete rows before the others are saved, which may reuse unique names and positions.
-                self.model._default_manager.filter(pk__in=[row.pk for row in gone]).delete()
+                self.model._default_manager.filter(pk__in=[row.pk for row in deleted]).delete()
             saved = super().save(commit=commit)
         if commit:
-            self.deleted_objects = gone
+            self.deleted_objects = deleted
         return saved
 
 
@@ -175,38 +185,38 @@ class OrderedFormSet(PartFormSet):
             if form.instance._state.adding:
                 form.initial["position"] = None
 
-    def wanted_order(self) -> list[PartForm]:
+    def forms_in_order(self) -> list[PartForm]:
         """Return the forms that are not deleted, by the entered number; those without a number are last."""
         remaining = [form for form in self.initial_forms if form.instance.pk]
         remaining += [form for form in self.extra_forms if form.has_changed()]
-        gone = {*map(id, self.deleted_forms)}
+        deleted = {*map(id, self.deleted_forms)}
         return sorted(
-            (form for form in remaining if id(form) not in gone),
+            (form for form in remaining if id(form) not in deleted),
             key=lambda form: position_sort_key(
                 form.cleaned_data.get("position"), form.initial.get("position")
             ),
         )
 
     def save(self, commit: bool = True) -> list[models.Model]:
-        order = self.wanted_order()
-        for place, form in enumerate(order, start=1):
+        order = self.forms_in_order()
+        for position, form in enumerate(order, start=1):
             if form.has_changed() or form.instance._state.adding:
                 # A temporary position that no stored row has.
-                form.instance.position = 2 * PARKED_FROM + place
+                form.instance.position = 2 * PARKED_FROM + position
         with transaction.atomic(), revision.lock():
             saved = super().save(commit=commit)
-            places = {form.instance: place for place, form in enumerate(order, start=1)}
-            if commit and any(row.position != place for row, place in places.items()):
+            positions = {form.instance: position for position, form in enumerate(order, start=1)}
+            if commit and any(row.position != position for row, position in positions.items()):
                 rows = self.model._default_manager.filter(**{self.fk.name: self.instance})
-                reorder(rows, [row.pk for row in places])
-        for row, place in places.items():
-            row.position = place
+                reorder(rows, [row.pk for row in positions])
+        for row, position in positions.items():
+            row.position = position
         return saved
 
 
-def mark_lost_files(shown: Iterable[forms.BaseForm], sent: Collection[str]) -> None:
+def mark_lost_files(page_forms: Iterable[forms.BaseForm], submitted: Collection[str]) -> None:
     """Add an error to each submitted file field, because browsers do not fill in files again."""
-    for form in shown:
+    for form in page_forms:
         for name in form.fields:
-            if form.add_prefix(name) in sent and name not in form.errors:
+            if form.add_prefix(name) in submitted and name not in form.errors:
                 form.add_error(name, LOST_FILE)

@@ -61,12 +61,12 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
         name = f"{self.opts.app_label}_{self.opts.model_name}"
-        own = [
+        history_urls = [
             path("deleted/", wrap(self.deleted_view), name=f"{name}_deleted"),
             path("deleted/<int:change>/", wrap(self.bring_back_view), name=f"{name}_bring_back"),
             path("<path:object_id>/history/<int:version>/", wrap(self.restore_view), name=f"{name}_restore"),
         ]
-        return [*own, *super().get_urls()]
+        return [*history_urls, *super().get_urls()]
 
     def page_address(self, page: str, *args: object) -> str:
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}", args=args)
@@ -77,28 +77,28 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         self, request: HttpRequest, object_id: str, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         if parse_key(object_id) and self.get_object(request, object_id) is None:
-            gone = self.visible_deletions(request).filter(object_id=object_id).first()
-            if gone is not None:
-                return redirect(self.page_address("bring_back", gone.pk))
+            deletion = self.visible_deletions(request).filter(object_id=object_id).first()
+            if deletion is not None:
+                return redirect(self.page_address("bring_back", deletion.pk))
         row = self.history_row(request, object_id)
         changes = self.visible_changes(request, RowChange.objects.about(self.model, row.pk))
-        about = changes.filter(change_set=OuterRef("pk"))
-        sets = ChangeSet.objects.filter(Exists(about)).select_related("user")
-        page = Paginator(sets, CHANGE_SETS_PER_PAGE).get_page(request.GET.get("p"))
+        changes_of_set = changes.filter(change_set=OuterRef("pk"))
+        change_sets = ChangeSet.objects.filter(Exists(changes_of_set)).select_related("user")
+        page = Paginator(change_sets, CHANGE_SETS_PER_PAGE).get_page(request.GET.get("p"))
         edition = edition_of(row)
-        for one in page:
-            vars(one)["link"] = self.reference_link(one)
-            vars(one)["is_action"] = one.origin == Origin.ACTION
-        found = list(changes.filter(change_set__in=[one.pk for one in page]))
+        for change_set in page:
+            vars(change_set)["link"] = self.reference_link(change_set)
+            vars(change_set)["is_action"] = change_set.origin == Origin.ACTION
+        page_changes = list(changes.filter(change_set__in=[change_set.pk for change_set in page]))
         context = self.page_context(
             request,
             _("Change history: %(row)s") % {"row": row},
             object=row,
-            acts=change_set_rows(page, found, edition),
+            acts=change_set_rows(page, page_changes, edition),
             page_obj=page,
             edition=edition,
             can_restore=self.may_all_fields(request, "change", row),
-            pending=next(filter(None, (find(request, row) for find in PENDING_CHANGES)), ""),
+            pending=next(filter(None, (find_page(request, row) for find_page in PENDING_CHANGES)), ""),
             **(extra_context or {}),
         )
         with working_on(edition):
@@ -161,17 +161,21 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
             except CannotRevertError as error:
                 reasons = error.reasons
             else:
-                rows = ngettext("%(n)d row reverted.", "%(n)d rows reverted.", len(plan)) % {"n": len(plan)}
-                messages.success(request, rows)
-                returned = [s.key for s in plan if s.kind == "bring back" and s.model is self.model]
-                return redirect(self.page_address("change", returned[0]) if returned else back)
-        shown = {
+                message = ngettext("%(n)d row reverted.", "%(n)d rows reverted.", len(plan)) % {
+                    "n": len(plan)
+                }
+                messages.success(request, message)
+                restored_keys = [
+                    step.key for step in plan if step.kind == "bring back" and step.model is self.model
+                ]
+                return redirect(self.page_address("change", restored_keys[0]) if restored_keys else back)
+        details = {
             "plan": preview_steps(plan, edition),
             "change_set": change_set,
             "back": back,
             "reasons": reasons,
         }
-        context = self.page_context(request, title, edition=edition, **shown)
+        context = self.page_context(request, title, edition=edition, **details)
         with working_on(edition):
             return TemplateResponse(request, "admin/restore.html", context).render()
 
@@ -179,24 +183,26 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
 
     def visible_deletions(self, request: HttpRequest) -> QuerySet[RowChange]:
         """Return the deletions of this model that the user may see and revert."""
-        gone = RowChange.objects.gone().filter(model=self.opts.label_lower).select_related("change_set")
+        deletions = RowChange.objects.gone().filter(model=self.opts.label_lower).select_related("change_set")
         access = access_for(request)
         if access.may_everywhere("view", self.model):
-            return gone
+            return deletions
         # Users may restore rows without an edition that they deleted.
-        own = Q(edition_key__isnull=True, change_set__user=request.user.pk)
-        return gone.filter(Q(edition_key__in=access.editions("add", self.model)) | own)
+        own_deletions = Q(edition_key__isnull=True, change_set__user=request.user.pk)
+        return deletions.filter(Q(edition_key__in=access.editions("add", self.model)) | own_deletions)
 
     def deleted_view(self, request: HttpRequest) -> HttpResponse:
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
         page = Paginator(self.visible_deletions(request), CHANGE_SETS_PER_PAGE).get_page(request.GET.get("p"))
-        editions = get_edition_model().objects.in_bulk({one.edition_key for one in page if one.edition_key})
-        for one in page:
-            vars(one)["when"] = format_moment(one.change_set.at, editions.get(one.edition_key))
-        here = self.model._default_manager.filter(pk__in=[one.object_id for one in page])
+        editions = get_edition_model().objects.in_bulk(
+            {deletion.edition_key for deletion in page if deletion.edition_key}
+        )
+        for deletion in page:
+            vars(deletion)["when"] = format_moment(deletion.change_set.at, editions.get(deletion.edition_key))
+        existing = self.model._default_manager.filter(pk__in=[deletion.object_id for deletion in page])
         title = _("Deleted: %(rows)s") % {"rows": self.opts.verbose_name_plural}
-        shown = {"page_obj": page, "here": set(here.values_list("pk", flat=True))}
+        shown = {"page_obj": page, "here": set(existing.values_list("pk", flat=True))}
         may_add = self.has_add_permission(request)
         context = self.page_context(request, title, can_restore=may_add, **shown)
         return TemplateResponse(request, "admin/deleted.html", context)
@@ -205,12 +211,12 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
         """Preview a deleted row and the rows deleted with it; with POST, restore all of them."""
         if not self.has_add_permission(request):
             raise PermissionDenied
-        gone = get_object_or_404(self.visible_deletions(request), pk=change)
-        plan = restore_plan(gone)
-        edition = get_edition_model().objects.filter(pk=gone.edition_key or 0).first()
-        title = _("Revert a deletion: %(row)s") % {"row": gone.label}
+        deletion = get_object_or_404(self.visible_deletions(request), pk=change)
+        plan = restore_plan(deletion)
+        edition = get_edition_model().objects.filter(pk=deletion.edition_key or 0).first()
+        title = _("Revert a deletion: %(row)s") % {"row": deletion.label}
         return self.confirm_or_revert(
-            request, title, plan, edition, gone.change_set, self.page_address("deleted")
+            request, title, plan, edition, deletion.change_set, self.page_address("deleted")
         )
 
 
@@ -243,29 +249,29 @@ def restored_version(step: RevertStep) -> Content:
 
 
 def preview_steps(plan: list[RevertStep], edition: Edition | None) -> list[dict[str, object]]:
-    wanted = [
+    references = [
         (target, key)
         for step in plan
         for name, pair in step.pairs.items()
         if (target := target_label(step.model._meta.label_lower, name))
-        for one in pair
-        for key in (one if isinstance(one, list) else [one])
+        for value in pair
+        for key in (value if isinstance(value, list) else [value])
         if key
     ]
-    names = RowLabels(wanted)
+    names = RowLabels(references)
     verbs = {
         "remove": _("will be removed"),
         "bring back": _("will be restored"),
         "change": _("will be changed"),
     }
-    found: list[dict[str, object]] = []
+    rows: list[dict[str, object]] = []
     for step in plan:
         meta, pairs = step.model._meta, step.pairs if step.kind == "change" else {}
         lines = field_changes(meta.label_lower, pairs, names, edition)
-        found.append(
+        rows.append(
             {"what": meta.verbose_name, "label": step.label, "verb": verbs[step.kind], "lines": lines}
         )
-    return found
+    return rows
 
 
 # Bulk actions and their reverts; an import has its own page.
@@ -283,28 +289,28 @@ UNDO_HANDLERS: list[Callable[[HttpRequest, int, AdminSite], HttpResponse | None]
 
 def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpResponse:
     """Preview the revert of a change set; with POST, do it."""
-    for way in UNDO_HANDLERS:
-        if (response := way(request, act, site)) is not None:
+    for handle in UNDO_HANDLERS:
+        if (response := handle(request, act, site)) is not None:
             return response
-    acts = ChangeSet.objects.filter(origin__in=UNDOABLE, reference="")
-    change_set = get_object_or_404(acts, pk=act)
+    change_sets = ChangeSet.objects.filter(origin__in=UNDOABLE, reference="")
+    change_set = get_object_or_404(change_sets, pk=act)
     permitted = Permitted(request, site, change_set)
     errors: list[str] = []
     if request.method == "POST":
         try:
-            found, done = undo(change_set, request.user, permitted, by_row=True)
+            plan, undo_set = undo(change_set, request.user, permitted, by_row=True)
         except CannotRevertError as error:
             errors = error.reasons
         else:
-            if not found.is_permitted:
+            if not plan.is_permitted:
                 raise PermissionDenied
-            if found.steps:
-                messages.success(request, with_undo_link(done_words(found), done))
+            if plan.steps:
+                messages.success(request, with_undo_link(undo_message(plan), undo_set))
             else:
                 messages.warning(request, _("Nothing was reverted."))
             return redirect(address_after_undo(change_set))
-    found = undo_plan(change_set, permitted, by_row=True)
-    if not found.is_permitted:
+    plan = undo_plan(change_set, permitted, by_row=True)
+    if not plan.is_permitted:
         raise PermissionDenied
     context = {
         "errors": errors,
@@ -312,9 +318,9 @@ def take_back_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRespo
         "title": _("Revert: %(act)s") % {"act": change_set.detail or change_set},
         "act": change_set,
         "done_at": format_moment(change_set.at, edition_changed(change_set)),
-        "count": len(found.steps),
-        "back": reverted_groups(found),
-        "kept": kept_groups(found),
+        "count": len(plan.steps),
+        "back": reverted_groups(plan),
+        "kept": kept_groups(plan),
         "list": address_after_undo(change_set),
     }
     return TemplateResponse(request, "admin/take_back.html", context)
@@ -344,27 +350,28 @@ class Permitted:
 
     def __call__(self, steps: list[RevertStep]) -> list[RevertStep]:
         """Return the allowed steps. One or two queries for 500 rows of one model."""
-        keys: dict[tuple[type[Content], str], list[int]] = {}
+        keys_by_group: dict[tuple[type[Content], str], list[int]] = {}
         for step in steps:
-            keys.setdefault((step.model, STEP_ACTIONS[step.kind]), []).append(step.key)
-        seen = {
-            (model, action): self.visible_keys(model, action, wanted)
-            for (model, action), wanted in keys.items()
+            keys_by_group.setdefault((step.model, STEP_ACTIONS[step.kind]), []).append(step.key)
+        visible = {
+            (model, action): self.visible_keys(model, action, keys)
+            for (model, action), keys in keys_by_group.items()
         }
         return [
             step
             for step in steps
-            if (step.row is None or step.key in seen[step.model, STEP_ACTIONS[step.kind]]) and self.may(step)
+            if (step.row is None or step.key in visible[step.model, STEP_ACTIONS[step.kind]])
+            and self.may(step)
         ]
 
     def visible_keys(self, model: type[Content], action: str, keys: list[int]) -> set[int]:
         """Return the keys of those rows that the user sees in lists."""
         rows = self.site.get_model_admin(model).get_queryset(self.request).order_by()
-        found: set[int] = set()
+        visible: set[int] = set()
         for batch in batched(keys, BATCH_ROWS, strict=False):
-            found.update(rows.filter(pk__in=batch).values_list("pk", flat=True))
+            visible.update(rows.filter(pk__in=batch).values_list("pk", flat=True))
             access_for(self.request).prefetch_scope(action, model, batch)
-        return found
+        return visible
 
     def may(self, step: RevertStep) -> bool:
         """Return whether a step is allowed. Users may restore rows without an edition that they deleted."""
@@ -377,40 +384,45 @@ class Permitted:
         return is_step_allowed(access, step)
 
 
-def done_words(found: RevertPlan) -> str:
-    done, stay = len(found.steps), len(found.kept)
-    words = ngettext("%(count)d row reverted.", "%(count)d rows reverted.", done) % {"count": done}
-    if stay:
-        kept = ngettext("%(count)d stays unchanged.", "%(count)d stay unchanged.", stay)
-        words += f" {kept % {'count': stay}}"
-    return words
+def undo_message(plan: RevertPlan) -> str:
+    count, kept_count = len(plan.steps), len(plan.kept)
+    message = ngettext("%(count)d row reverted.", "%(count)d rows reverted.", count) % {"count": count}
+    if kept_count:
+        kept_message = ngettext("%(count)d stays unchanged.", "%(count)d stay unchanged.", kept_count)
+        message += f" {kept_message % {'count': kept_count}}"
+    return message
 
 
-def reverted_groups(found: RevertPlan) -> list[dict[str, object]]:
+def reverted_groups(plan: RevertPlan) -> list[dict[str, object]]:
     """Return the reverted rows, grouped by model and kind of change."""
-    words = {
+    sentences = {
         "change": _("%(count)d %(rows)s reverted"),
         "bring back": _("%(count)d %(rows)s restored"),
         "remove": _("%(count)d %(rows)s deleted again"),
     }
     labels: dict[tuple[type[Content], str], list[str]] = {}
-    for step in found.steps:
+    for step in plan.steps:
         labels.setdefault((step.model, step.kind), []).append(step.label)
     return [
-        name_group(words[kind] % {"count": len(names), "rows": model._meta.verbose_name_plural}, names)
+        name_group(sentences[kind] % {"count": len(names), "rows": model._meta.verbose_name_plural}, names)
         for (model, kind), names in labels.items()
     ]
 
 
-def kept_groups(found: RevertPlan) -> list[dict[str, object]]:
+def kept_groups(plan: RevertPlan) -> list[dict[str, object]]:
     """Return the rows that are not reverted, grouped by reason. Names that the user may not see are empty."""
     groups: dict[str, list[str]] = {}
-    for row in found.kept:
+    for row in plan.kept:
         groups.setdefault(row.reason, []).append(row.words)
     return [name_group(reason, names) for reason, names in groups.items()]
 
 
-def name_group(words: str, names: list[str]) -> dict[str, object]:
+def name_group(sentence: str, names: list[str]) -> dict[str, object]:
     """Return the template context of a group of rows."""
-    shown = [name for name in names[:MAX_NAMED_ROWS] if name]
-    return {"says": words, "count": len(names), "names": shown, "more": max(0, len(names) - MAX_NAMED_ROWS)}
+    visible_names = [name for name in names[:MAX_NAMED_ROWS] if name]
+    return {
+        "says": sentence,
+        "count": len(names),
+        "names": visible_names,
+        "more": max(0, len(names) - MAX_NAMED_ROWS),
+    }

@@ -101,8 +101,8 @@ def with_count(model: type[Model], relation: str, outer: str = "pk") -> Coalesce
 
     `outer` is the lookup from the list's rows to the key of the model.
     """
-    far = model._meta.get_field(relation).remote_field
-    key = far.name if far else relation
+    remote_field = model._meta.get_field(relation).remote_field
+    key = remote_field.name if remote_field else relation
     rows = related_model(model, relation)._base_manager.filter(**{key: OuterRef(outer)}).order_by()
     if access := current_access():
         rows = access.rows(rows)
@@ -125,8 +125,8 @@ class EditionPartFilter(admin.SimpleListFilter):
             return []
         model = model_admin.model
         # Only users who may see a whole edition may see the choices.
-        seen = access.may_everywhere("view", model) or edition in access.editions("view", model)
-        return self.choices_in(edition, model_admin) if seen else []
+        may_see = access.may_everywhere("view", model) or edition in access.editions("view", model)
+        return self.choices_in(edition, model_admin) if may_see else []
 
     def choices_in(self, edition: int, model_admin: admin.ModelAdmin[Model]) -> list[Choice]:
         """Return value and label of each choice of this edition."""
@@ -135,8 +135,8 @@ class EditionPartFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
         value = self.value()
         # Ignore a value of another edition that is left over in the address.
-        offered = {str(key) for key, _ in self.lookup_choices}
-        return self.filter_rows(queryset, value) if value is not None and value in offered else queryset
+        valid_values = {str(key) for key, _ in self.lookup_choices}
+        return self.filter_rows(queryset, value) if value is not None and value in valid_values else queryset
 
     def filter_rows(self, rows: QuerySet[Model], value: str) -> QuerySet[Model]:
         return rows.filter(**{str(self.parameter_name): value})
@@ -180,7 +180,7 @@ LIST_FILES: list[ListFile] = []
 
 
 def files_of(model: type[Model]) -> list[ListFile]:
-    return [one for one in LIST_FILES if model in one.models]
+    return [file for file in LIST_FILES if model in file.models]
 
 
 class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
@@ -193,23 +193,23 @@ class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
         """Return all pages of the searched and filtered list as a file."""
         if not self.has_view_or_change_permission(request):
             raise PermissionDenied
-        found = next((one for one in files_of(self.model) if one.name == form), None)
-        if found is None:
+        file = next((file for file in files_of(self.model) if file.name == form), None)
+        if file is None:
             raise Http404("There is no such file.")
         try:
             rows = self.get_changelist_instance(request).queryset
         except IncorrectLookupParameters:
             address = reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_changelist")
             return redirect(f"{address}?e=1")
-        return found.write(rows)
+        return file.write(rows)
 
     def export_links(self, request: HttpRequest) -> list[tuple[object, str]]:
         """Return label and address of each file format."""
-        asked = request.GET.copy()
-        asked.pop("p", None)
-        query = f"?{asked.urlencode()}" if asked else ""
+        parameters = request.GET.copy()
+        parameters.pop("p", None)
+        query = f"?{parameters.urlencode()}" if parameters else ""
         name = f"admin:{self.opts.app_label}_{self.opts.model_name}_export"
-        return [(one.label, reverse(name, args=[one.name]) + query) for one in files_of(self.model)]
+        return [(file.label, reverse(name, args=[file.name]) + query) for file in files_of(self.model)]
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
@@ -220,11 +220,11 @@ class ExportAdmin[M: Model = Model](admin.ModelAdmin[M]):
     def get_actions(
         self, request: HttpRequest, action_location: ActionLocation = ActionLocation.CHANGE_LIST
     ) -> dict[str, Action | None]:
-        found = super().get_actions(request, action_location)
+        actions = super().get_actions(request, action_location)
         is_list = action_location == ActionLocation.CHANGE_LIST and IS_POPUP_VAR not in request.GET
         if is_list and self.has_view_or_change_permission(request):
-            found |= {f"export_{one.name}": export_action(one) for one in files_of(self.model)}
-        return found
+            actions |= {f"export_{file.name}": export_action(file) for file in files_of(self.model)}
+        return actions
 
 
 def export_action(file: ListFile) -> Action:
@@ -234,5 +234,5 @@ def export_action(file: ListFile) -> Action:
     ) -> HttpResponseBase:
         return file.write(queryset)
 
-    words = gettext("Export selected %%(verbose_name_plural)s as %(format)s") % {"format": file.label}
-    return Action(export, f"export_{file.name}", words, words, [ActionLocation.CHANGE_LIST])
+    description = gettext("Export selected %%(verbose_name_plural)s as %(format)s") % {"format": file.label}
+    return Action(export, f"export_{file.name}", description, description, [ActionLocation.CHANGE_LIST])

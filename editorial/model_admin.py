@@ -90,10 +90,12 @@ class Fields[M: Model = Model](ScopedChoices[M]):
         target = db_field.remote_field.model
         if db_field.name in self.get_autocomplete_fields(request):
             select = EditionSelect(db_field, self.admin_site)
-            select.limited = has_field(target, "edition") and db_field.name not in self.any_edition
+            select.is_limited = has_field(target, "edition") and db_field.name not in self.any_edition
             select.has_names = has_field(target, "name")
-            asked = self.admin_site.get_model_admin(target) if self.admin_site.is_registered(target) else None
-            label = getattr(asked, "choice_label", str)
+            target_admin = (
+                self.admin_site.get_model_admin(target) if self.admin_site.is_registered(target) else None
+            )
+            label = getattr(target_admin, "choice_label", str)
             kwargs = {"widget": select, "form_class": KnownChoiceField, "choice_label": label, **kwargs}
         return super().formfield_for_foreignkey(db_field, request, **kwargs)
 
@@ -140,13 +142,13 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         fields = [*super().get_search_fields(request)]
         if access_for(request).may("private", apps.get_model("people", "Person")):
             return fields
-        return [one for one in fields if not one.endswith(PRIVATE_SEARCH_FIELDS)]
+        return [field for field in fields if not field.endswith(PRIVATE_SEARCH_FIELDS)]
 
     def get_list_display(self, request: HttpRequest) -> list[str | Callable[[M], str | bool]]:
         """Omit the column of the edition from the list of one edition."""
         columns = [*super().get_list_display(request)]
         is_narrowed = parse_key(request.GET.get(LIST_FILTER))
-        return [one for one in columns if one != "edition"] if is_narrowed else columns
+        return [column for column in columns if column != "edition"] if is_narrowed else columns
 
     def choices_for_edition(self, rows: QuerySet[M], edition: int) -> QuerySet[M]:
         """Return the rows that a choice offers; `edition` is the key of the form's edition, or 0."""
@@ -175,8 +177,12 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         return field
 
     def has_times(self) -> bool:
-        rows = [self.model, *(inline.model for inline in self.inlines)]
-        return any(isinstance(f, models.DateTimeField) and f.editable for m in rows for f in m._meta.fields)
+        form_models = [self.model, *(inline.model for inline in self.inlines)]
+        return any(
+            isinstance(field, models.DateTimeField) and field.editable
+            for model in form_models
+            for field in model._meta.fields
+        )
 
     def edition_for_form(self, request: HttpRequest, object_id: str | None) -> Edition | None:
         """Return the edition in whose zone the form's times are shown and read."""
@@ -189,11 +195,11 @@ class EditionRowAdmin[M: Model = Any](Fields[M], ScopedAdmin[M]):
         """Return the row of a page, cached on the request. A POST fetches it again, after locking it."""
         if request.method == "POST":
             return super().get_object(request, object_id, from_field)
-        held: dict[object, M | None] = vars(request).setdefault("rows_of_page", {})
+        cached: dict[object, M | None] = vars(request).setdefault("rows_of_page", {})
         key = self.model, object_id, from_field
-        if key not in held:
-            held[key] = super().get_object(request, object_id, from_field)
-        return held[key]
+        if key not in cached:
+            cached[key] = super().get_object(request, object_id, from_field)
+        return cached[key]
 
     def changeform_view(
         self,
@@ -255,8 +261,8 @@ class ContentAdmin[M: Model = Any](
         self, request: HttpRequest, object_id: str | None, form_url: str, extra: dict[str, object] | None
     ) -> HttpResponse:
         with as_one_change_set(request):
-            stale = self.refuse_stale_form(request, object_id) if object_id else None
-            return stale or super().form_page(request, object_id, form_url, extra)
+            conflict_page = self.refuse_stale_form(request, object_id) if object_id else None
+            return conflict_page or super().form_page(request, object_id, form_url, extra)
 
     def render_change_form(
         self,
@@ -268,12 +274,14 @@ class ContentAdmin[M: Model = Any](
         obj: M | None = None,
     ) -> HttpResponse:
         if request.FILES:
-            rows = (form for inline in context["inline_admin_formsets"] for form in inline.formset.forms)
-            mark_lost_files([context["adminform"].form, *rows], request.FILES)
+            inline_forms = (
+                form for inline in context["inline_admin_formsets"] for form in inline.formset.forms
+            )
+            mark_lost_files([context["adminform"].form, *inline_forms], request.FILES)
         if any(isinstance(field, ZoneNameField) for field in context["adminform"].form.fields.values()):
             context["zones"] = offered_zones()
         if self.offered_texts and (edition := get_working_edition()) and edition.pk:
-            context["offered"] = {name: texts(edition) for name, texts in self.offered_texts.items()}
+            context["offered"] = {name: get_texts(edition) for name, get_texts in self.offered_texts.items()}
         prepare_folded(context["adminform"])
         if self.has_texts():
             context["text_help_url"] = reverse("admin:text_help")
@@ -292,10 +300,10 @@ class ContentAdmin[M: Model = Any](
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
-        more = {"deleted_address": self.page_address("deleted"), **(extra_context or {})}
+        context = {"deleted_address": self.page_address("deleted"), **(extra_context or {})}
         with as_one_change_set(request):
-            refused = self.refuse_stale_list(request)
-            response = refused or super().changelist_view(request, more)
+            conflict_page = self.refuse_stale_list(request)
+            response = conflict_page or super().changelist_view(request, context)
             self.finish_list_save(request)
             return response
 
@@ -304,9 +312,9 @@ class ContentAdmin[M: Model = Any](
     ) -> HttpResponseBase | None:
         """Record the changes of an action in the history under its name."""
         with recording(Origin.ACTION, request.user, action.name) as log:
-            answer = super().run_action(request, action, chosen)
+            response = super().run_action(request, action, chosen)
             log.write()
-        return answer
+        return response
 
     def finish_list_save(self, request: HttpRequest) -> None:
         """Hook that is called after all rows of a list were saved."""
@@ -351,35 +359,36 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
         return response
 
     def save_model(self, request: HttpRequest, obj: M, form: forms.ModelForm[M], change: bool) -> None:
-        wanted = form.cleaned_data.get(POSITION) or 0
+        position = form.cleaned_data.get(POSITION) or 0
         if form.prefix is not None:
-            self._save_without_position(request, obj, form, wanted)
+            self._save_without_position(request, obj, form, position)
             return
         super().save_model(request, obj, form, change)
         if POSITION in form.changed_data and isinstance(obj, Ordered):
-            move_to(obj, wanted)
+            move_to(obj, position)
 
     # In lists
 
     def _save_without_position(
-        self, request: HttpRequest, obj: M, form: forms.ModelForm[M], wanted: int
+        self, request: HttpRequest, obj: M, form: forms.ModelForm[M], position: int
     ) -> None:
         """Save a row of a list without its position, which is set when those of all rows are known."""
         setattr(obj, POSITION, form.initial[POSITION])
         if {*form.changed_data} != {POSITION}:
             super().save_model(request, obj, form, True)
         if POSITION in form.changed_data:
-            vars(request).setdefault(ENTERED_POSITIONS, {})[obj] = wanted
+            vars(request).setdefault(ENTERED_POSITIONS, {})[obj] = position
 
     def finish_list_save(self, request: HttpRequest) -> None:
         """Reorder the rows whose positions were changed in a list, once for each owner."""
         entered: dict[Ordered, int] = vars(request).pop(ENTERED_POSITIONS, {})
-        below = {getattr(row, f"{row.siblings_of}_id"): row for row in entered}
-        numbers = {row.pk: number for row, number in entered.items()}
-        for row in below.values():
-            places = row.siblings().values_list("pk", POSITION)
+        row_by_owner = {getattr(row, f"{row.siblings_of}_id"): row for row in entered}
+        entered_by_key = {row.pk: position for row, position in entered.items()}
+        for row in row_by_owner.values():
+            positions = row.siblings().values_list("pk", POSITION)
             keys = sorted(
-                (*position_sort_key(numbers.get(key, place), place), place, key) for key, place in places
+                (*position_sort_key(entered_by_key.get(key, position), position), position, key)
+                for key, position in positions
             )
             order = [key for *_, key in keys]
             reorder(self.model._default_manager.filter(pk__in=order), order)
@@ -387,12 +396,12 @@ class OrderedAdmin[M: Model = Any](ContentAdmin[M]):
     def is_in_order(self, response: HttpResponse) -> bool:
         """Return whether a list shows rows of one owner by position, so that they can be dragged."""
         context = response.context_data if isinstance(response, TemplateResponse) else None
-        shown = context.get("cl") if context else None
-        if shown is None or POSITION not in self.list_editable or not shown.formset:
+        changelist = context.get("cl") if context else None
+        if changelist is None or POSITION not in self.list_editable or not changelist.formset:
             return False
-        first = next(iter(shown.get_ordering_field_columns().items()), None)
-        owners = {getattr(row, f"{row.siblings_of}_id") for row in shown.result_list}
-        return len(owners) == 1 and first == (shown.list_display.index(POSITION), "asc")
+        ordering = next(iter(changelist.get_ordering_field_columns().items()), None)
+        owners = {getattr(row, f"{row.siblings_of}_id") for row in changelist.result_list}
+        return len(owners) == 1 and ordering == (changelist.list_display.index(POSITION), "asc")
 
 
 class PartInline[M: Model = Any, Owner: Model = Any](
@@ -418,8 +427,8 @@ class PartInline[M: Model = Any, Owner: Model = Any](
 
     def owner(self) -> str:
         fields, owner = self.model._meta.fields, self.parent_model
-        keys = (f.name for f in fields if f.remote_field and f.remote_field.model is owner)
-        return self.fk_name or next(keys)
+        names = (field.name for field in fields if field.remote_field and field.remote_field.model is owner)
+        return self.fk_name or next(names)
 
 
 class OrderedInline[M: Model = Any, Owner: Model = Any](PartInline[M, Owner]):

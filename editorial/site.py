@@ -60,8 +60,8 @@ class ChoicesView(AutocompleteJsonView):
             rows = model_admin.get_field_queryset(None, self.source_field, self.request)
         rows = self.model_admin.get_queryset(self.request) if rows is None else rows
         rows = rows.complex_filter(self.source_field.get_limit_choices_to())
-        found, _spawns = self.model_admin.get_search_results(self.request, rows, self.term)
-        return found
+        matching, _spawns = self.model_admin.get_search_results(self.request, rows, self.term)
+        return matching
 
 
 class DeskSite(AccountPages):
@@ -77,10 +77,10 @@ class DeskSite(AccountPages):
         if edition and request.GET.get("edition") == str(edition.pk):
             choose_edition(request, edition)
         if edition and self.may_see(request, get_edition_model(), edition):
-            found = desk_context(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
-            context = {"editions": editions_for(request), "desk": found, "title": str(edition)}
+            desk = desk_context(edition, timezone.now(), lambda model: self.may_see(request, model, edition))
+            context = {"editions": editions_for(request), "desk": desk, "title": str(edition)}
             context |= self.link_context(request, edition)
-            steps = first_steps(edition, found["made"], access_of(request.user))
+            steps = first_steps(edition, desk["made"], access_of(request.user))
             context["steps"] = open_steps(request, edition, steps) if context["add_links"] else []
         return super().index(request, {**context, **(extra_context or {})})
 
@@ -113,9 +113,9 @@ class DeskSite(AccountPages):
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         # Replaces Django's view, which reveals the URL of any object to all staff.
-        shown = self.admin_view(self.view_on_site)
-        own = path("r/<int:content_type_id>/<path:object_id>/", shown, name="view_on_site")
-        others = super().get_urls()
+        view = self.admin_view(self.view_on_site)
+        redirect_page = path("r/<int:content_type_id>/<path:object_id>/", view, name="view_on_site")
+        inherited = super().get_urls()
         pages = [
             path("search/", self.admin_view(desk_search), {"site": self}, name="search"),
             path("first-steps/hide/", self.admin_view(self.hide_steps), name="hide_steps"),
@@ -124,12 +124,16 @@ class DeskSite(AccountPages):
                 "acts/<int:act>/take-back/", self.admin_view(take_back_view), {"site": self}, name="take_back"
             ),
         ]
-        return [own, *pages, *(one for one in others if getattr(one, "name", "") != own.name)]
+        return [
+            redirect_page,
+            *pages,
+            *(pattern for pattern in inherited if getattr(pattern, "name", "") != redirect_page.name),
+        ]
 
     def view_on_site(self, request: HttpRequest, content_type_id: int, object_id: str) -> HttpResponse:
         """Redirect to the public page of a row that the user may see."""
-        kind = get_object_or_404(ContentType, pk=content_type_id)
-        model = kind.model_class()
+        content_type = get_object_or_404(ContentType, pk=content_type_id)
+        model = content_type.model_class()
         if model is None or not self.is_registered(model):
             raise Http404
         if self.get_model_admin(model).get_object(request, object_id) is None:
@@ -144,18 +148,18 @@ class DeskSite(AccountPages):
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
-        def seen(request: HttpRequest, *args: object, **kwargs: object) -> Any:
-            shown: View = partial(inner, request, *args, **kwargs)
-            for state in PAGE_STATES:
-                shown = partial(state, request, shown)
+        def recorded_view(request: HttpRequest, *args: object, **kwargs: object) -> Any:
+            call: View = partial(inner, request, *args, **kwargs)
+            for wrap in PAGE_STATES:
+                call = partial(wrap, request, call)
             with acting_as("form", request.user):
-                return shown()
+                return call()
 
-        return seen
+        return recorded_view
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[object]:
         """Return the sections with their lists, limited to an app if its label is given."""
-        chosen, access = chosen_edition(request), access_of(request.user)
+        edition, access = chosen_edition(request), access_of(request.user)
         sections: dict[str, list[Any]] = {}
         for group in super().get_app_list(request, app_label):
             for line in group["models"]:
@@ -163,8 +167,8 @@ class DeskSite(AccountPages):
                 if section == DeskSection.TECHNICAL and not access.may_everywhere("view", line["model"]):
                     continue
                 line["path"] = line.get("admin_url")
-                if chosen:
-                    self.add_edition_to_links(line, str(chosen.pk))
+                if edition:
+                    self.add_edition_to_links(line, str(edition.pk))
                 sections.setdefault(section, []).append(line)
         return [
             {
@@ -172,7 +176,9 @@ class DeskSite(AccountPages):
                 "app_label": section.value,
                 "models": sorted(sections[section], key=self.sort_key),
                 "is_folded": section == DeskSection.TECHNICAL,
-                "is_current": any(one["path"] and one["path"] in request.path for one in sections[section]),
+                "is_current": any(
+                    line["path"] and line["path"] in request.path for line in sections[section]
+                ),
             }
             for section in DeskSection
             if section in sections
@@ -180,15 +186,17 @@ class DeskSite(AccountPages):
 
     def section_of(self, line: Any) -> str:
         # Django's own models: accounts and groups.
-        usual = DeskSection.MEMBERS if line["model"]._meta.app_label == "auth" else DeskSection.TECHNICAL
-        return getattr(self.get_model_admin(line["model"]), "desk_section", usual)
+        default = DeskSection.MEMBERS if line["model"]._meta.app_label == "auth" else DeskSection.TECHNICAL
+        return getattr(self.get_model_admin(line["model"]), "desk_section", default)
 
     def add_edition_to_links(self, line: Any, edition: str) -> None:
         """Filter the links of a model by the edition chosen on the desk, if the model has editions."""
-        for one in self.get_model_admin(line["model"]).list_filter:
-            named = getattr(one, "parameter_name", f"{one}__id__exact")
-            if named == LIST_FILTER or named.endswith(f"__{LIST_FILTER}"):
-                line["admin_url"] = line["admin_url"] and f"{line['admin_url']}?{urlencode({named: edition})}"
+        for list_filter in self.get_model_admin(line["model"]).list_filter:
+            parameter = getattr(list_filter, "parameter_name", f"{list_filter}__id__exact")
+            if parameter == LIST_FILTER or parameter.endswith(f"__{LIST_FILTER}"):
+                line["admin_url"] = (
+                    line["admin_url"] and f"{line['admin_url']}?{urlencode({parameter: edition})}"
+                )
                 line["add_url"] = line["add_url"] and f"{line['add_url']}?{urlencode({'edition': edition})}"
 
     def sort_key(self, line: Any) -> tuple[int, str]:

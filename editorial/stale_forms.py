@@ -47,24 +47,24 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         """Read the marks before the rows, so that a change in between is detected."""
         if change and request.method != "POST" and self.has_change_permission(request, obj):
             vars(request)["marks"] = sign_marks(self.current_marks(request, obj))
-        made: tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]
-        made = super()._create_formsets(request, obj, change)  # type: ignore[misc] # the stubs leave it out
-        return made
+        created: tuple[list[FormSet], list[InlineModelAdmin[Model, M]]]
+        created = super()._create_formsets(request, obj, change)  # type: ignore[misc] # the stubs leave it out
+        return created
 
     def carried_marks(self, request: HttpRequest, row: M) -> str:
         """Return the marks of the form's values; a form with errors carries those of its first display."""
-        known: str | None = request.POST.get(SEEN_FIELD) or vars(request).get("marks")
-        return known or sign_marks(self.current_marks(request, row))
+        marks: str | None = request.POST.get(SEEN_FIELD) or vars(request).get("marks")
+        return marks or sign_marks(self.current_marks(request, row))
 
     def current_marks(self, request: HttpRequest, row: M) -> Seen:
         """Return the marks of the present values of a form. One query for each inline."""
         fields = flatten_fieldsets(self.get_fieldsets(request, row))
         form = self.get_form(request, row, change=True, fields=fields)
-        seen: Seen = {"": {"": field_marks(row, shown_fields(form))}}
+        marks: Seen = {"": {"": field_marks(row, shown_fields(form))}}
         for prefix, formset, rows in self.inline_rows(request, row):
             names = shown_fields(formset.form)
-            seen[prefix] = {str(part.pk): field_marks(part, names) for part in rows}
-        return seen
+            marks[prefix] = {str(part.pk): field_marks(part, names) for part in rows}
+        return marks
 
     def inline_rows(
         self, request: HttpRequest, row: M
@@ -93,14 +93,14 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         row = self.get_object(request, key)
         if row is None or not self.has_change_permission(request, row):
             return None
-        seen, now = read_marks(request.POST[SEEN_FIELD]), self.current_marks(request, row)
-        if seen == now:
+        shown_marks, current_marks = read_marks(request.POST[SEEN_FIELD]), self.current_marks(request, row)
+        if shown_marks == current_marks:
             return None
         fields = flatten_fieldsets(self.get_fieldsets(request, row))
         form_class = self.get_form(request, row, change=True, fields=fields)
         form = form_class(request.POST, request.FILES, instance=row)
         formsets, _inlines = self._create_formsets(request, row, change=True)
-        return self.resolve_or_ask(request, row, form, formsets, seen or {}, now)
+        return self.resolve_or_ask(request, row, form, formsets, shown_marks or {}, current_marks)
 
     # Lists with editable columns
 
@@ -118,19 +118,21 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
             return None
         keys = [key for key in map(parse_key, self._get_edited_object_pks(request, prefix)) if key]
         # Treat rows that the user may not see as deleted.
-        seen_here = self.get_queryset(request).filter(pk__in=keys).values("pk")
-        rows = list(self.model._base_manager.select_for_update().filter(pk__in=seen_here).order_by("pk"))
-        now = row_marks(formset_class, rows, prefix)
-        seen = read_marks(token) or {}
-        is_as_seen = all(seen.get(prefix, {}).get(key) == mark for key, mark in now[prefix].items())
-        if is_as_seen and len(rows) == len(keys):
+        visible_keys = self.get_queryset(request).filter(pk__in=keys).values("pk")
+        rows = list(self.model._base_manager.select_for_update().filter(pk__in=visible_keys).order_by("pk"))
+        current_marks = row_marks(formset_class, rows, prefix)
+        shown_marks = read_marks(token) or {}
+        is_unchanged = all(
+            shown_marks.get(prefix, {}).get(key) == mark for key, mark in current_marks[prefix].items()
+        )
+        if is_unchanged and len(rows) == len(keys):
             return None
-        here = self.get_queryset(request).filter(pk__in=keys)
-        formset = formset_class(request.POST, request.FILES, queryset=here)
+        visible_rows = self.get_queryset(request).filter(pk__in=keys)
+        formset = formset_class(request.POST, request.FILES, queryset=visible_rows)
         data = request.POST.copy()
         data[SEEN_FIELD] = token
         vars(request)["_post"] = data
-        return self.resolve_or_ask(request, None, None, [formset], seen, now)
+        return self.resolve_or_ask(request, None, None, [formset], shown_marks, current_marks)
 
     def resolve_or_ask(
         self,
@@ -138,28 +140,41 @@ class StaleAdmin[M: Model = Model](admin.ModelAdmin[M]):
         row: M | None,
         form: Form | None,
         formsets: list[FormSet],
-        seen: Seen,
-        now: Seen,
+        shown_marks: Seen,
+        current_marks: Seen,
     ) -> HttpResponse | None:
         """Merge the choices if all are made and based on the current values; else return their page."""
-        found = list(find_differences(form, formsets, seen))
+        differences = list(find_differences(form, formsets, shown_marks))
         if form is None:
             # A list cannot restore a deleted row.
-            found = [replace(one, preset=one.preset if one.field else THEIRS) for one in found]
-        is_current = read_marks(request.POST.get(SHOWN_FIELD, "")) == now
-        open_ones = [one for one in found if not (one.preset or request.POST.get(f"{CHOICE}{one.name}"))]
-        if not found or (is_current and not open_ones):
-            data = merge_choices(request.POST, form, formsets, found)
-            data[SEEN_FIELD] = sign_marks(now)
+            differences = [
+                replace(difference, preset=difference.preset if difference.field else THEIRS)
+                for difference in differences
+            ]
+        is_current = read_marks(request.POST.get(SHOWN_FIELD, "")) == current_marks
+        undecided = [
+            difference
+            for difference in differences
+            if not (difference.preset or request.POST.get(f"{CHOICE}{difference.name}"))
+        ]
+        if not differences or (is_current and not undecided):
+            data = merge_choices(request.POST, form, formsets, differences)
+            data[SEEN_FIELD] = sign_marks(current_marks)
             vars(request)["_post"] = data
             return None
-        shown = [one for one in found if one.field or row is not None]
-        rows = difference_rows(shown, row, request.POST)
-        return versions_page(self, request, rows, now, object=row, has_files=bool(request.FILES)).render()
+        listed = [difference for difference in differences if difference.field or row is not None]
+        rows = difference_rows(listed, row, request.POST)
+        return versions_page(
+            self, request, rows, current_marks, object=row, has_files=bool(request.FILES)
+        ).render()
 
 
 def versions_page[M: Model](
-    model_admin: admin.ModelAdmin[M], request: HttpRequest, rows: Sequence[object], now: Seen, **more: object
+    model_admin: admin.ModelAdmin[M],
+    request: HttpRequest,
+    rows: Sequence[object],
+    current_marks: Seen,
+    **extra: object,
 ) -> TemplateResponse:
     """Return the page that shows stored and submitted values, and posts the submitted ones again."""
     carried = [
@@ -174,9 +189,9 @@ def versions_page[M: Model](
         "opts": model_admin.opts,
         "differences": rows,
         "carried": carried,
-        "shown": sign_marks(now),
+        "shown": sign_marks(current_marks),
         "again": SHOWN_FIELD in request.POST,
-        **more,
+        **extra,
     }
     return TemplateResponse(request, "admin/stale.html", context, status=409)
 
@@ -207,36 +222,41 @@ def row_marks(formset: type[FormSet], rows: Iterable[Model], prefix: str) -> See
     return {prefix: {str(row.pk): field_marks(row, names) for row in rows}}
 
 
-def difference_rows(found: list[Difference], row: Model | None, sent: QueryDict) -> list[dict[str, object]]:
+def difference_rows(
+    differences: list[Difference], row: Model | None, data: QueryDict
+) -> list[dict[str, object]]:
     """Return the differences for the template, in the zone of the edition."""
     edition = edition_of(row) if row is not None else None
-    pairs = [
+    references = [
         (target, key)
-        for one in found
-        if one.field and (target := target_label(one.model._meta.label_lower, one.field))
-        for side in (one.theirs, one.mine)
+        for difference in differences
+        if difference.field and (target := target_label(difference.model._meta.label_lower, difference.field))
+        for side in (difference.theirs, difference.mine)
         for key in (side if isinstance(side, list) else [side])
         if isinstance(key, int)
     ]
-    names = RowLabels(pairs)
-    words = {"kept": _("kept"), "deleted": _("deleted")}
-    shown = []
-    for one in found:
-        label = one.model._meta.label_lower
-        if one.field:
-            sides = [shown_value(label, one.field, side, names, edition) for side in (one.theirs, one.mine)]
-            marked: list[str] = [*word_diff(*sides)]
+    names = RowLabels(references)
+    states = {"kept": _("kept"), "deleted": _("deleted")}
+    rows = []
+    for difference in differences:
+        label = difference.model._meta.label_lower
+        if difference.field:
+            sides = [
+                shown_value(label, difference.field, side, names, edition)
+                for side in (difference.theirs, difference.mine)
+            ]
+            texts: list[str] = [*word_diff(*sides)]
         else:
-            marked = [words[str(one.theirs)], words[str(one.mine)]]
-        shown.append(
+            texts = [states[str(difference.theirs)], states[str(difference.mine)]]
+        rows.append(
             {
-                "name": f"{CHOICE}{one.name}",
-                "row": f"{one.model._meta.verbose_name} “{one.label}”",
-                "field": field_label(label, one.field) if one.field else _("The whole row"),
-                THEIRS: marked[0],
-                MINE: marked[1],
-                "chosen": sent.get(f"{CHOICE}{one.name}") or one.preset,
-                "is_conflict": not one.preset,
+                "name": f"{CHOICE}{difference.name}",
+                "row": f"{difference.model._meta.verbose_name} “{difference.label}”",
+                "field": field_label(label, difference.field) if difference.field else _("The whole row"),
+                THEIRS: texts[0],
+                MINE: texts[1],
+                "chosen": data.get(f"{CHOICE}{difference.name}") or difference.preset,
+                "is_conflict": not difference.preset,
             }
         )
-    return shown
+    return rows

@@ -26,7 +26,9 @@ MAX_LISTED_PROBLEMS = 5
 
 def text_kind(field: models.Field[object, object]) -> str:
     """Return whether a field is rendered as paragraphs or as one line; empty if it is not rendered."""
-    names = {one.name for one in field.model._meta.concrete_fields} if hasattr(field, "model") else set()
+    names = (
+        {column.name for column in field.model._meta.concrete_fields} if hasattr(field, "model") else set()
+    )
     if f"{field.name}_html" not in names:
         return ""
     return BLOCK if isinstance(field, models.TextField) else LINE
@@ -47,10 +49,10 @@ class Helped(forms.Widget):
     ) -> SafeString:
         attrs = dict(attrs or {})
         key = attrs.get("id") or f"id_{name}"
-        described = f"{attrs.get('aria-describedby', '')} {key}_advice".strip()
-        field = super().render(name, value, {**attrs, "aria-describedby": described}, renderer)
-        found = advice(str(value), is_title=self.kind == LINE) if value else []
-        context = {"key": key, "name": name, "kind": self.kind, "label": self.label, "advice": found}
+        described_by = f"{attrs.get('aria-describedby', '')} {key}_advice".strip()
+        field = super().render(name, value, {**attrs, "aria-describedby": described_by}, renderer)
+        warnings = advice(str(value), is_title=self.kind == LINE) if value else []
+        context = {"key": key, "name": name, "kind": self.kind, "label": self.label, "advice": warnings}
         return format_html("{}{}", field, render_to_string("admin/_text_help.html", context))
 
     @property
@@ -79,17 +81,17 @@ class TextHelpAdmin[M: models.Model = models.Model](admin.ModelAdmin[M]):
     """Forms that warn of problems in changed texts after saving."""
 
     def has_texts(self) -> bool:
-        parts = [self.model, *(inline.model for inline in self.inlines)]
-        return any(text_kind(field) for model in parts for field in model._meta.concrete_fields)
+        form_models = [self.model, *(inline.model for inline in self.inlines)]
+        return any(text_kind(field) for model in form_models for field in model._meta.concrete_fields)
 
     def save_related(self, request: HttpRequest, form: Form, formsets: list[FormSet], change: bool) -> None:
         super().save_related(request, form, formsets, change)
-        forms_here = [form, *(row for formset in formsets for row in formset.forms)]
-        found = [line for one in forms_here for line in problem_texts(one)]
-        if found:
-            lines = format_html_join(" ", "{}: {}", found[:MAX_LISTED_PROBLEMS])
-            more = _("And more like this.") if len(found) > MAX_LISTED_PROBLEMS else ""
-            message = format_html("{} {} {}", _("Worth a look:"), lines, more)
+        all_forms = [form, *(row for formset in formsets for row in formset.forms)]
+        problems = [problem for changed_form in all_forms for problem in problem_texts(changed_form)]
+        if problems:
+            listed = format_html_join(" ", "{}: {}", problems[:MAX_LISTED_PROBLEMS])
+            more = _("And more like this.") if len(problems) > MAX_LISTED_PROBLEMS else ""
+            message = format_html("{} {} {}", _("Worth a look:"), listed, more)
             self.message_user(request, message, messages.WARNING)
 
 
@@ -108,8 +110,8 @@ def problem_texts(form: Form) -> Iterator[tuple[str, str]]:
 def render_text(source: str, kind: str) -> dict[str, object]:
     """Return HTML and warnings of a text."""
     if len(source) > MAX_TEXT_CHARS:
-        words = _("Longer than %(maximum)s characters: not shown here.")
-        return {"html": "", "advice": [words % {"maximum": f"{MAX_TEXT_CHARS:,}"}]}
+        message = _("Longer than %(maximum)s characters: not shown here.")
+        return {"html": "", "advice": [message % {"maximum": f"{MAX_TEXT_CHARS:,}"}]}
     is_line = kind == LINE
     html = markup.inline(source) if is_line else markup.block(source)
     return {"html": html, "advice": advice(source, is_title=is_line)}
@@ -125,8 +127,8 @@ def text_help_view(request: HttpRequest) -> HttpResponse:
         status = 413 if len(source) > MAX_TEXT_CHARS else 200
         return JsonResponse(render_text(source, request.POST.get("kind", BLOCK)), status=status)
     texts = []
-    for sent in request.POST.getlist(TEXTS_FIELD):
-        kind, name, label = [*sent.split(" ", 2), "", ""][:3]
+    for entry in request.POST.getlist(TEXTS_FIELD):
+        kind, name, label = [*entry.split(" ", 2), "", ""][:3]
         if source := request.POST.get(name, "").strip():
             texts.append({"label": label or name, **render_text(source, kind)})
     context = {**admin.site.each_context(request), "title": _("Texts as readers see them"), "texts": texts}

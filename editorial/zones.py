@@ -43,11 +43,11 @@ def zone_names() -> dict[str, str]:
 @cache
 def zones_by_city() -> dict[str, list[str]]:
     """Return zone names by the case-folded last part, the city."""
-    found: dict[str, list[str]] = {}
+    zones: dict[str, list[str]] = {}
     for folded, name in zone_names().items():
         if name.startswith(AREAS) and "/" in name:
-            found.setdefault(folded.rpartition("/")[2], []).append(name)
-    return found
+            zones.setdefault(folded.rpartition("/")[2], []).append(name)
+    return zones
 
 
 def parse_zone(text: str) -> str:
@@ -58,11 +58,11 @@ def parse_zone(text: str) -> str:
     typed = "_".join(text.split()).casefold()
     if typed in zone_names():
         return zone_names()[typed]
-    named = zones_by_city().get(typed.rpartition("/")[2], [])
-    if len(named) == 1:
-        return named[0]
-    close = get_close_matches(typed.rpartition("/")[2], zones_by_city(), MAX_LIKELY, 0.75)
-    likely = named or [zone for city in close for zone in zones_by_city()[city]]
+    matching = zones_by_city().get(typed.rpartition("/")[2], [])
+    if len(matching) == 1:
+        return matching[0]
+    similar = get_close_matches(typed.rpartition("/")[2], zones_by_city(), MAX_LIKELY, 0.75)
+    likely = matching or [zone for city in similar for zone in zones_by_city()[city]]
     if likely:
         raise ValidationError(
             _("“%(value)s” is not a time zone. Did you mean %(likely)s?"),

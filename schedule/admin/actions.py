@@ -58,10 +58,10 @@ class SetSession(SetField):
 
     form_class = SessionForm
 
-    def values(self, row: Any, given: Values) -> Values:
-        session = given["session"]
+    def values(self, row: Any, values: Values) -> Values:
+        session = values["session"]
         is_there = row.session_id == (session.pk if session else None)
-        times = {"start": None, "end": None} if given["follow"] and not is_there else {}
+        times = {"start": None, "end": None} if values["follow"] and not is_there else {}
         return {"session": session, **times}
 
     def plan(

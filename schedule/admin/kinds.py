@@ -162,8 +162,8 @@ class KindForm(ActionForm):
 class SetKind(SetField):
     form_class = KindForm
 
-    def values(self, row: Any, given: dict[str, Any]) -> dict[str, Any]:
-        return {**given, **row.kind_copies(given["kind"])}
+    def values(self, row: Any, values: dict[str, Any]) -> dict[str, Any]:
+        return {**values, **row.kind_copies(values["kind"])}
 
     def plan(
         self, model_admin: Any, request: HttpRequest, rows: list[Any], values: dict[str, Any]
