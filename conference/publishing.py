@@ -50,7 +50,7 @@ class PublishedRows:
     gate: str
     words: "StrPromise"
     lookup: str = "edition"
-    place: int = 50
+    position: int = 50
 
     def in_words(self, count: int) -> str:
         """Return a count such as 1,200 papers."""
@@ -71,13 +71,13 @@ class PublishedRows:
         return self.model._default_manager.filter(pk__in=found.order_by().values("pk"))
 
 
-# Registered by the apps, and listed by `place`.
+# Registered by the apps, and listed by `position`.
 PUBLISHED_ROWS: list[PublishedRows] = []
 
 
 def rows_of_scope(part: PublishScope) -> list[PublishedRows]:
     found = [shown for shown in PUBLISHED_ROWS if shown.gate in part.gates]
-    return sorted(found, key=lambda shown: shown.place)
+    return sorted(found, key=lambda shown: shown.position)
 
 
 def published_counts(

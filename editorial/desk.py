@@ -44,7 +44,7 @@ class DeskLine(Protocol):
     @property
     def words(self) -> Text: ...
     @property
-    def place(self) -> int: ...
+    def position(self) -> int: ...
     def count(self, edition: Edition) -> int: ...
     def address(self, edition: Edition) -> str: ...
 
@@ -54,17 +54,16 @@ class RowCount:
     """Some rows of an edition and the list that shows exactly these.
 
     `narrow` filters the rows of the edition, which are found by `lookup`. In the query string of the list,
-    `named` is the parameter of the edition, and `asked` are the others.
+    `edition_parameter` is that of the edition, and `query` are the others.
     """
 
     model: type[Model]
     words: Text
     narrow: Callable[[Any], QuerySet[Any]] = lambda rows: rows
-    asked: tuple[tuple[str, str], ...] = ()
+    query: tuple[tuple[str, str], ...] = ()
     lookup: str = "edition"
-    named: str = LIST_FILTER
-    # Sort position.
-    place: int = 50
+    edition_parameter: str = LIST_FILTER
+    position: int = 50
     # Returns text about the counted rows, such as their names.
     details: Callable[[Edition], str] | None = None
 
@@ -76,11 +75,11 @@ class RowCount:
 
     def address(self, edition: Edition) -> str:
         meta = self.model._meta
-        query = [(self.named, edition.pk), *self.parameters()]
+        query = [(self.edition_parameter, edition.pk), *self.parameters()]
         return reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist", query=query)
 
     def parameters(self) -> tuple[tuple[str, str], ...]:
-        return self.asked
+        return self.query
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,7 +90,7 @@ class Check(RowCount):
     title: Text = ""
 
     def parameters(self) -> tuple[tuple[str, str], ...]:
-        return self.asked or ((CHECK_PARAMETER, self.name),)
+        return self.query or ((CHECK_PARAMETER, self.name),)
 
 
 ROW_COUNTS: list[DeskLine] = []
@@ -106,8 +105,7 @@ class AddLink:
     words: Text
     page: str
     publishes: bool = False
-    # Sort position.
-    place: int = 50
+    position: int = 50
     # Replaces the check for permission to add rows of the model.
     may: Callable[[Access, Edition], bool] | None = None
 
@@ -209,7 +207,7 @@ def visible_counts(
 ) -> list[DeskCount]:
     """Return the counts of the lines whose lists the user may see."""
     counts = []
-    for line in sorted(lines, key=attrgetter("place")):
+    for line in sorted(lines, key=attrgetter("position")):
         if may_see(line.model):
             count = cached[line] if line in cached else line.count(edition)
             app, label = line.model._meta.app_config, str(line.words % {"count": count})

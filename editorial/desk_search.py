@@ -45,8 +45,7 @@ class SearchedRows:
     title: StrPromise | str
     narrow: Callable[[Any], QuerySet[Any]] = lambda rows: rows
     related: tuple[str, ...] = ()
-    # Sort position.
-    place: int = 50
+    position: int = 50
 
 
 SEARCHED: list[SearchedRows] = []
@@ -91,7 +90,7 @@ def found_rows(
     hits = find_documents(
         parse_query(text), kinds=[searched.kind for searched in SEARCHED], limit=MAX_HITS
     ).page
-    for searched in sorted(SEARCHED, key=attrgetter("place")):
+    for searched in sorted(SEARCHED, key=attrgetter("position")):
         model_admin = site.get_model_admin(searched.model)
         if not model_admin.has_view_permission(request):
             continue

@@ -39,8 +39,7 @@ class FirstStep:
     address: Callable[[Access, Edition], str]
     is_done: Callable[[Edition, dict[str, int]], bool]
     is_optional: bool = False
-    # Sort position.
-    place: int = 50
+    position: int = 50
 
 
 FIRST_STEPS: list[FirstStep] = []
@@ -64,7 +63,7 @@ def first_steps(edition: Edition, row_numbers: dict[str, int], access: Access) -
             step.is_done(edition, row_numbers),
             step.is_optional,
         )
-        for step in sorted(FIRST_STEPS, key=attrgetter("place"))
+        for step in sorted(FIRST_STEPS, key=attrgetter("position"))
     ]
 
 

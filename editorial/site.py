@@ -89,7 +89,7 @@ class DeskSite(AccountPages):
         access = access_of(request.user)
         meta = get_edition_model()._meta
         publish = reverse(f"admin:{meta.app_label}_{meta.model_name}_publish", args=[edition.pk])
-        ordered = sorted(ADD_LINKS, key=attrgetter("place"))
+        ordered = sorted(ADD_LINKS, key=attrgetter("position"))
         links = [link for link in ordered if link.is_open_to(access, edition)]
         return {
             "publish_url": publish if access.may("change", get_edition_model(), edition) else "",

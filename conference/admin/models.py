@@ -43,10 +43,10 @@ SWITCHES = [
 
 
 PUBLISHED_ROWS += [
-    PublishedRows(Announcement, SITE, ngettext_lazy("announcement", "announcements", "count"), place=50),
-    PublishedRows(KeyDate, SITE, ngettext_lazy("key date", "key dates", "count"), place=53),
-    PublishedRows(Page, SITE, ngettext_lazy("page", "pages", "count"), place=51),
-    PublishedRows(Sponsor, SITE, ngettext_lazy("sponsor", "sponsors", "count"), place=52),
+    PublishedRows(Announcement, SITE, ngettext_lazy("announcement", "announcements", "count"), position=50),
+    PublishedRows(KeyDate, SITE, ngettext_lazy("key date", "key dates", "count"), position=53),
+    PublishedRows(Page, SITE, ngettext_lazy("page", "pages", "count"), position=51),
+    PublishedRows(Sponsor, SITE, ngettext_lazy("sponsor", "sponsors", "count"), position=52),
 ]
 
 
@@ -60,14 +60,18 @@ FIRST_STEPS.append(
             else ""
         ),
         lambda edition, _made: edition.public_from is not None,
-        place=50,
+        position=50,
     )
 )
-SEARCHED.append(SearchedRows(Page, "page", _("Pages"), related=("edition",), place=40))
+SEARCHED.append(SearchedRows(Page, "page", _("Pages"), related=("edition",), position=40))
 ADD_LINKS += [
-    AddLink(Announcement, _("Add news"), "admin:conference_announcement_add", place=30),
+    AddLink(Announcement, _("Add news"), "admin:conference_announcement_add", position=30),
     AddLink(
-        Edition, _("New edition from this one"), "admin:conference_edition_new", place=90, may=may_add_after
+        Edition,
+        _("New edition from this one"),
+        "admin:conference_edition_new",
+        position=90,
+        may=may_add_after,
     ),
 ]
 

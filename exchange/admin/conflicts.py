@@ -86,7 +86,7 @@ CHECKS.append(
         (("state", "open"),),
         "run__edition",
         "run__edition__id__exact",
-        place=40,
+        position=40,
     )
 )
 

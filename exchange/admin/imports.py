@@ -108,7 +108,7 @@ def job_context(job: ImportJob) -> dict[str, object]:
     }
 
 
-ADD_LINKS.append(AddLink(ImportJob, _("Import"), "admin:exchange_importjob_add", place=50))
+ADD_LINKS.append(AddLink(ImportJob, _("Import"), "admin:exchange_importjob_add", position=50))
 
 
 @admin.register(ImportJob)

@@ -29,13 +29,13 @@ from people.models import Person
 SHOWN_AUTHORS = 3
 
 ROW_COUNTS += [
-    RowCount(Paper, ngettext_lazy("paper", "papers", "count"), place=10),
+    RowCount(Paper, ngettext_lazy("paper", "papers", "count"), position=10),
     RowCount(
         Paper,
         ngettext_lazy("paper in draft", "papers in draft", "count"),
         lambda rows: rows.filter(status="draft"),
         (("status__exact", "draft"),),
-        place=11,
+        position=11,
     ),
 ]
 
@@ -63,13 +63,13 @@ PAPER_CHECKS = {
     ),
 }
 CHECKS += [
-    Check(Paper, words, methodcaller(name), name=name, title=title, place=place)
-    for place, (name, (words, title)) in enumerate(PAPER_CHECKS.items(), start=10)
+    Check(Paper, words, methodcaller(name), name=name, title=title, position=position)
+    for position, (name, (words, title)) in enumerate(PAPER_CHECKS.items(), start=10)
 ]
 
 PUBLISHED_ROWS += [
-    PublishedRows(Paper, PAPERS, ngettext_lazy("paper", "papers", "count"), place=10),
-    PublishedRows(Award, PAPERS, ngettext_lazy("award", "awards", "count"), place=11),
+    PublishedRows(Paper, PAPERS, ngettext_lazy("paper", "papers", "count"), position=10),
+    PublishedRows(Award, PAPERS, ngettext_lazy("award", "awards", "count"), position=11),
 ]
 
 FIRST_STEPS += [
@@ -78,7 +78,7 @@ FIRST_STEPS += [
         _("with their authors in order, and the session in which each is shown."),
         add_page_address("admin:papers_paper_add", Paper),
         has_rows("paper", "presentation"),
-        place=30,
+        position=30,
     ),
     FirstStep(
         _("Awards"),
@@ -86,15 +86,15 @@ FIRST_STEPS += [
         add_page_address("admin:papers_award_add", Award),
         has_rows("award"),
         is_optional=True,
-        place=40,
+        position=40,
     ),
 ]
 
-SEARCHED.append(SearchedRows(Paper, "paper", _("Papers"), related=("edition",), place=10))
+SEARCHED.append(SearchedRows(Paper, "paper", _("Papers"), related=("edition",), position=10))
 
 ADD_LINKS += [
-    AddLink(Paper, _("Add a paper"), "admin:papers_paper_add", place=10),
-    AddLink(Award, _("Add an award"), "admin:papers_award_add", place=40),
+    AddLink(Paper, _("Add a paper"), "admin:papers_paper_add", position=10),
+    AddLink(Award, _("Add an award"), "admin:papers_award_add", position=40),
 ]
 
 

@@ -73,8 +73,8 @@ class AppearingCheck(AppearingRows, Check):
     __slots__ = ()
 
 
-SEARCHED.append(SearchedRows(Person, "person", _("People"), place=20))
-ROW_COUNTS.append(AppearingRows(Person, ngettext_lazy("person", "people", "count"), place=15))
+SEARCHED.append(SearchedRows(Person, "person", _("People"), position=20))
+ROW_COUNTS.append(AppearingRows(Person, ngettext_lazy("person", "people", "count"), position=15))
 CHECKS += [
     AppearingCheck(
         Person,
@@ -82,29 +82,31 @@ CHECKS += [
         lambda rows: rows.doubtful(),
         name="doubtful",
         title=_("Doubtful names"),
-        place=30,
+        position=30,
     ),
     AppearingRows(
         PersonPair,
         ngettext_lazy("likely duplicate to check", "likely duplicates to check", "count"),
         lambda rows: rows.undecided(),
-        place=31,
+        position=31,
     ),
     AppearingRows(
         LikelyNamesake,
         ngettext_lazy("person who may be two", "people who may be two", "count"),
         lambda rows: rows.undecided(),
-        place=31,
+        position=31,
     ),
     AppearingRows(
         InstitutionPair,
         ngettext_lazy("institution possibly listed twice", "institutions possibly listed twice", "count"),
         lambda rows: rows.undecided(),
-        place=32,
+        position=32,
     ),
 ]
 PUBLISHED_ROWS.append(
-    PublishedRows(CommitteeRole, SITE, ngettext_lazy("committee role", "committee roles", "count"), place=53)
+    PublishedRows(
+        CommitteeRole, SITE, ngettext_lazy("committee role", "committee roles", "count"), position=53
+    )
 )
 
 

@@ -26,7 +26,7 @@ class ClashLine:
 
     model = Session
     words = ngettext_lazy("clash in the timetable", "clashes in the timetable", "count")
-    place = 20
+    position = 20
 
     def count(self, edition: Edition) -> int:
         return len(clashes.find_clashes(edition).all)
@@ -56,9 +56,9 @@ def sharing_boards(rows: Any) -> Any:
 
 
 ROW_COUNTS += [
-    RowCount(Session, ngettext_lazy("session", "sessions", "count"), place=20),
-    RowCount(Presentation, ngettext_lazy("presentation", "presentations", "count"), place=21),
-    RowCount(Room, ngettext_lazy("room", "rooms", "count"), place=22),
+    RowCount(Session, ngettext_lazy("session", "sessions", "count"), position=20),
+    RowCount(Presentation, ngettext_lazy("presentation", "presentations", "count"), position=21),
+    RowCount(Room, ngettext_lazy("room", "rooms", "count"), position=22),
 ]
 
 CHECKS += [
@@ -71,7 +71,7 @@ CHECKS += [
         lambda rows: rows.ending_early(),
         name="ending_early",
         title=_("Ending before the last talk"),
-        place=21,
+        position=21,
     ),
     Check(
         Presentation,
@@ -81,7 +81,7 @@ CHECKS += [
         lambda rows: rows.outside_session(),
         name="outside_session",
         title=_("Outside the session's time"),
-        place=22,
+        position=22,
     ),
     Check(
         Presentation,
@@ -89,7 +89,7 @@ CHECKS += [
         sharing_boards,
         name="sharing_boards",
         title=_("On a board used twice"),
-        place=23,
+        position=23,
     ),
     Check(
         Presentation,
@@ -97,7 +97,7 @@ CHECKS += [
         lambda rows: rows.unscheduled_posters(),
         name="unscheduled_posters",
         title=_("Posters not scheduled yet"),
-        place=24,
+        position=24,
     ),
     Check(
         Session,
@@ -105,7 +105,7 @@ CHECKS += [
         lambda rows: rows.without_chair(),
         name="without_chair",
         title=_("Without chair"),
-        place=25,
+        position=25,
     ),
     Check(
         ProgramInvitation,
@@ -113,7 +113,7 @@ CHECKS += [
         lambda rows: rows.unanswered(),
         name="unanswered",
         title=_("Not answered"),
-        place=26,
+        position=26,
     ),
     Check(
         ProgramInvitation,
@@ -121,14 +121,16 @@ CHECKS += [
         lambda rows: rows.to_replace(),
         name="to_replace",
         title=_("Declined, to be replaced"),
-        place=27,
+        position=27,
         details=declined_parts,
     ),
 ]
 
 PUBLISHED_ROWS += [
-    PublishedRows(Session, SCHEDULE, ngettext_lazy("session", "sessions", "count"), place=20),
-    PublishedRows(Presentation, SCHEDULE, ngettext_lazy("presentation", "presentations", "count"), place=21),
+    PublishedRows(Session, SCHEDULE, ngettext_lazy("session", "sessions", "count"), position=20),
+    PublishedRows(
+        Presentation, SCHEDULE, ngettext_lazy("presentation", "presentations", "count"), position=21
+    ),
 ]
 
 FIRST_STEPS += [
@@ -139,32 +141,32 @@ FIRST_STEPS += [
             f"{reverse('admin:conference_edition_change', args=[edition.pk])}#rooms-group"
         ),
         has_rows("room"),
-        place=10,
+        position=10,
     ),
     FirstStep(
         _("Sessions"),
         _("with their chairs, and invited talks with their speakers."),
         add_page_address("admin:schedule_session_add", Session),
         has_rows("session"),
-        place=20,
+        position=20,
     ),
 ]
 
 SEARCHED += [
-    SearchedRows(Session, "session", _("Sessions"), related=("edition",), place=30),
+    SearchedRows(Session, "session", _("Sessions"), related=("edition",), position=30),
     SearchedRows(
         Presentation,
         "talk",
         _("Talks"),
         lambda rows: rows.filter(paper__isnull=True),
         related=("edition",),
-        place=31,
+        position=31,
     ),
 ]
 
 ADD_LINKS += [
-    AddLink(Session, _("Timetable editor"), "admin:schedule_session_timetable", place=25),
-    AddLink(Session, _("Add a session"), "admin:schedule_session_add", place=20),
+    AddLink(Session, _("Timetable editor"), "admin:schedule_session_timetable", position=25),
+    AddLink(Session, _("Add a session"), "admin:schedule_session_add", position=20),
     AddLink(Presentation, _("Papers to sessions"), "admin:schedule_session_assign"),
     AddLink(Presentation, _("Posters after their talks"), "admin:schedule_session_posters"),
     AddLink(ProgramInvitation, _("Invite a speaker or chair"), "admin:schedule_programinvitation_add"),
