@@ -43,9 +43,9 @@ class Record:
     where: Where = field(default=Where(), compare=False, repr=False)
 
 
-def first_stated(name: str, *rows: Record | None) -> Any:
+def first_stated(name: str, *records: Record | None) -> Any:
     """Return the first stated value that is not empty, such as of a presentation, else of its session."""
-    values = (stated(getattr(row, name), None) for row in rows if row)
+    values = (stated(getattr(record, name), None) for record in records if record)
     return next(filter(None, values), None)
 
 

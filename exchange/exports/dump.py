@@ -235,8 +235,8 @@ class Dump:
                 listing,
                 self._visible(listing.model).filter(AnyOf(f"{listing.owner}_id", owners)),
                 self.edition,
-                known_as="person" in listing.columns,
-                wanted=self.fields.get(listing.name),
+                with_known_as="person" in listing.columns,
+                field_names=self.fields.get(listing.name),
             )
             for listing in kind.listings
             if wanted is None or listing.name in wanted

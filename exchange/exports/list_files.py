@@ -127,7 +127,7 @@ def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRe
     found: dict[int, SelectedRecord] = {}
     for edition, here in _keys_by_edition(rows, str(listing.model.edition_lookup)).items():
         dump, own = Dump(edition or Edition(), drafts=True), rows.filter(pk__in=here)
-        parts = parts_by_owner(listing, own, dump.edition, known_as="person" in listing.columns)
+        parts = parts_by_owner(listing, own, dump.edition, with_known_as="person" in listing.columns)
         places: dict[int, list[int]] = defaultdict(list)
         for key, above in own.order_by("position", "pk").values_list("pk", f"{owner}_id"):
             places[above].append(key)

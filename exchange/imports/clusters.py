@@ -42,14 +42,14 @@ class ClusterIndex:
     def __init__(self, evidence: NameEvidence, name: str, clusters: Iterable[Cluster] = ()) -> None:
         self._evidence, self._name = evidence, name
         # The order in which clusters were added.
-        self._places: dict[Cluster, int] = {}
+        self._order: dict[Cluster, int] = {}
         self._by_clue: dict[object, dict[Cluster, None]] = defaultdict(dict)
         for cluster in clusters:
             self.add(cluster)
 
     def add(self, cluster: Cluster) -> None:
         """Add a cluster, or update its clues."""
-        self._places.setdefault(cluster, len(self._places))
+        self._order.setdefault(cluster, len(self._order))
         for clue in self._evidence.clues(self._name, cluster.candidate):
             self._by_clue[clue][cluster] = None
 
@@ -64,8 +64,13 @@ class ClusterIndex:
         """Compare a cluster with all possible matches; with `or_first`, fall back to the first of them."""
         clues = self._evidence.clues(self._name, cluster.candidate)
         similar = {other for clue in clues for other in self._by_clue.get(clue, ())} - {cluster}
-        ordered = sorted(similar, key=self._places.__getitem__)
+        ordered = sorted(similar, key=self._order.__getitem__)
         others = [*islice(filter(is_possible, ordered), MAX_COMPARED)]
         if or_first and not others:
-            others = [*islice((one for one in self._places if one is not cluster and is_possible(one)), 1)]
-        return [(self._evidence.verdict(self._name, cluster.candidate, one.candidate), one) for one in others]
+            others = [
+                *islice((other for other in self._order if other is not cluster and is_possible(other)), 1)
+            ]
+        return [
+            (self._evidence.verdict(self._name, cluster.candidate, other.candidate), other)
+            for other in others
+        ]

@@ -76,20 +76,20 @@ def is_empty(value: object) -> bool:
 
 def merge(ours: Values, base: Values, theirs: Values) -> Merge:
     """Compare the stated fields one by one. A field that was never imported has no base."""
-    found = Merge(last_import=dict(base))
-    for name, new in theirs.items():
-        mine = ours[name]
-        is_untouched = mine == base[name] if name in base else is_empty(mine)
-        if mine == new or is_untouched:
-            found.agreed.append(name)
-            found.last_import[name] = new
-            if mine != new:
-                found.taken[name] = new
-        elif name in base and new == base[name]:
-            found.kept[name] = FieldConflict(base[name], mine, new)
+    result = Merge(last_import=dict(base))
+    for name, their_value in theirs.items():
+        our_value = ours[name]
+        is_untouched = our_value == base[name] if name in base else is_empty(our_value)
+        if our_value == their_value or is_untouched:
+            result.agreed.append(name)
+            result.last_import[name] = their_value
+            if our_value != their_value:
+                result.taken[name] = their_value
+        elif name in base and their_value == base[name]:
+            result.kept[name] = FieldConflict(base[name], our_value, their_value)
         else:
-            found.clashes[name] = FieldConflict(base.get(name), mine, new)
-    return found
+            result.clashes[name] = FieldConflict(base.get(name), our_value, their_value)
+    return result
 
 
 @dataclass(slots=True)
@@ -102,24 +102,28 @@ class LastImport:
 
     def has_conflict(self, name: str, clash: FieldConflict) -> bool:
         """Return whether the same conflict is already stored and undecided."""
-        known = self.conflicts.get(name)
-        return known is not None and FieldConflict(known.base, known.ours, known.theirs) == clash
+        stored = self.conflicts.get(name)
+        return stored is not None and FieldConflict(stored.base, stored.ours, stored.theirs) == clash
 
 
-def load_last_imports(kind: Kind, rows: Iterable[int]) -> dict[int, LastImport]:
+def load_last_imports(kind: Kind, row_keys: Iterable[int]) -> dict[int, LastImport]:
     """Return the last imports of these rows, by primary key of the row."""
-    found: dict[int, LastImport] = {}
-    for batch in in_batches(rows):
+    last_imports: dict[int, LastImport] = {}
+    for batch in in_batches(row_keys):
         undecided = FilteredRelation("conflicts", condition=Q(conflicts__resolved_at__isnull=True))
-        stored = Provenance.objects.filter(kind=kind.name, object_id__in=batch)
-        columns = (f"undecided__{name}" for name in ("pk", *CONFLICT_COLUMNS))
-        lines = stored.annotate(undecided=undecided).values_list("pk", "object_id", "values", *columns)
-        for key, row, values, conflict, *said in lines.order_by():
-            last_import = found.setdefault(row, LastImport(key, values))
-            if conflict is not None:
-                known = dict(zip(CONFLICT_COLUMNS, said, strict=True))
-                last_import.conflicts[known["field"]] = Conflict(pk=conflict, provenance_id=key, **known)
-    return found
+        provenances = Provenance.objects.filter(kind=kind.name, object_id__in=batch)
+        conflict_columns = (f"undecided__{name}" for name in ("pk", *CONFLICT_COLUMNS))
+        lines = provenances.annotate(undecided=undecided).values_list(
+            "pk", "object_id", "values", *conflict_columns
+        )
+        for key, row_key, values, conflict_key, *conflict_values in lines.order_by():
+            last_import = last_imports.setdefault(row_key, LastImport(key, values))
+            if conflict_key is not None:
+                conflict_fields = dict(zip(CONFLICT_COLUMNS, conflict_values, strict=True))
+                last_import.conflicts[conflict_fields["field"]] = Conflict(
+                    pk=conflict_key, provenance_id=key, **conflict_fields
+                )
+    return last_imports
 
 
 def imported_rows(kind: Kind, edition: Edition) -> set[int]:
@@ -151,18 +155,18 @@ def with_successors(values: Values, kind: Kind, successors: Successors) -> Value
 
 
 def _replace_merged(part: Values, successors: Successors) -> Values:
-    found = {**part, "person": successors.people.get(part["person"], part["person"])}
+    new_part = {**part, "person": successors.people.get(part["person"], part["person"])}
     if part.get("institutions"):
         slugs = (successors.institutions.get(slug, slug) for slug in part["institutions"])
-        found["institutions"] = list(dict.fromkeys(slugs))
-    return found
+        new_part["institutions"] = list(dict.fromkeys(slugs))
+    return new_part
 
 
 def _without_repeats(listing: Listing, parts: list[Values]) -> list[Values]:
-    found: dict[tuple[object, ...], Values] = {}
+    unique: dict[tuple[object, ...], Values] = {}
     for part in parts:
-        found.setdefault(tuple(part[name] for name in listing.identity), part)
-    return list(found.values())
+        unique.setdefault(tuple(part[name] for name in listing.identity), part)
+    return list(unique.values())
 
 
 ABSENT_SHOWN = 10
@@ -203,7 +207,9 @@ class RowPlan:
     def is_worth_recording(self) -> bool:
         """Return whether the plan writes more than conflicts that are already stored."""
         clashes, last_import = self.merge.clashes, self.last_import
-        is_known = last_import is not None and all(last_import.has_conflict(*one) for one in clashes.items())
+        is_known = last_import is not None and all(
+            last_import.has_conflict(*item) for item in clashes.items()
+        )
         return self.is_new or bool(self.merge.taken) or self.changes_last_import or not is_known
 
     @property
@@ -216,13 +222,15 @@ class RowPlan:
     @property
     def outcomes(self) -> list[str]:
         """Return the `OUTCOMES` that apply: a row may be changed in one field and conflicting in another."""
-        applies = (
+        conditions = (
             self.is_new,
             self.merge.taken and not self.is_new,
             self.merge.kept,
             self.merge.clashes,
         )
-        return [word for word, is_so in zip(OUTCOMES, applies, strict=False) if is_so] or ["skipped"]
+        return [outcome for outcome, is_met in zip(OUTCOMES, conditions, strict=False) if is_met] or [
+            "skipped"
+        ]
 
 
 @dataclass(slots=True)
@@ -261,29 +269,29 @@ def compare(
         for kind in (CONFERENCE, INSTITUTION, *EDITION_KINDS)
     }
     matched[EDITION.name] = [(rows.edition, record) for record in records_of(program, EDITION)]
-    stated = StatedValues(program, people, rows, findings)
+    stated_values = StatedValues(program, people, rows, findings)
     successors = Successors(people.successors, rows.merged_slugs)
     plan = ImportPlan(rows, kept_apart=people.kept_apart)
 
-    def add(found: Iterable[RowPlan], kind: Kind, total: int) -> None:
-        for done, one in enumerate(found, start=1):
-            if one.row.pk in protected.get(kind.name, ()):
-                _leave_unchanged(one, findings)
-            set_taken_values(one, rows, findings)
-            plan.tallies[kind.name].update(one.outcomes)
-            (plan.idle if one.is_idle else plan.steps)[kind.name].append(one)
-            if one.is_idle:
-                one.last_import = None
+    def add_plans(row_plans: Iterable[RowPlan], kind: Kind, total: int) -> None:
+        for done, row_plan in enumerate(row_plans, start=1):
+            if row_plan.row.pk in protected.get(kind.name, ()):
+                _leave_unchanged(row_plan, findings)
+            set_taken_values(row_plan, rows, findings)
+            plan.tallies[kind.name].update(row_plan.outcomes)
+            (plan.idle if row_plan.is_idle else plan.steps)[kind.name].append(row_plan)
+            if row_plan.is_idle:
+                row_plan.last_import = None
             if kind is not PERSON:
                 progress(kind.plural or kind.name, done, total)
 
     for kind in (CONFERENCE, INSTITUTION, PERSON, EDITION, *EDITION_KINDS):
         if kind is PERSON:
-            add(_person_plans(people, stated), kind, 0)
+            add_plans(_person_plans(people, stated_values), kind, 0)
             continue
         pairs = matched[kind.name]
-        add(_row_plans(kind, pairs, rows, stated, successors), kind, len(pairs))
-        new_rows = [one.row for one in plan.steps[kind.name] if one.is_new]
+        add_plans(_row_plans(kind, pairs, rows, stated_values, successors), kind, len(pairs))
+        new_rows = [row_plan.row for row_plan in plan.steps[kind.name] if row_plan.is_new]
         _assign_positions(kind, new_rows, rows)
         if kind in EDITION_KINDS:
             _note_absent(kind, {row.pk for row, _ in pairs if row.pk}, rows, findings)
@@ -294,37 +302,37 @@ def _row_plans(
     kind: Kind,
     pairs: list[tuple[Content, Record]],
     rows: EditionRows,
-    stated: StatedValues,
+    stated_values: StatedValues,
     successors: Successors,
 ) -> Iterator[RowPlan]:
-    def remembered_as(row: Content, record: Record) -> int:
+    def last_import_key(row: Content, record: Record) -> int:
         """Return the key whose last import applies: of a merged institution if the record has its slug."""
         merged = rows.merged_keys if kind is INSTITUTION else {}
         key: int = merged.get(getattr(record, kind.key, ""), row.pk or 0)
         return key
 
-    last_imports = load_last_imports(kind, [remembered_as(*pair) for pair in pairs if pair[0].pk])
+    last_imports = load_last_imports(kind, [last_import_key(*pair) for pair in pairs if pair[0].pk])
     lists = _current_lists(kind, [record for _, record in pairs], rows.edition)
     for row, record in pairs:
-        theirs = stated.values(kind, record)
+        theirs = stated_values.values(kind, record)
         if row.pk:
             ours = {
                 name: lists[name].get(row.pk, []) if name in lists else field_value(row, kind, name)
                 for name in theirs
             }
-            last_import = last_imports.get(remembered_as(row, record))
+            last_import = last_imports.get(last_import_key(row, record))
             base = with_successors(last_import.values, kind, successors) if last_import else {}
             theirs = _with_inherited_times(kind, ours, theirs, rows)
-            found = merge(
-                ours, base, {name: new for name, new in theirs.items() if name not in kind.only_on_create}
+            result = merge(
+                ours, base, {name: value for name, value in theirs.items() if name not in kind.only_on_create}
             )
-            old = {name: ours[name] for name in found.taken}
-            plan = RowPlan(kind, row, record.where, found, last_import=last_import, old=old)
+            old = {name: ours[name] for name in result.taken}
+            plan = RowPlan(kind, row, record.where, result, last_import=last_import, old=old)
         else:
             plan = RowPlan(
                 kind, row, record.where, Merge(taken=theirs, last_import=dict(theirs)), is_new=True
             )
-        plan.is_broken = id(record) in stated.broken
+        plan.is_broken = id(record) in stated_values.broken
         yield plan
 
 
@@ -336,30 +344,30 @@ def _with_inherited_times(kind: Kind, ours: Values, theirs: Values, rows: Editio
     session: Any = rows.row("session", theirs["session"]) if theirs.get("session") else None
     if kind is not PRESENTATION or session is None:
         return theirs
-    same = {
+    inherited = {
         name: None
         for name in ("start", "end")
         if theirs.get(name) and ours[name] is None and theirs[name] == to_json_value(getattr(session, name))
     }
-    return theirs | same
+    return theirs | inherited
 
 
 def _current_lists(kind: Kind, records: list[Record], edition: Edition) -> dict[str, dict[int, list[Values]]]:
     """Return the current lists that any record states, by name and owner. Makes a query for each list."""
-    found = {}
+    lists = {}
     for listing in kind.listings:
         if edition.pk and any(is_stated(getattr(record, listing.name)) for record in records):
-            here = listing.model._default_manager.filter(**{listing.model.edition_lookup: edition})
-            found[listing.name] = parts_by_owner(listing, here, edition)
-    return found
+            rows = listing.model._default_manager.filter(**{listing.model.edition_lookup: edition})
+            lists[listing.name] = parts_by_owner(listing, rows, edition)
+    return lists
 
 
 def _leave_unchanged(plan: RowPlan, findings: Findings) -> None:
     """Discard and report the changes of a row that the account may not change."""
     if plan.merge.taken or plan.merge.clashes:
-        stays = ", ".join([*plan.merge.taken, *plan.merge.clashes])
+        field_names = ", ".join([*plan.merge.taken, *plan.merge.clashes])
         message = gettext("You don’t have permission to change %(row)s, so it stays unchanged: %(fields)s.")
-        findings.note("warning", plan.where, message, row=plan.row, fields=stays)
+        findings.note("warning", plan.where, message, row=plan.row, fields=field_names)
     plan.merge, plan.old = Merge(last_import=plan.last_import.values if plan.last_import else {}), {}
     plan.is_mentioned = True
 
@@ -380,20 +388,22 @@ def set_taken_values(plan: RowPlan, lookup: Lookup, findings: Findings) -> None:
                 findings.problem(plan.where, name, " ".join(error.messages))
 
 
-def _note_absent(kind: Kind, present: set[int], rows: EditionRows, findings: Findings) -> None:
+def _note_absent(kind: Kind, present_keys: set[int], rows: EditionRows, findings: Findings) -> None:
     """Report how many rows of earlier imports are not in the file. An import never deletes rows."""
-    if not present:
+    if not present_keys:
         return
-    absent = imported_rows(kind, rows.edition) - present
-    gone = [row for key, row in rows[kind.name].by_pk.items() if key in absent]
-    if gone:
-        shown = ", ".join(str(getattr(row, kind.key)) for row in gone[:ABSENT_SHOWN])
-        more = ", …" if len(gone) > ABSENT_SHOWN else ""
-        noun = kind.plural if len(gone) > 1 else kind.name
+    absent_keys = imported_rows(kind, rows.edition) - present_keys
+    absent_rows = [row for key, row in rows[kind.name].by_pk.items() if key in absent_keys]
+    if absent_rows:
+        shown_keys = ", ".join(str(getattr(row, kind.key)) for row in absent_rows[:ABSENT_SHOWN])
+        more = ", …" if len(absent_rows) > ABSENT_SHOWN else ""
+        noun = kind.plural if len(absent_rows) > 1 else kind.name
         message = gettext(
             "%(gone)s %(noun)s imported earlier, not in this file, left as they are: %(shown)s%(more)s."
         )
-        findings.note("warning", Where(), message, gone=len(gone), noun=noun, shown=shown, more=more)
+        findings.note(
+            "warning", Where(), message, gone=len(absent_rows), noun=noun, shown=shown_keys, more=more
+        )
 
 
 def _assign_positions(kind: Kind, new_rows: list[Any], rows: EditionRows) -> None:
@@ -402,72 +412,74 @@ def _assign_positions(kind: Kind, new_rows: list[Any], rows: EditionRows) -> Non
     if not unnumbered:
         return
 
-    def group(row: Content) -> tuple[int, ...]:
+    def siblings_of(row: Content) -> tuple[int, ...]:
         return tuple(id(getattr(row, name)) for name in kind.siblings)
 
-    last: dict[tuple[int, ...], int] = defaultdict(int)
-    here: list[Any] = list(rows[kind.name].rows.values())
-    for one in here:
-        last[group(one)] = max(last[group(one)], one.position)
+    last_positions: dict[tuple[int, ...], int] = defaultdict(int)
+    existing_rows: list[Any] = list(rows[kind.name].rows.values())
+    for row in existing_rows:
+        last_positions[siblings_of(row)] = max(last_positions[siblings_of(row)], row.position)
     for row in unnumbered:
-        last[group(row)] += 1
-        row.position = last[group(row)]
+        last_positions[siblings_of(row)] += 1
+        row.position = last_positions[siblings_of(row)]
 
 
 # People: the values of their records, and the ids of references
 
 
-def _person_plans(people: MatchedPeople, stated: StatedValues) -> Iterator[RowPlan]:
-    together: dict[int, list[FilePerson]] = defaultdict(list)
+def _person_plans(people: MatchedPeople, stated_values: StatedValues) -> Iterator[RowPlan]:
+    entries_by_person: dict[int, list[FilePerson]] = defaultdict(list)
     for entry, person in people.rows.items():
-        together[id(person)].append(entry)
-    everybody = [(_join_entries(found, people), people.rows[found[0]]) for found in together.values()]
-    here = _KnownPeople([pair for pair in everybody if pair[1].pk], people)
-    for entry, person in everybody:
-        theirs = stated.person_values(entry.record, person) if entry.record else {}
-        yield here.plan(entry, person, theirs) if person.pk else _new_person(entry, person, theirs)
+        entries_by_person[id(person)].append(entry)
+    pairs = [
+        (_join_entries(entries, people), people.rows[entries[0]]) for entries in entries_by_person.values()
+    ]
+    known_people = _KnownPeople([pair for pair in pairs if pair[1].pk], people)
+    for entry, person in pairs:
+        theirs = stated_values.person_values(entry.record, person) if entry.record else {}
+        yield known_people.plan(entry, person, theirs) if person.pk else _new_person(entry, person, theirs)
 
 
-def _join_entries(found: list[FilePerson], people: MatchedPeople) -> FilePerson:
+def _join_entries(entries: list[FilePerson], people: MatchedPeople) -> FilePerson:
     """Join the entries of one person, such as one with an id and one with the bare name."""
-    if len(found) == 1:
-        return found[0]
+    if len(entries) == 1:
+        return entries[0]
     # A file may contain both people of a merge: the record of the remaining one is used.
-    described = [one for one in found if one.record]
-    described.sort(key=lambda one: one.uid in people.successors)
-    first = (described or found)[0]
-    for other in [one for one in described[1:] if one.uid not in people.successors]:
+    entries_with_record = [entry for entry in entries if entry.record]
+    entries_with_record.sort(key=lambda entry: entry.uid in people.successors)
+    first = (entries_with_record or entries)[0]
+    for other in [entry for entry in entries_with_record[1:] if entry.uid not in people.successors]:
         message = gettext("%(name)s and %(other)s are one person here. Keep one record.")
         people.findings.problem(other.where, "uid", message, name=other.name, other=first.name)
-    ids = {pair for one in found for pair in one.ids}
-    orcid = next((one.orcid for one in found if one.orcid), "")
+    ids = {pair for entry in entries for pair in entry.ids}
+    orcid = next((entry.orcid for entry in entries if entry.orcid), "")
     return FilePerson(first.name, first.where, uid=first.uid, orcid=orcid, ids=ids, record=first.record)
 
 
 def _new_person(entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
-    taken = {"name": person.name, **theirs}
+    values = {"name": person.name, **theirs}
     if entry.orcid:
-        taken["orcid"] = entry.orcid
+        values["orcid"] = entry.orcid
     if entry.ids:
-        taken["ids"] = sorted(map(list, entry.ids))
-    last_import = dict(taken)
-    if "family" not in taken:
-        parts = names.split(taken["name"])
+        values["ids"] = sorted(map(list, entry.ids))
+    last_import = dict(values)
+    if "family" not in values:
+        parts = names.split(values["name"])
         last_import |= {"given": parts.given, "family": parts.family}
-    return RowPlan(PERSON, person, entry.where, Merge(taken=taken, last_import=last_import), is_new=True)
+    return RowPlan(PERSON, person, entry.where, Merge(taken=values, last_import=last_import), is_new=True)
 
 
-def split_changed_name(person: Person, theirs: Values, found: Merge) -> None:
+def split_changed_name(person: Person, theirs: Values, result: Merge) -> None:
     """Update the parts of a changed name if they were split automatically and are not stated."""
     parts = names.split(person.name)
     if (
-        "name" in found.taken
+        "name" in result.taken
         and "family" not in theirs
         and (person.given, person.family) == (parts.given, parts.family)
     ):
-        parts = names.split(found.taken["name"])
-        found.taken |= {"given": parts.given, "family": parts.family}
-        found.last_import |= {"given": parts.given, "family": parts.family}
+        parts = names.split(result.taken["name"])
+        result.taken |= {"given": parts.given, "family": parts.family}
+        result.last_import |= {"given": parts.given, "family": parts.family}
 
 
 class _KnownPeople:
@@ -477,29 +489,31 @@ class _KnownPeople:
         self.people = people
         self.ids: dict[int, list[list[str]]] = defaultdict(list)
         self.other_names: dict[int, list[str]] = defaultdict(list)
-        mine = AnyOf("person_id", (person.pk for entry, person in pairs if entry.ids))
-        ids = PersonIdentifier.objects.filter(mine).order_by("scheme", "value")
+        condition = AnyOf("person_id", (person.pk for entry, person in pairs if entry.ids))
+        ids = PersonIdentifier.objects.filter(condition).order_by("scheme", "value")
         for key, *pair in ids.values_list("person_id", "scheme", "value"):
             self.ids[key].append(pair)
-        mine = AnyOf("person_id", (person.pk for entry, person in pairs if entry.record))
-        spellings = PersonName.objects.filter(mine, hidden=False)
+        condition = AnyOf("person_id", (person.pk for entry, person in pairs if entry.record))
+        spellings = PersonName.objects.filter(condition, hidden=False)
         for key, name in spellings.values_list("person_id", "name"):
             self.other_names[key].append(name)
-        compared = [pair for pair in pairs if pair[0].record or self._brings_more(*pair)]
-        self.last_imports = load_last_imports(PERSON, [self._remembered_as(*pair) for pair in compared])
+        compared_pairs = [pair for pair in pairs if pair[0].record or self._has_new_ids(*pair)]
+        self.last_imports = load_last_imports(
+            PERSON, [self._last_import_key(*pair) for pair in compared_pairs]
+        )
 
-    def _remembered_as(self, entry: FilePerson, person: Person) -> int:
+    def _last_import_key(self, entry: FilePerson, person: Person) -> int:
         """Return the key of the row whose last import applies: for a merged person, their own row."""
         return self.people.merged_keys.get(entry.uid, person.pk) if entry.record else person.pk
 
-    def _brings_more(self, entry: FilePerson, person: Person) -> bool:
+    def _has_new_ids(self, entry: FilePerson, person: Person) -> bool:
         has_new_ids = any(list(pair) not in self.ids[person.pk] for pair in entry.ids)
         return has_new_ids or bool(entry.orcid and entry.orcid != person.orcid)
 
     def plan(self, entry: FilePerson, person: Person, theirs: Values) -> RowPlan:
-        if not entry.record and not self._brings_more(entry, person):
+        if not entry.record and not self._has_new_ids(entry, person):
             return RowPlan(PERSON, person, entry.where, Merge(), is_mentioned=True)
-        last_import = self.last_imports.get(self._remembered_as(entry, person))
+        last_import = self.last_imports.get(self._last_import_key(entry, person))
         ours = {name: field_value(person, PERSON, name) for name in theirs if name not in PERSON_LISTS}
         ours |= {
             "other_names": sorted(self.other_names[person.pk]),
@@ -508,21 +522,23 @@ class _KnownPeople:
         }
         if entry.orcid:
             theirs["orcid"] = entry.orcid
-        found = merge(ours, last_import.values if last_import else {}, theirs)
-        self._add_ids(entry, person, found)
-        split_changed_name(person, theirs, found)
+        result = merge(ours, last_import.values if last_import else {}, theirs)
+        self._add_ids(entry, person, result)
+        split_changed_name(person, theirs, result)
         ours |= {"given": person.given, "family": person.family}
-        old = {name: ours[name] for name in found.taken}
-        return RowPlan(PERSON, person, entry.where, found, last_import=last_import, old=old)
+        old = {name: ours[name] for name in result.taken}
+        return RowPlan(PERSON, person, entry.where, result, last_import=last_import, old=old)
 
-    def _add_ids(self, entry: FilePerson, person: Person, found: Merge) -> None:
+    def _add_ids(self, entry: FilePerson, person: Person, result: Merge) -> None:
         """Add new ids; an id that was removed here is not added again."""
         if not entry.ids:
             return
-        known = self.ids[person.pk]
-        base = found.last_import.get("ids", [])
-        stated = [list(pair) for pair in entry.ids if self.people.is_id_free(pair, person)]
-        fresh = [pair for pair in stated if pair not in known and pair not in base]
-        if fresh:
-            found.taken["ids"] = sorted([*known, *fresh])
-        found.last_import["ids"] = sorted([*base, *(pair for pair in stated if pair not in base)])
+        current_ids = self.ids[person.pk]
+        last_ids = result.last_import.get("ids", [])
+        stated_ids = [list(pair) for pair in entry.ids if self.people.is_id_free(pair, person)]
+        new_ids = [pair for pair in stated_ids if pair not in current_ids and pair not in last_ids]
+        if new_ids:
+            result.taken["ids"] = sorted([*current_ids, *new_ids])
+        result.last_import["ids"] = sorted(
+            [*last_ids, *(pair for pair in stated_ids if pair not in last_ids)]
+        )

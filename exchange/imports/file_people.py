@@ -48,7 +48,7 @@ class FilePerson:
     @property
     def papers(self) -> set[Location]:
         """The papers that list the person as an author."""
-        return {place for place in self.places if place[0] == PAPER.name}
+        return {location for location in self.places if location[0] == PAPER.name}
 
 
 def references(program: Program) -> Iterator[tuple[Location, PersonRef, Where, tuple[str, ...]]]:
@@ -75,9 +75,9 @@ class FilePeople:
         self._by_key: dict[tuple[str, ...], FilePerson] = {}
         self._keyed_at: dict[tuple[str, Location], FilePerson] = {}
         self._papers: dict[Location, Location] = {
-            (PRESENTATION.name, one.uid): (PAPER.name, paper)
-            for one in program.presentations
-            if (paper := stated(one.paper, None))
+            (PRESENTATION.name, presentation.uid): (PAPER.name, paper)
+            for presentation in program.presentations
+            if (paper := stated(presentation.paper, None))
         }
         for record in program.people:
             self._add_record(record)
@@ -100,14 +100,14 @@ class FilePeople:
         entries = self._bare[name]
         if None in entries or location is None:
             return entries.setdefault(None, FilePerson(name, where))
-        place = self._papers.get(location, location)
-        if place != location and place not in entries and (name, place) in self._keyed_at:
-            return self._keyed_at[name, place]
-        return entries.setdefault(place, FilePerson(name, where))
+        canonical = self._papers.get(location, location)
+        if canonical != location and canonical not in entries and (name, canonical) in self._keyed_at:
+            return self._keyed_at[name, canonical]
+        return entries.setdefault(canonical, FilePerson(name, where))
 
     def _add_record(self, record: PersonRecord) -> None:
-        known = stated(record.affiliation, "")
-        entry = self._add(record.ref, record.where, None, (known,))
+        affiliation = stated(record.affiliation, "")
+        entry = self._add(record.ref, record.where, None, (affiliation,))
         if entry.record:
             message = gettext("This is the same person as %(place)s. Keep one of them.")
             self.findings.problem(record.where, "uid", message, place=entry.record.where.place)
@@ -120,16 +120,16 @@ class FilePeople:
         ref = self._without_foreign_ids(ref, where)
         keys = _keys(ref)
         name = names.normalize(ref.name)
-        found = list(dict.fromkeys(self._by_key[key] for key in keys if key in self._by_key))
-        if found:
-            entry = found[0]
+        matches = list(dict.fromkeys(self._by_key[key] for key in keys if key in self._by_key))
+        if matches:
+            entry = matches[0]
         elif keys:
             entry = FilePerson(name, where)
             self.keyed.append(entry)
         else:
             entry = self._bare_entry(name, location, where)
         entry.uid = entry.uid or ref.uid
-        if len(found) > 1:
+        if len(matches) > 1:
             message = gettext(
                 "The ids of %(name)s belong to two people of this file; the first one is taken."
             )
@@ -156,11 +156,11 @@ class FilePeople:
         foreign = {key: owner for key, owner in owners.items() if owner.uid not in ("", ref.uid)}
         if not foreign:
             return ref
-        listed = ", ".join(dict.fromkeys(f"{owner.name} ({owner.uid})" for owner in foreign.values()))
+        labels = ", ".join(dict.fromkeys(f"{owner.name} ({owner.uid})" for owner in foreign.values()))
         message = gettext(
             "An id of %(name)s (%(uid)s) is that of %(listed)s too. They are kept apart without it."
         )
-        self.findings.note("doubt", where, message, name=ref.name, uid=ref.uid, listed=listed)
+        self.findings.note("doubt", where, message, name=ref.name, uid=ref.uid, listed=labels)
         ids = tuple(pair for pair in ref.ids if ("id", *pair) not in foreign)
         orcid = "" if ("orcid", names.normalize_orcid(ref.orcid)) in foreign else ref.orcid
         return replace(ref, ids=ids, orcid=orcid)

@@ -48,11 +48,15 @@ class Listing:
     @cached_property
     def columns(self) -> dict[str, str]:
         """Lookups of the fields of a part. Institutions and nested menus are read separately."""
-        names = [one.name for one in fields(self.record) if one.name not in ("where", "institutions")]
-        own = (
+        names = [
+            record_field.name
+            for record_field in fields(self.record)
+            if record_field.name not in ("where", "institutions")
+        ]
+        lookups = (
             {} if self.record is records.MenuRecord else {name: PART_PATHS.get(name, name) for name in names}
         )
-        return {**own, **self.extra_columns, **({"name": "name"} if self.has_printed_name else {})}
+        return {**lookups, **self.extra_columns, **({"name": "name"} if self.has_printed_name else {})}
 
 
 @dataclass(frozen=True)
@@ -78,8 +82,10 @@ class Kind:
         if self.record is records.PersonRecord:
             # `ref` identifies the person; identifiers and other names are listings.
             return PERSON_FIELDS
-        others = {"where", self.key, *self.references, *(listing.name for listing in self.listings)}
-        return tuple(one.name for one in fields(self.record) if one.name not in others)
+        excluded = {"where", self.key, *self.references, *(listing.name for listing in self.listings)}
+        return tuple(
+            record_field.name for record_field in fields(self.record) if record_field.name not in excluded
+        )
 
     @cached_property
     def columns(self) -> dict[str, Field[object, object]]:

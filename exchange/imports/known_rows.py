@@ -26,7 +26,7 @@ def reading_context(edition: Edition | None, slug: str = "") -> Context:
     rows: dict[str, list[KnownRow]] = {}
     copies = open_copies([edition.pk])
 
-    def known(kind: str) -> Iterable[KnownRow]:
+    def rows_of_kind(kind: str) -> Iterable[KnownRow]:
         if kind not in rows:
             with show_working_copy(copies):
                 rows[kind] = list(_rows(edition, kind))
@@ -38,7 +38,7 @@ def reading_context(edition: Edition | None, slug: str = "") -> Context:
         edition.timezone,
         day_start_hour=edition.day_start_hour,
         days=(edition.start_date, edition.end_date),
-        known=known,
+        known=rows_of_kind,
         authors=partial(known_authors, edition),
     )
 
@@ -59,13 +59,15 @@ def _rows(edition: Edition, kind: str) -> Iterator[KnownRow]:
             yield KnownRow(key, name)
     elif kind == "session":
         sessions = Session.objects.filter(edition=edition).select_related("room").order_by("start", "pk")
-        for one in sessions.only("uid", "title", "kind", "start", "end", "room__slug"):
-            room = one.room.slug if one.room else ""
-            yield KnownRow(one.uid, one.title, one.kind, one.start, one.end, room)
+        for session in sessions.only("uid", "title", "kind", "start", "end", "room__slug"):
+            room = session.room.slug if session.room else ""
+            yield KnownRow(session.uid, session.title, session.kind, session.start, session.end, room)
     elif kind == "presentation":
-        shown = Presentation.objects.filter(edition=edition, paper__isnull=False).order_by("pk")
-        for uid, paper, word, session in shown.values_list("uid", "paper__uid", "kind", "session__uid"):
-            yield KnownRow(uid, str(paper), word, session=session or "")
+        presentations = Presentation.objects.filter(edition=edition, paper__isnull=False).order_by("pk")
+        for uid, paper_uid, presentation_kind, session_uid in presentations.values_list(
+            "uid", "paper__uid", "kind", "session__uid"
+        ):
+            yield KnownRow(uid, str(paper_uid), presentation_kind, session=session_uid or "")
     else:
         applies_to = AppliesTo(kind.removesuffix(" kind"))
         for slug, label in kind_choices(applies_to, own_kinds(edition).values()):
@@ -74,9 +76,9 @@ def _rows(edition: Edition, kind: str) -> Iterator[KnownRow]:
 
 def known_authors(edition: Edition, papers: Collection[str]) -> Mapping[str, tuple[AuthorRecord, ...]]:
     """Return the stored authors of papers as records, by uid of the paper."""
-    keys = dict(Paper.objects.filter(AnyOf("uid", list(papers)), edition=edition).values_list("pk", "uid"))
-    found = parts_by_owner(AUTHORS, Authorship.objects.filter(AnyOf("paper_id", list(keys))), edition)
-    return {keys[owner]: tuple(map(_author, parts)) for owner, parts in found.items()}
+    uids = dict(Paper.objects.filter(AnyOf("uid", list(papers)), edition=edition).values_list("pk", "uid"))
+    lists = parts_by_owner(AUTHORS, Authorship.objects.filter(AnyOf("paper_id", list(uids))), edition)
+    return {uids[owner]: tuple(map(_author, parts)) for owner, parts in lists.items()}
 
 
 def _author(part: Values) -> AuthorRecord:

@@ -55,7 +55,9 @@ class Report:
     @property
     def counts(self) -> dict[str, dict[str, int]]:
         """The tallies as stored, including zeros."""
-        return {kind: {word: tally[word] for word in OUTCOMES} for kind, tally in self.tallies.items()}
+        return {
+            kind: {outcome: tally[outcome] for outcome in OUTCOMES} for kind, tally in self.tallies.items()
+        }
 
 
 def load(
@@ -79,8 +81,8 @@ def load(
     no evidence. `protected` rows are not changed. `photos`: pictures of people by address, each a file
     extension and its bytes. If the edition has a working copy, schedule changes are written to it.
     """
-    started = timezone.now()
-    shown = progress or (lambda what, done, total: None)
+    started_at = timezone.now()
+    notify = progress or (lambda what, done, total: None)
     try:
         detail = ", ".join(files)
         with (
@@ -90,23 +92,23 @@ def load(
         ):
             findings = Findings()
             plan = _make_plan(
-                program, edition_slug, findings, shown, concealed, protected, is_locking=not dry_run
+                program, edition_slug, findings, notify, concealed, protected, is_locking=not dry_run
             )
             report = _report(plan, (*program.notes, *findings.notes))
             if check:
                 check(plan)
             if not dry_run and (photos or plan.new_kinds or any(plan.steps.values())):
-                write_rows(plan, shown)
+                write_rows(plan, notify)
                 write_photos(plan, photos or {})
                 for kind in plan.new_kinds:
                     kind.conference = plan.edition.conference
                     kind.save()
-                run = ImportRun(format=format_name, files=list(files), user=user, started_at=started)
+                run = ImportRun(format=format_name, files=list(files), user=user, started_at=started_at)
                 report.run = _record_run(plan, report, run)
                 log.set_reference(report.run)
-                for follow in after_import:
+                for callback in after_import:
                     # An error here must not be reported as a failed import: the rows are written.
-                    transaction.on_commit(follow, robust=True)
+                    transaction.on_commit(callback, robust=True)
     except (IntegrityError, DataError) as error:
         raise _database_error(
             gettext(
@@ -127,8 +129,8 @@ def in_working_copy(edition_slug: str, *, is_dry: bool) -> AbstractContextManage
 
 
 def _database_error(reason: str, error: Exception) -> ProgramError:
-    said = gettext("%(reason)s Nothing was written. Try again. (%(error)s)")
-    return program_error(said, reason=reason, error=error)
+    message = gettext("%(reason)s Nothing was written. Try again. (%(error)s)")
+    return program_error(message, reason=reason, error=error)
 
 
 def _make_plan(
@@ -143,15 +145,17 @@ def _make_plan(
 ) -> ImportPlan:
     edition = edition_for(program, edition_slug)
     program, new_kinds = with_own_kinds(program, edition, findings)
-    hidden = (concealed.get(kind.name, ()) for kind in (PERSON, PAPER))
-    people = MatchedPeople(program, edition, findings, *hidden)
-    compared = [kind.name for kind in (CONFERENCE, INSTITUTION, *EDITION_KINDS) if records_of(program, kind)]
-    rows = EditionRows(edition, compared, concealed, is_locking=is_locking)
+    concealed_keys = (concealed.get(kind.name, ()) for kind in (PERSON, PAPER))
+    people = MatchedPeople(program, edition, findings, *concealed_keys)
+    compared_kinds = [
+        kind.name for kind in (CONFERENCE, INSTITUTION, *EDITION_KINDS) if records_of(program, kind)
+    ]
+    rows = EditionRows(edition, compared_kinds, concealed, is_locking=is_locking)
     plan = compare(program, rows, people, findings, protected=protected, progress=progress)
     plan.new_kinds = new_kinds
     protected_people = protected.get(PERSON.name, ())
-    found = ((people.find(one.person), one.url) for one in program.photos)
-    plan.photos = [(person, url) for person, url in found if person.pk not in protected_people]
+    photos = ((people.find(photo.person), photo.url) for photo in program.photos)
+    plan.photos = [(person, url) for person, url in photos if person.pk not in protected_people]
     validate(plan, findings, progress)
     findings.raise_problems()
     return plan
@@ -168,8 +172,8 @@ def _report(plan: ImportPlan, notes: Iterable[Note]) -> Report:
             ours=clash.ours,
             theirs=clash.theirs,
         )
-        for name in KINDS
-        for step in plan.steps[name]
+        for kind in KINDS
+        for step in plan.steps[kind]
         for name, clash in step.merge.clashes.items()
     )
     order = [*NOTE_KINDS]
@@ -199,35 +203,35 @@ def edition_for(program: Program, slug: str) -> Edition:
     """Return the edition, unsaved if only the file has it. Raises `ProgramError` if there is none."""
     record = program.edition
     if record and record.slug != slug:
-        held, asked = short(record.slug), short(slug)
+        file_slug, requested_slug = short(record.slug), short(slug)
         message = gettext(
             "The file holds edition “%(held)s”, not “%(asked)s”. Name the edition that it holds."
-        ) % {"held": held, "asked": asked}
+        ) % {"held": file_slug, "asked": requested_slug}
         raise ProgramError([Problem(record.where, "slug", message)])
     edition: Edition | None = Edition.objects.select_related("conference").filter(slug=slug).first()
     if edition:
         return edition
     if record is None:
-        known = ", ".join(Edition.objects.values_list("slug", flat=True)[:EDITIONS_SHOWN]) or "none"
+        existing_slugs = ", ".join(Edition.objects.values_list("slug", flat=True)[:EDITIONS_SHOWN]) or "none"
         message = gettext(
             "There is no edition “%(slug)s”. "
             "Create it in the admin, or import a program_json file that holds it. Existing: %(known)s."
         )
-        raise program_error(message, slug=short(slug), known=known)
+        raise program_error(message, slug=short(slug), known=existing_slugs)
     return Edition(slug=slug, conference=_conference_of(program, record))
 
 
 def _conference_of(program: Program, record: EditionRecord) -> Conference:
     """Return the conference of a new edition: the one it names, that of the file, or the only one here."""
-    named = stated(record.conference, "") or (program.conference.slug if program.conference else "")
-    if named:
-        found: Conference | None = Conference.objects.filter(slug=named).first()
-        if found:
-            return found
-        if program.conference and program.conference.slug == named:
-            return Conference(slug=named)
+    slug = stated(record.conference, "") or (program.conference.slug if program.conference else "")
+    if slug:
+        conference: Conference | None = Conference.objects.filter(slug=slug).first()
+        if conference:
+            return conference
+        if program.conference and program.conference.slug == slug:
+            return Conference(slug=slug)
         message = gettext("There is no conference “%(named)s” in this file or here. Add it to the file.") % {
-            "named": short(named)
+            "named": short(slug)
         }
     else:
         existing: list[Conference] = list(Conference.objects.all()[:2])

@@ -55,7 +55,7 @@ class MatchedPeople:
         self.by_uid: dict[str, Person] = {}
         # The papers that list a person as an author in the file, by `id()` of the person.
         self._papers: dict[int, set[Location]] = defaultdict(set)
-        self._on_location: dict[tuple[FilePerson, Location], Person] = {}
+        self._by_location: dict[tuple[FilePerson, Location], Person] = {}
         self._concealed, self._hidden_papers = frozenset(concealed), frozenset(hidden_papers)
         # Existing people that a key of the file refers to. Other entries with a key cannot match them.
         self._claimed = set(concealed)
@@ -70,8 +70,8 @@ class MatchedPeople:
 
     def find(self, ref: PersonRef, location: Location | None = None) -> Person:
         entry = self.file.entry(ref, location)
-        placed = self._on_location.get((entry, location)) if location else None
-        return placed or self.rows[entry]
+        person_there = self._by_location.get((entry, location)) if location else None
+        return person_there or self.rows[entry]
 
     def printed_name(self, person: Person, name: str) -> str:
         """Return the printed name, or the display name if the printed one is hidden."""
@@ -87,10 +87,10 @@ class MatchedPeople:
     # By keys
 
     def _match_by_keys(self) -> None:
-        by_uid = self._people("uid", [entry.uid for entry in self.file.keyed if entry.uid])
+        by_uid = self._people_by("uid", [entry.uid for entry in self.file.keyed if entry.uid])
         orcids = {("orcid", entry.orcid) for entry in self.file.keyed if entry.orcid}
         by_id = self._people_by_id({pair for entry in self.file.keyed for pair in entry.ids} | orcids)
-        by_orcid = self._people("orcid", [entry.orcid for entry in self.file.keyed if entry.orcid])
+        by_orcid = self._people_by("orcid", [entry.orcid for entry in self.file.keyed if entry.orcid])
         for entry in self.file.keyed:
             owners = [
                 by_uid.get(entry.uid),
@@ -99,42 +99,42 @@ class MatchedPeople:
             ]
             # A merged person may have a second ORCID among the identifiers.
             owners.append(by_id.get(("orcid", entry.orcid)))
-            found = list(dict.fromkeys(self._follow_merge(owner) for owner in owners if owner))
-            if any(person.pk in self._concealed for person in found):
-                self._assign(entry, found[0])
+            people = list(dict.fromkeys(self._follow_merge(owner) for owner in owners if owner))
+            if any(person.pk in self._concealed for person in people):
+                self._assign(entry, people[0])
                 report_concealed(entry.where, "", entry.name, self.findings)
                 continue
-            if found:
-                self._assign(entry, found[0])
-                self._note_doubtful_id(entry, found[0], by_uid)
-            if len(found) > 1:
-                listed = " and ".join(f"{person.name} ({person.uid})" for person in found)
+            if people:
+                self._assign(entry, people[0])
+                self._note_doubtful_id(entry, people[0], by_uid)
+            if len(people) > 1:
+                labels = " and ".join(f"{person.name} ({person.uid})" for person in people)
                 message = gettext("The ids of %(name)s belong to %(listed)s here; the first is taken.")
-                self._note_doubt(entry, message, listed=listed)
+                self._note_doubt(entry, message, listed=labels)
 
     def _note_doubtful_id(self, entry: FilePerson, person: Person, by_uid: dict[str, Person]) -> None:
         """Note a match by id of people with different uids and names: the id may be a mistake."""
-        differs = names.fold(entry.name) != names.fold(person.name)
-        if entry.uid and entry.uid not in by_uid and differs:
-            known = f"{person.name} ({person.uid})"
+        has_other_name = names.fold(entry.name) != names.fold(person.name)
+        if entry.uid and entry.uid not in by_uid and has_other_name:
+            label = f"{person.name} ({person.uid})"
             message = gettext(
                 "%(name)s (%(uid)s) is taken for %(known)s because of an id that both have. "
                 "Correct the id if they are two."
             )
-            self._note_doubt(entry, message, uid=entry.uid, known=known)
+            self._note_doubt(entry, message, uid=entry.uid, known=label)
 
-    def _people(self, column: str, values: list[str]) -> dict[str, Person]:
+    def _people_by(self, column: str, values: list[str]) -> dict[str, Person]:
         rows = Person.objects.filter(AnyOf(column, values)).defer(*Person.derived_fields)
         return {getattr(row, column): row for row in rows}
 
     def _people_by_id(self, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], Person]:
         owners = self._owners
-        rows = PersonIdentifier.objects.filter(AnyOf("value", {value for _, value in pairs}))
-        for scheme, value, owner in rows.values_list("scheme", "value", "person_id"):
+        identifiers = PersonIdentifier.objects.filter(AnyOf("value", {value for _, value in pairs}))
+        for scheme, value, owner in identifiers.values_list("scheme", "value", "person_id"):
             if (scheme, value) in pairs:
                 owners[scheme, value] = owner
-        found = Person.objects.filter(AnyOf("pk", set(owners.values()))).defer(*Person.derived_fields)
-        people = {person.pk: person for person in found}
+        rows = Person.objects.filter(AnyOf("pk", set(owners.values()))).defer(*Person.derived_fields)
+        people = {person.pk: person for person in rows}
         return {pair: people[owner] for pair, owner in owners.items()}
 
     def _follow_merge(self, person: Person) -> Person:
@@ -152,26 +152,34 @@ class MatchedPeople:
 
     def _match_by_names(self, program: Program) -> None:
         unmatched = [entry for entry in self.file.all() if entry not in self.rows]
-        spelled = {entry.name for entry in unmatched}
-        self._namesakes = Namesakes(spelled, self._concealed, self._follow_merge)
+        unmatched_names = {entry.name for entry in unmatched}
+        self._namesakes = Namesakes(unmatched_names, self._concealed, self._follow_merge)
         self._uids_in_use = self._derived_uids_in_use(unmatched)
         self._match_by_location(unmatched)
-        keyed = {name: [one for one in found if one.is_keyed] for name, found in self._unmatched().items()}
-        bare = {name: [one for one in found if not one.is_keyed] for name, found in self._unmatched().items()}
+        keyed = {
+            name: [entry for entry in entries if entry.is_keyed]
+            for name, entries in self._unmatched_by_name().items()
+        }
+        bare = {
+            name: [entry for entry in entries if not entry.is_keyed]
+            for name, entries in self._unmatched_by_name().items()
+        }
         rivals: dict[str, list[FilePerson]] = defaultdict(list)
         for entry in self.file.keyed:
-            for name in entry.names & spelled:
+            for name in entry.names & unmatched_names:
                 rivals[name].append(entry)
-        doubtful = {
+        doubtful_names = {
             name
             for name in keyed
             if self._namesakes.named(name) or len(keyed[name] + bare[name] + rivals[name]) > 1
         }
-        known = {person.pk for name in doubtful for person in self._namesakes.named(name)}
-        known |= {self.rows[one].pk for name in doubtful for one in rivals[name] if one in self.rows}
-        self._series = conferences_of(known - {None})
+        person_keys = {person.pk for name in doubtful_names for person in self._namesakes.named(name)}
+        person_keys |= {
+            self.rows[entry].pk for name in doubtful_names for entry in rivals[name] if entry in self.rows
+        }
+        self._series = conferences_of(person_keys - {None})
         self._evidence = NameEvidence(
-            program if doubtful else Program(), self.edition, known - {None}, self._hidden_papers
+            program if doubtful_names else Program(), self.edition, person_keys - {None}, self._hidden_papers
         )
         for name, entries in keyed.items():
             self._match_keyed(name, entries)
@@ -180,112 +188,118 @@ class MatchedPeople:
             if entries:
                 self._match_bare(name, entries, rivals[name], owners)
 
-    def _unmatched(self) -> dict[str, list[FilePerson]]:
-        found: dict[str, list[FilePerson]] = defaultdict(list)
+    def _unmatched_by_name(self) -> dict[str, list[FilePerson]]:
+        by_name: dict[str, list[FilePerson]] = defaultdict(list)
         for entry in self.file.all():
             if entry not in self.rows:
-                found[entry.name].append(entry)
-        return found
+                by_name[entry.name].append(entry)
+        return by_name
 
     def _match_by_location(self, unmatched: list[FilePerson]) -> None:
         """Match names with the people of the same record of this edition, now or when last imported."""
         locations = {location for entry in unmatched for location in entry.locations}
-        meant = self._namesakes.last_imported(self.edition, locations)
-        known = self._namesakes.by_location(self.edition)
-        claimed: dict[Location, set[int]] = defaultdict(set)
+        last_imported = self._namesakes.last_imported(self.edition, locations)
+        current = self._namesakes.by_location(self.edition)
+        claimed_keys: dict[Location, set[int]] = defaultdict(set)
         for entry, person in self.rows.items():
             for location in entry.places:
-                claimed[location].add(person.pk)
+                claimed_keys[location].add(person.pk)
         self._match_by_record(unmatched)
         keyed: dict[tuple[str, Location], list[FilePerson]] = defaultdict(list)
         for entry in unmatched:
             for location in entry.locations if entry.is_keyed else ():
                 keyed[entry.name, location].append(entry)
-        for entry in sorted(unmatched, key=lambda one: not one.is_keyed):
-            found = self._match_locations(entry, meant, claimed, keyed)
-            found |= self._match_locations(entry, known, claimed, keyed)
-            if found and entry not in self.rows:
-                counts = Counter(person.pk for person in found.values())
-                self._assign(entry, max(found.values(), key=lambda one: (counts[one.pk], -one.pk)))
-            for location, person in found.items():
+        for entry in sorted(unmatched, key=lambda entry: not entry.is_keyed):
+            matches = self._match_locations(entry, last_imported, claimed_keys, keyed)
+            matches |= self._match_locations(entry, current, claimed_keys, keyed)
+            if matches and entry not in self.rows:
+                counts = Counter(person.pk for person in matches.values())
+                self._assign(entry, max(matches.values(), key=lambda person: (counts[person.pk], -person.pk)))
+            for location, person in matches.items():
                 row = self.by_uid.setdefault(person.uid, person)
-                self._on_location[entry, location] = row
+                self._by_location[entry, location] = row
                 if location in entry.papers:
                     self._papers[id(row)].add(location)
                 if entry.is_keyed and location in entry.places:
-                    claimed[location].add(person.pk)
+                    claimed_keys[location].add(person.pk)
 
     def _match_by_record(self, unmatched: list[FilePerson]) -> None:
         """Match bare names that have a record with the only namesake imported from such a record."""
-        described = [(one, one.record) for one in unmatched if one.record and not one.is_keyed]
-        possible = {entry: self._namesakes.named(entry.name) for entry, _ in described}
+        pairs = [(entry, entry.record) for entry in unmatched if entry.record and not entry.is_keyed]
+        namesakes = {entry: self._namesakes.named(entry.name) for entry, _ in pairs}
         fields = self._namesakes.imported_fields(
-            self.edition, {person.pk for found in possible.values() for person in found}
+            self.edition, {person.pk for people in namesakes.values() for person in people}
         )
-        for entry, record in described:
-            stated = {name for name in PERSON_FIELDS if is_stated(getattr(record, name, UNSTATED))}
-            found = [
-                one
-                for one in possible[entry]
-                if one.pk in fields and stated <= fields[one.pk] and one.pk not in self._claimed
+        for entry, record in pairs:
+            stated_fields = {name for name in PERSON_FIELDS if is_stated(getattr(record, name, UNSTATED))}
+            matches = [
+                person
+                for person in namesakes[entry]
+                if person.pk in fields
+                and stated_fields <= fields[person.pk]
+                and person.pk not in self._claimed
             ]
-            if len(found) == 1:
-                self._assign(entry, found[0])
+            if len(matches) == 1:
+                self._assign(entry, matches[0])
 
     def _match_locations(
         self,
         entry: FilePerson,
         people: dict[tuple[str, Location], dict[int, Person]],
-        claimed: dict[Location, set[int]],
+        claimed_keys: dict[Location, set[int]],
         keyed: dict[tuple[str, Location], list[FilePerson]],
     ) -> dict[Location, Person]:
         """Return the matching person for each record of an entry. Ambiguous records are left out."""
-        found: dict[Location, Person] = {}
+        matches: dict[Location, Person] = {}
         for location in entry.locations:
             # With two keyed entries of this name, either one may be the person.
             rivals = keyed[entry.name, location] if entry.is_keyed else ()
-            possible = [
+            candidates = [
                 person
                 for key, person in people.get((entry.name, location), {}).items()
-                if key not in claimed[location]
+                if key not in claimed_keys[location]
                 and not (entry.is_keyed and key in self._claimed)
                 and not self._namesakes.contradicts(entry, person)
-                and all(one is entry or self._namesakes.contradicts(one, person) for one in rivals)
+                and all(rival is entry or self._namesakes.contradicts(rival, person) for rival in rivals)
             ]
-            if len(possible) == 1:
-                found[location] = possible[0]
-        return found
+            if len(candidates) == 1:
+                matches[location] = candidates[0]
+        return matches
 
     def _match_keyed(self, name: str, entries: list[FilePerson]) -> None:
         """Match entries with unknown keys with existing people of the name, each with another person."""
-        known = self._namesakes.named(name)
-        free = [one for one in known if one.pk not in self._claimed and self._is_in_series(one)]
-        index = ClusterIndex(self._evidence, name, self._known_clusters(free))
-        fresh = self._new_clusters(name, entries)
-        likely = [
+        namesakes = self._namesakes.named(name)
+        unclaimed = [
+            person for person in namesakes if person.pk not in self._claimed and self._is_in_series(person)
+        ]
+        index = ClusterIndex(self._evidence, name, self._known_clusters(unclaimed))
+        clusters = self._new_clusters(name, entries)
+        likely_pairs = [
             (verdict, cluster, other)
-            for cluster in fresh
-            for verdict, other in index.weigh(cluster, self._possible(cluster))
+            for cluster in clusters
+            for verdict, other in index.weigh(cluster, self._match_filter(cluster))
             if verdict.is_one
         ]
         # Clusters that were joined no longer compete with the remaining pairs.
-        joined = set[Cluster]()
-        while found := _clear_winners(likely):
-            for verdict, cluster, other in found:
-                joined |= {cluster, other}
+        joined_clusters = set[Cluster]()
+        while winners := _clear_winners(likely_pairs):
+            for verdict, cluster, other in winners:
+                joined_clusters |= {cluster, other}
                 other.include(cluster, verdict)
                 self._assign(cluster.entries[0], other.person)
                 self._note_joined(other)
-            likely = [one for one in likely if joined.isdisjoint(one[1:])]
-        apart = [cluster for cluster in fresh if cluster not in joined]
-        index = ClusterIndex(self._evidence, name, self._known_clusters(known) if apart else ())
-        for cluster in apart:
+            likely_pairs = [pair for pair in likely_pairs if joined_clusters.isdisjoint(pair[1:])]
+        separate_clusters = [cluster for cluster in clusters if cluster not in joined_clusters]
+        index = ClusterIndex(
+            self._evidence, name, self._known_clusters(namesakes) if separate_clusters else ()
+        )
+        for cluster in separate_clusters:
             self._create_person(cluster.entries[0], cluster.person)
             self._suggest_duplicate(cluster, index)
-        if apart and (known or len(entries) > 1):
-            self._note_kept_apart(apart[0].entries[0], known, len(entries))
+        if separate_clusters and (namesakes or len(entries) > 1):
+            self._note_kept_apart(separate_clusters[0].entries[0], namesakes, len(entries))
 
-    def _possible(self, cluster: Cluster) -> Callable[[Cluster], bool]:
+    def _match_filter(self, cluster: Cluster) -> Callable[[Cluster], bool]:
         """Return a test for possible matches: no common paper in the file, and no contradicting key."""
         contradicts = self._namesakes.contradicts
         return lambda other: (
@@ -297,58 +311,66 @@ class MatchedPeople:
         self, name: str, entries: list[FilePerson], rivals: list[FilePerson], owners: dict[int, FilePerson]
     ) -> None:
         """Match bare names with existing people, with keyed entries of the file, and with each other."""
-        here = self._namesakes.named(name)
-        people = [*filter(self._is_in_series, here), *(self.rows[one] for one in rivals)]
+        namesakes = self._namesakes.named(name)
+        people = [*filter(self._is_in_series, namesakes), *(self.rows[entry] for entry in rivals)]
         clusters = self._known_clusters(people)
         for cluster in clusters:
             if id(cluster.person) in owners:
                 cluster.candidate.include(self._evidence.of_entry(owners[id(cluster.person)]))
-        new = self._group(name, entries, clusters)
+        new_clusters = self._group(name, entries, clusters)
         for cluster in clusters:
             for entry in cluster.entries:
                 self._assign(entry, cluster.person)
             if cluster.entries:
                 self._note_joined(cluster)
-        elsewhere = self._known_clusters([one for one in here if not self._is_in_series(one)])
-        index = ClusterIndex(self._evidence, name, [*elsewhere, *clusters, *new])
-        for cluster in new:
+        clusters_elsewhere = self._known_clusters(
+            [person for person in namesakes if not self._is_in_series(person)]
+        )
+        index = ClusterIndex(self._evidence, name, [*clusters_elsewhere, *clusters, *new_clusters])
+        for cluster in new_clusters:
             self._create_person(cluster.entries[0], cluster.person)
             for entry in cluster.entries:
                 self._assign(entry, cluster.person)
             if not cluster.has_support:
                 self._note_joined(cluster, is_new=True)
             self._suggest_duplicate(cluster, index)
-        if new and len(elsewhere) + len(clusters) + len(new) > 1:
-            in_file = sum(bool(one.entries) or id(one.person) in owners for one in [*clusters, *new])
-            self._note_kept_apart(new[0].entries[0], here, in_file)
+        if new_clusters and len(clusters_elsewhere) + len(clusters) + len(new_clusters) > 1:
+            count_in_file = sum(
+                bool(cluster.entries) or id(cluster.person) in owners
+                for cluster in [*clusters, *new_clusters]
+            )
+            self._note_kept_apart(new_clusters[0].entries[0], namesakes, count_in_file)
 
     def _known_clusters(self, people: Iterable[Person]) -> list[Cluster]:
-        unique = {id(one): one for one in map(self._follow_merge, people)}
+        unique = {id(person): person for person in map(self._follow_merge, people)}
         return [
-            Cluster(self._evidence.of_person(one), one, papers={*self._papers.get(key, ())})
-            for key, one in unique.items()
+            Cluster(self._evidence.of_person(person), person, papers={*self._papers.get(key, ())})
+            for key, person in unique.items()
         ]
 
     def _new_clusters(self, name: str, entries: list[FilePerson]) -> list[Cluster]:
         return [
-            Cluster(self._evidence.of_entry(one), Person(name=name), [one], one.papers) for one in entries
+            Cluster(self._evidence.of_entry(entry), Person(name=name), [entry], entry.papers)
+            for entry in entries
         ]
 
-    def _group(self, name: str, entries: list[FilePerson], known: list[Cluster]) -> list[Cluster]:
+    def _group(self, name: str, entries: list[FilePerson], known_clusters: list[Cluster]) -> list[Cluster]:
         """Join entries to known people or to each other. Return the clusters of new people."""
-        index = ClusterIndex(self._evidence, name, known)
-        fresh = sorted(self._new_clusters(name, entries), key=lambda one: -len(one.candidate.coauthors))
-        new: dict[Cluster, None] = {}
-        for cluster in fresh:
+        index = ClusterIndex(self._evidence, name, known_clusters)
+        entry_clusters = sorted(
+            self._new_clusters(name, entries), key=lambda cluster: -len(cluster.candidate.coauthors)
+        )
+        new_clusters: dict[Cluster, None] = {}
+        for cluster in entry_clusters:
             if not self._join_likeliest(cluster, index):
                 index.add(cluster)
-                new[cluster] = None
+                new_clusters[cluster] = None
         # Try again, since joined clusters have more evidence.
-        for cluster in list(new):
+        for cluster in list(new_clusters):
             if self._join_likeliest(cluster, index):
                 index.remove(cluster)
-                del new[cluster]
-        return list(new)
+                del new_clusters[cluster]
+        return list(new_clusters)
 
     def _is_in_series(self, person: Person) -> bool:
         """Return whether a person appears in this conference, or in none."""
@@ -357,20 +379,22 @@ class MatchedPeople:
 
     def _join_likeliest(self, cluster: Cluster, index: ClusterIndex) -> Cluster | None:
         """Join a cluster to its likeliest match. Return None if there is no clear one."""
-        likely = [pair for pair in index.weigh(cluster, self._possible(cluster)) if pair[0].is_one]
-        likely.sort(key=lambda pair: -pair[0].weight)
-        if not likely or (len(likely) > 1 and likely[0][0].weight - likely[1][0].weight < MIN_DIFFERENCE):
+        likely_pairs = [pair for pair in index.weigh(cluster, self._match_filter(cluster)) if pair[0].is_one]
+        likely_pairs.sort(key=lambda pair: -pair[0].weight)
+        if not likely_pairs or (
+            len(likely_pairs) > 1 and likely_pairs[0][0].weight - likely_pairs[1][0].weight < MIN_DIFFERENCE
+        ):
             return None
-        verdict, joined = likely[0]
-        joined.include(cluster, verdict)
-        index.add(joined)
-        return joined
+        verdict, target = likely_pairs[0]
+        target.include(cluster, verdict)
+        index.add(target)
+        return target
 
     def _suggest_duplicate(self, cluster: Cluster, index: ClusterIndex) -> None:
         """Add a new person and the likeliest match to the likely duplicates."""
-        weighed = index.weigh(cluster, self._possible(cluster), or_first=True)
-        if weighed:
-            verdict, other = max(weighed, key=lambda pair: pair[0].probability)
+        comparisons = index.weigh(cluster, self._match_filter(cluster), or_first=True)
+        if comparisons:
+            verdict, other = max(comparisons, key=lambda pair: pair[0].probability)
             self.kept_apart.append(KeptApart(cluster.person, other.person, verdict))
 
     def _note_joined(self, cluster: Cluster, *, is_new: bool = False) -> None:
@@ -378,15 +402,17 @@ class MatchedPeople:
             message = gettext("%(name)s was joined with %(person)s (%(uid)s) by name.%(why)s")
         else:
             message = gettext("%(name)s appears in %(count)d places in the file, joined by name.%(why)s")
-        why = "".join(f" {one.words}" for one in reason_texts(cluster.reasons, self._evidence.coauthor_names))
+        why = "".join(
+            f" {reason.words}" for reason in reason_texts(cluster.reasons, self._evidence.coauthor_names)
+        )
         values = {"person": cluster.person.name, "uid": cluster.person.uid, "count": len(cluster.entries)}
         self._note("joined", cluster.entries[0], message, why=why, **values)
 
-    def _note_kept_apart(self, entry: FilePerson, known: list[Person], count: int) -> None:
-        here = [f"{person.name} ({person.uid})" for person in known]
+    def _note_kept_apart(self, entry: FilePerson, namesakes: list[Person], count: int) -> None:
+        labels = [f"{person.name} ({person.uid})" for person in namesakes]
         parts = [
             f"{count} people of this file" if count > 1 else "",
-            f"{', '.join(here)} here" if here else "",
+            f"{', '.join(labels)} here" if labels else "",
         ]
         others = " and ".join(filter(None, parts))
         message = gettext(
@@ -412,8 +438,8 @@ class MatchedPeople:
         return new_uid()
 
     def _derived_uids_in_use(self, unmatched: list[FilePerson]) -> set[str]:
-        made = {uid for entry in unmatched for uid in _derived_uids(entry)}
-        return set(Person.objects.filter(AnyOf("uid", made)).values_list("uid", flat=True))
+        derived_uids = {uid for entry in unmatched for uid in _derived_uids(entry)}
+        return set(Person.objects.filter(AnyOf("uid", derived_uids)).values_list("uid", flat=True))
 
     def _note_doubt(self, entry: FilePerson, message: str, /, **values: object) -> None:
         self._note("doubt", entry, message, **values)
@@ -422,19 +448,25 @@ class MatchedPeople:
         self.findings.note(kind, entry.where, message, name=entry.name, **values)
 
 
-def _clear_winners(likely: list[tuple[Verdict, Cluster, Cluster]]) -> list[tuple[Verdict, Cluster, Cluster]]:
+def _clear_winners(
+    likely_pairs: list[tuple[Verdict, Cluster, Cluster]],
+) -> list[tuple[Verdict, Cluster, Cluster]]:
     """Return the pairs that are clearly likelier than all other pairs with either cluster."""
     weights: dict[Cluster, list[float]] = defaultdict(list)
-    for verdict, *both in likely:
-        for one in both:
-            weights[one].append(verdict.weight)
-    for found in weights.values():
-        found.sort(reverse=True)
+    for verdict, *clusters in likely_pairs:
+        for cluster in clusters:
+            weights[cluster].append(verdict.weight)
+    for cluster_weights in weights.values():
+        cluster_weights.sort(reverse=True)
 
-    def leads(weight: float, among: list[float]) -> bool:
-        return weight == among[0] and (len(among) == 1 or weight - among[1] >= MIN_DIFFERENCE)
+    def is_clear_winner(weight: float, ranking: list[float]) -> bool:
+        return weight == ranking[0] and (len(ranking) == 1 or weight - ranking[1] >= MIN_DIFFERENCE)
 
-    return [pair for pair in likely if all(leads(pair[0].weight, weights[one]) for one in pair[1:])]
+    return [
+        pair
+        for pair in likely_pairs
+        if all(is_clear_winner(pair[0].weight, weights[cluster]) for cluster in pair[1:])
+    ]
 
 
 def _derived_uids(entry: FilePerson) -> list[str]:
@@ -452,7 +484,7 @@ def _is_uid(text: str) -> bool:
 def _merged_people() -> dict[int, tuple[str, Person]]:
     """Return the merged people: key -> (own uid, the person they were merged into)."""
     rows = Person.objects.filter(merged_into__isnull=False).select_related("merged_into")
-    uids, others = {row.pk: row.uid for row in rows}, {row.pk: row.merged_into for row in rows}
-    stays = {person.pk: person for person in others.values() if person}
-    links = {key: person.pk for key, person in others.items() if person}
-    return {key: (uids[key], stays[there]) for key, there in resolve_links(links).items()}
+    uids, targets = {row.pk: row.uid for row in rows}, {row.pk: row.merged_into for row in rows}
+    survivors = {person.pk: person for person in targets.values() if person}
+    links = {key: person.pk for key, person in targets.items() if person}
+    return {key: (uids[key], survivors[survivor_key]) for key, survivor_key in resolve_links(links).items()}

@@ -52,28 +52,35 @@ class Verdict:
 
 def conferences_of(people: Collection[int]) -> dict[int, set[int]]:
     """Return the primary keys of the conferences in which each of these people appears."""
-    found: dict[int, set[int]] = defaultdict(set)
-    for rows, name in appearance_relations(Person):
-        of_them = rows._base_manager.filter(AnyOf(name, people)).order_by()
-        series = f"{rows.edition_lookup}__conference"
-        for person, conference in of_them.values_list(name, series).distinct():
-            found[person].add(conference)
-    return found
+    conferences: dict[int, set[int]] = defaultdict(set)
+    for model, name in appearance_relations(Person):
+        rows = model._base_manager.filter(AnyOf(name, people)).order_by()
+        conference_lookup = f"{model.edition_lookup}__conference"
+        for person, conference in rows.values_list(name, conference_lookup).distinct():
+            conferences[person].add(conference)
+    return conferences
 
 
 class Namesakes:
     """Existing people with some names, including other spellings, except `concealed` ones."""
 
     def __init__(
-        self, wanted: Collection[str], concealed: Collection[int], follow_merge: Callable[[Person], Person]
+        self,
+        requested_names: Collection[str],
+        concealed: Collection[int],
+        follow_merge: Callable[[Person], Person],
     ) -> None:
-        self._wanted, self._concealed, self._follow_merge = frozenset(wanted), concealed, follow_merge
+        self._requested_names, self._concealed, self._follow_merge = (
+            frozenset(requested_names),
+            concealed,
+            follow_merge,
+        )
         self._by_name: dict[str, dict[int, Person]] = defaultdict(dict)
         self._names: dict[int, set[str]] = defaultdict(set)
         self._ids: dict[int, set[tuple[str, str]]] = defaultdict(set)
-        for person in Person.objects.filter(AnyOf("name", wanted)).defer(*Person.derived_fields):
+        for person in Person.objects.filter(AnyOf("name", requested_names)).defer(*Person.derived_fields):
             self._add(person.name, person)
-        for spelling in PersonName.objects.filter(AnyOf("name", wanted)).select_related("person"):
+        for spelling in PersonName.objects.filter(AnyOf("name", requested_names)).select_related("person"):
             self._add(spelling.name, spelling.person)
         ids = PersonIdentifier.objects.filter(AnyOf("person_id", self._names))
         for key, scheme, value in ids.values_list("person_id", "scheme", "value"):
@@ -101,75 +108,77 @@ class Namesakes:
 
     def by_location(self, edition: Edition) -> dict[tuple[str, Location], dict[int, Person]]:
         """Return the people whom the edition's records name: (name, (kind, key)) -> people by primary key."""
-        found: dict[tuple[str, Location], dict[int, Person]] = defaultdict(dict)
+        people: dict[tuple[str, Location], dict[int, Person]] = defaultdict(dict)
         if edition._state.adding:
-            return found
-        printed: dict[int, list[tuple[str, Location]]] = defaultdict(list)
+            return people
+        printed_locations: dict[int, list[tuple[str, Location]]] = defaultdict(list)
         for kind, listing in PEOPLE_LISTS:
             manager = listing.model._default_manager
             rows: QuerySet[Any] = manager.filter(**{listing.model.edition_lookup: edition})
-            key = f"{listing.owner}__{kind.key}"
-            for place, person in rows.filter(AnyOf("person", self._names)).values_list(key, "person"):
+            key_lookup = f"{listing.owner}__{kind.key}"
+            for record_key, person in rows.filter(AnyOf("person", self._names)).values_list(
+                key_lookup, "person"
+            ):
                 for name in self._names[person]:
-                    found[name, (kind.name, place)][person] = self._by_name[name][person]
+                    people[name, (kind.name, record_key)][person] = self._by_name[name][person]
             if listing.has_printed_name:
-                spelled = rows.filter(AnyOf("name", self._wanted))
-                for place, person, name in spelled.values_list(key, "person", "name"):
-                    printed[person].append((name, (kind.name, place)))
-        others = Person.objects.filter(AnyOf("pk", printed.keys() - self._concealed))
-        for row in others.defer(*Person.derived_fields):
-            for spot in printed[row.pk]:
-                found[spot][row.pk] = self._follow_merge(row)
-        return found
+                named_rows = rows.filter(AnyOf("name", self._requested_names))
+                for record_key, person, name in named_rows.values_list(key_lookup, "person", "name"):
+                    printed_locations[person].append((name, (kind.name, record_key)))
+        printed_people = Person.objects.filter(AnyOf("pk", printed_locations.keys() - self._concealed))
+        for row in printed_people.defer(*Person.derived_fields):
+            for named_location in printed_locations[row.pk]:
+                people[named_location][row.pk] = self._follow_merge(row)
+        return people
 
     def last_imported(
-        self, edition: Edition, wanted: Collection[Location]
+        self, edition: Edition, locations: Collection[Location]
     ) -> dict[tuple[str, Location], dict[int, Person]]:
         """Return the people whom these records named when last imported, even if they changed since."""
-        parts: dict[str, list[tuple[str, Location]]] = defaultdict(list)
-        kinds = {name for name, _ in wanted} if edition.pk else set()
-        uids = {person.uid for found in self._by_name.values() for person in found.values()}
+        references: dict[str, list[tuple[str, Location]]] = defaultdict(list)
+        kinds = {name for name, _ in locations} if edition.pk else set()
+        uids = {person.uid for people in self._by_name.values() for person in people.values()}
         for kind, listing in PEOPLE_LISTS:
             if kind.name not in kinds:
                 continue
-            memories = Provenance.objects.filter(kind=kind.name, edition=edition).order_by()
-            said = dict(memories.values_list("object_id", f"values__{listing.name}"))
+            provenances = Provenance.objects.filter(kind=kind.name, edition=edition).order_by()
+            last_lists = dict(provenances.values_list("object_id", f"values__{listing.name}"))
             # The value of an undecided conflict was not taken, but is the latest value of a file.
-            conflicts = Conflict.objects.filter(provenance__in=memories, field=listing.name).undecided()
-            said |= dict(conflicts.order_by().values_list("provenance__object_id", "theirs"))
+            conflicts = Conflict.objects.filter(provenance__in=provenances, field=listing.name).undecided()
+            last_lists |= dict(conflicts.order_by().values_list("provenance__object_id", "theirs"))
             rows = kind.model._default_manager.filter(
                 **{"pk": edition.pk} if kind is EDITION else {"edition": edition}
             )
-            for row, key in rows.order_by().values_list("pk", kind.key):
-                for part in (said.get(row) or ()) if (kind.name, key) in wanted else ():
+            for row_key, key in rows.order_by().values_list("pk", kind.key):
+                for part in (last_lists.get(row_key) or ()) if (kind.name, key) in locations else ():
                     uid, name = part["person"], part.get("name", "")
-                    if uid in uids or not name or name in self._wanted:
-                        parts[uid].append((name, (kind.name, key)))
-        return self._meant(parts)
+                    if uid in uids or not name or name in self._requested_names:
+                        references[uid].append((name, (kind.name, key)))
+        return self._people_of_references(references)
 
     def imported_fields(self, edition: Edition, people: Collection[int]) -> dict[int, set[str]]:
         """Return the fields of these people that were last imported with this edition."""
         if not edition.pk:
             return {}
-        mine = Provenance.objects.filter(AnyOf("object_id", people), kind=PERSON.name, run__edition=edition)
-        return {key: set(values) for key, values in mine.order_by().values_list("object_id", "values")}
+        rows = Provenance.objects.filter(AnyOf("object_id", people), kind=PERSON.name, run__edition=edition)
+        return {key: set(values) for key, values in rows.order_by().values_list("object_id", "values")}
 
-    def _meant(
-        self, parts: dict[str, list[tuple[str, Location]]]
+    def _people_of_references(
+        self, references: dict[str, list[tuple[str, Location]]]
     ) -> dict[tuple[str, Location], dict[int, Person]]:
         """Return the people of these uids by the requested names that they have or had when imported."""
-        found: dict[tuple[str, Location], dict[int, Person]] = defaultdict(dict)
-        named = Person.objects.filter(AnyOf("uid", filter(None, parts))).defer(*Person.derived_fields)
-        rows = {row.pk: row for row in named}
-        came_as = Provenance.objects.filter(AnyOf("object_id", rows), kind=PERSON.name).order_by()
-        names_then: dict[int, str] = dict(came_as.values_list("object_id", "values__name"))
+        people: dict[tuple[str, Location], dict[int, Person]] = defaultdict(dict)
+        queryset = Person.objects.filter(AnyOf("uid", filter(None, references))).defer(*Person.derived_fields)
+        rows = {row.pk: row for row in queryset}
+        provenances = Provenance.objects.filter(AnyOf("object_id", rows), kind=PERSON.name).order_by()
+        imported_names: dict[int, str] = dict(provenances.values_list("object_id", "values__name"))
         for key, row in rows.items():
             person = self._follow_merge(row)
-            spelled = self._names.get(person.pk, set()) | {names_then.get(key, "")}
-            for name, location in parts[row.uid] if person.pk not in self._concealed else ():
-                for one in (spelled | {name}) & self._wanted:
-                    found[one, location][person.pk] = person
-        return found
+            spellings = self._names.get(person.pk, set()) | {imported_names.get(key, "")}
+            for name, location in references[row.uid] if person.pk not in self._concealed else ():
+                for spelling in (spellings | {name}) & self._requested_names:
+                    people[spelling, location][person.pk] = person
+        return people
 
 
 class NameEvidence:
@@ -185,20 +194,22 @@ class NameEvidence:
         self.coauthor_names: dict[int, str] = {}
         self._topics: dict[str, str] = {}
         self._teams: dict[str, frozenset[int]] = {}
-        self._by_name: dict[str, tuple[SpellingMatch | None, float]] = {}
-        places: Counter[str] = Counter()
-        spellings = dict.fromkeys(names.normalize(one.ref.name) for one in program.people)
+        self._statistics: dict[str, tuple[SpellingMatch | None, float]] = {}
+        affiliation_counts: Counter[str] = Counter()
+        spellings = dict.fromkeys(names.normalize(record.ref.name) for record in program.people)
         for paper in program.papers:
-            team = [author.person.name for author in stated(paper.authors, ())]
-            spellings |= dict.fromkeys(map(names.normalize, team))
+            author_names = [author.person.name for author in stated(paper.authors, ())]
+            spellings |= dict.fromkeys(map(names.normalize, author_names))
             self._topics[paper.uid] = stated(paper.topic, "") or ""
-            self._teams[paper.uid] = frozenset(map(self._number, team if len(team) <= MAX_AUTHORS else ()))
+            self._teams[paper.uid] = frozenset(
+                map(self._number, author_names if len(author_names) <= MAX_AUTHORS else ())
+            )
             for author in stated(paper.authors, ()):
-                places.update({names.fold(place) for place in author.affiliations})
+                affiliation_counts.update({names.fold(affiliation) for affiliation in author.affiliations})
         self._frequencies = Frequencies(spellings, at_least=ASSUMED_OTHERS)
-        count = max(places.total(), ASSUMED_OTHERS)
-        self._shares = {place: number / count for place, number in places.items()}
-        self._here = self._people(people, hidden_papers)
+        total = max(affiliation_counts.total(), ASSUMED_OTHERS)
+        self._shares = {affiliation: uses / total for affiliation, uses in affiliation_counts.items()}
+        self._candidates = self._people(people, hidden_papers)
 
     def _number(self, name: str) -> int:
         number = self._numbers.setdefault(names.fold(name), len(self._numbers) + 1)
@@ -206,72 +217,76 @@ class NameEvidence:
         return number
 
     def _people(self, keys: Collection[int], hidden_papers: Collection[int]) -> dict[int, PersonCandidate]:
-        candidates, self._written = person_candidates(keys, hidden_papers)
+        candidates, self._affiliation_spellings = person_candidates(keys, hidden_papers)
         teams: dict[int, set[int]] = defaultdict(set)
-        papers = sorted({paper for one in candidates for paper in one.papers})
+        papers = sorted({paper for candidate in candidates for paper in candidate.papers})
         for batch in in_batches(papers):
-            printed = Authorship.objects.filter(paper__in=batch).order_by()
-            for paper, name in printed.values_list("paper", "name").iterator():
+            authorships = Authorship.objects.filter(paper__in=batch).order_by()
+            for paper, name in authorships.values_list("paper", "name").iterator():
                 teams[paper].add(self._number(name))
-        for one in candidates:
-            own = {self._number(name) for name in one.names}
-            together = (teams[paper] for paper in one.papers if len(teams[paper]) <= MAX_AUTHORS)
-            one.coauthors = set().union(*together) - own
+        for candidate in candidates:
+            own_numbers = {self._number(name) for name in candidate.names}
+            coauthor_teams = (teams[paper] for paper in candidate.papers if len(teams[paper]) <= MAX_AUTHORS)
+            candidate.coauthors = set().union(*coauthor_teams) - own_numbers
             # A common paper is not used as evidence: its authors are matched by location.
-            one.papers = {}
-        return {one.key: one for one in candidates}
+            candidate.papers = {}
+        return {candidate.key: candidate for candidate in candidates}
 
     def of_person(self, person: Person) -> PersonCandidate:
         """Return the evidence on a person of the database."""
-        return self._here.get(person.pk) or PersonCandidate(person.pk or 0, (person.name,))
+        return self._candidates.get(person.pk) or PersonCandidate(person.pk or 0, (person.name,))
 
     def of_entry(self, entry: FilePerson) -> PersonCandidate:
         """Return the evidence on a person of the file."""
         papers = [key for kind, key in entry.locations if kind == PAPER.name and key in self._teams]
-        team = set[int]().union(*(self._teams[key] for key in papers))
-        for place in entry.affiliations:
-            self._written.setdefault(names.fold(place), place)
+        coauthors = set[int]().union(*(self._teams[key] for key in papers))
+        for affiliation in entry.affiliations:
+            self._affiliation_spellings.setdefault(names.fold(affiliation), affiliation)
         return PersonCandidate(
             0,
             (entry.name,),
             affiliations=set(map(names.fold, entry.affiliations)),
-            coauthors=team - {self._number(entry.name)},
+            coauthors=coauthors - {self._number(entry.name)},
             topics={self._topics[key] for key in papers if self._topics[key]},
             years={self._year} if papers and self._year else set(),
         )
 
-    def verdict(self, name: str, one: PersonCandidate, other: PersonCandidate) -> Verdict:
+    def verdict(self, name: str, candidate: PersonCandidate, other: PersonCandidate) -> Verdict:
         """Return whether two people of this name are the same, and why."""
-        match = self._measured(name)[0]
+        match = self._name_statistics(name)[0]
         if match is None:
             # The name has no letters, such as "-". All its bearers in a conference are taken for the same.
             return Verdict(0, 100, ())
-        weighed = weigh_evidence(one, other, match, self._shares)
+        weighed = weigh_evidence(candidate, other, match, self._shares)
         weights = [weight for weight, _ in weighed]
-        reasons = tuple(self._readable(reason) for _, reason in weighed)
+        reasons = tuple(self._with_printed_affiliation(reason) for _, reason in weighed)
         return Verdict(sum(weights), self._probability(name, weights), reasons)
 
-    def clues(self, name: str, one: PersonCandidate) -> list[object]:
+    def clues(self, name: str, candidate: PersonCandidate) -> list[object]:
         """Return the clues of which a likely match of this name must share at least one."""
         if self._probability(name, []) >= MIN_PROBABILITY:
             return [name]
         is_topic_enough = self._probability(name, [SAME_TOPIC_WEIGHT]) >= MIN_PROBABILITY
-        topics = [("topic", topic) for topic in one.topics] if is_topic_enough else []
-        return [*one.coauthors, *one.affiliations, *topics]
+        topics = [("topic", topic) for topic in candidate.topics] if is_topic_enough else []
+        return [*candidate.coauthors, *candidate.affiliations, *topics]
 
     def _probability(self, name: str, weights: list[float]) -> int:
-        match, expected = self._measured(name)
+        match, expected = self._name_statistics(name)
         return probability(match, expected, weights, KNOWN_SHARE) if match else 100
 
-    def _measured(self, name: str) -> tuple[SpellingMatch | None, float]:
+    def _name_statistics(self, name: str) -> tuple[SpellingMatch | None, float]:
         """Return the match of a name with itself, and the expected number of namesakes."""
-        if name not in self._by_name:
+        if name not in self._statistics:
             match = compare_names(name, name)
-            self._by_name[name] = match, self._frequencies.namesakes(match) if match else 0.0
-        return self._by_name[name]
+            self._statistics[name] = match, self._frequencies.namesakes(match) if match else 0.0
+        return self._statistics[name]
 
-    def _readable(self, reason: Reason) -> Reason:
+    def _with_printed_affiliation(self, reason: Reason) -> Reason:
         """Return a reason with the affiliation as written."""
         code, values = reason
-        place = values.get("place", "")
-        return (code, {"place": self._written.get(place, place)}) if place else reason
+        affiliation = values.get("place", "")
+        return (
+            (code, {"place": self._affiliation_spellings.get(affiliation, affiliation)})
+            if affiliation
+            else reason
+        )

@@ -38,35 +38,37 @@ def with_own_kinds(
     program: Program, edition: Edition, findings: Findings
 ) -> tuple[Program, list[SessionKind]]:
     """Return the program with the slugs of kinds, and the unsaved kinds to add. The edition includes them."""
-    new = _described_kinds(program, edition, findings)
-    sessions = _use_own_kinds(AppliesTo.SESSION, program.sessions, edition, findings, new)
-    presentations = _use_own_kinds(AppliesTo.PRESENTATION, program.presentations, edition, findings, new)
-    return replace(program, sessions=sessions, presentations=presentations), new
+    new_kinds = _described_kinds(program, edition, findings)
+    sessions = _use_own_kinds(AppliesTo.SESSION, program.sessions, edition, findings, new_kinds)
+    presentations = _use_own_kinds(
+        AppliesTo.PRESENTATION, program.presentations, edition, findings, new_kinds
+    )
+    return replace(program, sessions=sessions, presentations=presentations), new_kinds
 
 
 def _described_kinds(program: Program, edition: Edition, findings: Findings) -> list[SessionKind]:
     """Return the kinds that a file describes and the conference lacks. Existing kinds are not changed."""
-    own, new = own_kinds(edition), []
-    described = [(AppliesTo.SESSION, one) for one in program.session_kinds]
-    described += [(AppliesTo.PRESENTATION, one) for one in program.presentation_kinds]
-    for applies_to, record in described:
-        here = own.get((applies_to, record.slug))
+    kinds, new_kinds = own_kinds(edition), []
+    records = [(AppliesTo.SESSION, record) for record in program.session_kinds]
+    records += [(AppliesTo.PRESENTATION, record) for record in program.presentation_kinds]
+    for applies_to, record in records:
+        existing = kinds.get((applies_to, record.slug))
         kind = SessionKind(
             conference=edition.conference,
             applies_to=applies_to,
             slug=record.slug,
             name=stated(record.name, "") or kind_name(record.slug),
             counts_as=stated(record.counts_as, "") or guess_built_in_kind(applies_to, record.slug),
-            color=stated(record.color, here.color if here else ""),
+            color=stated(record.color, existing.color if existing else ""),
         )
-        if here is None:
+        if existing is None:
             _report_errors(kind, record, findings)
-            own[kind.key] = kind
-            new.append(kind)
-        elif (here.copies, here.color) != (kind.copies, kind.color):
-            said = gettext("The kind “%(name)s” differs from the conference's own, which stays as it is.")
-            findings.note("warning", record.where, said % {"name": short(kind.name)})
-    return new
+            kinds[kind.key] = kind
+            new_kinds.append(kind)
+        elif (existing.copies, existing.color) != (kind.copies, kind.color):
+            message = gettext("The kind “%(name)s” differs from the conference's own, which stays as it is.")
+            findings.note("warning", record.where, message % {"name": short(kind.name)})
+    return new_kinds
 
 
 def _report_errors(kind: SessionKind, record: KindRecord, findings: Findings) -> None:
@@ -79,18 +81,22 @@ def _report_errors(kind: SessionKind, record: KindRecord, findings: Findings) ->
 
 
 def _use_own_kinds[R: Timed](
-    applies_to: str, records: tuple[R, ...], edition: Edition, findings: Findings, new: list[SessionKind]
+    applies_to: str,
+    records: tuple[R, ...],
+    edition: Edition,
+    findings: Findings,
+    new_kinds: list[SessionKind],
 ) -> tuple[R, ...]:
     """Return the records with the slugs of their kinds; add the kinds that are new."""
-    own, built_in = own_kinds(edition), built_in_kinds(applies_to)
+    kinds, built_in = own_kinds(edition), built_in_kinds(applies_to)
     slugs: dict[str, str] = {}
-    for word, found in _by_word(records).items():
-        if word in built_in or (applies_to, word) in own:
+    for word, word_records in _records_by_word(records).items():
+        if word in built_in or (applies_to, word) in kinds:
             continue
         key = slug(word, MAX_SLUG_CHARS)
-        if (applies_to, key) in own:
+        if (applies_to, key) in kinds:
             slugs[word] = key
-        elif not closest_name(key.replace("-", "_"), built_in) and len(new) < MAX_NEW_KINDS:
+        elif not closest_name(key.replace("-", "_"), built_in) and len(new_kinds) < MAX_NEW_KINDS:
             kind = SessionKind(
                 conference=edition.conference,
                 applies_to=applies_to,
@@ -98,21 +104,21 @@ def _use_own_kinds[R: Timed](
                 name=kind_name(word),
                 counts_as=guess_built_in_kind(applies_to, key),
             )
-            own[kind.key] = kind
-            new.append(kind)
+            kinds[kind.key] = kind
+            new_kinds.append(kind)
             slugs[word] = key
-            _note_new_kind(kind, word, found, findings)
+            _note_new_kind(kind, word, word_records, findings)
     if not slugs:
         return records
-    return tuple(replace(one, kind=slugs.get(str(one.kind), one.kind)) for one in records)
+    return tuple(replace(record, kind=slugs.get(str(record.kind), record.kind)) for record in records)
 
 
-def _by_word[R: Timed](records: Iterable[R]) -> dict[str, list[R]]:
-    found: dict[str, list[R]] = {}
+def _records_by_word[R: Timed](records: Iterable[R]) -> dict[str, list[R]]:
+    by_word: dict[str, list[R]] = {}
     for record in records:
         if is_stated(record.kind) and record.kind:
-            found.setdefault(str(record.kind), []).append(record)
-    return found
+            by_word.setdefault(str(record.kind), []).append(record)
+    return by_word
 
 
 def kind_name(word: str) -> str:
@@ -123,15 +129,15 @@ def kind_name(word: str) -> str:
 
 def guess_built_in_kind(applies_to: str, key: str) -> str:
     """Return the built-in kind that a slug suggests."""
-    words = key.replace("-", " ")
+    text = key.replace("-", " ")
     built_in = built_in_kinds(applies_to)
-    named = next((kind for kind in sorted(built_in) if kind.replace("_", " ") in words), "")
-    return named or guess_session_kind(words, FALLBACK[applies_to], built_in)
+    match = next((kind for kind in sorted(built_in) if kind.replace("_", " ") in text), "")
+    return match or guess_session_kind(text, FALLBACK[applies_to], built_in)
 
 
 def _note_new_kind(kind: SessionKind, word: str, rows: Sequence[Timed], findings: Findings) -> None:
-    what = gettext("session") if kind.applies_to == AppliesTo.SESSION else gettext("presentation")
-    said = ngettext(
+    noun = gettext("session") if kind.applies_to == AppliesTo.SESSION else gettext("presentation")
+    message = ngettext(
         "“%(word)s” is no kind of %(what)s here: it is added and counts as “%(counts_as)s” (%(n)d row). "
         "Check its spelling.",
         "“%(word)s” is no kind of %(what)s here: it is added and counts as “%(counts_as)s” (%(n)d rows). "
@@ -139,5 +145,5 @@ def _note_new_kind(kind: SessionKind, word: str, rows: Sequence[Timed], findings
         len(rows),
     )
     counts_as = kind_label(kind.applies_to, kind.counts_as, "")
-    words = {"word": short(word), "what": what, "counts_as": counts_as, "n": len(rows)}
-    findings.note("warning", Where(rows[0].where.file, rows[0].where.place), said % words)
+    values = {"word": short(word), "what": noun, "counts_as": counts_as, "n": len(rows)}
+    findings.note("warning", Where(rows[0].where.file, rows[0].where.place), message % values)

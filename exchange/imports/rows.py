@@ -54,11 +54,11 @@ def in_batches[T](keys: Iterable[T]) -> Iterator[list[T]]:
 
 def report_concealed(where: Where, field: str, name: str, findings: Findings) -> None:
     """Report a row of other editions' drafts. `name` must be the name in the file, so that nothing leaks."""
-    said = gettext(
+    message = gettext(
         "“%(name)s” is known by this key from drafts of another edition alone, which your role may not see. "
         "Ask someone who may."
     )
-    findings.problem(where, field, said, name=short(name))
+    findings.problem(where, field, message, name=short(name))
 
 
 def records_of(program: Program, kind: Kind) -> tuple[Record, ...]:
@@ -107,8 +107,8 @@ class RowIndex:
             for key, row in self.by_pk.items()
             if isinstance(row, Institution) and row.merged_into_id in self.by_pk
         }
-        for key, there in resolve_links(links).items():
-            self.rows[getattr(self.by_pk[key], kind.key)] = self.by_pk[there or key]
+        for key, target in resolve_links(links).items():
+            self.rows[getattr(self.by_pk[key], kind.key)] = self.by_pk[target or key]
 
     def add(self, row: Content) -> None:
         self.rows[getattr(row, self.kind.key)] = row
@@ -118,9 +118,9 @@ class RowIndex:
 
 def _key_fields(kind: Kind) -> list[str]:
     """Return the fields for finding and validating a row."""
-    own = [name for name in ("name",) if name in kind.plain_fields]
-    own += ["merged_into"] if kind is INSTITUTION else []
-    return ["pk", kind.key, *own, *(["edition"] if kind.is_in_edition else []), *kind.references]
+    optional = [name for name in ("name",) if name in kind.plain_fields]
+    optional += ["merged_into"] if kind is INSTITUTION else []
+    return ["pk", kind.key, *optional, *(["edition"] if kind.is_in_edition else []), *kind.references]
 
 
 class Lookup(Protocol):
@@ -145,11 +145,11 @@ class EditionRows:
         self.people: dict[str, Person] = {}
         # Papers of other editions that received awards, by edition and uid.
         self.papers_elsewhere: dict[tuple[str, str], Paper] = {}
-        merged = Institution.objects.filter(merged_into__isnull=False)
-        gone = list(merged.values_list("slug", "pk", "merged_into__slug"))
+        rows = Institution.objects.filter(merged_into__isnull=False)
+        merged = list(rows.values_list("slug", "pk", "merged_into__slug"))
         # Merged institutions: slug -> slug of the target, and slug -> own primary key.
-        self.merged_slugs = resolve_links({slug: str(there) for slug, _, there in gone})
-        self.merged_keys = {slug: key for slug, key, _ in gone}
+        self.merged_slugs = resolve_links({slug: str(target) for slug, _, target in merged})
+        self.merged_keys = {slug: key for slug, key, _ in merged}
         self._whole, self._is_locking = frozenset(whole), is_locking
         self._indexes: dict[str, RowIndex] = {}
         if edition.conference._state.adding:
@@ -186,11 +186,11 @@ class EditionRows:
         if not records:
             return
         index = self[kind.name]
-        seen: dict[int, Where] = {}
+        where_by_row: dict[int, Where] = {}
         namesakes = self._institutions_by_name() if kind is INSTITUTION else {}
         merged = self.merged_slugs if kind is INSTITUTION else {}
         # A file may contain both institutions of a merge: the record of the remaining one is used.
-        for record in sorted(records, key=lambda one: getattr(one, kind.key) in merged):
+        for record in sorted(records, key=lambda record: getattr(record, kind.key) in merged):
             key: str = getattr(record, kind.key)
             if key in index.concealed:
                 report_concealed(record.where, kind.key, key, findings)
@@ -198,26 +198,26 @@ class EditionRows:
             name = names.normalize(stated(getattr(record, "name", ""), ""))
             row = index.rows.get(key) or namesakes.get(name)
             if row is None:
-                own = {"edition": self.edition} if kind.is_in_edition else {}
-                row = kind.model(**{kind.key: key}, **own)
+                scope = {"edition": self.edition} if kind.is_in_edition else {}
+                row = kind.model(**{kind.key: key}, **scope)
             index.rows[key] = row
-            if id(row) in seen and key in merged:
+            if id(row) in where_by_row and key in merged:
                 continue
-            if id(row) in seen:
+            if id(row) in where_by_row:
                 message = gettext("“%(key)s”: Another %(name)s is the same: %(row)s. Keep one of them.")
-                values = {"key": short(key), "name": kind.name, "row": seen[id(row)]}
+                values = {"key": short(key), "name": kind.name, "row": where_by_row[id(row)]}
                 findings.problem(record.where, kind.key, message, **values)
                 continue
-            seen[id(row)] = record.where
+            where_by_row[id(row)] = record.where
             yield row, record
 
     def _institutions_by_name(self) -> dict[str, Institution]:
-        found: dict[str, list[Institution]] = defaultdict(list)
+        owners_by_name: dict[str, list[Institution]] = defaultdict(list)
         rows = {id(row): row for row in self["institution"].rows.values() if isinstance(row, Institution)}
         for row in rows.values():
             for name in {row.name, *row.aliases}:
-                found[names.normalize(name)].append(row)
-        return {name: owners[0] for name, owners in found.items() if name and len(owners) == 1}
+                owners_by_name[names.normalize(name)].append(row)
+        return {name: owners[0] for name, owners in owners_by_name.items() if name and len(owners) == 1}
 
 
 # From rows to values
@@ -235,26 +235,28 @@ def parts_by_owner(
     rows: QuerySet[Content],
     edition: Edition,
     *,
-    known_as: bool = False,
-    wanted: Collection[str] | None = None,
+    with_known_as: bool = False,
+    field_names: Collection[str] | None = None,
 ) -> dict[int, list[Values]]:
     """Return the parts of each owner, in order. One query; one more for the institutions of authors.
 
-    `known_as` adds the present name of each part's person. `wanted`: of lists of people, the fields to read.
+    `with_known_as` adds the present name of each part's person. `field_names` limits the fields to read.
     """
-    found: dict[int, list[Values]] = defaultdict(list)
-    taken = {name: path for name, path in listing.columns.items() if wanted is None or name in wanted}
-    if known_as:
-        taken["known_as"] = "person__name"
+    lists: dict[int, list[Values]] = defaultdict(list)
+    paths = {
+        name: path for name, path in listing.columns.items() if field_names is None or name in field_names
+    }
+    if with_known_as:
+        paths["known_as"] = "person__name"
     columns = rows.order_by(f"{listing.owner}_id", "position", "pk").values_list(
-        "pk", f"{listing.owner}_id", *taken.values()
+        "pk", f"{listing.owner}_id", *paths.values()
     )
     # No iterator(): for a cursor, PostgreSQL optimizes for the first rows and scans the table in index order.
     lines = list(columns)
-    has_institutions = listing is AUTHORS and (wanted is None or "institutions" in wanted)
-    institutions = _institutions([key for key, *_ in lines]) if has_institutions else {}
+    has_institutions = listing is AUTHORS and (field_names is None or "institutions" in field_names)
+    institutions = _institution_slugs([key for key, *_ in lines]) if has_institutions else {}
     for key, owner, *values in lines:
-        part = dict(zip(taken, values, strict=True))
+        part = dict(zip(paths, values, strict=True))
         if has_institutions:
             part["institutions"] = institutions.get(key, [])
         elif listing is MENU:
@@ -263,20 +265,22 @@ def parts_by_owner(
             file = part.pop("file")
             part["url"] = part["url"] or (file and media_address(file))
         elif listing is GRANTS:
-            own = part["edition"] == edition.slug
-            part = {name: value or "" for name, value in part.items()} | ({"edition": ""} if own else {})
-        found[owner].append(part)
-    return {owner: _menu_tree(parts) for owner, parts in found.items()} if listing is MENU else found
+            is_of_this_edition = part["edition"] == edition.slug
+            part = {name: value or "" for name, value in part.items()} | (
+                {"edition": ""} if is_of_this_edition else {}
+            )
+        lists[owner].append(part)
+    return {owner: _menu_tree(parts) for owner, parts in lists.items()} if listing is MENU else lists
 
 
-def _institutions(authorships: list[int]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = defaultdict(list)
+def _institution_slugs(authorships: list[int]) -> dict[int, list[str]]:
+    slugs: dict[int, list[str]] = defaultdict(list)
     through = Authorship.institutions.through
     for keys in batched(authorships, MAX_KEYS_PER_QUERY, strict=False):
         links = through._default_manager.filter(AnyOf("authorship_id", keys)).order_by("pk")
         for authorship, slug in links.values_list("authorship_id", "institution__slug"):
-            found[authorship].append(slug)
-    return found
+            slugs[authorship].append(slug)
+    return slugs
 
 
 def media_address(file: str) -> str:
@@ -288,11 +292,11 @@ def _menu_tree(lines: list[Values]) -> list[Values]:
     """Nest the lines of a menu; children of an absent line are absent too."""
     by_key: dict[int, Values] = {}
     for line in lines:
-        target = next(name for name in ("section", "page", "url") if line[name])
+        kind = next(name for name in ("section", "page", "url") if line[name])
         by_key[line["key"]] = {
             "label": line["label"],
-            "kind": target,
-            "target": line[target],
+            "kind": kind,
+            "target": line[kind],
             "children": [],
         }
     for line in lines:
@@ -303,17 +307,17 @@ def _menu_tree(lines: list[Values]) -> list[Values]:
 
 def person_records(keys: list[int]) -> Iterator[PersonRecord]:
     """Yield people as records in the order of their keys, without hidden names."""
-    mine = AnyOf("person_id", keys)
+    condition = AnyOf("person_id", keys)
     spellings: dict[int, list[str]] = defaultdict(list)
-    for person, name in PersonName.objects.filter(mine, hidden=False).values_list("person", "name"):
+    for person, name in PersonName.objects.filter(condition, hidden=False).values_list("person", "name"):
         spellings[person].append(name)
     ids: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for person, *pair in PersonIdentifier.objects.filter(mine).values_list("person", "scheme", "value"):
+    for person, *pair in PersonIdentifier.objects.filter(condition).values_list("person", "scheme", "value"):
         ids[person].append((pair[0], pair[1]))
     rows = Person.objects.filter(AnyOf("pk", keys)).order_by().values("pk", "uid", *PERSON.plain_fields)
-    found = {row.pop("pk"): row for row in rows}
-    for key in (key for key in keys if key in found):
-        row = found[key]
+    by_key = {row.pop("pk"): row for row in rows}
+    for key in (key for key in keys if key in by_key):
+        row = by_key[key]
         ref = PersonRef(
             name=row.pop("name"), uid=row.pop("uid"), orcid=row.pop("orcid"), ids=tuple(sorted(ids[key]))
         )
@@ -334,11 +338,11 @@ class PartRow:
 def build_parts(listing: Listing, owner: Content, parts: list[Values], lookup: Lookup) -> list[PartRow]:
     if listing is MENU and isinstance(owner, Edition):
         return _menu_lines(owner, parts, lookup)
-    return [_part_row(listing, owner, part, place, lookup) for place, part in enumerate(parts, start=1)]
+    return [_part_row(listing, owner, part, position, lookup) for position, part in enumerate(parts, start=1)]
 
 
-def _part_row(listing: Listing, owner: Content, part: Values, place: int, lookup: Lookup) -> PartRow:
-    values = {listing.owner: owner, "position": place}
+def _part_row(listing: Listing, owner: Content, part: Values, position: int, lookup: Lookup) -> PartRow:
+    values = {listing.owner: owner, "position": position}
     for name in listing.columns:
         if name == "person":
             values["person"] = lookup.row("person", part["person"]) if part["person"] else None
@@ -355,10 +359,10 @@ def _menu_lines(
     edition: Edition, parts: list[Values], lookup: Lookup, parent: MenuItem | None = None
 ) -> list[PartRow]:
     rows: list[PartRow] = []
-    for place, part in enumerate(parts, start=1):
+    for position, part in enumerate(parts, start=1):
         target = {part["kind"]: part["target"]}
         if part["kind"] == "page":
             target = {"page": lookup.row("page", part["target"])}
-        row = MenuItem(edition=edition, parent=parent, label=part["label"], position=place, **target)
+        row = MenuItem(edition=edition, parent=parent, label=part["label"], position=position, **target)
         rows += [PartRow(row, []), *_menu_lines(edition, part["children"], lookup, row)]
     return rows

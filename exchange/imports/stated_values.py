@@ -43,10 +43,10 @@ class StatedValues:
         self._find_papers_elsewhere([grant for award in program.awards for grant in stated(award.grants, ())])
 
     def _find_papers_elsewhere(self, grants: list[GrantRecord]) -> None:
-        wanted = {(grant.edition, grant.paper) for grant in grants if self._is_elsewhere(grant)}
-        uids = AnyOf("uid", {uid for _, uid in wanted})
-        found = Paper.objects.filter(uids, edition__slug__in={slug for slug, _ in wanted})
-        for paper in found.select_related("edition").defer(*Paper.derived_fields):
+        paper_keys = {(grant.edition, grant.paper) for grant in grants if self._is_elsewhere(grant)}
+        has_uid = AnyOf("uid", {uid for _, uid in paper_keys})
+        papers = Paper.objects.filter(has_uid, edition__slug__in={slug for slug, _ in paper_keys})
+        for paper in papers.select_related("edition").defer(*Paper.derived_fields):
             self.rows.papers_elsewhere[paper.edition.slug, paper.uid] = paper
 
     def _is_elsewhere(self, grant: GrantRecord) -> bool:
@@ -54,9 +54,9 @@ class StatedValues:
 
     def values(self, kind: Kind, record: Record) -> Values:
         """Return the stated values of a record. Report and leave out fields with unresolved references."""
-        before = self._broken_count
+        count_before = self._broken_count
         values = self._stated_values(kind, record)
-        if self._broken_count > before:
+        if self._broken_count > count_before:
             self.broken.add(id(record))
         return values
 
@@ -75,11 +75,11 @@ class StatedValues:
     def _lists(self, kind: Kind, record: Record) -> Values:
         values: Values = {}
         for listing in kind.listings:
-            parts, before = getattr(record, listing.name), self._broken_count
+            parts, count_before = getattr(record, listing.name), self._broken_count
             if is_stated(parts):
-                found = self._parts(listing, parts, record)
-                if self._broken_count == before:
-                    values[listing.name] = found
+                part_values = self._parts(listing, parts, record)
+                if self._broken_count == count_before:
+                    values[listing.name] = part_values
         return values
 
     def person_values(self, record: PersonRecord, person: Person) -> Values:
@@ -101,19 +101,19 @@ class StatedValues:
 
     def key_here(self, kind: str, key: str) -> str:
         """Return the stored key of a row, which differs from the file's for a merged institution."""
-        found: str = getattr(self.rows[kind].rows[key], KINDS[kind].key)
-        return found
+        stored_key: str = getattr(self.rows[kind].rows[key], KINDS[kind].key)
+        return stored_key
 
     def is_known(self, kind: str, key: str, where: Where, path: str) -> bool:
         if not key or key in self.rows[kind].rows:
             return True
         # Looking for similar names is slow, so skip it if further problems are only counted.
         hint = "" if self.findings.is_full else did_you_mean(key, self.rows[kind].rows)
-        said = gettext(
+        message = gettext(
             "There is no %(kind)s “%(key)s” in this file or in edition %(edition)s.%(hint)s "
             "Correct it, or add the %(kind)s."
         )
-        self._report(where, path, said, kind=kind, key=short(key), edition=self._own_slug, hint=hint)
+        self._report(where, path, message, kind=kind, key=short(key), edition=self._own_slug, hint=hint)
         return False
 
     def _report(self, where: Where, path: str, message: str, /, **values: object) -> None:
@@ -127,17 +127,17 @@ class StatedValues:
                 for index, line in enumerate(parts)
                 if isinstance(line, MenuRecord)
             ]
-        found: list[Values] = []
-        seen: set[tuple[object, ...]] = set()
+        part_values: list[Values] = []
+        identities: set[tuple[object, ...]] = set()
         for index, part in enumerate(parts):
             values = self._part(listing, part, record, f"{listing.name}[{index}]")
             identity = tuple(values[name] for name in listing.identity)
-            if identity in seen and not listing.may_repeat:
+            if identity in identities and not listing.may_repeat:
                 self._note_repeat(listing, values, record)
                 continue
-            seen.add(identity)
-            found.append(values)
-        return found
+            identities.add(identity)
+            part_values.append(values)
+        return part_values
 
     def _note_repeat(self, listing: Listing, values: Values, record: Record) -> None:
         who = values.get("name") or values.get("paper") or self.rows.people[values["person"]].name
@@ -151,9 +151,11 @@ class StatedValues:
             if field.name == "person":
                 values |= self._person_part(listing, value, record)
             elif field.name == "institutions":
-                known = [slug for slug in value if self.is_known("institution", slug, record.where, path)]
+                known_slugs = [
+                    slug for slug in value if self.is_known("institution", slug, record.where, path)
+                ]
                 values["institutions"] = list(
-                    dict.fromkeys(self.key_here("institution", slug) for slug in known)
+                    dict.fromkeys(self.key_here("institution", slug) for slug in known_slugs)
                 )
             elif field.name != "where":
                 values[field.name] = to_json_value(value)
@@ -164,10 +166,12 @@ class StatedValues:
     def _person_part(self, listing: Listing, ref: PersonRef | None, record: Record) -> Values:
         if ref is None:
             return {"person": ""}
-        kind = next(one for one in KINDS.values() if listing in one.listings)
+        kind = next(kind for kind in KINDS.values() if listing in kind.listings)
         person = self.people.find(ref, (kind.name, getattr(record, kind.key)))
-        printed = {"name": self.people.printed_name(person, ref.name)} if listing.has_printed_name else {}
-        return {"person": person.uid, **printed}
+        printed_name = (
+            {"name": self.people.printed_name(person, ref.name)} if listing.has_printed_name else {}
+        )
+        return {"person": person.uid, **printed_name}
 
     def _check_grant(self, grant: GrantRecord, values: Values, record: Record, path: str) -> None:
         if bool(grant.paper) == bool(grant.person):
@@ -178,8 +182,8 @@ class StatedValues:
                 message = gettext(
                     "There is no paper “%(paper)s” in edition “%(edition)s”. Import that edition first."
                 )
-                places = {"paper": short(grant.paper), "edition": short(grant.edition)}
-                self._report(record.where, path, message, **places)
+                placeholders = {"paper": short(grant.paper), "edition": short(grant.edition)}
+                self._report(record.where, path, message, **placeholders)
         else:
             values["edition"] = ""
             self.is_known("paper", grant.paper, record.where, f"{path}.paper")
@@ -192,9 +196,9 @@ class StatedValues:
             message = gettext("The line “%(label)s” has no target. Add one.")
             self._report(where, path, message, label=short(line.label))
         elif line.kind == "section" and line.target not in SECTIONS:
-            listed = gettext("Use one of %(sections)s.") % {"sections": ", ".join(SECTIONS)}
-            said = gettext("There is no section “%(name)s” of the site.") % {"name": short(line.target)}
-            self._report(where, path, f"{said}{did_you_mean(line.target, SECTIONS) or f' {listed}'}")
+            remedy = gettext("Use one of %(sections)s.") % {"sections": ", ".join(SECTIONS)}
+            message = gettext("There is no section “%(name)s” of the site.") % {"name": short(line.target)}
+            self._report(where, path, f"{message}{did_you_mean(line.target, SECTIONS) or f' {remedy}'}")
         elif line.kind == "page":
             self.is_known("page", line.target, where, path)
         elif line.kind not in ("section", "page", "url"):

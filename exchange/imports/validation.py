@@ -42,8 +42,8 @@ def validate(plan: ImportPlan, findings: Findings, progress: ProgressCallback) -
         _check_row(step, findings)
         progress("checking", done, len(steps))
     for kind, field in ((INSTITUTION, "ror"), (PERSON, "orcid")):
-        hidden = plan.rows.concealed.get(kind.name, frozenset())
-        _check_unique(plan.steps[kind.name], kind, field, findings, hidden)
+        concealed_keys = plan.rows.concealed.get(kind.name, frozenset())
+        _check_unique(plan.steps[kind.name], kind, field, findings, concealed_keys)
     _note_same_titles(plan, findings)
     for kind in (TOPIC, SESSION):
         if steps := plan.steps[kind.name]:
@@ -53,18 +53,18 @@ def validate(plan: ImportPlan, findings: Findings, progress: ProgressCallback) -
 def _note_same_titles(plan: ImportPlan, findings: Findings) -> None:
     """Note new titles that another paper of the edition has, as `same_title()` does for the desk."""
     steps = (step for step in plan.steps[PAPER.name] if step.is_new or "title" in step.merge.taken)
-    fresh = {id(step.row): step for step in steps}
+    steps_by_row = {id(step.row): step for step in steps}
     papers: dict[str, list[Paper]] = defaultdict(list)
-    for row in plan.rows[PAPER.name].rows.values() if fresh else ():
+    for row in plan.rows[PAPER.name].rows.values() if steps_by_row else ():
         if isinstance(row, Paper) and row.status != "withdrawn":
             papers[fold(plain(row.title))].append(row)
-    for title, same in papers.items():
-        step = next((fresh[id(paper)] for paper in same if id(paper) in fresh), None)
-        if step and title and len(same) > 1:
+    for title, same_titled in papers.items():
+        step = next((steps_by_row[id(paper)] for paper in same_titled if id(paper) in steps_by_row), None)
+        if step and title and len(same_titled) > 1:
             message = gettext("“%(title)s” is the title of %(count)d papers: %(uids)s. Is one there twice?")
-            values = {"title": short(str(step.row)), "count": len(same)}
-            uids = ", ".join(paper.uid for paper in same[:TITLES_SHOWN])
-            more = ", …" if len(same) > TITLES_SHOWN else ""
+            values = {"title": short(str(step.row)), "count": len(same_titled)}
+            uids = ", ".join(paper.uid for paper in same_titled[:TITLES_SHOWN])
+            more = ", …" if len(same_titled) > TITLES_SHOWN else ""
             findings.note("doubt", step.where, message, uids=uids + more, **values)
 
 
@@ -87,12 +87,12 @@ def _check_row(step: RowPlan, findings: Findings) -> None:
 
 def _check_parts(listing: Listing, parts: list[PartRow], where: Where, findings: Findings) -> None:
     for index, part in enumerate(parts):
-        place = f"{listing.name}[{index}]"
-        _report(part.row, where, place, findings)
+        path = f"{listing.name}[{index}]"
+        _report(part.row, where, path, findings)
         if listing is MATERIALS and not (part.row.url or part.row.file):
-            findings.problem(where, f"{place}.url", gettext("The address is missing."))
+            findings.problem(where, f"{path}.url", gettext("The address is missing."))
         if listing is GRANTS and (part.row.paper is None) == (part.row.person is None):
-            findings.problem(where, place, gettext("Choose either a paper or a person, not both."))
+            findings.problem(where, path, gettext("Choose either a paper or a person, not both."))
 
 
 def _clean(row: Content) -> None:
@@ -110,44 +110,44 @@ def _report(row: Content, where: Where, path: str, findings: Findings) -> None:
     except ValidationError as error:
         for name, errors in error.update_error_dict({}).items():
             field = "" if name == NON_FIELD_ERRORS else name
-            for one in errors:
-                place = ".".join(filter(None, (path, field)))
-                findings.problem(where, place, _sentence(row, field, one))
+            for field_error in errors:
+                field_path = ".".join(filter(None, (path, field)))
+                findings.problem(where, field_path, _error_message(row, field, field_error))
 
 
-def _sentence(row: Content, field: str, error: ValidationError) -> str:
+def _error_message(row: Content, field: str, error: ValidationError) -> str:
     if getattr(error, "code", None) in MISSING_CODES:
         return gettext("The %(replace)s is missing. Add it.") % {"replace": field.replace("_", " ")}
     if getattr(error, "code", None) == "invalid_choice":
         choices = getattr(row._meta.get_field(field), "choices", None) or ()
         value = short(str(getattr(row, field)))
-        known = ", ".join(str(key) for key, _ in choices)
-        return gettext("“%(value)s” is not one of %(choices)s.") % {"value": value, "choices": known}
+        allowed_values = ", ".join(str(key) for key, _ in choices)
+        return gettext("“%(value)s” is not one of %(choices)s.") % {"value": value, "choices": allowed_values}
     return " ".join(error.messages)
 
 
 def _check_nesting(steps: Sequence[RowPlan], rows: Iterable[Content], findings: Findings) -> None:
     """Report topics and sessions nested in themselves or too deep. `rows`: all rows, changed or not."""
-    moved = {id(step.row) for step in steps}
-    wholes = {id(_parent(row)) for row in rows if _parent(row) is not None and id(row) not in moved}
+    changed_ids = {id(step.row) for step in steps}
+    parent_ids = {id(_parent(row)) for row in rows if _parent(row) is not None and id(row) not in changed_ids}
     for step in steps:
         row = step.row
-        above, seen = _parent(row), {id(row)}
-        if above is None:
+        ancestor, visited = _parent(row), {id(row)}
+        if ancestor is None:
             continue
-        while above is not None and id(above) not in seen:
-            seen.add(id(above))
-            above = _parent(above)
-        if above is not None:
+        while ancestor is not None and id(ancestor) not in visited:
+            visited.add(id(ancestor))
+            ancestor = _parent(ancestor)
+        if ancestor is not None:
             message = gettext("A %(name)s can’t be its own parent. Correct the parent.")
             findings.problem(step.where, "parent", message, name=step.kind.name)
-        elif step.kind.name == "topic" and len(seen) > TOPIC_LEVELS:
+        elif step.kind.name == "topic" and len(visited) > TOPIC_LEVELS:
             message = gettext("Topics have at most %(topic_levels)s levels. Choose a higher parent.")
             findings.problem(step.where, "parent", message, topic_levels=TOPIC_LEVELS)
-        elif step.kind.name == "session" and len(seen) > 2:
+        elif step.kind.name == "session" and len(visited) > 2:
             message = gettext("Sessions have two levels: choose one that isn’t part of another session.")
             findings.problem(step.where, "parent", message)
-        elif step.kind.name == "session" and id(row) in wholes:
+        elif step.kind.name == "session" and id(row) in parent_ids:
             message = gettext(
                 "Sessions have two levels, and this one already has parts. Leave its parent empty."
             )

@@ -51,12 +51,12 @@ def write_rows(plan: ImportPlan, progress: ProgressCallback) -> None:
                 done += len(batch)
                 if kind is not EDITION:
                     write_lists(kind, batch)
-                _forget_derived(batch)
+                _free_derived_fields(batch)
                 progress(f"writing {kind.plural or kind.name}", done, total)
-        changed = [step for step in steps if step.merge.taken and not step.is_new]
-        update_rows(kind, changed)
+        changed_steps = [step for step in steps if step.merge.taken and not step.is_new]
+        update_rows(kind, changed_steps)
         if kind is not EDITION:
-            write_lists(kind, changed)
+            write_lists(kind, changed_steps)
         if done < total:
             progress(f"writing {kind.plural or kind.name}", total, total)
     store_kept_apart(_likely_duplicates(plan))
@@ -66,13 +66,13 @@ def write_rows(plan: ImportPlan, progress: ProgressCallback) -> None:
 
 def _likely_duplicates(plan: ImportPlan) -> Iterator[LikelyDuplicate]:
     """Yield the new people with their possible matches, for the list of likely duplicates."""
-    for one in plan.kept_apart:
+    for pair in plan.kept_apart:
         # Co-authors of the file are known by name only.
         reasons: list[Reason] = [(KEPT_APART, {}), ("name_same", {})]
-        reasons += [reason for reason in one.verdict.reasons if reason[0] != "coauthors"]
-        if one.person.pk and one.other.pk:
-            first, second = sorted((one.person.pk, one.other.pk))
-            yield LikelyDuplicate(first, second, one.verdict.probability, tuple(reasons))
+        reasons += [reason for reason in pair.verdict.reasons if reason[0] != "coauthors"]
+        if pair.person.pk and pair.other.pk:
+            first, second = sorted((pair.person.pk, pair.other.pk))
+            yield LikelyDuplicate(first, second, pair.verdict.probability, tuple(reasons))
 
 
 def _levels(kind: Kind, steps: list[RowPlan]) -> Iterator[list[RowPlan]]:
@@ -81,14 +81,14 @@ def _levels(kind: Kind, steps: list[RowPlan]) -> Iterator[list[RowPlan]]:
         return
     levels: dict[int, list[RowPlan]] = defaultdict(list)
     for step in steps:
-        depth, above = 0, getattr(step.row, "parent", None)
-        while above is not None and above.pk is None:
-            depth, above = depth + 1, above.parent
+        depth, parent = 0, getattr(step.row, "parent", None)
+        while parent is not None and parent.pk is None:
+            depth, parent = depth + 1, parent.parent
         levels[depth].append(step)
     yield from (levels[depth] for depth in sorted(levels))
 
 
-def _forget_derived(steps: Iterable[RowPlan]) -> None:
+def _free_derived_fields(steps: Iterable[RowPlan]) -> None:
     """Free the memory of rendered texts, which are long. They are reloaded from the database on access."""
     for step in steps:
         for name in step.row.derived_fields:
@@ -102,82 +102,86 @@ def update_rows(kind: Kind, steps: list[RowPlan]) -> None:
     rows = [step.row for step in steps if names & step.merge.taken.keys()]
     if rows:
         kind.model._default_manager.bulk_update(rows, sorted(names), batch_size=UPDATED_ROWS)
-        _forget_derived(steps)
+        _free_derived_fields(steps)
 
 
 def write_lists(kind: Kind, steps: Sequence[RowPlan]) -> None:
     if kind is PERSON:
         _write_person_lists(steps)
     for listing in kind.listings:
-        wanted: dict[int, list[PartRow]] = {
+        new_lists: dict[int, list[PartRow]] = {
             step.row.pk: step.parts.pop(listing.name) for step in steps if listing.name in step.parts
         }
-        if wanted:
-            for owners in in_batches(wanted):
-                _write_batch(listing, {owner: wanted[owner] for owner in owners})
+        if new_lists:
+            for owners in in_batches(new_lists):
+                _write_batch(listing, {owner: new_lists[owner] for owner in owners})
             revision.advance({step.row.get_edition_key() for step in steps})
 
 
 def _write_person_lists(steps: Sequence[RowPlan]) -> None:
     """Add identifiers, and replace the other names that are not hidden."""
-    ids, spellings, gone = [], [], []
+    new_ids, added_names, removed_names = [], [], []
     for step in steps:
         person, old = step.row, step.old
         if not isinstance(person, Person):
             continue
-        had = old.get("ids", [])
-        ids += [
+        old_ids = old.get("ids", [])
+        new_ids += [
             PersonIdentifier(person=person, scheme=pair[0], value=pair[1])
             for pair in step.merge.taken.get("ids", [])
-            if pair not in had
+            if pair not in old_ids
         ]
         if "other_names" in step.merge.taken:
-            had = old.get("other_names", [])
-            wanted = step.merge.taken["other_names"]
-            spellings += [PersonName(person=person, name=name) for name in wanted if name not in had]
-            gone += [(step.row.pk, name) for name in had if name not in wanted]
-    PersonIdentifier.objects.bulk_create(ids, batch_size=BATCH_ROWS)
-    if gone:
-        rows = PersonName.objects.filter(person__in={owner for owner, _ in gone}, hidden=False)
+            old_names = old.get("other_names", [])
+            new_names = step.merge.taken["other_names"]
+            added_names += [
+                PersonName(person=person, name=name) for name in new_names if name not in old_names
+            ]
+            removed_names += [(step.row.pk, name) for name in old_names if name not in new_names]
+    PersonIdentifier.objects.bulk_create(new_ids, batch_size=BATCH_ROWS)
+    if removed_names:
+        rows = PersonName.objects.filter(person__in={owner for owner, _ in removed_names}, hidden=False)
         keys = {(owner, name): key for key, owner, name in rows.values_list("pk", "person_id", "name")}
-        PersonName.objects.filter(pk__in=[keys[pair] for pair in gone]).delete()
-    PersonName.objects.bulk_create(spellings, batch_size=BATCH_ROWS)
+        PersonName.objects.filter(pk__in=[keys[pair] for pair in removed_names]).delete()
+    PersonName.objects.bulk_create(added_names, batch_size=BATCH_ROWS)
 
 
 # Lists
 
 
-def _write_batch(listing: Listing, wanted: dict[int, list[PartRow]]) -> None:
+def _write_batch(listing: Listing, new_lists: dict[int, list[PartRow]]) -> None:
     """Replace the lists of these owners, which are given by primary key."""
-    current = _current_rows(listing, wanted)
-    fresh: list[PartRow] = []
-    kept: list[PartRow] = []
+    current = _current_rows(listing, new_lists)
+    new_parts: list[PartRow] = []
+    kept_parts: list[PartRow] = []
     names = {"position"}
-    for owner, parts in wanted.items():
+    for owner, parts in new_lists.items():
         for part in parts:
             rows = current.get((owner, _identity(listing, part.row)), [])
             if rows:
-                names |= _reuse(listing, part, rows.pop(0))
-                kept.append(part)
+                names |= _reuse_row(listing, part, rows.pop(0))
+                kept_parts.append(part)
             else:
-                fresh.append(part)
-    everything: Manager[Any] = listing.model._default_manager
-    gone = [row.pk for rows in current.values() for row in rows]
-    if gone:
-        everything.filter(pk__in=gone).delete()
-    if kept:
-        everything.filter(pk__in=[part.row.pk for part in kept]).update(position=F("position") + PARKED_FROM)
-        everything.bulk_update([part.row for part in kept], sorted(names), batch_size=UPDATED_ROWS)
-    _create(listing, fresh)
+                new_parts.append(part)
+    manager: Manager[Any] = listing.model._default_manager
+    removed_keys = [row.pk for rows in current.values() for row in rows]
+    if removed_keys:
+        manager.filter(pk__in=removed_keys).delete()
+    if kept_parts:
+        manager.filter(pk__in=[part.row.pk for part in kept_parts]).update(
+            position=F("position") + PARKED_FROM
+        )
+        manager.bulk_update([part.row for part in kept_parts], sorted(names), batch_size=UPDATED_ROWS)
+    _create_parts(listing, new_parts)
     if listing is AUTHORS:
-        _link([*kept, *fresh], {part.row.pk for part in kept})
+        _link_institutions([*kept_parts, *new_parts], {part.row.pk for part in kept_parts})
 
 
 def _current_rows(
     listing: Listing, owners: Iterable[int]
 ) -> dict[tuple[int, tuple[object, ...]], list[Content]]:
     """Return the rows of these owners by owner and identity. Menus are rebuilt, as their lines have none."""
-    found: dict[tuple[int, tuple[object, ...]], list[Content]] = defaultdict(list)
+    rows_by_identity: dict[tuple[int, tuple[object, ...]], list[Content]] = defaultdict(list)
     rows = listing.model._default_manager.filter(**{f"{listing.owner}__in": list(owners)})
     related = ["person"] if "person" in listing.columns else []
     if listing is GRANTS:
@@ -185,8 +189,8 @@ def _current_rows(
     if related:
         rows = rows.select_related(*related)
     for row in rows.order_by("position", "pk"):
-        found[getattr(row, f"{listing.owner}_id"), _identity(listing, row)].append(row)
-    return found
+        rows_by_identity[getattr(row, f"{listing.owner}_id"), _identity(listing, row)].append(row)
+    return rows_by_identity
 
 
 def _identity(listing: Listing, row: Content) -> tuple[object, ...]:
@@ -205,17 +209,19 @@ def _identity(listing: Listing, row: Content) -> tuple[object, ...]:
     return tuple(uid if name == "person" else getattr(row, name) for name in listing.identity)
 
 
-def _reuse(listing: Listing, part: PartRow, old: Content) -> set[str]:
+def _reuse_row(listing: Listing, part: PartRow, old: Content) -> set[str]:
     """Give the new row the old one's primary key and uploaded file. Return the changed fields."""
     part.row.pk = old.pk
     part.row._state.adding = False
     if isinstance(old, Material) and old.file:
         part.row.file, part.row.url = old.file, old.url
     columns = listing.model._meta.concrete_fields
-    return {c.name for c in columns if getattr(old, c.attname) != getattr(part.row, c.attname)}
+    return {
+        column.name for column in columns if getattr(old, column.attname) != getattr(part.row, column.attname)
+    }
 
 
-def _create(listing: Listing, parts: list[PartRow]) -> None:
+def _create_parts(listing: Listing, parts: list[PartRow]) -> None:
     rows = [part.row for part in parts]
     manager = listing.model._default_manager
     if listing is MENU:
@@ -225,7 +231,7 @@ def _create(listing: Listing, parts: list[PartRow]) -> None:
         manager.bulk_create(rows, batch_size=BATCH_ROWS)
 
 
-def _link(parts: list[PartRow], reused: set[int]) -> None:
+def _link_institutions(parts: list[PartRow], reused: set[int]) -> None:
     through = Authorship.institutions.through
     links = [
         through(authorship_id=part.row.pk, institution_id=institution.pk)
@@ -276,7 +282,7 @@ def _write_provenance(
                 kind=step.kind.name,
                 object_id=step.row.pk,
                 edition=plan.edition if step.kind.is_in_edition else None,
-                values=_remembered_values(step),
+                values=_values_to_store(step),
                 run=run,
             ),
         )
@@ -288,13 +294,13 @@ def _write_provenance(
     with recording.single_change_set() as log:
         for step, row in rows:
             if step.merge.taken and not step.is_new:
-                known = step.last_import.values if step.last_import else {}
-                before = {name: known.get(name) for name in step.merge.taken}
+                last_values = step.last_import.values if step.last_import else {}
+                before = {name: last_values.get(name) for name in step.merge.taken}
                 log.record_changed(Provenance, row.pk, before, step.merge.taken, None)
     return {(step.kind.name, step.row.pk): row.pk for step, row in rows if step.merge.clashes}
 
 
-def _remembered_values(step: RowPlan) -> Values:
+def _values_to_store(step: RowPlan) -> Values:
     """Return the values to store. For a new row, include unstated fields, as they are unedited."""
     kind = step.kind
     if not step.is_new or kind is PERSON:
@@ -310,21 +316,23 @@ def _remembered_values(step: RowPlan) -> Values:
 def _write_conflicts(steps: list[RowPlan], keys: dict[tuple[str, int], int], run: ImportRun) -> None:
     """Store one open conflict per field. Replace it if the file has another value now."""
     now = timezone.now()
-    fresh: list[Conflict] = []
-    changed: list[Conflict] = []
-    settled: list[int] = []
+    new_conflicts: list[Conflict] = []
+    changed_conflicts: list[Conflict] = []
+    settled_keys: list[int] = []
     for step in steps:
         key = step.last_import.key if step.last_import else keys.get((step.kind.name, step.row.pk), 0)
-        known = step.last_import.conflicts if step.last_import else {}
+        open_conflicts = step.last_import.conflicts if step.last_import else {}
         for name, clash in step.merge.clashes.items():
             if step.last_import and step.last_import.has_conflict(name, clash):
                 continue
-            conflict = known.get(name) or Conflict(provenance_id=key, field=name, label=str(step.row)[:200])
-            (changed if name in known else fresh).append(conflict)
+            conflict = open_conflicts.get(name) or Conflict(
+                provenance_id=key, field=name, label=str(step.row)[:200]
+            )
+            (changed_conflicts if name in open_conflicts else new_conflicts).append(conflict)
             conflict.base, conflict.ours, conflict.theirs = clash.base, clash.ours, clash.theirs
             conflict.run, conflict.created_at = run, now
         # Both sides agree again, so the conflict is settled.
-        settled += [known[name].pk for name in step.merge.agreed if name in known]
-    Conflict.objects.bulk_create(fresh, batch_size=BATCH_ROWS)
-    Conflict.objects.bulk_update(changed, ["base", "ours", "theirs", "run", "created_at"])
-    Conflict.objects.filter(AnyOf("pk", settled)).update(resolved_at=now)
+        settled_keys += [open_conflicts[name].pk for name in step.merge.agreed if name in open_conflicts]
+    Conflict.objects.bulk_create(new_conflicts, batch_size=BATCH_ROWS)
+    Conflict.objects.bulk_update(changed_conflicts, ["base", "ours", "theirs", "run", "created_at"])
+    Conflict.objects.filter(AnyOf("pk", settled_keys)).update(resolved_at=now)
