@@ -155,10 +155,10 @@ class AgendaStar(models.Model):
 
     @property
     def star(self) -> Star:
-        thing: Any = self.session or self.presentation
+        entry: Any = self.session or self.presentation
         seen = Seen(self.seen_start, self.seen_room_id)
         at = self.removed_at or self.starred_at
-        return Star("s" if self.session else "p", thing.uid, seen, at, self.removed_at is not None)
+        return Star("s" if self.session else "p", entry.uid, seen, at, self.removed_at is not None)
 
     def apply(self, star: Star) -> None:
         """Set the fields from a later state of the same star."""

@@ -60,32 +60,32 @@ class SetSession(SetField):
 
     def values(self, row: Any, values: Values) -> Values:
         session = values["session"]
-        is_there = row.session_id == (session.pk if session else None)
-        times = {"start": None, "end": None} if values["follow"] and not is_there else {}
-        return {"session": session, **times}
+        is_in_session = row.session_id == (session.pk if session else None)
+        cleared_times = {"start": None, "end": None} if values["follow"] and not is_in_session else {}
+        return {"session": session, **cleared_times}
 
     def plan(
         self, model_admin: ScopedAdmin, request: HttpRequest, rows: list[Any], values: Values
     ) -> BulkPlan:
         plan = plan_changes(rows, lambda row: self.values(row, values), describe_move)
-        last = last_positions(values["session"])
-        for line in plan.lines:
-            edition = line.row.edition_id
-            last[edition] = line.values["position"] = last.get(edition, 0) + 1
+        positions = last_positions(values["session"])
+        for change in plan.lines:
+            edition_id = change.row.edition_id
+            positions[edition_id] = change.values["position"] = positions.get(edition_id, 0) + 1
         return plan
 
 
-def describe_move(row: "Content", news: Values) -> str:
-    sentence = describe_change(row, {"session": news["session"]})
-    if {"start", "end"} & news.keys():
+def describe_move(row: "Content", new_values: Values) -> str:
+    sentence = describe_change(row, {"session": new_values["session"]})
+    if {"start", "end"} & new_values.keys():
         return gettext("%(move)s, without times of its own") % {"move": sentence}
     return sentence
 
 
 def last_positions(session: Session | None) -> dict[int, int]:
     """Return the last position in a session, or of presentations without a session, by edition."""
-    stood = Presentation.objects.filter(session=session).order_by()
-    return dict(stood.values_list("edition").annotate(last=Max("position")))
+    presentations = Presentation.objects.filter(session=session).order_by()
+    return dict(presentations.values_list("edition").annotate(last=Max("position")))
 
 
 class ScheduleForm(ActionForm):
@@ -109,66 +109,69 @@ class PutInSession(BulkAction):
     ) -> BulkPlan:
         session = values["session"]
         kind = values["kind"] or presentation_kind_in(session)
-        presented = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
-        shown = presented.select_related("edition", "room")
-        there = {*shown.filter(session=session).values_list("paper", flat=True)}
-        waiting = {one.paper_id: one for one in shown.filter(session=None).order_by("-pk")}
-        place = last_positions(session).get(session.edition_id, 0)
-        plan = BulkPlan(same=[row for row in rows if row.pk in there])
-        own_name = Presentation(edition=session.edition).kind_copies(kind)["kind_name"]
-        label = kind_label(AppliesTo.PRESENTATION, kind, own_name)
-        words = {"session": session, "kind": label}
-        says = gettext("is presented in “%(session)s” (%(kind)s)") % words
-        moves = gettext("its presentation without a session goes to “%(session)s” (%(kind)s)") % words
+        all_presentations = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
+        presentations = all_presentations.select_related("edition", "room")
+        scheduled_papers = {*presentations.filter(session=session).values_list("paper", flat=True)}
+        unscheduled_by_paper = {
+            presentation.paper_id: presentation
+            for presentation in presentations.filter(session=None).order_by("-pk")
+        }
+        position = last_positions(session).get(session.edition_id, 0)
+        plan = BulkPlan(same=[row for row in rows if row.pk in scheduled_papers])
+        kind_name = Presentation(edition=session.edition).kind_copies(kind)["kind_name"]
+        label = kind_label(AppliesTo.PRESENTATION, kind, kind_name)
+        params = {"session": session, "kind": label}
+        new_summary = gettext("is presented in “%(session)s” (%(kind)s)") % params
+        move_summary = gettext("its presentation without a session goes to “%(session)s” (%(kind)s)") % params
         access = access_for(request)
         for paper in rows:
-            if paper.pk in there:
+            if paper.pk in scheduled_papers:
                 continue
-            line = plan_presentation(paper, session, kind, waiting.get(paper.pk), access)
-            if isinstance(line, str):
-                plan.skipped.append((paper, line))
+            change = plan_presentation(paper, session, kind, unscheduled_by_paper.get(paper.pk), access)
+            if isinstance(change, str):
+                plan.skipped.append((paper, change))
                 continue
-            place += 1
-            if line.new_row is not None:
-                line.new_row.position, line.summary = place, says
+            position += 1
+            if change.new_row is not None:
+                change.new_row.position, change.summary = position, new_summary
             else:
-                line.values["position"], line.summary = place, moves
-            plan.lines.append(line)
+                change.values["position"], change.summary = position, move_summary
+            plan.lines.append(change)
         return plan
 
     def write(self, lines: list[BulkChange]) -> None:
-        moved = [
-            BulkChange(line.row.waiting_presentation, line.summary, line.values)
-            for line in lines
-            if line.values
+        moves = [
+            BulkChange(change.row.unscheduled_presentation, change.summary, change.values)
+            for change in lines
+            if change.values
         ]
-        super().write([*(line for line in lines if line.new_row is not None), *moved])
+        super().write([*(change for change in lines if change.new_row is not None), *moves])
 
 
 def presentation_kind_in(session: Session) -> str:
     """Return the kind of a new presentation in a session, such as poster in a poster session."""
-    has_same = session.counts_as in built_in_kinds(AppliesTo.PRESENTATION)
-    return session.counts_as if has_same else Presentation.Kind.ORAL
+    is_presentation_kind = session.counts_as in built_in_kinds(AppliesTo.PRESENTATION)
+    return session.counts_as if is_presentation_kind else Presentation.Kind.ORAL
 
 
 def plan_presentation(
-    paper: Any, session: Session, kind: str, waits: Any, access: Access
+    paper: Any, session: Session, kind: str, unscheduled: Any, access: Access
 ) -> BulkChange | str:
     """Return the change that puts a paper into a session, or the reason why it is refused."""
-    if waits is not None:
-        if not access.may_all_fields("change", Presentation, waits):
+    if unscheduled is not None:
+        if not access.may_all_fields("change", Presentation, unscheduled):
             return gettext("You don’t have permission to change its presentation.")
-        waits.paper = paper
-        paper.waiting_presentation = waits
-        news: Values = {"session": session}
-        return apply_and_validate(waits, news) or BulkChange(paper, "", news)
+        unscheduled.paper = paper
+        paper.unscheduled_presentation = unscheduled
+        new_values: Values = {"session": session}
+        return apply_and_validate(unscheduled, new_values) or BulkChange(paper, "", new_values)
     if paper.edition_id == session.edition_id:
         # Share the edition, so that the conference's kinds are read once, not for each row.
         paper.edition = session.edition
-    made = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
-    if not access.may("add", Presentation, made):
+    presentation = Presentation(edition=paper.edition, paper=paper, session=session, kind=kind)
+    if not access.may("add", Presentation, presentation):
         return gettext("You don’t have permission to add presentations there.")
-    return " ".join(validation_errors(made)) or BulkChange(paper, "", new_row=made)
+    return " ".join(validation_errors(presentation)) or BulkChange(paper, "", new_row=presentation)
 
 
 set_room = SetRoom(

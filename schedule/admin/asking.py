@@ -40,45 +40,47 @@ class AskingAdmin[M: Session | Presentation](ScopedAdmin[M]):
         obj: M | None = kwargs["obj"]
         if obj is not None and access_for(request).may_all_rows("view", ProgramInvitation, obj.edition):
             rows = ProgramInvitation.objects.filter(**{str(obj._meta.model_name): obj}).with_place()
-            asked = {str(obj._meta.model_name): obj.pk, "edition": obj.edition_id}
-            listed = [*rows.with_presence()]
+            initial_values = {str(obj._meta.model_name): obj.pk, "edition": obj.edition_id}
+            invitations = [*rows.with_presence()]
             context["asking"] = {
-                "rows": [(row, state_label(row)) for row in listed],
-                "unasked": len(exclude_invited(build_invitations([obj]), listed)),
+                "rows": [(row, state_label(row)) for row in invitations],
+                "unasked": len(exclude_invited(build_invitations([obj]), invitations)),
                 "row": obj,
                 "may": access_for(request).may_all_rows("change", ProgramInvitation, obj.edition),
                 "list_url": reverse("admin:schedule_programinvitation_changelist"),
                 "prepare_url": prepare_page_address(type(obj), [obj.pk]),
-                "add_url": reverse("admin:schedule_programinvitation_add", query=asked),
+                "add_url": reverse("admin:schedule_programinvitation_add", query=initial_values),
             }
-            more = [{"words": _("Invitations"), "address": "#invitations"}]
-            context["tools"] = [*cast("list[object]", context.get("tools", [])), *more]
+            links = [{"words": _("Invitations"), "address": "#invitations"}]
+            context["tools"] = [*cast("list[object]", context.get("tools", [])), *links]
         return super().render_change_form(request, context, *args, **kwargs)
 
 
 def build_invitations(rows: Iterable[Session | Presentation]) -> list[ProgramInvitation]:
     """Return an unsaved invitation for each person of these sessions or talks."""
     sessions, talks = session_and_talk_keys(rows)
-    found = [
+    invitations = [
         ProgramInvitation(
             edition_id=role.session.edition_id, person=role.person, session=role.session, role=role.role
         )
         for role in SessionRole.objects.filter(session__in=sessions).select_related("session", "person")
     ]
-    found += [
+    invitations += [
         ProgramInvitation(
-            edition_id=one.presentation.edition_id, person=one.person, presentation=one.presentation
+            edition_id=speaker.presentation.edition_id,
+            person=speaker.person,
+            presentation=speaker.presentation,
         )
-        for one in Speaker.objects.filter(presentation__in=talks).select_related("presentation", "person")
+        for speaker in Speaker.objects.filter(presentation__in=talks).select_related("presentation", "person")
     ]
-    return found
+    return invitations
 
 
 def missing_invitations(rows: Sequence[Session | Presentation]) -> list[ProgramInvitation]:
     """Return unsaved invitations for the people of these sessions or talks who have none."""
     sessions, talks = session_and_talk_keys(rows)
-    asked = ProgramInvitation.objects.filter(Q(session__in=sessions) | Q(presentation__in=talks))
-    return exclude_invited(build_invitations(rows), asked)
+    existing = ProgramInvitation.objects.filter(Q(session__in=sessions) | Q(presentation__in=talks))
+    return exclude_invited(build_invitations(rows), existing)
 
 
 def session_and_talk_keys(rows: Iterable[Session | Presentation]) -> tuple[list[int], list[int]]:
@@ -88,15 +90,15 @@ def session_and_talk_keys(rows: Iterable[Session | Presentation]) -> tuple[list[
 
 
 def exclude_invited(
-    found: list[ProgramInvitation], asked: Iterable[ProgramInvitation]
+    invitations: list[ProgramInvitation], existing: Iterable[ProgramInvitation]
 ) -> list[ProgramInvitation]:
     """Return the invitations whose person is not invited to the same part yet."""
 
-    def part(one: ProgramInvitation) -> tuple[object, ...]:
-        return one.session_id, one.presentation_id, one.person_id, one.role
+    def part_key(invitation: ProgramInvitation) -> tuple[object, ...]:
+        return invitation.session_id, invitation.presentation_id, invitation.person_id, invitation.role
 
-    known = {part(one) for one in asked}
-    return [one for one in found if part(one) not in known]
+    existing_keys = {part_key(invitation) for invitation in existing}
+    return [invitation for invitation in invitations if part_key(invitation) not in existing_keys]
 
 
 @admin.action(permissions=["change"], description=_("Prepare invitations for the people in them"))
@@ -106,8 +108,8 @@ def ask_people(model_admin: ScopedAdmin[Any], request: HttpRequest, rows: QueryS
 
 
 def prepare_page_address(model: type[Any], keys: Iterable[int]) -> str:
-    name = str(model._meta.model_name)
-    return reverse("admin:schedule_programinvitation_prepare", query=[(name, key) for key in keys])
+    parameter = str(model._meta.model_name)
+    return reverse("admin:schedule_programinvitation_prepare", query=[(parameter, key) for key in keys])
 
 
 def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpResponse:
@@ -117,55 +119,63 @@ def prepare_view(model_admin: ScopedAdmin[Any], request: HttpRequest) -> HttpRes
     ready, waiting = preparable_invitations(request)
     if request.method != "POST" or not ready:
         context = {"ready": ready, "waiting": waiting}
-        page = "admin/schedule/programinvitation/prepare.html"
+        template = "admin/schedule/programinvitation/prepare.html"
         title = gettext("Prepare invitations")
-        return TemplateResponse(request, page, model_admin.page_context(request, title, **context))
+        return TemplateResponse(request, template, model_admin.page_context(request, title, **context))
     with transaction.atomic():
-        for one in ready:
-            one.save()
-    words = ngettext(
+        for invitation in ready:
+            invitation.save()
+    message = ngettext(
         "%(count)d invitation is ready. Check it, select it and send it.",
         "%(count)d invitations are ready. Check, select and send them.",
         len(ready),
     )
-    model_admin.message_user(request, words % {"count": len(ready)}, messages.SUCCESS)
-    editions = {one.edition_id for one in ready}
-    asked: dict[str, Any] = {"state__exact": State.NOT_SENT}
+    model_admin.message_user(request, message % {"count": len(ready)}, messages.SUCCESS)
+    editions = {invitation.edition_id for invitation in ready}
+    filters: dict[str, Any] = {"state__exact": State.NOT_SENT}
     if len(editions) == 1:
-        asked[LIST_FILTER] = editions.pop()
-    return redirect(reverse("admin:schedule_programinvitation_changelist", query=asked))
+        filters[LIST_FILTER] = editions.pop()
+    return redirect(reverse("admin:schedule_programinvitation_changelist", query=filters))
 
 
 def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation], list[ProgramInvitation]]:
     """Return the invitations that can be prepared, and those that wait for a release."""
     access = access_for(request)
-    found: list[ProgramInvitation] = []
+    invitations: list[ProgramInvitation] = []
     with show_working_copy(open_copies()):
         for model in (Session, Presentation):
             keys = request.GET.getlist(str(model._meta.model_name))[:MAX_ROWS]
             rows = model._default_manager.filter(pk__in=map(parse_key, keys))
-            found += [
-                one for one in missing_invitations([*rows]) if access.may("add", ProgramInvitation, one)
+            invitations += [
+                invitation
+                for invitation in missing_invitations([*rows])
+                if access.may("add", ProgramInvitation, invitation)
             ]
             # Read the labels now: rows of the working copy are not visible outside the block.
-            for one in found:
-                vars(one)["label"] = str(one)
-    here = {
+            for invitation in invitations:
+                vars(invitation)["label"] = str(invitation)
+    public_keys = {
         model: {*model._default_manager.filter(pk__in=keys).values_list("pk", flat=True)}
         for model, keys in (
-            (Session, [one.session_id for one in found if one.session_id]),
-            (Presentation, [one.presentation_id for one in found if one.presentation_id]),
+            (Session, [invitation.session_id for invitation in invitations if invitation.session_id]),
+            (
+                Presentation,
+                [invitation.presentation_id for invitation in invitations if invitation.presentation_id],
+            ),
         )
     }
     ready = [
-        one for one in found if one.session_id in here[Session] or one.presentation_id in here[Presentation]
+        invitation
+        for invitation in invitations
+        if invitation.session_id in public_keys[Session]
+        or invitation.presentation_id in public_keys[Presentation]
     ]
-    return ready, [one for one in found if one not in ready]
+    return ready, [invitation for invitation in invitations if invitation not in ready]
 
 
 def declined_parts(edition: Edition) -> str:
     """Return the names of declined parts for the line of the desk."""
     rows = ProgramInvitation.objects.filter(edition=edition).to_replace().with_place()[: MAX_NAMED + 1]
-    named = [row.part for row in rows]
-    more = "…" if len(named) > MAX_NAMED else ""
-    return "; ".join(named[:MAX_NAMED]) + more
+    parts = [row.part for row in rows]
+    ellipsis = "…" if len(parts) > MAX_NAMED else ""
+    return "; ".join(parts[:MAX_NAMED]) + ellipsis

@@ -82,20 +82,20 @@ class PosterRow(PlannedTalk[str]):
     def topic(self) -> Topic | None:
         return self.talk.paper.topic if self.talk.paper else None
 
-    def read(self, data: QueryDict, seen: str) -> None:
-        wanted = " ".join(data.get(f"b{self.pk}-board", "").split())
+    def read(self, data: QueryDict, seen_mark: str) -> None:
+        board = " ".join(data.get(f"b{self.pk}-board", "").split())
         self.is_fixed = f"b{self.pk}-fixed" in data
-        self.plan(wanted, seen)
-        if len(wanted) > MAX_BOARD_CHARS:
+        self.plan(board, seen_mark)
+        if len(board) > MAX_BOARD_CHARS:
             self.errors = [gettext("This board name is too long.")]
 
 
 class BoardAssignment(PlannedRows[PosterRow]):
-    def read(self, data: QueryDict, seen: Seen) -> None:
-        shown = seen.get(BOARD_MARKS, {})
+    def read(self, data: QueryDict, seen_marks: Seen) -> None:
+        board_marks = seen_marks.get(BOARD_MARKS, {})
         for row in self.rows:
             if f"b{row.pk}-board" in data:
-                row.read(data, shown.get(str(row.pk), ""))
+                row.read(data, board_marks.get(str(row.pk), ""))
 
     def assign(
         self,
@@ -115,9 +115,9 @@ class BoardAssignment(PlannedRows[PosterRow]):
             )
             for row in sorted(self.rows, key=sort_key_for(order, topics))
         ]
-        found = assign_boards(boards, posters, new_rows=new_rows)
+        assigned_boards = assign_boards(boards, posters, new_rows=new_rows)
         for row in self.rows:
-            row.after, row.errors = found[row.pk], []
+            row.after, row.errors = assigned_boards[row.pk], []
 
     def current_marks(self) -> Seen:
         """Return the marks of the stored boards."""
@@ -130,31 +130,31 @@ def sort_key_for(order: str, topics: Mapping[int, int]) -> Callable[[PosterRow],
     def by_title(row: PosterRow) -> tuple[str, int]:
         return row.talk.paper.sort_title if row.talk.paper else str(row.talk).casefold(), row.pk
 
-    def by_place(row: PosterRow) -> tuple[int, int]:
+    def by_position(row: PosterRow) -> tuple[int, int]:
         return row.talk.position, row.pk
 
     def by_topic(row: PosterRow) -> tuple[int, ...]:
-        return topics.get(row.topic.pk if row.topic else 0, len(topics)), *by_place(row)
+        return topics.get(row.topic.pk if row.topic else 0, len(topics)), *by_position(row)
 
-    return {Order.TITLE: by_title, Order.TOPIC: by_topic}.get(Order(order), by_place)
+    return {Order.TITLE: by_title, Order.TOPIC: by_topic}.get(Order(order), by_position)
 
 
 def set_presenters(rows: Iterable[PosterRow]) -> None:
     """Set the presenters: authors marked as presenting, else the first author, or a talk's speakers."""
-    by_paper: dict[int, list[tuple[bool, int]]] = {}
+    authors_by_paper: dict[int, list[tuple[bool, int]]] = {}
     papers = {row.talk.paper_id for row in rows if row.talk.paper_id}
-    authors = Authorship.objects.filter(paper__in=papers).order_by("paper", "position")
-    for paper, person, presenting in authors.values_list("paper", "person", "presenting"):
-        by_paper.setdefault(paper, []).append((presenting, person))
-    speakers: dict[int, set[int]] = {}
+    authorships = Authorship.objects.filter(paper__in=papers).order_by("paper", "position")
+    for paper, person, presenting in authorships.values_list("paper", "person", "presenting"):
+        authors_by_paper.setdefault(paper, []).append((presenting, person))
+    speakers_by_talk: dict[int, set[int]] = {}
     talks = [row.pk for row in rows if not row.talk.paper_id]
     for talk, person in Speaker.objects.filter(presentation__in=talks).values_list("presentation", "person"):
-        speakers.setdefault(talk, set()).add(person)
+        speakers_by_talk.setdefault(talk, set()).add(person)
     for row in rows:
-        known = by_paper.get(row.talk.paper_id or 0, [])
-        marked = frozenset(person for presenting, person in known if presenting)
-        first = frozenset(person for _, person in known[:1])
-        row.presenters = marked or first or frozenset(speakers.get(row.pk, ()))
+        authors = authors_by_paper.get(row.talk.paper_id or 0, [])
+        presenting_authors = frozenset(person for presenting, person in authors if presenting)
+        first_author = frozenset(person for _, person in authors[:1])
+        row.presenters = presenting_authors or first_author or frozenset(speakers_by_talk.get(row.pk, ()))
 
 
 class BoardsPage(SessionPage):
@@ -168,55 +168,63 @@ class BoardsPage(SessionPage):
         posters = rows.taking_place().posters().select_related("paper__topic")
         self.plan = BoardAssignment([PosterRow(talk) for talk in posters])
         room = self.session.room
-        number = (room.capacity if room else None) or len(self.plan.rows)
-        written = (room.poster_boards if room else "") or f"1-{number}"
-        asked = self.sent if "boards" in self.sent else None
-        self.form = BoardsForm(asked, initial={"boards": written})
+        board_count = (room.capacity if room else None) or len(self.plan.rows)
+        boards = (room.poster_boards if room else "") or f"1-{board_count}"
+        data = self.data if "boards" in self.data else None
+        self.form = BoardsForm(data, initial={"boards": boards})
 
     def handle_button(self) -> None:
-        if "_assign" in self.sent and self.form.is_valid():
-            topics = {topic.pk: place for place, topic in enumerate(sort_as_tree(self.edition.topics.all()))}
-            asked = self.form.cleaned_data
-            if asked["together"]:
+        if "_assign" in self.data and self.form.is_valid():
+            topics = {
+                topic.pk: position for position, topic in enumerate(sort_as_tree(self.edition.topics.all()))
+            }
+            options = self.form.cleaned_data
+            if options["together"]:
                 set_presenters(self.plan.rows)
             try:
-                self.plan.assign(self.form.rows(), asked["order"], topics, new_rows=asked["new_rows"])
+                self.plan.assign(self.form.rows(), options["order"], topics, new_rows=options["new_rows"])
             except ValidationError as error:
                 self.notes += error.messages
 
     def differences(self) -> list[dict[str, object]]:
-        what = gettext("Poster board")
+        field_label = gettext("Poster board")
         return [
-            difference_row(self.sent, f"b{row.pk}", what, row.talk, row.before or "–", row.after or "–")
+            difference_row(
+                self.data, f"b{row.pk}", field_label, row.talk, row.before or "–", row.after or "–"
+            )
             for row in self.plan.stale
         ]
 
     def context(self) -> dict[str, object]:
-        moved = self.plan.moved
-        plans = {row.pk: {"board": row.after} for row in moved}
-        found = clashes.clash_difference(self.edition, clashes.PlannedEdit(talks=plans))
-        here = [
+        moved_rows = self.plan.moved
+        plans = {row.pk: {"board": row.after} for row in moved_rows}
+        difference = clashes.clash_difference(self.edition, clashes.PlannedEdit(talks=plans))
+        session_clashes = [
             clash
-            for clash in found.all
-            if clash.kind in BOARD_CLASHES and self.session.pk in found.sessions(clash)
+            for clash in difference.all
+            if clash.kind in BOARD_CLASHES and self.session.pk in difference.sessions(clash)
         ]
-        solved = [clash for clash in found.solved if clash.kind in BOARD_CLASHES]
-        return {**super().context(), "moved_count": len(moved), **plan_clash_context(found, here, solved)}
+        solved_clashes = [clash for clash in difference.solved if clash.kind in BOARD_CLASHES]
+        return {
+            **super().context(),
+            "moved_count": len(moved_rows),
+            **plan_clash_context(difference, session_clashes, solved_clashes),
+        }
 
     def save(self) -> str:
         count = len(self.plan.moved)
-        said = ngettext("%(n)d board was saved.", "%(n)d boards were saved.", count) % {"n": count}
-        return said if self.plan.save_talks() else ""
+        message = ngettext("%(n)d board was saved.", "%(n)d boards were saved.", count) % {"n": count}
+        return message if self.plan.save_talks() else ""
 
 
 def labels_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
     """Show printable labels of a session's poster boards."""
     session = get_session(model_admin, request, key)
     talks = visible_rows(model_admin, request, Presentation).filter(session=session).taking_place().posters()
-    shown = talks.select_related("paper", "edition").prefetch_related(
+    talks_with_people = talks.select_related("paper", "edition").prefetch_related(
         Prefetch("paper__authorships", Authorship.objects.order_by("position")), "speakers"
     )
-    posters = sorted(shown, key=lambda talk: (natural_sort_key(talk.board), talk.position))
+    posters = sorted(talks_with_people, key=lambda talk: (natural_sort_key(talk.board), talk.position))
     context = {
         "edition": session.edition,
         "session": session,

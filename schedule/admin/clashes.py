@@ -46,9 +46,9 @@ def render_fact(fact: object) -> str:
         return fact.join(render_fact)
     if isinstance(fact, ClashSubject):
         # A planned presentation has no form: link to its paper, whose key is the negated one.
-        place, key = FORM_NAMES[fact.model], fact.pk
-        address = reverse(f"admin:{place if key > 0 else 'papers_paper'}_change", args=[abs(key)])
-        return format_html('<a href="{}">{}</a>', address, fact)
+        url_name, key = FORM_NAMES[fact.model], fact.pk
+        url = reverse(f"admin:{url_name if key > 0 else 'papers_paper'}_change", args=[abs(key)])
+        return format_html('<a href="{}">{}</a>', url, fact)
     return escape(fact)
 
 
@@ -74,8 +74,8 @@ class ClashAdmin[M: Session | Presentation](admin.ModelAdmin[M]):
     def save_related(self, request: HttpRequest, form: ModelForm[M], formsets: object, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         row = form.instance
-        if self.can_see_clashes(request, row) and (found := clashes.find_clashes_about([row])):
-            self.message_user(request, saved_with_clashes(found), messages.WARNING)
+        if self.can_see_clashes(request, row) and (row_clashes := clashes.find_clashes_about([row])):
+            self.message_user(request, saved_with_clashes(row_clashes), messages.WARNING)
 
 
 def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpResponse:
@@ -85,29 +85,31 @@ def clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRespons
     edition = requested_edition(request)
     if edition and not access_for(request).may_all_rows("view", Session, edition):
         raise PermissionDenied
-    found = clashes.cached_clashes(edition).all if edition else []
-    kinds = Counter(clash.kind for clash in found)
+    edition_clashes = clashes.cached_clashes(edition).all if edition else []
+    counts = Counter(clash.kind for clash in edition_clashes)
     kind = request.GET.get("kind", "")
-    shown = [clash for clash in found if clash.kind == kind] if kind in kinds else found
-    page = Paginator(shown, CLASHES_PER_PAGE).get_page(request.GET.get("page"))
+    listed_clashes = (
+        [clash for clash in edition_clashes if clash.kind == kind] if kind in counts else edition_clashes
+    )
+    page = Paginator(listed_clashes, CLASHES_PER_PAGE).get_page(request.GET.get("page"))
     context = model_admin.page_context(
         request,
         _("Clashes of %(edition)s") % {"edition": edition} if edition else _("Clashes"),
         edition=edition,
         editions=editions_for(request),
-        kinds=[(one, kinds[one]) for one in ClashKind if one in kinds],
-        kind=kind if kind in kinds else "",
-        total=len(found),
+        kinds=[(clash_kind, counts[clash_kind]) for clash_kind in ClashKind if clash_kind in counts],
+        kind=kind if kind in counts else "",
+        total=len(edition_clashes),
         page=page,
         clashes=[clash_context(clash) for clash in page],
     )
     return TemplateResponse(request, "admin/schedule/clashes.html", context)
 
 
-def saved_with_clashes(found: list[Clash]) -> SafeString:
-    count = len(found)
+def saved_with_clashes(row_clashes: list[Clash]) -> SafeString:
+    count = len(row_clashes)
     head = ngettext("Saved, with %(count)s clash:", "Saved, with %(count)s clashes:", count)
-    lines = [clash.message for clash in found[:MAX_LISTED_CLASHES]]
+    lines = [clash.message for clash in row_clashes[:MAX_LISTED_CLASHES]]
     if count > MAX_LISTED_CLASHES:
         lines.append(_("%(count)s more are listed on its form.") % {"count": count - MAX_LISTED_CLASHES})
     body = format_html_join(" ", "{}", ((line,) for line in lines))

@@ -37,8 +37,10 @@ class ClashLine:
 
 def sharing_boards(rows: Any) -> Any:
     """Return the presentations that share a board of a session at the same time. Two queries."""
-    placed = rows.taking_place().exclude(board="").filter(session__isnull=False).order_by("position", "pk")
-    columns = placed.values_list(
+    posters_on_boards = (
+        rows.taking_place().exclude(board="").filter(session__isnull=False).order_by("position", "pk")
+    )
+    column_values = posters_on_boards.values_list(
         "pk",
         "session",
         Coalesce(F("room"), F("session__room")),
@@ -47,10 +49,10 @@ def sharing_boards(rows: Any) -> Any:
         Coalesce(F("end"), F("session__end")),
     )
     by_session: dict[int, list[ClashEvent]] = defaultdict(list)
-    for pk, session, room, board, start, end in columns:
+    for pk, session_id, room_id, board, start, end in column_values:
         subject = ClashSubject("presentation", pk, "", "")
-        event = ClashEvent(subject, "poster", start, max(start, end), room=room, board=board)
-        by_session[session].append(event)
+        event = ClashEvent(subject, "poster", start, max(start, end), room=room_id, board=board)
+        by_session[session_id].append(event)
     groups = (group for posters in by_session.values() for group in posters_sharing_boards(posters))
     return rows.filter(pk__in=[poster.subject.pk for group in groups for poster in group])
 

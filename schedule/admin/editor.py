@@ -65,8 +65,8 @@ def may_all_fields(
     model_admin: ContentAdmin, request: HttpRequest, action: str, model: type[Model], row: Model | None
 ) -> bool:
     """Return whether the user may change or add all fields of a row; session chairs may change some."""
-    asked: Any = model_admin.admin_site.get_model_admin(model)
-    return bool(asked.may_all_fields(request, action, row))
+    row_admin: Any = model_admin.admin_site.get_model_admin(model)
+    return bool(row_admin.may_all_fields(request, action, row))
 
 
 def require_full_view(request: HttpRequest, edition: Edition | None) -> None:
@@ -79,18 +79,18 @@ def edition_or_newest(model_admin: ContentAdmin, request: HttpRequest) -> Editio
     """Return the requested edition, else the one chosen on the desk, else the newest."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    asked = request.POST.get("edition") or request.GET.get("edition", "")
+    requested_key = request.POST.get("edition") or request.GET.get("edition", "")
     editions = visible_rows(model_admin, request, Edition)
-    found: Edition | None = None
-    if asked:
-        found = editions.filter(pk=parse_key(asked)).first()
-        if found is None:
+    edition: Edition | None = None
+    if requested_key:
+        edition = editions.filter(pk=parse_key(requested_key)).first()
+        if edition is None:
             raise Http404("No such edition.")
-    elif chosen := chosen_edition(request):
-        found = editions.filter(pk=chosen.pk).first()
-    found = found or editions.first()
-    require_full_view(request, found)
-    return found
+    elif desk_edition := chosen_edition(request):
+        edition = editions.filter(pk=desk_edition.pk).first()
+    edition = edition or editions.first()
+    require_full_view(request, edition)
+    return edition
 
 
 def get_session(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Session:
@@ -113,11 +113,11 @@ def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, object] |
         change_set, rows = as_history(pending)
         count = len(rows)
     elif stored := ChangeSet.objects.filter(pk=key).first():
-        change_set, found = stored, stored.rows.order_by("pk")
-        where = set(found.order_by().values_list("model", "edition_key").distinct())
-        if not where or not where <= {(model, edition.pk) for model in TIMETABLE_MODELS}:
+        change_set, stored_rows = stored, stored.rows.order_by("pk")
+        changed_models = set(stored_rows.order_by().values_list("model", "edition_key").distinct())
+        if not changed_models or not changed_models <= {(model, edition.pk) for model in TIMETABLE_MODELS}:
             return None
-        rows, count = found[:MAX_LISTED_CHANGES], found.count()
+        rows, count = stored_rows[:MAX_LISTED_CHANGES], stored_rows.count()
     else:
         return None
     return {
@@ -128,8 +128,8 @@ def saved_changes(request: HttpRequest, edition: Edition) -> dict[str, object] |
     }
 
 
-def timetable_address(edition: Edition, **more: object) -> str:
-    return reverse("admin:schedule_session_timetable", query={"edition": edition.pk, **more})
+def timetable_address(edition: Edition, **query: object) -> str:
+    return reverse("admin:schedule_session_timetable", query={"edition": edition.pk, **query})
 
 
 def timetable_after_undo(change_set: ChangeSet) -> str:
@@ -145,31 +145,31 @@ UNDO_REDIRECTS.append(timetable_after_undo)
 def session_tools(session: Session) -> list[dict[str, Any]]:
     """Return links to the other pages of a session."""
     day = session.edition.day_of(session.start)
-    timetable = f"{timetable_address(session.edition, day=day)}#s{session.pk}"
-    talks = reverse("admin:schedule_session_talks", args=[session.pk])
-    found = [
-        {"words": _("Timetable"), "address": timetable},
-        {"words": _("Order and times"), "address": talks},
+    timetable_url = f"{timetable_address(session.edition, day=day)}#s{session.pk}"
+    talks_url = reverse("admin:schedule_session_talks", args=[session.pk])
+    tools = [
+        {"words": _("Timetable"), "address": timetable_url},
+        {"words": _("Order and times"), "address": talks_url},
     ]
     if session.counts_as == Session.Kind.POSTER:
-        boards = reverse("admin:schedule_session_boards", args=[session.pk])
-        found.append({"words": _("Poster boards"), "address": boards})
-    return found
+        boards_url = reverse("admin:schedule_session_boards", args=[session.pk])
+        tools.append({"words": _("Poster boards"), "address": boards_url})
+    return tools
 
 
 def difference_row(
-    sent: QueryDict, name: str, what: str, whose: object, theirs: str, mine: str
+    data: QueryDict, name: str, field_label: str, row: object, theirs: str, mine: str
 ) -> dict[str, object]:
     """Return a conflict in the form of the page that compares two versions."""
-    sides = {"field": what, "row": f"“{whose}”", THEIRS: theirs, MINE: mine}
+    sides = {"field": field_label, "row": f"“{row}”", THEIRS: theirs, MINE: mine}
     name = f"{CHOICE}{name}"
-    return {"name": name, "is_conflict": True, "chosen": sent.get(name, ""), **sides}
+    return {"name": name, "is_conflict": True, "chosen": data.get(name, ""), **sides}
 
 
-def apply_choices(sent: QueryDict, prefix: str, rows: Iterable[Any]) -> None:
+def apply_choices(data: QueryDict, prefix: str, rows: Iterable[Any]) -> None:
     """Apply the choices for rows that someone else also changed; rows without a choice are still stale."""
     for row in rows:
-        choice = sent.get(f"{CHOICE}{prefix}{row.pk}")
+        choice = data.get(f"{CHOICE}{prefix}{row.pk}")
         if choice == THEIRS:
             row.after = row.before
         row.is_stale = choice not in (MINE, THEIRS)
@@ -181,13 +181,13 @@ def lock_rows(rows: QuerySet[Model]) -> None:
 
 
 def plan_clash_context(
-    found: clashes.ClashDifference, here: Iterable[Clash], solved: Iterable[Clash]
+    difference: clashes.ClashDifference, shown_clashes: Iterable[Clash], solved_clashes: Iterable[Clash]
 ) -> dict[str, Any]:
     """Return the clashes of a plan for the template: existing, new and solved ones."""
-    new = {id(clash) for clash in found.new}
+    new_ids = {id(clash) for clash in difference.new}
     return {
-        "clashes": [{**clash_context(clash), "is_new": id(clash) in new} for clash in here],
-        "solved": [clash_context(clash) for clash in solved],
+        "clashes": [{**clash_context(clash), "is_new": id(clash) in new_ids} for clash in shown_clashes],
+        "solved": [clash_context(clash) for clash in solved_clashes],
     }
 
 
@@ -208,7 +208,7 @@ class PlanPage[S: Edition | Session](ABC):
 
     def __init__(self, model_admin: ContentAdmin, request: HttpRequest, subject: S) -> None:
         self.model_admin, self.request = model_admin, request
-        self.sent = request.POST if request.method == "POST" else QueryDict()
+        self.data = request.POST if request.method == "POST" else QueryDict()
         self.notes: list[Any] = []
         self.prepare(subject)
 
@@ -227,7 +227,7 @@ class PlanPage[S: Edition | Session](ABC):
     @abstractmethod
     def may_save(self) -> bool: ...
 
-    def resolve(self, shown: Seen) -> bool:
+    def resolve(self, shown_marks: Seen) -> bool:
         """Apply the choices between the versions `shown`; return whether no conflict remains."""
         return True
 
@@ -240,7 +240,7 @@ class PlanPage[S: Edition | Session](ABC):
         """Save the plan and return the message; return an empty string if validation fails."""
 
     @abstractmethod
-    def address(self, **more: object) -> str: ...
+    def address(self, **query: object) -> str: ...
 
     @abstractmethod
     def context(self) -> dict[str, Any]: ...
@@ -268,16 +268,16 @@ class PlanPage[S: Edition | Session](ABC):
             page = cls(model_admin, request, subject)
             if not page.may_save():
                 raise PermissionDenied
-            if not page.resolve(read_marks(page.sent.get(SHOWN_FIELD, "")) or {}):
-                found, back = page.differences(), page.address()
-                return versions_page(model_admin, request, found, page.current_marks, discard=back)
-            words = page.save()
-        if not words:
+            if not page.resolve(read_marks(page.data.get(SHOWN_FIELD, "")) or {}):
+                conflicts, back_url = page.differences(), page.address()
+                return versions_page(model_admin, request, conflicts, page.current_marks, discard=back_url)
+            message = page.save()
+        if not message:
             return page.render()
         if log.change_set is None:
             messages.info(request, str(cls.unchanged))
             return redirect(page.address())
-        messages.success(request, words)
+        messages.success(request, message)
         return redirect(page.address(saved=log.change_set.pk))
 
     def render(self, saved: dict[str, object] | None = None) -> HttpResponse:
@@ -297,10 +297,10 @@ class PlanPage[S: Edition | Session](ABC):
         status: int = 200,
     ) -> HttpResponse:
         context = {"edition": edition, "editions": visible_rows(model_admin, request, Edition), **context}
-        framed = model_admin.page_context(request, title, **context)
+        page_context = model_admin.page_context(request, title, **context)
         with working_on(edition):
             template = f"admin/schedule/{cls.name}.html"
-            return TemplateResponse(request, template, framed, status=status).render()
+            return TemplateResponse(request, template, page_context, status=status).render()
 
 
 class EditionPage(PlanPage[Edition]):
@@ -312,8 +312,8 @@ class EditionPage(PlanPage[Edition]):
     def rows_to_lock(cls, request: HttpRequest, subject: Edition) -> QuerySet[Any]:
         return Session._base_manager.filter(edition=subject)
 
-    def address(self, **more: object) -> str:
-        return reverse(f"admin:schedule_session_{self.name}", query={"edition": self.edition.pk, **more})
+    def address(self, **query: object) -> str:
+        return reverse(f"admin:schedule_session_{self.name}", query={"edition": self.edition.pk, **query})
 
 
 class SessionPage(PlanPage[Session]):
@@ -328,12 +328,12 @@ class SessionPage(PlanPage[Session]):
     def prepare(self, subject: Session) -> None:
         self.session, self.edition = subject, subject.edition
         rows = visible_rows(self.model_admin, self.request, Presentation).filter(session=subject)
-        shown = rows.select_related("edition", "paper", "session", "room").defer(*DEFERRED_FIELDS)
-        self.read_plan(shown.order_by("position", "pk"))
+        presentations = rows.select_related("edition", "paper", "session", "room").defer(*DEFERRED_FIELDS)
+        self.read_plan(presentations.order_by("position", "pk"))
         self.current_marks = self.plan.current_marks()
-        self.seen: Seen = read_marks(self.sent.get(SEEN_FIELD, "")) or self.current_marks
-        if self.sent:
-            self.plan.read(self.sent, self.seen)
+        self.seen: Seen = read_marks(self.data.get(SEEN_FIELD, "")) or self.current_marks
+        if self.data:
+            self.plan.read(self.data, self.seen)
         self.may_change = all(
             may_all_fields(self.model_admin, self.request, "change", Presentation, row.talk)
             for row in self.plan.rows
@@ -350,12 +350,12 @@ class SessionPage(PlanPage[Session]):
     def may_save(self) -> bool:
         return self.may_change
 
-    def resolve(self, shown: Seen) -> bool:
-        apply_choices(self.sent, self.prefix, self.plan.stale if shown == self.current_marks else [])
+    def resolve(self, shown_marks: Seen) -> bool:
+        apply_choices(self.data, self.prefix, self.plan.stale if shown_marks == self.current_marks else [])
         return not self.plan.stale
 
-    def address(self, **more: object) -> str:
-        return reverse(f"admin:schedule_session_{self.name}", args=[self.session.pk], query=more)
+    def address(self, **query: object) -> str:
+        return reverse(f"admin:schedule_session_{self.name}", args=[self.session.pk], query=query)
 
     def heading(self) -> str:
         return str(self.title % {"session": self.session})

@@ -45,29 +45,29 @@ def letters_page(
     model_admin: EditionRowAdmin[Any], request: HttpRequest, rows: Invitations, kind: str
 ) -> HttpResponse:
     """Preview letters; when confirmed, send them. Letters that cannot be mailed are shown for copying."""
-    chosen = [*rows.with_place()[: MAX_LETTERS + 1]]
-    wanted = [row for row in chosen if row.state in SENDABLE[kind]][:MAX_LETTERS]
-    skipped = [row for row in chosen if row.state not in SENDABLE[kind]]
+    selected = [*rows.with_place()[: MAX_LETTERS + 1]]
+    sendable = [row for row in selected if row.state in SENDABLE[kind]][:MAX_LETTERS]
+    skipped = [row for row in selected if row.state not in SENDABLE[kind]]
     title = gettext("Send reminders") if kind == REMINDER else gettext("Send invitations")
     context: dict[str, object] = {"skipped": [(row, state_label(row)) for row in skipped]}
-    context |= {"is_cut": len(chosen) > MAX_LETTERS, "most": MAX_LETTERS}
+    context |= {"is_cut": len(selected) > MAX_LETTERS, "most": MAX_LETTERS}
     if CONFIRMED in request.POST:
-        letters = [send(row, kind, cast(User, request.user)) for row in wanted]
+        letters = [send(row, kind, cast(User, request.user)) for row in sendable]
         context |= {
             "is_done": True,
-            "mailed": [one for one in letters if one.is_mailed],
-            "to_copy": [one for one in letters if not one.is_mailed and not one.has_failed],
-            "failed": [one for one in letters if one.has_failed],
+            "mailed": [letter for letter in letters if letter.is_mailed],
+            "to_copy": [letter for letter in letters if not letter.is_mailed and not letter.has_failed],
+            "failed": [letter for letter in letters if letter.has_failed],
         }
     else:
         context |= {
-            "wanted": [(row, can_mail(row)) for row in wanted],
-            "sample": write_letter(wanted[0], kind, FAKE_LINK) if wanted else None,
+            "wanted": [(row, can_mail(row)) for row in sendable],
+            "sample": write_letter(sendable[0], kind, FAKE_LINK) if sendable else None,
             "action": request.POST.get("action", ""),
             "confirmed": CONFIRMED,
         }
-    page = "admin/schedule/programinvitation/letters.html"
-    response = TemplateResponse(request, page, model_admin.page_context(request, title, **context))
+    template = "admin/schedule/programinvitation/letters.html"
+    response = TemplateResponse(request, template, model_admin.page_context(request, title, **context))
     response["Cache-Control"] = "no-store"
     return response
 
@@ -86,7 +86,7 @@ def send_reminders(
     return letters_page(model_admin, request, rows, REMINDER)
 
 
-def marking(name: str, description: StrPromise, state: State) -> Action:
+def mark_action(name: str, description: StrPromise, state: State) -> Action:
     """Return an action that sets the state, such as for a response by phone."""
 
     @admin.action(permissions=["change"], description=description)
@@ -94,13 +94,13 @@ def marking(name: str, description: StrPromise, state: State) -> Action:
         changed = [row for row in rows.select_related(None) if row.state != state]
         for row in changed:
             row.answer(state, timezone.now())
-        words = ngettext(
+        template = ngettext(
             "%(count)d invitation is now: %(state)s.",
             "%(count)d invitations are now: %(state)s.",
             len(changed),
         )
-        said = words % {"count": len(changed), "state": state.label}
-        model_admin.message_user(request, said, messages.SUCCESS if changed else messages.WARNING)
+        message = template % {"count": len(changed), "state": state.label}
+        model_admin.message_user(request, message, messages.SUCCESS if changed else messages.WARNING)
 
     mark.__name__ = name
     return mark
@@ -111,27 +111,33 @@ def add_to_program(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows
     """Add people who confirmed as speakers or in session roles, unless they are listed."""
     access = access_for(request)
     confirmed = rows.filter(state=State.CONFIRMED)
-    added = 0
+    added_count = 0
     # Add them to the working copy if one is open, else to the public program.
     with (
         edit_working_copy(open_copies({*confirmed.order_by().values_list("edition", flat=True)})),
         recording(Origin.ACTION, request.user, gettext("Add confirmed people to the program")),
     ):
         for row in confirmed.with_place().with_presence():
-            made: SessionRole | Speaker | None = None
+            participation: SessionRole | Speaker | None = None
             if row.presentation:
-                made = Speaker(presentation=row.presentation, person=row.invited)
+                participation = Speaker(presentation=row.presentation, person=row.invited)
             elif row.session:
-                made = SessionRole(session=row.session, person=row.invited, role=row.role)
-            if made is not None and not row.is_listed and access.may("add", type(made), made):
-                made.save()
-                added += 1
-    words = ngettext(
-        "%(count)d person was added to the program.", "%(count)d people were added to the program.", added
+                participation = SessionRole(session=row.session, person=row.invited, role=row.role)
+            if (
+                participation is not None
+                and not row.is_listed
+                and access.may("add", type(participation), participation)
+            ):
+                participation.save()
+                added_count += 1
+    count_message = ngettext(
+        "%(count)d person was added to the program.",
+        "%(count)d people were added to the program.",
+        added_count,
     )
-    left = gettext("Only those who confirmed, have a session or talk, and aren’t in it yet are added.")
-    said = f"{words % {'count': added}} {left}"
-    model_admin.message_user(request, said, messages.SUCCESS if added else messages.WARNING)
+    explanation = gettext("Only those who confirmed, have a session or talk, and aren’t in it yet are added.")
+    message = f"{count_message % {'count': added_count}} {explanation}"
+    model_admin.message_user(request, message, messages.SUCCESS if added_count else messages.WARNING)
 
 
 @admin.register(ProgramInvitation)
@@ -154,9 +160,9 @@ class ProgramInvitationAdmin(EditionRowAdmin[ProgramInvitation]):
     actions: Sequence[Any] = [
         send_invitations,
         send_reminders,
-        marking("mark_confirmed", _("Mark as confirmed"), State.CONFIRMED),
-        marking("mark_declined", _("Mark as declined"), State.DECLINED),
-        marking("withdraw", _("Withdraw"), State.WITHDRAWN),
+        mark_action("mark_confirmed", _("Mark as confirmed"), State.CONFIRMED),
+        mark_action("mark_declined", _("Mark as declined"), State.DECLINED),
+        mark_action("withdraw", _("Withdraw"), State.WITHDRAWN),
         add_to_program,
     ]
     fieldsets = [
@@ -176,13 +182,13 @@ class ProgramInvitationAdmin(EditionRowAdmin[ProgramInvitation]):
 
     def get_readonly_fields(self, request: HttpRequest, obj: ProgramInvitation | None = None) -> list[str]:
         """Make person and part read-only once the invitation is sent, because the letter names them."""
-        is_asked = obj is not None and obj.state != State.NOT_SENT
-        fixed = ["person", "role", "session", "presentation"] if is_asked else []
-        return [*super().get_readonly_fields(request, obj), *self.state_fields, *fixed]
+        is_sent = obj is not None and obj.state != State.NOT_SENT
+        fixed_fields = ["person", "role", "session", "presentation"] if is_sent else []
+        return [*super().get_readonly_fields(request, obj), *self.state_fields, *fixed_fields]
 
     def get_fieldsets(self, request: HttpRequest, obj: ProgramInvitation | None = None) -> Any:
-        sets = super().get_fieldsets(request, obj)
-        return sets if obj else sets[:-1]
+        fieldsets = super().get_fieldsets(request, obj)
+        return fieldsets if obj else fieldsets[:-1]
 
     @admin.display(description=_("person"), ordering="person__sort_key")
     def shown_person(self, row: ProgramInvitation) -> str:

@@ -52,9 +52,9 @@ class SessionKindAdmin(OrderedAdmin[SessionKind]):
         return [*super().get_readonly_fields(request, obj), *fixed]
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        found, counts, needed, protected = super().get_deleted_objects(objs, request)
-        used = [f"{kind}: {row} ({row.edition})" for kind in objs for row in kind.used_by_some()]
-        return found, counts, needed, [*protected, *used]
+        to_delete, model_count, perms_needed, protected = super().get_deleted_objects(objs, request)
+        rows_with_kind = [f"{kind}: {row} ({row.edition})" for kind in objs for row in kind.used_by_some()]
+        return to_delete, model_count, perms_needed, [*protected, *rows_with_kind]
 
     def get_field_queryset(self, db: str | None, db_field: Any, request: HttpRequest) -> QuerySet[Any] | None:
         """Offer the conferences in whose editions the user may add kinds."""
@@ -78,8 +78,8 @@ class KindChoices[M: models.Model = Any](Fields[M]):
 
     def formfield_for_choice_field(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         if isinstance(db_field, KindField) and issubclass(db_field.model, HasKind):
-            own = own_kinds(get_working_edition()).values()
-            kwargs["choices"] = kind_choices(db_field.model.applies_to, own)
+            kinds = own_kinds(get_working_edition()).values()
+            kwargs["choices"] = kind_choices(db_field.model.applies_to, kinds)
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -87,13 +87,13 @@ class KindChoices[M: models.Model = Any](Fields[M]):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """Show the kind as text to users who may not change it, because Django only labels built-in kinds."""
-        sets, access = super().get_fieldsets(request, obj), access_for(request)
+        fieldsets, access = super().get_fieldsets(request, obj), access_for(request)
         fields = access.fields(self.model, obj)
         if not isinstance(obj, HasKind) or (fields is None and access.may("change", self.model, obj)):
-            return sets
+            return fieldsets
         return [
             (title, {**options, "fields": [*map(show_kind_as_text, options["fields"])]})
-            for title, options in sets
+            for title, options in fieldsets
         ]
 
     @admin.display(description=_("kind"), ordering="kind")
@@ -142,8 +142,8 @@ class PresentedAsFilter(KindFilter):
 def own_kinds_in(editions: Iterable[int | None], model: type[HasKind]) -> list[SessionKind]:
     """Return the own kinds of the conferences of these editions. One query."""
     rows = SessionKind.objects.filter(applies_to=model.applies_to)
-    found = rows.filter(conference__editions__in=list(editions)).distinct()
-    return [kind for kind in found if not kind.recolors]
+    kinds = rows.filter(conference__editions__in=list(editions)).distinct()
+    return [kind for kind in kinds if not kind.recolors]
 
 
 def offer_kinds(form: ActionForm, model: type[HasKind]) -> None:
@@ -175,10 +175,10 @@ class SetKind(SetField):
         return plan_changes(rows, lambda row: self.values(row, values), describe_kind_change)
 
 
-def describe_kind_change(row: Any, news: Values) -> str:
+def describe_kind_change(row: Any, new_values: Values) -> str:
     """Return "Oral → Poster"."""
-    name = news.get("kind_name", row.kind_name)
-    return f"{row.kind_words()} → {kind_label(row.applies_to, news.get('kind', row.kind), name)}"
+    kind_name = new_values.get("kind_name", row.kind_name)
+    return f"{row.kind_words()} → {kind_label(row.applies_to, new_values.get('kind', row.kind), kind_name)}"
 
 
 set_kind = SetKind(

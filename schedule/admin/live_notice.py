@@ -65,31 +65,31 @@ class ChangeForm(forms.Form):
             self.initial["kind"] = ChangeKind.NOTE
 
     def clean(self) -> dict[str, object]:
-        sent = super().clean() or self.cleaned_data
-        kind, session = sent.get("kind"), self.session
+        cleaned = super().clean() or self.cleaned_data
+        kind, session = cleaned.get("kind"), self.session
         if kind == ChangeKind.ROOM and not self.has_error("room"):
-            if sent.get("room") is None:
+            if cleaned.get("room") is None:
                 self.add_error("room", _("Choose the new room."))
-            elif sent["room"].pk == session.room_id:
+            elif cleaned["room"].pk == session.room_id:
                 self.add_error("room", _("The session is in this room already. Choose another."))
         if kind == ChangeKind.TIME and not (self.has_error("start") or self.has_error("end")):
-            start, end = sent.get("start"), sent.get("end")
+            start, end = cleaned.get("start"), cleaned.get("end")
             if not (start and end):
                 self.add_error("start", _("Enter the new start and end."))
             elif end < start:
                 self.add_error("end", _("The end is before the start."))
             elif (start, end) == (session.start, session.end):
                 self.add_error("start", _("The session is at this time already. Enter another."))
-        return sent
+        return cleaned
 
     def change(self) -> AnnouncedChange:
-        session, sent = self.session, self.cleaned_data
-        to = Placement(session.start, session.end, session.room_id)
-        if sent["kind"] == ChangeKind.ROOM:
-            to = Placement(to.start, to.end, sent["room"].pk)
-        elif sent["kind"] == ChangeKind.TIME:
-            to = Placement(sent["start"], sent["end"], to.room)
-        return AnnouncedChange(sent["kind"], session, to, sent["reason"])
+        session, cleaned = self.session, self.cleaned_data
+        placement = Placement(session.start, session.end, session.room_id)
+        if cleaned["kind"] == ChangeKind.ROOM:
+            placement = Placement(placement.start, placement.end, cleaned["room"].pk)
+        elif cleaned["kind"] == ChangeKind.TIME:
+            placement = Placement(cleaned["start"], cleaned["end"], placement.room)
+        return AnnouncedChange(cleaned["kind"], session, placement, cleaned["reason"])
 
 
 class NoticeForm(forms.Form):
@@ -123,8 +123,8 @@ def may_announce(request: HttpRequest, edition: Edition) -> bool:
 def session_mark(session: Session) -> str:
     """Return a mark of the session, to detect changes by others while a notice is written."""
     times = [to_json_value(session.start), to_json_value(session.end)]
-    place = [*times, session.room_id, session.status, session.title]
-    return value_mark(place)
+    values = [*times, session.room_id, session.status, session.title]
+    return value_mark(values)
 
 
 def announce_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:
@@ -139,24 +139,24 @@ def announce_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> 
     ):
         raise PermissionDenied
     if session.status == Status.DRAFT:
-        words = _("The session is a draft, so visitors don’t know it. Publish it instead.")
-        messages.warning(request, words)
+        message = _("The session is a draft, so visitors don’t know it. Publish it instead.")
+        messages.warning(request, message)
         return redirect("admin:schedule_session_change", session.pk)
     with working_on(edition):
         return notice_page(model_admin, request, session)
 
 
 def notice_page(model_admin: ContentAdmin, request: HttpRequest, session: Session) -> HttpResponse:
-    at, sent = timezone.now(), request.POST if request.method == "POST" else None
+    at, data = timezone.now(), request.POST if request.method == "POST" else None
     rooms = session.edition.rooms.order_by("position", "name", "pk")
-    form = ChangeForm(session, rooms, sent)
+    form = ChangeForm(session, rooms, data)
     notice: NoticeForm | None = None
     change: AnnouncedChange | None = None
     problems: list[str] = []
-    if sent is not None and form.is_valid() and "_back" not in sent:
+    if data is not None and form.is_valid() and "_back" not in data:
         change, notice = form.change(), None
-        if "_publish" in sent:
-            notice = NoticeForm(sent)
+        if "_publish" in data:
+            notice = NoticeForm(data)
             if notice.is_valid() and notice.cleaned_data["seen"] != session_mark(session):
                 problems = [_("Somebody else changed the session meanwhile. Look at the notice again.")]
                 notice = None
@@ -206,14 +206,14 @@ def apply_and_publish(
     model_admin: ContentAdmin, request: HttpRequest, change: AnnouncedChange, notice: NoticeForm
 ) -> list[str]:
     """Apply the change and publish the notice in one change set, or return the problems."""
-    words = notice.cleaned_data
+    cleaned = notice.cleaned_data
     detail = _("Announce a change: %(session)s") % {"session": change.session}
     with recording(Origin.ACTION, request.user, detail) as log, revision.lock():
         if problems := change.apply():
             return problems
-        publish(change, timezone.now(), words["title"], words["text"], words["until"])
+        publish(change, timezone.now(), cleaned["title"], cleaned["text"], cleaned["until"])
         log.write()
         change_set = log.change_set
-    sentence = _("The notice is public: “%(title)s”.") % {"title": words["title"]}
+    sentence = _("The notice is public: “%(title)s”.") % {"title": cleaned["title"]}
     model_admin.message_user(request, with_undo_link(sentence, change_set), messages.SUCCESS)
     return []

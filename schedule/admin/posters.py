@@ -45,53 +45,66 @@ class PosterPlan:
 
     def save(self) -> bool:
         """Add the posters to the end of their sessions, unless there are `problems`."""
-        stood = Presentation._base_manager.filter(session__in={one.session_id for one in self.posters})
-        rows = stood.order_by().values("session").annotate(last=Max("position"))
-        last = dict(rows.values_list("session", "last"))
+        presentations = Presentation._base_manager.filter(
+            session__in={poster.session_id for poster in self.posters}
+        )
+        rows = presentations.order_by().values("session").annotate(last=Max("position"))
+        positions = dict(rows.values_list("session", "last"))
         for poster in self.posters:
-            key = poster.session_id or 0
-            poster.position = last[key] = last.get(key, 0) + 1
-            self.problems += [f"{poster.paper}: {line}" for line in validation_errors(poster)]
+            session_key = poster.session_id or 0
+            poster.position = positions[session_key] = positions.get(session_key, 0) + 1
+            self.problems += [f"{poster.paper}: {error}" for error in validation_errors(poster)]
         if self.problems:
             return False
         save_fields(self.waiting, ["session", "position"])
-        new = [poster for poster in self.posters if not poster.pk]
-        Presentation.objects.bulk_create(new, batch_size=500)
+        new_posters = [poster for poster in self.posters if not poster.pk]
+        Presentation.objects.bulk_create(new_posters, batch_size=500)
         return True
 
 
-def sessions_with_talks(talks: Iterable[Presentation], posters: Iterable[Session]) -> list[SessionTalks]:
+def sessions_with_talks(
+    talks: Iterable[Presentation], poster_sessions: Iterable[Session]
+) -> list[SessionTalks]:
     """Return the sessions that these talks are in, by time, each with the next poster session after it."""
-    later = sorted(posters, key=lambda one: (instant(one.start), one.pk))
-    found: dict[int, SessionTalks] = {}
+    sorted_poster_sessions = sorted(
+        poster_sessions, key=lambda poster_session: (instant(poster_session.start), poster_session.pk)
+    )
+    groups: dict[int, SessionTalks] = {}
     for talk in talks:
         if talk.session is not None:
-            found.setdefault(talk.session.pk, SessionTalks(talk.session)).talks.append(talk)
-    for one in found.values():
-        ends = instant(one.session.end)
-        one.target = next((p for p in later if instant(p.start) >= ends), None)
-    return sorted(found.values(), key=lambda one: (instant(one.session.start), one.session.pk))
+            groups.setdefault(talk.session.pk, SessionTalks(talk.session)).talks.append(talk)
+    for group in groups.values():
+        session_end = instant(group.session.end)
+        group.target = next(
+            (
+                poster_session
+                for poster_session in sorted_poster_sessions
+                if instant(poster_session.start) >= session_end
+            ),
+            None,
+        )
+    return sorted(groups.values(), key=lambda group: (instant(group.session.start), group.session.pk))
 
 
 def plan_posters(chosen: Iterable[SessionTalks], posters: Mapping[int, Presentation]) -> PosterPlan:
     """Return the plan for the chosen sessions. `posters` are the existing ones by paper."""
-    found, sent = PosterPlan(), set()
-    for one in chosen:
-        for talk in one.talks:
-            paper, target = talk.paper, one.target
-            if paper is None or target is None or paper.pk in sent:
+    plan, planned_papers = PosterPlan(), set()
+    for session_talks in chosen:
+        for talk in session_talks.talks:
+            paper, target = talk.paper, session_talks.target
+            if paper is None or target is None or paper.pk in planned_papers:
                 continue
-            sent.add(paper.pk)
+            planned_papers.add(paper.pk)
             poster = posters.get(paper.pk)
             if poster is None:
                 common = {"edition": target.edition, "session": target, "paper": paper}
-                found.posters.append(Presentation(**common, kind="poster", status=talk.status))
+                plan.posters.append(Presentation(**common, kind="poster", status=talk.status))
             elif poster.session_id is not None:
-                found.skipped.append(poster)
+                plan.skipped.append(poster)
             else:
                 poster.session = target
-                found.posters.append(poster)
-    return found
+                plan.posters.append(poster)
+    return plan
 
 
 class PostersPage(EditionPage):
@@ -110,35 +123,35 @@ class PostersPage(EditionPage):
         self.rows = rows.defer(*DEFERRED_FIELDS)
         sessions = visible_rows(model_admin, request, Session).filter(edition=edition, counts_as="poster")
         self.targets: list[Session] = list(sessions.taking_place().in_order())
-        spoken = self.rows.filter(counts_as__in=TALK_KINDS, session__isnull=False)
-        self.spoken = spoken.exclude(session__counts_as="poster")
-        self.sessions = sessions_with_talks(self.spoken.order_by("session", "position", "pk"), self.targets)
-        known = {str(target.pk): target for target in self.targets}
-        for one in self.sessions:
-            one.is_picked = str(one.session.pk) in self.sent.getlist("pick")
-            if f"p{one.session.pk}" in self.sent:
-                one.target = known.get(self.sent[f"p{one.session.pk}"])
-            posters = (self.posters.get(talk.paper_id or 0) for talk in one.talks)
-            one.waiting = sum(poster is None or poster.session_id is None for poster in posters)
+        talks = self.rows.filter(counts_as__in=TALK_KINDS, session__isnull=False)
+        self.talks = talks.exclude(session__counts_as="poster")
+        self.sessions = sessions_with_talks(self.talks.order_by("session", "position", "pk"), self.targets)
+        targets_by_key = {str(target.pk): target for target in self.targets}
+        for session_talks in self.sessions:
+            session_talks.is_picked = str(session_talks.session.pk) in self.data.getlist("pick")
+            if f"p{session_talks.session.pk}" in self.data:
+                session_talks.target = targets_by_key.get(self.data[f"p{session_talks.session.pk}"])
+            posters = (self.posters.get(talk.paper_id or 0) for talk in session_talks.talks)
+            session_talks.waiting = sum(poster is None or poster.session_id is None for poster in posters)
 
     @cached_property
     def posters(self) -> dict[int, Presentation]:
         """The existing posters by paper, preferring those in a session."""
-        found: dict[int, Presentation] = {}
-        papers = self.spoken.order_by().values("paper")
+        posters_by_paper: dict[int, Presentation] = {}
+        papers = self.talks.order_by().values("paper")
         for poster in self.rows.posters().filter(paper__in=papers).order_by("pk"):
-            there = found.get(poster.paper_id)
-            if there is None or there.session_id is None:
-                found[poster.paper_id] = poster
-        return found
+            known_poster = posters_by_paper.get(poster.paper_id)
+            if known_poster is None or known_poster.session_id is None:
+                posters_by_paper[poster.paper_id] = poster
+        return posters_by_paper
 
     @property
-    def picked(self) -> list[SessionTalks]:
-        return [one for one in self.sessions if one.is_picked]
+    def selected(self) -> list[SessionTalks]:
+        return [session_talks for session_talks in self.sessions if session_talks.is_picked]
 
     @cached_property
     def plan(self) -> PosterPlan:
-        return plan_posters(self.picked, self.posters)
+        return plan_posters(self.selected, self.posters)
 
     def may_save(self) -> bool:
         return self.may_add and all(
@@ -150,13 +163,15 @@ class PostersPage(EditionPage):
         if not self.plan.save():
             return ""
         count = len(self.plan.posters)
-        words = ngettext("%(n)d poster is in its session.", "%(n)d posters are in their sessions.", count)
-        return words % {"n": count}
+        message = ngettext("%(n)d poster is in its session.", "%(n)d posters are in their sessions.", count)
+        return message % {"n": count}
 
     def context(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"page": self, "may_add": self.may_add}
-        if self.sent:
-            found["plan"] = self.plan
-            found["is_none_picked"] = not self.picked
-            found["aimless"] = [one for one in self.picked if one.target is None]
-        return found
+        context: dict[str, Any] = {"page": self, "may_add": self.may_add}
+        if self.data:
+            context["plan"] = self.plan
+            context["is_none_picked"] = not self.selected
+            context["aimless"] = [
+                session_talks for session_talks in self.selected if session_talks.target is None
+            ]
+        return context

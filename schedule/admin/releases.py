@@ -40,16 +40,16 @@ LINES_HELP = _(
 MAX_NOTE_CHARS = 500
 
 # Names of the rows that change, inside a sentence.
-THING_LABELS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
+MODEL_LABELS = {"session": _("session"), "presentation": _("presentation"), "paper": _("paper")}
 
 
 def describe_place(place: TimeAndRoom, edition: Edition, rooms: dict[str, str]) -> str:
     """Return text such as "Tue 6 Apr, 08:00 to 09:00 PDT, Hall A"."""
-    words = gettext("not scheduled")
+    text = gettext("not scheduled")
     if place.start:
-        words = times.day_and_time_range(place.start, place.end or place.start, edition.zone)
+        text = times.day_and_time_range(place.start, place.end or place.start, edition.zone)
     room = rooms.get(place.room, place.room)
-    return f"{words}, {room}" if room else words
+    return f"{text}, {room}" if room else text
 
 
 def describe_change(change: ProgramChange, edition: Edition, rooms: dict[str, str]) -> str:
@@ -58,12 +58,12 @@ def describe_change(change: ProgramChange, edition: Edition, rooms: dict[str, st
     before, after = (
         place and describe_place(place, edition, rooms) for place in (change.before, change.after)
     )
-    places = f"{before} → {after}" if before and after else after or before or ""
-    values = {"change": change.words, "kind": THING_LABELS.get(kind, kind), "title": change.title}
+    placements = f"{before} → {after}" if before and after else after or before or ""
+    params = {"change": change.words, "kind": MODEL_LABELS.get(kind, kind), "title": change.title}
     parts = [
-        gettext("%(change)s: %(kind)s “%(title)s”") % values,
+        gettext("%(change)s: %(kind)s “%(title)s”") % params,
         change.was and gettext("before “%(title)s”") % {"title": change.was},
-        places,
+        placements,
     ]
     return "; ".join(filter(None, parts))
 
@@ -86,15 +86,17 @@ class LinesWidget(forms.Widget):
     def render(self, name: str, value: Any, attrs: object = None, renderer: object = None) -> SafeString:
         notes: dict[str, str] = value or {}
         rows = [
-            (line, words, line in notes, notes.get(line, ""), self.stored.get(line))
-            for line, words in self.choices
+            (line, text, line in notes, notes.get(line, ""), self.stored.get(line))
+            for line, text in self.choices
         ]
         return render_to_string("admin/schedule/release/_lines.html", {"name": name, "rows": rows})
 
     def value_from_datadict(self, data: Any, files: object, name: str) -> dict[str, str]:
-        ticked = {*data.getlist(name)}
+        ticked_lines = {*data.getlist(name)}
         return {
-            line: str(data.get(f"{name}-note-{line}", "")) for line, _words in self.choices if line in ticked
+            line: str(data.get(f"{name}-note-{line}", ""))
+            for line, _text in self.choices
+            if line in ticked_lines
         }
 
     def value_omitted_from_data(self, data: object, files: object, name: str) -> bool:
@@ -132,31 +134,31 @@ class AnnounceForm(forms.Form):
     lines = LinesField(label=_("Changes"), required=False, help_text=LINES_HELP)
     seen = forms.CharField(widget=forms.HiddenInput)
 
-    def __init__(self, ready: PendingRelease, edition: Edition, data: QueryDict | None = None) -> None:
+    def __init__(self, pending: PendingRelease, edition: Edition, data: QueryDict | None = None) -> None:
         rooms = dict(edition.rooms.values_list("slug", "name"))
-        choices = [(change.line, describe_change(change, edition, rooms)) for change in ready.changes]
-        self.state = sha256(repr([ready.number, choices]).encode()).hexdigest()
-        initial: dict[str, object] = {"title": ready.title, "text": ready.text}
-        entered: QueryDict | dict[str, str] = data or {}
+        choices = [(change.line, describe_change(change, edition, rooms)) for change in pending.changes]
+        self.state = sha256(repr([pending.number, choices]).encode()).hexdigest()
+        initial: dict[str, object] = {"title": pending.title, "text": pending.text}
+        posted: QueryDict | dict[str, str] = data or {}
         if data is not None and data.get("seen") != self.state:
-            initial, data = {name: entered.get(name, "") for name in initial}, None
-        notes = {line: entered.get(f"lines-note-{line}", "") for line, _words in choices}
+            initial, data = {name: posted.get(name, "") for name in initial}, None
+        notes = {line: posted.get(f"lines-note-{line}", "") for line, _text in choices}
         super().__init__(data, initial={**initial, "seen": self.state, "lines": notes})
-        helped: Any = self.fields["text"]
-        helped.widget.label = str(helped.label)
-        lines: Any = self.fields["lines"]
-        lines.widget.choices = choices
+        text_field: Any = self.fields["text"]
+        text_field.widget.label = str(text_field.label)
+        lines_field: Any = self.fields["lines"]
+        lines_field.widget.choices = choices
         if not choices:
             del self.fields["lines"]
-        self.known_lines = {line for line, _words in choices}
+        self.known_lines = {line for line, _text in choices}
 
     @property
     def announcement(self) -> dict[str, Any]:
         """The arguments of `announce()`: title, text, notes, and the lines that are left out."""
-        words = self.cleaned_data
-        notes: dict[str, str] = words.get("lines", {})
-        left_out = sorted(self.known_lines - notes.keys())
-        return {"title": words["title"], "text": words["text"], "without": left_out, "notes": notes}
+        cleaned = self.cleaned_data
+        notes: dict[str, str] = cleaned.get("lines", {})
+        omitted_lines = sorted(self.known_lines - notes.keys())
+        return {"title": cleaned["title"], "text": cleaned["text"], "without": omitted_lines, "notes": notes}
 
 
 class ReleaseForm(ContentForm):
@@ -169,28 +171,31 @@ class ReleaseForm(ContentForm):
         if "lines" in self.fields:
             rows = [ProgramChange.read(row) for row in self.instance.changes]
             edition = self.instance.edition
-            lines: Any = self.fields["lines"]
+            lines_field: Any = self.fields["lines"]
             self.initial["lines"] = {change.line: change.note for change in rows}
-            self.words = {change.line: describe_change(change, edition, {}) for change in rows}
-            lines.widget.choices, lines.widget.stored = [*self.words.items()], self.initial["lines"]
+            self.descriptions = {change.line: describe_change(change, edition, {}) for change in rows}
+            lines_field.widget.choices, lines_field.widget.stored = (
+                [*self.descriptions.items()],
+                self.initial["lines"],
+            )
 
     def clean_lines(self) -> dict[str, str]:
         """Merge the notes with changes that someone else made; raise `ValidationError` on conflicts."""
-        sent, found, clashes = self.cleaned_data["lines"], {}, []
+        notes, merged, conflicts = self.cleaned_data["lines"], {}, []
         for line, note in self.initial["lines"].items():
-            shown = self.data.get(f"{self.add_prefix('lines')}-was-{line}", note)
-            mine = sent.get(line)
-            if note not in (shown, mine) and mine != shown:
-                clashes.append({"line": self.words[line], "note": note})
+            shown_note = self.data.get(f"{self.add_prefix('lines')}-was-{line}", note)
+            mine = notes.get(line)
+            if note not in (shown_note, mine) and mine != shown_note:
+                conflicts.append({"line": self.descriptions[line], "note": note})
             elif mine is not None:
-                found[line] = note if mine == shown else mine
-        said = gettext(
+                merged[line] = note if mine == shown_note else mine
+        message = gettext(
             "Someone else added this note to “%(line)s” in the meantime: “%(note)s”. Save again to "
             "replace it."
         )
-        if clashes:
-            raise ValidationError([said % clash for clash in clashes])
-        return found
+        if conflicts:
+            raise ValidationError([message % conflict for conflict in conflicts])
+        return merged
 
     def _post_clean(self) -> None:
         super()._post_clean()  # type: ignore[misc]
@@ -232,8 +237,8 @@ class ReleaseAdmin(ContentAdmin[Release]):
 
     @admin.display(description=_("changes"))
     def lines(self, release: Release) -> SafeString | str:
-        words = [(describe_change(ProgramChange.read(row), release.edition, {}),) for row in release.changes]
-        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", words)) if words else "-"
+        items = [(describe_change(ProgramChange.read(row), release.edition, {}),) for row in release.changes]
+        return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", items)) if items else "-"
 
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, object] | None = None
@@ -248,11 +253,11 @@ class ReleaseAdmin(ContentAdmin[Release]):
         if not self.has_add_permission(request, edition):
             raise PermissionDenied
         at = timezone.now()
-        ready = pending_release(edition, at)
-        form = AnnounceForm(ready, edition, request.POST if request.method == "POST" else None)
+        pending = pending_release(edition, at)
+        form = AnnounceForm(pending, edition, request.POST if request.method == "POST" else None)
         if request.method == "POST" and not form.is_bound:
             messages.warning(request, CHANGED_SINCE)
-        has_news = bool(ready.changes or (ready.is_first and ready.program.things))
+        has_news = bool(pending.changes or (pending.is_first and pending.program.things))
         if form.is_valid() and has_news:
             release = announce(edition, at, **form.announcement)
             self.log_addition(request, release, [{"added": {}}])
@@ -265,12 +270,12 @@ class ReleaseAdmin(ContentAdmin[Release]):
         context = {
             **self.admin_site.each_context(request),
             "title": gettext("Announce release %(number)d of %(edition)s")
-            % {"number": ready.number, "edition": edition},
+            % {"number": pending.number, "edition": edition},
             "opts": self.opts,
             "edition": edition,
             "editions": editions_for(request),
             "form": form,
-            "ready": ready,
+            "ready": pending,
             "has_news": has_news,
             "text_help_url": reverse("admin:text_help"),
             "now": format_moment(at, edition),

@@ -62,7 +62,7 @@ DEFAULT_START, DEFAULT_LENGTH = time(9), timedelta(minutes=90)
 # A form with more presentations is too slow: with 750 it took three seconds.
 MAX_INLINE_ROWS = 100
 # A submitted form has this field if it contained the presentations.
-SENT_FIELD = "presentations-TOTAL_FORMS"
+FORMSET_FIELD = "presentations-TOTAL_FORMS"
 
 __all__ = ["WorkingReleaseAdmin", "desk"]
 
@@ -171,31 +171,31 @@ def leaves_out_presentations(request: HttpRequest, session: Session | None) -> b
     if session is None:
         return False
     if request.method == "POST":
-        return SENT_FIELD not in request.POST
+        return FORMSET_FIELD not in request.POST
     return presentation_count_in(session) > MAX_INLINE_ROWS
 
 
 def presentation_count_in(session: Any) -> int:
     """Return the number of presentations, cached on the instance."""
-    if "number_in_form" not in vars(session):
-        session.number_in_form = session.presentations.count()
-    return int(session.number_in_form)
+    if "presentation_total" not in vars(session):
+        session.presentation_total = session.presentations.count()
+    return int(session.presentation_total)
 
 
 def describe_unscheduled(sessions: Iterable[Session]) -> str:
     """Return a sentence that counts the presentations that lose their session, by kind."""
     keys = [session.pk for session in sessions]
     rows = Presentation.objects.filter(Q(session__in=keys) | Q(session__parent__in=keys))
-    kinds = Counter(row.kind_words() for row in rows.only("kind", "kind_name"))
-    if not kinds:
+    counts = Counter(row.kind_words() for row in rows.only("kind", "kind_name"))
+    if not counts:
         return ""
-    words = ngettext(
+    sentence = ngettext(
         "%(number)d presentation stays, without a session: %(kinds)s.",
         "%(number)d presentations stay, without a session: %(kinds)s.",
-        kinds.total(),
+        counts.total(),
     )
-    named = ", ".join(f"{kind} ({number:,})" for kind, number in kinds.most_common())
-    return words % {"number": kinds.total(), "kinds": named}
+    kind_list = ", ".join(f"{kind} ({number:,})" for kind, number in counts.most_common())
+    return sentence % {"number": counts.total(), "kinds": kind_list}
 
 
 @admin.register(Session)
@@ -243,8 +243,8 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         initial = super().get_changeform_initial_data(request)
         edition = get_working_edition()
         if edition and not {"start", "end"} & initial.keys():
-            last = edition.sessions.order_by("-pk").first()
-            day = edition.day_of(last.start) if last else edition.start_date
+            last_session = edition.sessions.order_by("-pk").first()
+            day = edition.day_of(last_session.start) if last_session else edition.start_date
             start = datetime.combine(day, DEFAULT_START, edition.zone)
             initial |= {"start": start, "end": start + DEFAULT_LENGTH}
         return initial
@@ -256,8 +256,8 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         if obj is not None and access_for(request).may_all_rows("view", Session, obj.edition):
             context["tools"] = tools = session_tools(obj)
             if may_announce(request, obj.edition):
-                address = reverse("admin:schedule_session_announce", args=[obj.pk])
-                tools.append({"words": _("Announce a change"), "address": address})
+                announce_url = reverse("admin:schedule_session_announce", args=[obj.pk])
+                tools.append({"words": _("Announce a change"), "address": announce_url})
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
@@ -270,13 +270,13 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
         inlines = super().get_inlines(request, obj)
         if not leaves_out_presentations(request, obj):
             return inlines
-        return [one for one in inlines if one.model is not Presentation]
+        return [inline for inline in inlines if inline.model is not Presentation]
 
     def get_fieldsets(self, request: HttpRequest, obj: Session | None = None) -> Any:
-        sets = super().get_fieldsets(request, obj)
+        fieldsets = super().get_fieldsets(request, obj)
         if not leaves_out_presentations(request, obj):
-            return sets
-        return [*sets, (_("Presentations"), {"fields": ["presentations_elsewhere"]})]
+            return fieldsets
+        return [*fieldsets, (_("Presentations"), {"fields": ["presentations_elsewhere"]})]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Session | None = None) -> list[str]:
         return [*super().get_readonly_fields(request, obj), "presentations_elsewhere"]
@@ -284,16 +284,16 @@ class SessionAdmin(KindChoices[Session], AskingAdmin[Session], ClashAdmin[Sessio
     @admin.display(description=_("too many for one form"))
     def presentations_elsewhere(self, session: Session) -> SafeString:
         """Return links to the pages that list the presentations, which can show many."""
-        number = presentation_count_in(session)
-        listed = f"{reverse('admin:schedule_presentation_changelist')}?session__id__exact={session.pk}"
+        count = presentation_count_in(session)
+        list_url = f"{reverse('admin:schedule_presentation_changelist')}?session__id__exact={session.pk}"
         return format_html(
             '<a href="{}">{}</a>, <a href="{}">{}</a>, <a href="{}">{}</a>',
             reverse("admin:schedule_session_talks", args=[session.pk]),
             gettext("Order and times"),
             reverse("admin:schedule_session_boards", args=[session.pk]),
             gettext("Boards"),
-            listed,
-            ngettext("List of %(number)d", "List of %(number)d", number) % {"number": number},
+            list_url,
+            ngettext("List of %(number)d", "List of %(number)d", count) % {"number": count},
         )
 
     @admin.display(description=_("title"), ordering="title")
@@ -443,10 +443,10 @@ class ScheduledEditionAdmin(EditionAdmin):
     ) -> HttpResponse:
         obj: Edition | None = kwargs["obj"]
         if obj is not None:
-            assign = reverse("admin:schedule_session_assign", query={"edition": obj.pk})
+            assignment_url = reverse("admin:schedule_session_assign", query={"edition": obj.pk})
             context["tools"] = [
                 {"words": _("Timetable editor"), "address": timetable_address(obj)},
-                {"words": _("Papers to sessions"), "address": assign},
+                {"words": _("Papers to sessions"), "address": assignment_url},
             ]
         return super().render_change_form(request, context, *args, **kwargs)
 

@@ -12,8 +12,8 @@ def state_label(invitation: ProgramInvitation) -> SafeString:
     """Return the state as a colored label, which also marks an invitation past its due date."""
     today = invitation.edition.day_of(timezone.now())
     is_late = invitation.is_past_due(today)
-    words = invitation.get_state_display()
+    label = invitation.get_state_display()
     if is_late:
-        words = gettext("%(state)s, overdue") % {"state": words}
-    name = "late" if is_late else invitation.state.replace("_", "-")
-    return format_html('<span class="asked asked-{}">{}</span>', name, words)
+        label = gettext("%(state)s, overdue") % {"state": label}
+    css_name = "late" if is_late else invitation.state.replace("_", "-")
+    return format_html('<span class="asked asked-{}">{}</span>', css_name, label)

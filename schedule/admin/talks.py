@@ -88,7 +88,7 @@ class LineupRow(PlannedTalk[Times]):
     pause: int = 0
     # The marks of the times that the page showed.
     seen: str = ""
-    sent: dict[str, str] = field(default_factory=dict)
+    submitted: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.before = self.after = (self.talk.start, self.talk.end)
@@ -109,7 +109,7 @@ class LineupRow(PlannedTalk[Times]):
 
     @property
     def values(self) -> dict[str, Any]:
-        return self.sent if self.errors else {"pause": self.pause or "", **self.clocks(self.after)}
+        return self.submitted if self.errors else {"pause": self.pause or "", **self.clocks(self.after)}
 
     def clocks(self, times: Times) -> dict[str, str]:
         zone = self.session.edition.zone
@@ -144,23 +144,23 @@ class LineupRow(PlannedTalk[Times]):
     def in_words(self, times: Times) -> str:
         return " – ".join(value or "…" for value in self.clocks(times).values()) if any(times) else "–"
 
-    def read(self, data: QueryDict, seen: str) -> int:
+    def read(self, data: QueryDict, seen_mark: str) -> int:
         form = TalkForm(data, prefix=f"t{self.pk}")
-        self.sent = {name: data.get(f"t{self.pk}-{name}", "") for name in form.fields}
+        self.submitted = {name: data.get(f"t{self.pk}-{name}", "") for name in form.fields}
         if not form.is_valid():
-            self.errors = [str(line) for found in form.errors.values() for line in found]
+            self.errors = [str(message) for field_errors in form.errors.values() for message in field_errors]
             return self.place
-        self.pause, self.seen = form.cleaned_data["pause"] or 0, seen
+        self.pause, self.seen = form.cleaned_data["pause"] or 0, seen_mark
         try:
-            self.plan(self.read_times(form.cleaned_data), seen)
+            self.plan(self.read_times(form.cleaned_data), seen_mark)
         except ValidationError as error:
-            self.errors = [str(line) for line in error.messages]
+            self.errors = [str(message) for message in error.messages]
         place: int | None = form.cleaned_data["place"]
         return self.place if place is None else place
 
-    def read_times(self, sent: dict[str, Any]) -> Times:
-        start = self.moment_at(sent["start"], self.before[0], self.session.start)
-        end = self.moment_at(sent["end"], self.before[1], start or self.session.start)
+    def read_times(self, cleaned: dict[str, Any]) -> Times:
+        start = self.moment_at(cleaned["start"], self.before[0], self.session.start)
+        end = self.moment_at(cleaned["end"], self.before[1], start or self.session.start)
         if start and end and instant(end) < instant(start):
             raise ValidationError(BACKWARDS)
         return start, end
@@ -174,11 +174,11 @@ class LineupRow(PlannedTalk[Times]):
         if clock is None or (stored and wall_clock(stored, edition.zone).time() == clock):
             return stored if clock else None
         day = edition.day_of(session.start)
-        found = moment_on(edition, day, clock)
-        if instant(found) < instant(since) and runs_over(edition, session.start, session.end):
-            later = moment_on(edition, day + DAY, clock)
-            return later if instant(later) <= instant(session.end) else found
-        return found
+        moment = moment_on(edition, day, clock)
+        if instant(moment) < instant(since) and runs_over(edition, session.start, session.end):
+            next_day_moment = moment_on(edition, day + DAY, clock)
+            return next_day_moment if instant(next_day_moment) <= instant(session.end) else moment
+        return moment
 
 
 @dataclass
@@ -195,26 +195,31 @@ class Lineup(PlannedRows[LineupRow]):
     def __post_init__(self) -> None:
         self.stored = self.fitted = self.planned = self.order
 
-    def read(self, data: QueryDict, seen: Seen) -> None:
-        shown, order = seen.get(TIME_MARKS, {}), [int(key) for key in seen.get(ORDER_MARKS, {})]
-        sent = [row for row in self.rows if f"t{row.pk}-place" in data]
-        places = {row.pk: row.read(data, shown.get(str(row.pk), "")) for row in sent}
-        known = [key for key in order if key in places] or [*places]
-        named = {str(key): key for key in known}
-        fitted = [named[key] for key in dict.fromkeys(data.get("fitted", "").split(",")) if key in named]
-        self.fitted = fitted if len(fitted) == len(known) else known
+    def read(self, data: QueryDict, seen_marks: Seen) -> None:
+        time_marks, seen_order = (
+            seen_marks.get(TIME_MARKS, {}),
+            [int(key) for key in seen_marks.get(ORDER_MARKS, {})],
+        )
+        submitted_rows = [row for row in self.rows if f"t{row.pk}-place" in data]
+        entered_places = {row.pk: row.read(data, time_marks.get(str(row.pk), "")) for row in submitted_rows}
+        shown_keys = [key for key in seen_order if key in entered_places] or [*entered_places]
+        key_by_text = {str(key): key for key in shown_keys}
+        fitted = [
+            key_by_text[key] for key in dict.fromkeys(data.get("fitted", "").split(",")) if key in key_by_text
+        ]
+        self.fitted = fitted if len(fitted) == len(shown_keys) else shown_keys
         self.moving = data.get("moving", "") if data.get("moving") in Moving.values else Moving.SHIFT
-        self.planned = order_by_numbers(self.fitted, places)
+        self.planned = order_by_numbers(self.fitted, entered_places)
         if self.moving == Moving.SWAP:
             self.planned = swap_keys(self.fitted, self.planned)
-        now = [key for key in self.stored if key in known]
-        if self.planned != known:
-            self.is_stale = known != now != self.planned
-            self.set_order([*self.planned, *(key for key in self.stored if key not in known)])
+        stored_keys = [key for key in self.stored if key in shown_keys]
+        if self.planned != shown_keys:
+            self.is_stale = shown_keys != stored_keys != self.planned
+            self.set_order([*self.planned, *(key for key in self.stored if key not in shown_keys)])
 
     def set_order(self, keys: Sequence[int]) -> None:
-        by_key = {row.pk: row for row in self.rows}
-        self.rows = [by_key[key] for key in keys]
+        rows_by_key = {row.pk: row for row in self.rows}
+        self.rows = [rows_by_key[key] for key in keys]
         for place, row in enumerate(self.rows, start=1):
             row.place = place
 
@@ -226,9 +231,9 @@ class Lineup(PlannedRows[LineupRow]):
         before, after = ([by_key[key] for key in keys] for keys in (self.fitted, self.planned))
         if before != after and self.moving != Moving.ORDER_ONLY:
             change = swap_times if self.moving == Moving.SWAP else shift_times
-            for row, wanted in change(before, after):
+            for row, new_times in change(before, after):
                 row.after, row.is_stale = row.before, False
-                row.plan(wanted, row.seen)
+                row.plan(new_times, row.seen)
         self.fitted = self.planned
 
     def spread(self, start: datetime, end: datetime, minutes: int | None, gap: int) -> None:
@@ -263,9 +268,11 @@ class Lineup(PlannedRows[LineupRow]):
         return is_saved
 
 
-def order_by_numbers(keys: Sequence[int], entered: dict[int, int]) -> list[int]:
+def order_by_numbers(keys: Sequence[int], entered_places: dict[int, int]) -> list[int]:
     """Return the keys sorted by the entered positions."""
-    ranked = sorted((*position_sort_key(entered[key], place), key) for place, key in enumerate(keys, start=1))
+    ranked = sorted(
+        (*position_sort_key(entered_places[key], position), key) for position, key in enumerate(keys, start=1)
+    )
     return [key for *_rank, key in ranked]
 
 
@@ -274,10 +281,12 @@ def swap_keys(before: list[int], after: list[int]) -> list[int]:
 
     If more than one key moved, return `after`.
     """
-    changed = [place for place, (old, new) in enumerate(zip(before, after, strict=True)) if old != new]
-    if not changed:
+    changed_positions = [
+        position for position, (old, new) in enumerate(zip(before, after, strict=True)) if old != new
+    ]
+    if not changed_positions:
         return after
-    first, last = changed[0], changed[-1]
+    first, last = changed_positions[0], changed_positions[-1]
     old, new = before[first : last + 1], after[first : last + 1]
     if new not in ([old[-1], *old[:-1]], [*old[1:], old[0]]):
         return after
@@ -297,19 +306,21 @@ def shift_times(before: list[LineupRow], after: list[LineupRow]) -> NewTimes:
 
     The pauses after each position do not change either. Rows without a start are omitted.
     """
-    changed = [place for place, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new]
-    rows = [(row, *row.after) for row in after[changed[0] : changed[-1] + 1]]
-    timed = [(row, instant(start), instant(end or start), end) for row, start, end in rows if start]
-    spans = sorted((start, until) for _row, start, until, _end in timed)
+    changed_positions = [
+        position for position, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new
+    ]
+    rows = [(row, *row.after) for row in after[changed_positions[0] : changed_positions[-1] + 1]]
+    timed_rows = [(row, instant(start), instant(end or start), end) for row, start, end in rows if start]
+    spans = sorted((start, until) for _row, start, until, _end in timed_rows)
     pauses = [start - until for (_, until), (start, _) in pairwise(spans)]
-    if not timed:
+    if not timed_rows:
         return []
     at = spans[0][0]
-    found: NewTimes = []
-    for (row, start, until, end), pause in zip(timed, [*pauses, timedelta()], strict=True):
-        found.append((row, (at, add_elapsed(at, until - start) if end else None)))
+    new_times: NewTimes = []
+    for (row, start, until, end), pause in zip(timed_rows, [*pauses, timedelta()], strict=True):
+        new_times.append((row, (at, add_elapsed(at, until - start) if end else None)))
         at = add_elapsed(at, until - start + pause)
-    return found
+    return new_times
 
 
 class TalksPage(SessionPage):
@@ -326,58 +337,58 @@ class TalksPage(SessionPage):
 
     def read_plan(self, rows: Any) -> None:
         session, zone = self.session, self.edition.zone
-        lines = [
+        lineup_rows = [
             LineupRow(talk=talk, session=session, place=place) for place, talk in enumerate(rows, start=1)
         ]
-        self.plan = Lineup(lines, session)
-        clocks = {"since": session.start, "until": session.end}
-        initial = {name: f"{wall_clock(at, zone):%H:%M}" for name, at in clocks.items()}
-        self.form = SpreadForm(self.sent or None, initial=initial)
+        self.plan = Lineup(lineup_rows, session)
+        bounds = {"since": session.start, "until": session.end}
+        initial = {name: f"{wall_clock(at, zone):%H:%M}" for name, at in bounds.items()}
+        self.form = SpreadForm(self.data or None, initial=initial)
 
     def handle_button(self) -> None:
         self.plan.fit_times()
-        if "_clear" in self.sent:
+        if "_clear" in self.data:
             self.plan.clear()
-        if "_spread" in self.sent and self.form.is_valid():
-            asked, session = self.form.cleaned_data, self.session
+        if "_spread" in self.data and self.form.is_valid():
+            cleaned, session = self.form.cleaned_data, self.session
             try:
                 day = self.edition.day_of(session.start)
-                start = moment_on(self.edition, day, asked["since"], session.start)
-                end = end_after(self.edition, start, asked["until"], (session.start, session.end))
-                self.plan.spread(start, end, asked["minutes"], asked["gap"] or 0)
+                start = moment_on(self.edition, day, cleaned["since"], session.start)
+                end = end_after(self.edition, start, cleaned["until"], (session.start, session.end))
+                self.plan.spread(start, end, cleaned["minutes"], cleaned["gap"] or 0)
             except ValidationError as error:
                 self.notes += error.messages
 
-    def resolve(self, shown: Seen) -> bool:
+    def resolve(self, shown_marks: Seen) -> bool:
         plan = self.plan
-        choice = self.sent.get(f"{CHOICE}order") if shown == self.current_marks else None
+        choice = self.data.get(f"{CHOICE}order") if shown_marks == self.current_marks else None
         if plan.is_stale and choice == THEIRS:
             plan.set_order(plan.stored)
         else:
             plan.fit_times()
         plan.is_stale = plan.is_stale and choice not in (MINE, THEIRS)
-        return super().resolve(shown) and not plan.is_stale
+        return super().resolve(shown_marks) and not plan.is_stale
 
     def differences(self) -> list[dict[str, object]]:
-        found = [
+        conflicts = [
             difference_row(
-                self.sent, f"t{row.pk}", gettext("Times"), row.talk, row.was, row.in_words(row.after)
+                self.data, f"t{row.pk}", gettext("Times"), row.talk, row.was, row.in_words(row.after)
             )
             for row in self.plan.stale
         ]
         if self.plan.is_stale:
-            names = {row.pk: str(row.talk) for row in self.plan.rows}
+            titles = {row.pk: str(row.talk) for row in self.plan.rows}
             sides = (
-                "\n".join(f"{place}. {names[key]}" for place, key in enumerate(keys, start=1))
+                "\n".join(f"{place}. {titles[key]}" for place, key in enumerate(keys, start=1))
                 for keys in (self.plan.stored, self.plan.order)
             )
-            found.append(difference_row(self.sent, "order", gettext("Order"), self.session, *sides))
-        return found
+            conflicts.append(difference_row(self.data, "order", gettext("Order"), self.session, *sides))
+        return conflicts
 
     def context(self) -> dict[str, Any]:
-        plans = {row.pk: {"start": row.after[0], "end": row.after[1]} for row in self.plan.moved}
-        found = clashes.clash_difference(self.edition, clashes.PlannedEdit(talks=plans))
-        here = [clash for clash in found.all if self.session.pk in found.sessions(clash)]
+        planned_values = {row.pk: {"start": row.after[0], "end": row.after[1]} for row in self.plan.moved}
+        difference = clashes.clash_difference(self.edition, clashes.PlannedEdit(talks=planned_values))
+        session_clashes = [clash for clash in difference.all if self.session.pk in difference.sessions(clash)]
         is_planned = bool(self.plan.moved) or self.plan.is_reordered
         return {
             **super().context(),
@@ -387,7 +398,7 @@ class TalksPage(SessionPage):
             "moving": self.plan.moving,
             "moving_choices": Moving.choices,
             "fitted": ",".join(str(key) for key in self.plan.fitted),
-            **plan_clash_context(found, here, found.solved),
+            **plan_clash_context(difference, session_clashes, difference.solved),
         }
 
     def save(self) -> str:
@@ -395,7 +406,7 @@ class TalksPage(SessionPage):
         after = [row.pk for row in running_order(self.plan.rows)]
         if not self.plan.save():
             return ""
-        said = gettext("Order and times of “%(session)s” were saved.") % {"session": self.session}
+        message = gettext("Order and times of “%(session)s” were saved.") % {"session": self.session}
         if self.plan.is_reordered and before == after:
-            said += " " + gettext("Nothing changed for visitors: they see presentations in order of time.")
-        return said
+            message += " " + gettext("Nothing changed for visitors: they see presentations in order of time.")
+        return message

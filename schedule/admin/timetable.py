@@ -55,125 +55,129 @@ class TimetablePage(EditionPage):
             .order_by("position", "name", "pk")
         )
         self.rooms: dict[int, Room] = {room.pk: room for room in rooms}
-        used = self.sessions.program_days(edition.day_of)
-        self.days = timetable.day_strip(edition.start_date, edition.end_date, used)
+        used_days = self.sessions.program_days(edition.day_of)
+        self.days = timetable.day_strip(edition.start_date, edition.end_date, used_days)
         today = edition.day_of(timezone.now())
-        first = today if today in used else min(used, default=edition.start_date)
+        default_day = today if today in used_days else min(used_days, default=edition.start_date)
         # The day of a pressed button overrides the day of the form.
-        asked = self.sent.get("_show") or self.sent.get("day") or request.GET.get("day", "")
-        self.day = next((day for day in self.days if day.isoformat() == asked), first)
+        requested_day = self.data.get("_show") or self.data.get("day") or request.GET.get("day", "")
+        self.day = next((day for day in self.days if day.isoformat() == requested_day), default_day)
 
     @classmethod
     def rows_to_lock(cls, request: HttpRequest, subject: Edition) -> QuerySet[Any]:
         return Session._base_manager.filter(pk__in=sent_keys(request.POST))
 
     @cached_property
-    def sitting(self) -> PlannedSessions:
+    def plan(self) -> PlannedSessions:
         """The sessions of the day, those that were submitted, and the parts of both on any day."""
-        first, last = self.edition.day_bounds(self.day)
-        keys = sent_keys(self.sent)
-        wanted = Q(start__gte=first, start__lt=last) | Q(pk__in=keys) | Q(parent__in=keys)
-        wanted |= Q(parent__start__gte=first, parent__start__lt=last)
-        rows = self.sessions.filter(wanted).select_related("room", "parent").in_order()
+        day_start, day_end = self.edition.day_bounds(self.day)
+        keys = sent_keys(self.data)
+        condition = Q(start__gte=day_start, start__lt=day_end) | Q(pk__in=keys) | Q(parent__in=keys)
+        condition |= Q(parent__start__gte=day_start, parent__start__lt=day_end)
+        rows = self.sessions.filter(condition).select_related("room", "parent").in_order()
         rows = rows.annotate(
             presentation_rows=with_count(Session, "presentations"), part_rows=with_count(Session, "parts")
         )
-        found = PlannedSessions([])
+        plan = PlannedSessions([])
         for session in rows:
             may_move = may_all_fields(self.model_admin, self.request, "change", Session, session)
-            found.rows.append(SessionRow(session, self.edition, self.rooms, is_fixed=not may_move))
-        if self.sent:
-            found.read(self.sent, read_marks(self.sent.get(SEEN_FIELD, "")) or {})
-        return found
+            plan.rows.append(SessionRow(session, self.edition, self.rooms, is_fixed=not may_move))
+        if self.data:
+            plan.read(self.data, read_marks(self.data.get(SEEN_FIELD, "")) or {})
+        return plan
 
     def handle_button(self) -> None:
-        if key := self.sent.get("_reset", ""):
-            self.sitting.reset(key)
-        if "_shift" in self.sent:
-            form = ShiftForm(self.sent, [row.pk for row in self.sitting.rows])
+        if key := self.data.get("_reset", ""):
+            self.plan.reset(key)
+        if "_shift" in self.data:
+            form = ShiftForm(self.data, [row.pk for row in self.plan.rows])
             if form.is_valid() and form.cleaned_data["minutes"] and form.cleaned_data["pick"]:
                 by = timedelta(minutes=form.cleaned_data["minutes"])
-                self.sitting.shift(form.cleaned_data["pick"], by)
+                self.plan.shift(form.cleaned_data["pick"], by)
             else:
-                self.notes += [str(line) for found in form.errors.values() for line in found]
+                self.notes += [str(error) for errors in form.errors.values() for error in errors]
                 self.notes.append(gettext("Choose sessions, and enter the number of minutes to shift them."))
 
     def may_save(self) -> bool:
         return self.model_admin.has_change_permission(self.request)
 
-    def resolve(self, shown: Seen) -> bool:
-        seen, stale = shown.get("", {}), self.sitting.stale
-        now = {row.pk: "".join(marks_of(row.before)) for row in stale}
-        apply_choices(self.sent, "s", [row for row in stale if seen.get(str(row.pk)) == now[row.pk]])
-        self.current_marks = {"": {str(row.pk): now[row.pk] for row in self.sitting.stale}}
-        return not self.sitting.stale
+    def resolve(self, shown_marks: Seen) -> bool:
+        compared_marks, stale = shown_marks.get("", {}), self.plan.stale
+        current_marks = {row.pk: "".join(marks_of(row.before)) for row in stale}
+        apply_choices(
+            self.data, "s", [row for row in stale if compared_marks.get(str(row.pk)) == current_marks[row.pk]]
+        )
+        self.current_marks = {"": {str(row.pk): current_marks[row.pk] for row in self.plan.stale}}
+        return not self.plan.stale
 
     def differences(self) -> list[dict[str, object]]:
-        what = gettext("When and where")
+        field_label = gettext("When and where")
         return [
-            difference_row(self.sent, f"s{row.pk}", what, row.session, row.was, row.now)
-            for row in self.sitting.stale
+            difference_row(self.data, f"s{row.pk}", field_label, row.session, row.was, row.now)
+            for row in self.plan.stale
         ]
 
     def save(self) -> str:
-        sitting = self.sitting
-        if sitting.gone:
+        plan = self.plan
+        if plan.gone:
             self.notes.append(SESSION_DELETED)
             self.status = 409
         else:
-            sitting.save()
-        if sitting.gone or sitting.wrong:
+            plan.save()
+        if plan.gone or plan.wrong:
             return ""
-        count = len(sitting.moved)
+        count = len(plan.moved)
         return ngettext("%(n)d session moved.", "%(n)d sessions moved.", count) % {"n": count}
 
-    def address(self, **more: object) -> str:
-        return super().address(day=self.day, **more)
+    def address(self, **query: object) -> str:
+        return super().address(day=self.day, **query)
 
     def heading(self) -> str:
         return gettext("Timetable of %(edition)s") % {"edition": self.edition}
 
     @property
-    def shown(self) -> list[SessionRow]:
+    def shown_rows(self) -> list[SessionRow]:
         """The rows on the page: those of the day, all moved ones, and the parts of both."""
-        rows = self.sitting.rows
-        here = {row.pk for row in rows if row.day == self.day or row.is_moved or row.errors}
-        return [row for row in rows if row.pk in here or row.session.parent_id in here]
+        rows = self.plan.rows
+        shown_keys = {row.pk for row in rows if row.day == self.day or row.is_moved or row.errors}
+        return [row for row in rows if row.pk in shown_keys or row.session.parent_id in shown_keys]
 
     def clash_context(self) -> dict[str, Any]:
         """Return the clashes of the plan that concern rows on the page."""
-        found = clashes.clash_difference(self.edition, self.sitting.planned_edit())
-        keys = {row.pk for row in self.shown}
-        here = [clash for clash in found.all if found.sessions(clash) & keys]
+        difference = clashes.clash_difference(self.edition, self.plan.planned_edit())
+        shown_keys = {row.pk for row in self.shown_rows}
+        shown_clashes = [clash for clash in difference.all if difference.sessions(clash) & shown_keys]
         return {
-            **plan_clash_context(found, here, found.solved),
-            "new_count": len(found.new),
-            "by_session": Counter(key for clash in here for key in found.sessions(clash) & keys),
+            **plan_clash_context(difference, shown_clashes, difference.solved),
+            "new_count": len(difference.new),
+            "by_session": Counter(
+                key for clash in shown_clashes for key in difference.sessions(clash) & shown_keys
+            ),
         }
 
     def context(self) -> dict[str, Any]:
-        sitting = self.sitting
-        found = self.clash_context()
-        shown = self.shown
-        here = [row for row in sitting.rows if row.day == self.day]
-        here.sort(key=lambda row: timetable.instant(row.start))
-        for row in shown:
-            vars(row)["clash_count"] = found["by_session"][row.pk]
+        plan = self.plan
+        clash_context = self.clash_context()
+        shown_rows = self.shown_rows
+        day_rows = [row for row in plan.rows if row.day == self.day]
+        day_rows.sort(key=lambda row: timetable.instant(row.start))
+        for row in shown_rows:
+            vars(row)["clash_count"] = clash_context["by_session"][row.pk]
         bounds = self.edition.day_bounds(self.day)
         return {
-            **found,
+            **clash_context,
             "day": self.day,
-            "days": [(one, times.short_day(one)) for one in self.days],
+            "days": [(day, times.short_day(day)) for day in self.days],
             "rooms": list(self.rooms.values()),
             "may_announce": may_announce(self.request, self.edition),
-            "rows": here,
-            "elsewhere": [row for row in shown if row.day != self.day],
-            "grid": day_grid(here, self.edition.zone),
-            "moved_count": len(sitting.moved),
-            "wrong_count": len(sitting.wrong),
-            "seen": sign_marks({"": {str(row.pk): "".join(row.seen) for row in shown}}),
+            "rows": day_rows,
+            "elsewhere": [row for row in shown_rows if row.day != self.day],
+            "grid": day_grid(day_rows, self.edition.zone),
+            "moved_count": len(plan.moved),
+            "wrong_count": len(plan.wrong),
+            "seen": sign_marks({"": {str(row.pk): "".join(row.seen) for row in shown_rows}}),
             "zone_label": times.zone_label(bounds[0], self.edition.zone),
-            "may_change": any(not row.is_fixed for row in here),
+            "may_change": any(not row.is_fixed for row in day_rows),
         }
 
 
@@ -183,13 +187,13 @@ def planned_clashes_view(model_admin: ContentAdmin, request: HttpRequest) -> Htt
     if edition is None or request.method != "POST":
         return redirect("admin:schedule_session_timetable")
     page = TimetablePage(model_admin, request, edition)
-    found = page.clash_context()
+    context = page.clash_context()
     return JsonResponse(
         {
-            "html": render_to_string("admin/schedule/_timetable_clashes.html", found, request),
-            "sessions": found["by_session"],
-            "errors": {row.pk: [*row.errors.values()] for row in page.sitting.wrong},
-            "stale": [row.pk for row in page.sitting.stale],
+            "html": render_to_string("admin/schedule/_timetable_clashes.html", context, request),
+            "sessions": context["by_session"],
+            "errors": {row.pk: [*row.errors.values()] for row in page.plan.wrong},
+            "stale": [row.pk for row in page.plan.stale],
         }
     )
 

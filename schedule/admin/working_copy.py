@@ -87,20 +87,20 @@ class WorkingCopyPage:
         if self.request.method == "POST":
             if not self.may_release:
                 raise PermissionDenied
-            act = BUTTONS.get(self.request.POST.get("act", ""))
+            button = BUTTONS.get(self.request.POST.get("act", ""))
             try:
                 with transaction.atomic():
-                    done = act(self) if act else None
+                    response = button(self) if button else None
             except RefusedError as error:
                 self.errors = error.reasons
-                done = None
+                response = None
                 self.copy = (
                     WorkingCopy.objects.select_related("edition").get(edition=self.edition)
                     if self.copy
                     else None
                 )
-            if done is not None:
-                return done
+            if response is not None:
+                return response
         return self.render_page()
 
     # Buttons
@@ -113,24 +113,24 @@ class WorkingCopyPage:
 
     @property
     def seen_version(self) -> int:
-        shown = self.request.POST.get("seen_version", "")
-        return 0 if shown == "0" else parse_key(shown) or -1
+        version = self.request.POST.get("seen_version", "")
+        return 0 if version == "0" else parse_key(version) or -1
 
     @property
     def chosen_keys(self) -> list[Key]:
         """The keys of the ticked rows."""
-        found: list[Key] = []
+        keys: list[Key] = []
         for line in self.request.POST.getlist("row"):
-            model, _colon, text = line.rpartition(":")
-            if key := parse_key(text):
-                found.append((model, key))
-        return found
+            model, _colon, key_text = line.rpartition(":")
+            if key := parse_key(key_text):
+                keys.append((model, key))
+        return keys
 
     @property
     def choices(self) -> dict[str, str]:
         prefix = "choice-"
-        sent = self.request.POST.items()
-        return {name.removeprefix(prefix): str(value) for name, value in sent if name.startswith(prefix)}
+        fields = self.request.POST.items()
+        return {name.removeprefix(prefix): str(value) for name, value in fields if name.startswith(prefix)}
 
     def open(self) -> HttpResponse:
         releasing.open_copy(self.edition, self.request.user, self.at)
@@ -165,26 +165,26 @@ class WorkingCopyPage:
         return self.released(choices=self.choices, chosen=self.chosen_keys)
 
     def released(self, **values: Any) -> HttpResponse:
-        found = releasing.release(
+        result = releasing.release(
             self.open_working_copy, self.request.user, timezone.now(), seen=self.seen_version, **values
         )
-        said = ngettext("%(count)d change is public.", "%(count)d changes are public.", found.row_count)
-        words = said % {"count": found.row_count}
-        if found.release:
-            words += " " + gettext("%(release)s is announced.") % {"release": found.release}
-        return self.redirect_with_message(words)
+        sentence = ngettext("%(count)d change is public.", "%(count)d changes are public.", result.row_count)
+        message = sentence % {"count": result.row_count}
+        if result.release:
+            message += " " + gettext("%(release)s is announced.") % {"release": result.release}
+        return self.redirect_with_message(message)
 
     def plan(self) -> HttpResponse:
         self.moment_form = MomentForm(self.request.POST)
         refuse_invalid(self.moment_form)
         at = self.moment_form.cleaned_data["release_at"]
-        found = self.announcement()
+        announcement = self.announcement()
         releasing.plan_release(
-            self.open_working_copy, self.request.user, at, seen=self.seen_version, announcement=found
+            self.open_working_copy, self.request.user, at, seen=self.seen_version, announcement=announcement
         )
         tasks.enqueue_release(at)
-        words = gettext("The working copy will be released at %(at)s, with what is changed until then.")
-        return self.redirect_with_message(words % {"at": format_moment(at, self.edition)})
+        message = gettext("The working copy will be released at %(at)s, with what is changed until then.")
+        return self.redirect_with_message(message % {"at": format_moment(at, self.edition)})
 
     def unplan(self) -> HttpResponse:
         releasing.plan_release(self.open_working_copy, self.request.user, None)
@@ -198,12 +198,12 @@ class WorkingCopyPage:
         if "confirmed" not in self.request.POST:
             return self.confirmation(chosen)
         count = releasing.discard(self.open_working_copy, seen=self.seen_version, chosen=chosen)
-        said = ngettext("%(count)d change discarded.", "%(count)d changes discarded.", count)
-        return self.redirect_with_message(said % {"count": count})
+        message = ngettext("%(count)d change discarded.", "%(count)d changes discarded.", count)
+        return self.redirect_with_message(message % {"count": count})
 
     def confirmation(self, chosen: list[Key] | None) -> HttpResponse:
         rows = pending_rows([self.open_working_copy])
-        going = [row for name, row in rows.items() if chosen is None or name in chosen]
+        discarded_rows = [row for key, row in rows.items() if chosen is None or key in chosen]
         context = self.model_admin.page_context(
             self.request,
             gettext("Discard changes of the working copy"),
@@ -211,15 +211,15 @@ class WorkingCopyPage:
             copy=self.open_working_copy,
             seen_version=self.seen_version,
             is_all=chosen is None,
-            going=going,
+            going=discarded_rows,
             back=working_copy_address(self.open_working_copy),
         )
         return TemplateResponse(self.request, "admin/schedule/release/discard.html", context)
 
-    def redirect_with_message(self, words: str) -> HttpResponse:
-        messages.success(self.request, words)
-        address = reverse("admin:schedule_release_working_copy", query={"edition": self.edition.pk})
-        return redirect(address)
+    def redirect_with_message(self, message: str) -> HttpResponse:
+        messages.success(self.request, message)
+        url = reverse("admin:schedule_release_working_copy", query={"edition": self.edition.pk})
+        return redirect(url)
 
     # The page
 
@@ -236,12 +236,12 @@ class WorkingCopyPage:
         if copy is not None:
             context |= self.open_context(copy)
         title = gettext("Working copy of %(edition)s") % {"edition": self.edition}
-        framed = self.model_admin.page_context(self.request, title, **context)
+        page_context = self.model_admin.page_context(self.request, title, **context)
         status = 409 if self.errors else 200
-        page = TemplateResponse(
-            self.request, "admin/schedule/release/working_copy.html", framed, status=status
+        response = TemplateResponse(
+            self.request, "admin/schedule/release/working_copy.html", page_context, status=status
         )
-        return page.render()
+        return response.render()
 
     def last_release(self) -> str:
         if self.copy is None or self.copy.released_at is None:
@@ -251,17 +251,17 @@ class WorkingCopyPage:
     def open_context(self, copy: WorkingCopy) -> dict[str, Any]:
         pending = pending_rows([copy])
         conflicts = releasing.find_conflicts(pending, releasing.public_rows(pending))
-        listed = Paginator([*pending.values()], ROWS_PER_PAGE).get_page(self.request.GET.get("p", ""))
-        asked = history.referenced_rows([*listed, *(one.row for one in conflicts)])
-        public, before = RowLabels(asked), clashes.cached_clashes(self.edition).all
+        page = Paginator([*pending.values()], ROWS_PER_PAGE).get_page(self.request.GET.get("p", ""))
+        referenced_rows = history.referenced_rows([*page, *(conflict.row for conflict in conflicts)])
+        public_labels, clashes_before = RowLabels(referenced_rows), clashes.cached_clashes(self.edition).all
         with show_working_copy([copy], pending):
             form = AnnounceForm(pending_release(self.edition, self.at), self.edition)
             # `form` already has the changes, so only the clashes and labels are read here.
-            after = clashes.cached_clashes(self.edition).all
-            names = history.merge_labels(public, RowLabels(asked))
-        new, solved = clashes.new_and_solved(before, after)
-        clashing = {one.row.name for one in conflicts}
-        sets = copy.sets.exclude(rows=[]).order_by("-pk")
+            clashes_after = clashes.cached_clashes(self.edition).all
+            labels = history.merge_labels(public_labels, RowLabels(referenced_rows))
+        new, solved = clashes.new_and_solved(clashes_before, clashes_after)
+        conflicting_keys = {conflict.row.name for conflict in conflicts}
+        change_sets = copy.sets.exclude(rows=[]).order_by("-pk")
         return {
             "rows": [
                 {
@@ -272,15 +272,15 @@ class WorkingCopyPage:
                     "is_changed": row.kind == "changed",
                     "by": ", ".join(row.by),
                     "at": format_moment(row.at, self.edition),
-                    "fields": history.change_lines(row, names, self.edition),
+                    "fields": history.change_lines(row, labels, self.edition),
                     "address": self.address(row),
-                    "is_conflict": row.name in clashing,
+                    "is_conflict": row.name in conflicting_keys,
                 }
-                for row in listed
+                for row in page
             ],
-            "page_obj": listed,
+            "page_obj": page,
             "count": len(pending),
-            "conflicts": [self.conflict(one, names) for one in conflicts],
+            "conflicts": [self.conflict(conflict, labels) for conflict in conflicts],
             "form": self.form if self.form and self.form.is_bound else form,
             "text_help_url": reverse("admin:text_help"),
             "new_clashes": [clash_context(clash) for clash in new[:MAX_LISTED_CLASHES]],
@@ -288,12 +288,14 @@ class WorkingCopyPage:
             "solved_count": len(solved),
             "sets": [
                 {
-                    "one": one,
-                    "at": format_moment(one.at, self.edition),
-                    "count": len(one.rows),
-                    "undo": reverse("admin:take_back", args=[one.act]) if may_undo(self.request, one) else "",
+                    "one": change_set,
+                    "at": format_moment(change_set.at, self.edition),
+                    "count": len(change_set.rows),
+                    "undo": reverse("admin:take_back", args=[change_set.act])
+                    if may_undo(self.request, change_set)
+                    else "",
                 }
-                for one in sets
+                for change_set in change_sets
             ],
             "planned": format_moment(copy.release_at, self.edition) if copy.release_at else "",
             "moment_form": self.moment_form,
@@ -308,22 +310,24 @@ class WorkingCopyPage:
             else reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.key])
         )
 
-    def conflict(self, one: PendingConflict, names: RowLabels) -> dict[str, Any]:
+    def conflict(self, conflict: PendingConflict, labels: RowLabels) -> dict[str, Any]:
         sides = [
-            shown_value(one.row.model, one.field, value, names, self.edition) if one.field else ""
-            for value in (one.public, one.mine)
+            shown_value(conflict.row.model, conflict.field, value, labels, self.edition)
+            if conflict.field
+            else ""
+            for value in (conflict.public, conflict.mine)
         ]
         return {
-            "name": f"choice-{one.line}",
-            "label": one.row.label,
-            "field": field_label(one.row.model, one.field) if one.field else "",
+            "name": f"choice-{conflict.line}",
+            "label": conflict.row.label,
+            "field": field_label(conflict.row.model, conflict.field) if conflict.field else "",
             "public": sides[0],
             "mine": sides[1],
-            "reason": one.reason,
-            "is_deletion": one.row.kind == "deleted",
+            "reason": conflict.reason,
+            "is_deletion": conflict.row.kind == "deleted",
             "MINE": MINE,
             "THEIRS": THEIRS,
-            "chosen": self.request.POST.get(f"choice-{one.line}", "" if one.field else THEIRS),
+            "chosen": self.request.POST.get(f"choice-{conflict.line}", "" if conflict.field else THEIRS),
         }
 
 

@@ -46,8 +46,10 @@ DELETES_PAPERS = ("papers_paper_changelist", "delete_selected")
 
 def in_working_state(request: HttpRequest, view: Callable[[], Any]) -> Any:
     """Run the view in the working state if the page supports it and a working copy is open."""
-    name = request.resolver_match.url_name if request.resolver_match else ""
-    is_page = any(re.fullmatch(pattern, name or "") for pattern in (*WORKING_PAGES, *PAGES_WITH_OTHER_WRITES))
+    url_name = request.resolver_match.url_name if request.resolver_match else ""
+    is_page = any(
+        re.fullmatch(pattern, url_name or "") for pattern in (*WORKING_PAGES, *PAGES_WITH_OTHER_WRITES)
+    )
     # Without permission, the view redirects to the sign-in page, so do not lock anything.
     if not is_page or not admin.site.has_permission(request):
         return view()
@@ -56,16 +58,16 @@ def in_working_state(request: HttpRequest, view: Callable[[], Any]) -> Any:
         release_due(timezone.now())
         copies = open_copies()
     vars(request)["working_copies"] = copies
-    shown = vars(request)["shown_working_copies"] = [
+    visible_copies = vars(request)["shown_working_copies"] = [
         copy for copy in copies if can_view_sessions(request, copy)
     ]
-    if not copies or not _concerns_working_copy(request, name or ""):
+    if not copies or not _concerns_working_copy(request, url_name or ""):
         return view()
     if request.method in SAFE_METHODS:
-        with show_working_copy(shown):
+        with show_working_copy(visible_copies):
             return render_response(view())
-    keeps = any(re.fullmatch(pattern, name or "") for pattern in PAGES_WITH_OTHER_WRITES)
-    with edit_working_copy(copies, keeps_others=keeps):
+    keeps_others = any(re.fullmatch(pattern, url_name or "") for pattern in PAGES_WITH_OTHER_WRITES)
+    with edit_working_copy(copies, keeps_others=keeps_others):
         return render_response(view())
 
 
@@ -77,15 +79,15 @@ def can_view_sessions(request: HttpRequest, copy: WorkingCopy) -> bool:
     )
 
 
-def _concerns_working_copy(request: HttpRequest, name: str) -> bool:
+def _concerns_working_copy(request: HttpRequest, url_name: str) -> bool:
     """Return whether the request concerns working copies, not only public rows."""
-    if name == "take_back" and request.resolver_match:
+    if url_name == "take_back" and request.resolver_match:
         act = request.resolver_match.kwargs["act"]
         # A public change set since then is reverted publicly. `undo_pending_view()` drops pending changes.
         since = min(copy.opened_at for copy in vars(request)["working_copies"])
         is_public = ChangeSet.objects.filter(pk=act, at__gte=since).exists()
         return not is_public and not PendingChanges.objects.filter(act=act).exists()
-    return request.method in SAFE_METHODS or (name, request.POST.get("action")) != DELETES_PAPERS
+    return request.method in SAFE_METHODS or (url_name, request.POST.get("action")) != DELETES_PAPERS
 
 
 PAGE_STATES.append(in_working_state)
@@ -103,45 +105,48 @@ def undo_pending_view(request: HttpRequest, act: int, site: AdminSite) -> HttpRe
     """Drop pending changes, for their author and for users who may release."""
     if not vars(request).get("working_copies"):
         return None
-    sets = list(PendingChanges.objects.filter(act=act).select_related("working_copy__edition"))
-    if not sets:
+    pending_sets = list(PendingChanges.objects.filter(act=act).select_related("working_copy__edition"))
+    if not pending_sets:
         return None
-    copies = [one.working_copy for one in sets]
-    if not all(may_undo(request, one) for one in sets):
+    copies = [pending.working_copy for pending in pending_sets]
+    if not all(may_undo(request, pending) for pending in pending_sets):
         raise PermissionDenied
     errors: list[str] = []
     if request.method == "POST":
         try:
-            count = sum(drop_changes(one) for one in sets)
+            count = sum(drop_changes(pending) for pending in pending_sets)
         except RefusedError as error:
             errors = error.reasons
         else:
-            said = ngettext(
+            message = ngettext(
                 "%(count)d change taken back from the working copy.",
                 "%(count)d changes taken back from the working copy.",
                 count,
             )
-            messages.success(request, said % {"count": count})
+            messages.success(request, message % {"count": count})
             return redirect(working_copy_address(copies[0]))
-    names = [row["label"] or f"{row['model']} {row['key']}" for one in sets for row in one.rows]
+    labels = [
+        row["label"] or f"{row['model']} {row['key']}" for pending in pending_sets for row in pending.rows
+    ]
     edition = copies[0].edition
     context = {
         **site.each_context(request),
         "errors": errors,
-        "title": _("Take back from the working copy: %(act)s") % {"act": sets[0].detail or sets[0]},
-        "act": sets[0],
-        "done_at": format_moment(sets[0].at, edition),
-        "count": len(names),
-        "back": [{"says": _("These rows go back to what they were before"), "names": names, "more": 0}],
+        "title": _("Take back from the working copy: %(act)s")
+        % {"act": pending_sets[0].detail or pending_sets[0]},
+        "act": pending_sets[0],
+        "done_at": format_moment(pending_sets[0].at, edition),
+        "count": len(labels),
+        "back": [{"says": _("These rows go back to what they were before"), "names": labels, "more": 0}],
         "kept": [],
         "list": working_copy_address(copies[0]),
     }
     return TemplateResponse(request, "admin/take_back.html", context)
 
 
-def may_undo(request: HttpRequest, one: PendingChanges) -> bool:
-    edition = one.working_copy.edition
-    is_own = one.user_id is not None and one.user_id == request.user.pk
+def may_undo(request: HttpRequest, pending: PendingChanges) -> bool:
+    edition = pending.working_copy.edition
+    is_own = pending.user_id is not None and pending.user_id == request.user.pk
     return may_release(request, edition) or (is_own and access_for(request).may("change", Session, None))
 
 
@@ -154,9 +159,11 @@ UNDO_HANDLERS.append(undo_pending_view)
 
 def pending_address(request: HttpRequest, row: Model) -> str:
     """Return the address of the working copy with changes of a row, if the user may open it."""
-    name = row._meta.label_lower, row.pk
+    row_key = row._meta.label_lower, row.pk
     for copy in vars(request).get("shown_working_copies", ()):
-        if access_for(request).may_all_rows("view", Session, copy.edition) and name in pending_rows([copy]):
+        if access_for(request).may_all_rows("view", Session, copy.edition) and row_key in pending_rows(
+            [copy]
+        ):
             return working_copy_address(copy)
     return ""
 

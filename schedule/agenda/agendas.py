@@ -19,15 +19,15 @@ from schedule.agenda.stars import KINDS, MAX_STARS, Seen, Star, date_star, overr
 from schedule.following import MINUTE, Agenda, AgendaStar
 from schedule.models import Presentation, Room, Session
 
-type Thing = Session | Presentation
+type Entry = Session | Presentation
 
 
-def star_of(thing: Thing) -> Star:
+def star_of(entry: Entry) -> Star:
     """Return the star of a row with its current time and room. Reads its session, but not its room."""
-    if isinstance(thing, Session):
-        return Star("s", thing.uid, Seen(thing.start, thing.room_id))
-    room = thing.room_id or (thing.session.room_id if thing.session else None)
-    return Star("p", thing.uid, Seen(thing.starts, room))
+    if isinstance(entry, Session):
+        return Star("s", entry.uid, Seen(entry.start, entry.room_id))
+    room = entry.room_id or (entry.session.room_id if entry.session else None)
+    return Star("p", entry.uid, Seen(entry.starts, room))
 
 
 def set_star_keys(sessions: Iterable[Any], talks: Any) -> None:
@@ -37,13 +37,14 @@ def set_star_keys(sessions: Iterable[Any], talks: Any) -> None:
     """
     rows = list(sessions)
     parts = [part for session in rows for part in session.shown_parts]
-    inside: dict[int, list[str]] = {}
-    for key, uid in talks.filter(session__in=[*rows, *parts]).order_by().values_list("session", "uid"):
-        inside.setdefault(key, []).append(f"p.{uid}")
+    talk_keys: dict[int, list[str]] = {}
+    uids = talks.filter(session__in=[*rows, *parts]).order_by().values_list("session", "uid")
+    for session_key, uid in uids:
+        talk_keys.setdefault(session_key, []).append(f"p.{uid}")
     for session in rows:
-        keys = [*inside.get(session.pk, ())]
+        keys = [*talk_keys.get(session.pk, ())]
         for part in session.shown_parts:
-            keys += [f"s.{part.uid}", *inside.get(part.pk, ())]
+            keys += [f"s.{part.uid}", *talk_keys.get(part.pk, ())]
         session.star_keys = " ".join(sorted(keys))
 
 
@@ -82,8 +83,8 @@ class AgendaStop:
     def within(self) -> frozenset[str]:
         """The keys of it and of the sessions that contain it, which do not conflict with each other."""
         session = self.session
-        wholes = {f"s{pk}" for pk in (session and session.pk, session and session.parent_id) if pk}
-        return frozenset(wholes if self.is_session else {*wholes, f"p{self.thing.pk}"})
+        session_keys = {f"s{pk}" for pk in (session and session.pk, session and session.parent_id) if pk}
+        return frozenset(session_keys if self.is_session else {*session_keys, f"p{self.thing.pk}"})
 
     @property
     def is_route(self) -> bool:
@@ -101,7 +102,7 @@ class AgendaView:
 
     @property
     def stars(self) -> list[Star]:
-        return [one.star for stop in self.stops for one in (stop, *stop.talks) if one.star]
+        return [item.star for stop in self.stops for item in (stop, *stop.talks) if item.star]
 
     @property
     def clash_count(self) -> int:
@@ -109,62 +110,67 @@ class AgendaView:
 
     @property
     def moved_count(self) -> int:
-        shown = [one for stop in self.stops for one in (stop, *stop.talks)]
-        return sum(one.moved_from is not None for one in shown)
+        items = [item for stop in self.stops for item in (stop, *stop.talks)]
+        return sum(item.moved_from is not None for item in items)
 
 
 def plan_agenda(edition: Edition, stars: Iterable[Star], at: datetime) -> AgendaView:
     """Return the agenda of the starred rows that are public. At most 16 queries for any number of stars."""
-    kept = {star.key: star for star in stars if not star.removed}
-    uids = {kind: [star.uid for star in kept.values() if star.kind == kind] for kind in "sp"}
+    stars_by_key = {star.key: star for star in stars if not star.removed}
+    uids = {kind: [star.uid for star in stars_by_key.values() if star.kind == kind] for kind in "sp"}
     sessions = edition.sessions.published(at).filter(uid__in=uids["s"]).for_timetable(at)
     talks = edition.presentations.published(at).filter(uid__in=uids["p"])
-    found = [stop_at(thing) for thing in (*sessions, *talks.with_session().with_credits(at).by_time())]
-    rooms: Mapping[int, Room] = edition.rooms.published(at).in_bulk() if found else {}
-    for stop in found:
-        stop.star = kept[stop.key]
+    stops = [stop_at(entry) for entry in (*sessions, *talks.with_session().with_credits(at).by_time())]
+    rooms: Mapping[int, Room] = edition.rooms.published(at).in_bulk() if stops else {}
+    for stop in stops:
+        stop.star = stars_by_key[stop.key]
         seen = stop.star.seen
         if seen is not None and seen != stop.now.seen and not stop.cancelled:
             stop.moved_from, stop.old_room = seen, rooms.get(seen.room or 0)
-    stops = _group_talks(found)
-    timed: list[Any] = [stop for stop in stops if stop.start]
-    _note_clashes([stop for stop in timed if not stop.cancelled])
+    grouped_stops = _group_talks(stops)
+    timed: list[Any] = [stop for stop in grouped_stops if stop.start]
+    _set_clashes([stop for stop in timed if not stop.cancelled])
     days = timetable.days(timed, edition.day_of)
-    return AgendaView(days, [stop for stop in stops if not stop.start], stops, len(kept) - len(found))
+    return AgendaView(
+        days,
+        [stop for stop in grouped_stops if not stop.start],
+        grouped_stops,
+        len(stars_by_key) - len(stops),
+    )
 
 
-def stop_at(thing: Thing) -> AgendaStop:
-    now = star_of(thing)
-    if isinstance(thing, Session):
-        return AgendaStop(thing, thing, thing.start, thing.end, thing.room, thing.title_html, now)
-    place, title = thing.place, thing.shown_title_html
-    return AgendaStop(thing, thing.session, thing.starts, thing.ends, place, title, now)
+def stop_at(entry: Entry) -> AgendaStop:
+    current_star = star_of(entry)
+    if isinstance(entry, Session):
+        return AgendaStop(entry, entry, entry.start, entry.end, entry.room, entry.title_html, current_star)
+    place, title = entry.place, entry.shown_title_html
+    return AgendaStop(entry, entry.session, entry.starts, entry.ends, place, title, current_star)
 
 
-def _group_talks(found: Iterable[AgendaStop]) -> list[AgendaStop]:
+def _group_talks(stops: Iterable[AgendaStop]) -> list[AgendaStop]:
     """Put talks without their own time into the stop of their session, in the order of boards."""
-    stops: dict[str, AgendaStop] = {}
-    for stop in found:
+    grouped: dict[str, AgendaStop] = {}
+    for stop in stops:
         session = stop.session
         if stop.is_session or session is None or stop.thing.start:
-            stops[stop.key] = stop
+            grouped[stop.key] = stop
         else:
             key = f"s.{session.uid}"
-            stops[key] = stops.get(key) or stop_at(session)
-            stops[key].talks.append(stop)
-    for stop in stops.values():
-        by_thing = {talk.thing: talk for talk in stop.talks}
-        stop.talks = [by_thing[thing] for thing in running_order(by_thing)]
-    return list(stops.values())
+            grouped[key] = grouped.get(key) or stop_at(session)
+            grouped[key].talks.append(stop)
+    for stop in grouped.values():
+        stops_by_entry = {talk.thing: talk for talk in stop.talks}
+        stop.talks = [stops_by_entry[entry] for entry in running_order(stops_by_entry)]
+    return list(grouped.values())
 
 
-def _note_clashes(stops: Sequence[Any]) -> None:
-    for one, other in timetable.overlapping_pairs(stops):
-        one.clashes.append(other)
-        other.clashes.append(one)
-    for one, other in timetable.back_to_back(stops):
-        if one.place != other.place and not one.clashes:
-            one.straight_on = other
+def _set_clashes(stops: Sequence[Any]) -> None:
+    for stop, other in timetable.overlapping_pairs(stops):
+        stop.clashes.append(other)
+        other.clashes.append(stop)
+    for stop, other in timetable.back_to_back(stops):
+        if stop.place != other.place and not stop.clashes:
+            stop.straight_on = other
 
 
 MAX_NEW_PER_MINUTE = 600
@@ -221,49 +227,53 @@ def create_agenda(edition: Edition, at: datetime) -> SavedAgenda:
 
 
 @transaction.atomic
-def merge_stars(kept: SavedAgenda, stars: Iterable[Star], at: datetime) -> bool:
+def merge_stars(saved: SavedAgenda, stars: Iterable[Star], at: datetime) -> bool:
     """Merge stars into a saved agenda: the latest state of each public row wins.
 
     Returns whether the saved agenda changed.
     """
-    agenda = Agenda.objects.select_for_update().get(pk=kept.agenda.pk)
+    agenda = Agenda.objects.select_for_update().get(pk=saved.agenda.pk)
     if not agenda.count_write(at):
         raise TooOftenError
     rows = {row.star.key: row for row in agenda.stars.select_related("session", "presentation")}
-    sent = {star.key: date_star(star, at) for star in stars}
-    news = {key: star for key, star in sent.items() if key not in rows or overrules(star, rows[key].star)}
+    submitted = {star.key: date_star(star, at) for star in stars}
+    new_states = {
+        key: star for key, star in submitted.items() if key not in rows or overrules(star, rows[key].star)
+    }
     # Do not create rows for removed stars.
-    fresh = _rows(agenda, [star for key, star in news.items() if key not in rows and not star.removed])
-    changed = [rows[key] for key in news if key in rows]
-    for row in changed:
-        row.apply(news[row.star.key])
-    if sum(row.removed_at is None for row in (*rows.values(), *fresh)) > MAX_STARS:
+    new_rows = _build_star_rows(
+        agenda, [star for key, star in new_states.items() if key not in rows and not star.removed]
+    )
+    changed_rows = [rows[key] for key in new_states if key in rows]
+    for row in changed_rows:
+        row.apply(new_states[row.star.key])
+    if sum(row.removed_at is None for row in (*rows.values(), *new_rows)) > MAX_STARS:
         raise TooManyError
     # Clients send the keys of rooms, so check that these rooms exist.
-    seen = [key for row in (*fresh, *changed) if (key := row.seen_room_id) is not None]
-    rooms = {*agenda.edition.rooms.filter(pk__in=seen).values_list("pk", flat=True)}
-    for row in (*fresh, *changed):
+    room_keys = [key for row in (*new_rows, *changed_rows) if (key := row.seen_room_id) is not None]
+    rooms = {*agenda.edition.rooms.filter(pk__in=room_keys).values_list("pk", flat=True)}
+    for row in (*new_rows, *changed_rows):
         if row.seen_room_id not in rooms:
             row.seen_room_id = None
-    AgendaStar.objects.bulk_create(fresh)
+    AgendaStar.objects.bulk_create(new_rows)
     fields = ["starred_at", "removed_at", "seen_start", "seen_room"]
-    AgendaStar.objects.bulk_update(changed, fields)
-    if fresh or changed:
+    AgendaStar.objects.bulk_update(changed_rows, fields)
+    if new_rows or changed_rows:
         agenda.changed_at = at
     agenda.save(update_fields=["changed_at", "writes", "writes_since"])
-    return bool(fresh or changed)
+    return bool(new_rows or changed_rows)
 
 
-def _rows(agenda: Agenda, stars: list[Star]) -> list[AgendaStar]:
+def _build_star_rows(agenda: Agenda, stars: list[Star]) -> list[AgendaStar]:
     """Return unsaved rows for the stars of public sessions and talks."""
     uids = {kind: [star.uid for star in stars if star.kind == kind] for kind in "sp"}
     sessions = agenda.edition.sessions.published().filter(uid__in=uids["s"])
     talks = agenda.edition.presentations.published().filter(uid__in=uids["p"]).select_related("session")
-    by_key = {star_of(thing).key: thing for thing in (*sessions, *talks)}
+    entries_by_key = {star_of(entry).key: entry for entry in (*sessions, *talks)}
     rows = []
     for star in stars:
-        if thing := by_key.get(star.key):
-            row = AgendaStar(agenda=agenda, **{KINDS[star.kind]: thing})
-            row.apply(replace(star, seen=star.seen or star_of(thing).seen))
+        if entry := entries_by_key.get(star.key):
+            row = AgendaStar(agenda=agenda, **{KINDS[star.kind]: entry})
+            row.apply(replace(star, seen=star.seen or star_of(entry).seen))
             rows.append(row)
     return rows

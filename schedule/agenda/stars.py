@@ -62,14 +62,14 @@ def read_stars(text: str) -> list[Star]:
     """Return the stars in a text, separated by spaces: the latest of each row. Raises `UnreadableError`."""
     if len(text) > MAX_JSON_CHARS:
         raise UnreadableError(gettext("The list of starred talks is too long."))
-    found: dict[str, Star] = {}
+    stars_by_key: dict[str, Star] = {}
     for word in text.split():
-        star = _read(word)
-        if star.key not in found or overrules(star, found[star.key]):
-            found[star.key] = star
-    if sum(not star.removed for star in found.values()) > MAX_STARS:
+        star = _parse_star(word)
+        if star.key not in stars_by_key or overrules(star, stars_by_key[star.key]):
+            stars_by_key[star.key] = star
+    if sum(not star.removed for star in stars_by_key.values()) > MAX_STARS:
         raise UnreadableError(gettext("An agenda holds %(count)d stars at most.") % {"count": MAX_STARS})
-    return list(found.values())
+    return list(stars_by_key.values())
 
 
 def write_stars(stars: Iterable[Star]) -> str:
@@ -86,7 +86,7 @@ def date_star(star: Star, now: datetime) -> Star:
     return replace(star, at=min(star.at or now, now))
 
 
-def _read(word: str) -> Star:
+def _parse_star(word: str) -> Star:
     parts = STAR_PATTERN.fullmatch(word)
     if parts is None:
         raise UnreadableError(gettext("The list of starred talks isn’t valid. Check the link."))

@@ -65,7 +65,7 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
     def decorate(view: View[P]) -> Callable[..., HttpResponseBase]:
         @csrf_exempt
         @wraps(view)
-        def wrapped(
+        def wrapper(
             request: HttpRequest, edition: str, *args: P.args, **kwargs: P.kwargs
         ) -> HttpResponseBase:
             addressed = addressed_edition(request)
@@ -75,29 +75,29 @@ def agenda_page[**P](*methods: str) -> Callable[[View[P]], Callable[..., HttpRes
                 if request.method in methods:
                     response = view(request, addressed, *args, **kwargs)
                 else:
-                    said = gettext("This address only accepts requests from the agenda or a star button.")
-                    response = refusal(request, 405, said)
+                    message = gettext("This address only accepts requests from the agenda or a star button.")
+                    response = refusal(request, 405, message)
                     response.headers["Allow"] = HttpResponseNotAllowed(methods).headers["Allow"]
-            except tuple(ERROR_RESPONSES) as fault:
-                status, words = ERROR_RESPONSES[type(fault)]
-                response = refusal(request, status, str(words or fault))
+            except tuple(ERROR_RESPONSES) as error:
+                status, text = ERROR_RESPONSES[type(error)]
+                response = refusal(request, status, str(text or error))
             response.headers["Cache-Control"] = "private, no-store"
             # Not "no-referrer": browsers then post forms with `Origin: null`, which the CSRF check refuses.
             response.headers["Referrer-Policy"] = "same-origin"
             response.headers["X-Robots-Tag"] = "noindex, nofollow"
             return response
 
-        return wrapped
+        return wrapper
 
     return decorate
 
 
-def refusal(request: HttpRequest, status: int, words: str) -> HttpResponse:
+def refusal(request: HttpRequest, status: int, message: str) -> HttpResponse:
     """Return an error message, as JSON for a script or else as a page."""
     if "application/json" in request.headers.get("Accept", ""):
-        response: HttpResponse = JsonResponse({"error": words}, status=status)
+        response: HttpResponse = JsonResponse({"error": message}, status=status)
     else:
-        response = render(request, "schedule/agenda_refused.html", {"words": words}, status=status)
+        response = render(request, "schedule/agenda_refused.html", {"words": message}, status=status)
     if status == 429:
         response.headers["Retry-After"] = "60"
     return response
@@ -122,22 +122,22 @@ def stars_of(request: HttpRequest) -> list[Star]:
 
 def own_agenda(request: HttpRequest, edition: Edition) -> SavedAgenda | None:
     token = request.COOKIES.get(cookie_name(language_of_path(request.path_info)), "")
-    kept = agendas.find_agenda(edition, token) if token else None
-    return kept if kept and kept.is_writable else None
+    saved = agendas.find_agenda(edition, token) if token else None
+    return saved if saved and saved.is_writable else None
 
 
 @agenda_page("GET", "HEAD", "POST")
 def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Show the stars in the address or, for the script, in the form; else the saved ones."""
-    kept = own_agenda(request, edition)
+    saved = own_agenda(request, edition)
     is_listed = request.method == "POST" or "s" in request.GET
-    stars = stars_of(request) if is_listed else kept.stars() if kept else []
-    is_lost = cookie_name(language_of_path(request.path_info)) in request.COOKIES and kept is None
+    stars = stars_of(request) if is_listed else saved.stars() if saved else []
+    is_lost = cookie_name(language_of_path(request.path_info)) in request.COOKIES and saved is None
     note = "gone" if is_lost else request.GET.get("note", "")
     if note and note not in NOTES:
         raise BadParameter("note", note)
     is_own = request.method == "POST" or "s" not in request.GET
-    response = render_agenda(request, edition, stars, kept if is_own else None, is_own=is_own, note=note)
+    response = render_agenda(request, edition, stars, saved if is_own else None, is_own=is_own, note=note)
     if is_lost:
         set_cookies(response, edition, token="")
     return response
@@ -146,22 +146,22 @@ def agenda(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 @agenda_page("GET", "HEAD", "POST")
 def linked_agenda(request: HttpRequest, edition: Edition, token: str) -> HttpResponseBase:
     """Show the agenda of a secret link; with POST, use it in this browser or delete it."""
-    kept = agendas.find_agenda(edition, token)
-    if kept is None:
-        words = gettext("There is no agenda under this link: it was deleted, or the link is incomplete.")
-        return refusal(request, 404, words)
+    saved = agendas.find_agenda(edition, token)
+    if saved is None:
+        message = gettext("There is no agenda under this link: it was deleted, or the link is incomplete.")
+        return refusal(request, 404, message)
     if request.method != "POST":
-        return render_agenda(request, edition, kept.stars(), kept)
-    if not kept.is_writable:
-        said = gettext("This link is read-only. Use the private link to change the agenda.")
-        return refusal(request, 403, said)
+        return render_agenda(request, edition, saved.stars(), saved)
+    if not saved.is_writable:
+        message = gettext("This link is read-only. Use the private link to change the agenda.")
+        return refusal(request, 403, message)
     if request.POST.get("action") == "delete":
-        kept.agenda.delete()
+        saved.agenda.delete()
         return redirect_to_agenda(edition, "deleted", token="")
     if request.POST.get("action") == "use":
         return redirect_to_agenda(edition, "kept", token)
-    said = gettext("That action isn’t available. You can use this agenda here, or delete it.")
-    return refusal(request, 400, said)
+    message = gettext("That action isn’t available. You can use this agenda here, or delete it.")
+    return refusal(request, 400, message)
 
 
 @agenda_page("POST")
@@ -171,11 +171,11 @@ def star_view(request: HttpRequest, edition: Edition) -> HttpResponseBase:
         return refusal(request, 403, gettext("Your agenda can only be changed from pages of this site."))
     stars = read_stars(" ".join(request.POST.getlist("star")))
     at = timezone.now()
-    kept = own_agenda(request, edition)
-    is_new = kept is None
-    kept = kept or agendas.create_agenda(edition, at)
-    agendas.merge_stars(kept, stars, at)
-    return redirect_to_agenda(edition, "kept" if is_new else "", kept.token)
+    saved = own_agenda(request, edition)
+    is_new = saved is None
+    saved = saved or agendas.create_agenda(edition, at)
+    agendas.merge_stars(saved, stars, at)
+    return redirect_to_agenda(edition, "kept" if is_new else "", saved.token)
 
 
 @agenda_page("POST")
@@ -183,39 +183,39 @@ def sync(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Merge a browser's stars with its saved agenda; return the stars of both."""
     if not is_same_origin(request):
         return refusal(request, 403, gettext("Your agenda can only be changed from pages of this site."))
-    kept = own_agenda(request, edition)
-    if kept is None:
+    saved = own_agenda(request, edition)
+    if saved is None:
         return refusal(request, 404, gettext("This browser has no saved agenda."))
-    is_changed = agendas.merge_stars(kept, read_stars(request.POST.get("stars", "")), timezone.now())
-    return JsonResponse({"stars": [str(star) for star in kept.stars()], "changed": is_changed})
+    is_changed = agendas.merge_stars(saved, read_stars(request.POST.get("stars", "")), timezone.now())
+    return JsonResponse({"stars": [str(star) for star in saved.stars()], "changed": is_changed})
 
 
 def render_agenda(
     request: HttpRequest,
     edition: Edition,
     stars: list[Star],
-    kept: SavedAgenda | None,
+    saved: SavedAgenda | None,
     *,
     is_own: bool = False,
     note: str = "",
 ) -> HttpResponse:
     """Render the page of these stars. `kept` is their saved agenda, whose links are shown."""
     at = timezone.now()
-    shown = plan_agenda(edition, stars, at)
-    things = [one.session for stop in shown.stops for one in (stop, *stop.talks)]
-    keys = [star.key for star in shown.stars]
-    short = f"{reverse('schedule:agenda', args=[edition.slug])}?s={'+'.join(keys)}"
+    plan = plan_agenda(edition, stars, at)
+    sessions = [item.session for stop in plan.stops for item in (stop, *stop.talks)]
+    keys = [star.key for star in plan.stars]
+    short_path = f"{reverse('schedule:agenda', args=[edition.slug])}?s={'+'.join(keys)}"
     context = {
-        "plan": shown,
-        "notices": notices_about(edition, at, things),
-        "written": write_stars(shown.stars),
+        "plan": plan,
+        "notices": notices_about(edition, at, sessions),
+        "written": write_stars(plan.stars),
         "keys": " ".join(keys),
-        "kept": kept,
+        "kept": saved,
         "is_own": is_own,
         "note": NOTES.get(note, ""),
-        "short_url": request.build_absolute_uri(short) if len(short) <= MAX_URL_CHARS else "",
-        "link": kept and kept.token and absolute_link(request, edition, kept.token),
-        "reading_link": kept and absolute_link(request, edition, kept.reading_token),
+        "short_url": request.build_absolute_uri(short_path) if len(short_path) <= MAX_URL_CHARS else "",
+        "link": saved and saved.token and absolute_link(request, edition, saved.token),
+        "reading_link": saved and absolute_link(request, edition, saved.reading_token),
     }
     return render(request, "schedule/agenda.html", context)
 

@@ -68,10 +68,10 @@ class Unavailability(models.Model):
 
     def save(self, *args: object, **kwargs: object) -> None:
         super().save(*args, **kwargs)  # type: ignore[arg-type]
-        self._advance()
+        self._invalidate_clashes()
 
     def delete(self, *args: object, **kwargs: object) -> tuple[int, dict[str, int]]:
-        self._advance()
+        self._invalidate_clashes()
         return super().delete(*args, **kwargs)  # type: ignore[arg-type]
 
     @property
@@ -82,6 +82,6 @@ class Unavailability(models.Model):
         if self.room and self.edition_id and self.room.edition_id != self.edition_id:
             raise ValidationError({"room": _("The room belongs to another edition.")})
 
-    def _advance(self) -> None:
+    def _invalidate_clashes(self) -> None:
         """Invalidate the cached clashes of the desk."""
         revision.advance([self.edition_id], {CACHE_TAG})

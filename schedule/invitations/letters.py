@@ -55,17 +55,17 @@ def send(invitation: ProgramInvitation, kind: str, sender: "User", at: datetime 
             rows = ProgramInvitation.objects.select_for_update(of=("self",)).filter(pk=invitation.pk)
             if not rows.filter(state__in=SENDABLE[kind]).exists():
                 return Letter(invitation, "", "", "", has_failed=True)
-            made = write_letter(invitation, kind, invitation.new_link())
+            letter = write_letter(invitation, kind, invitation.new_link())
             if kind == REMINDER:
-                changed = {"state": State.REMINDED, "reminded_at": at}
+                new_values = {"state": State.REMINDED, "reminded_at": at}
             else:
-                changed = {"state": State.SENT, "sent_at": at, "answered_at": None}
-            for name, value in changed.items():
+                new_values = {"state": State.SENT, "sent_at": at, "answered_at": None}
+            for name, value in new_values.items():
                 setattr(invitation, name, value)
-            invitation.save(update_fields=[*changed])
+            invitation.save(update_fields=[*new_values])
             if not can_mail(invitation):
-                return made
-            send_mail(invitation.address, made.subject, made.text, sender)
+                return letter
+            send_mail(invitation.address, letter.subject, letter.text, sender)
     except MAIL_ERRORS:
         return Letter(invitation, "", "", "", has_failed=True)
-    return Letter(invitation, made.subject, made.text, made.link, is_mailed=True)
+    return Letter(invitation, letter.subject, letter.text, letter.link, is_mailed=True)

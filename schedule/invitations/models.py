@@ -81,26 +81,28 @@ class ProgramInvitationQuerySet(models.QuerySet["ProgramInvitation"]):
 
     def with_presence(self) -> Self:
         """Annotate `is_listed`: whether the program has the person in that part."""
-        return self.annotate(is_listed=_listed(is_same=True))
+        return self.annotate(is_listed=_is_in_program(is_same=True))
 
     def to_replace(self) -> Self:
         """Return declined invitations whose part still has that person in the program, or no person."""
         declined = self.filter(state=State.DECLINED)
-        return declined.filter(Q(_listed(is_same=True)) | ~Q(_listed(is_same=False)))
+        return declined.filter(Q(_is_in_program(is_same=True)) | ~Q(_is_in_program(is_same=False)))
 
 
-def _listed(*, is_same: bool) -> Q:
+def _is_in_program(*, is_same: bool) -> Q:
     """Return the condition that the program has the invited person, or another one, in that part."""
     # Use the person that a merged one was merged into.
-    one = Coalesce("person__merged_into", "person")
+    participant = Coalesce("person__merged_into", "person")
     invited = Coalesce(OuterRef("person__merged_into"), OuterRef("person"))
 
-    def names(owner: str, **more: OuterRef) -> Exists:
+    def program_has(owner: str, **conditions: OuterRef) -> Exists:
         rows = related_model(Person, "session_roles" if owner == "session" else "talks")._base_manager
-        found = rows.alias(one=one).filter(**{owner: OuterRef(owner)}, **more)
-        return Exists(found.filter(one=invited) if is_same else found.exclude(one=invited))
+        participants = rows.alias(participant=participant).filter(**{owner: OuterRef(owner)}, **conditions)
+        return Exists(
+            participants.filter(participant=invited) if is_same else participants.exclude(participant=invited)
+        )
 
-    return Q(names("session", role=OuterRef("role"))) | Q(names("presentation"))
+    return Q(program_has("session", role=OuterRef("role"))) | Q(program_has("presentation"))
 
 
 class ProgramInvitation(models.Model):
@@ -201,8 +203,8 @@ class ProgramInvitation(models.Model):
     @property
     def part(self) -> str:
         """The part that the person is invited to: "Chair of Session X"."""
-        said = {"role": self.get_role_display(), "title": self.title or self.edition}
-        return _("%(role)s of %(title)s") % said
+        params = {"role": self.get_role_display(), "title": self.title or self.edition}
+        return _("%(role)s of %(title)s") % params
 
     @property
     def question(self) -> str:
@@ -243,8 +245,8 @@ class ProgramInvitation(models.Model):
 
     def is_closed(self, at: datetime) -> bool:
         """Return whether it is too late to respond: the session or, without one, the edition has begun."""
-        begins = self.span[0] if self.span else self.edition.day_bounds(self.edition.start_date)[0]
-        return at >= begins
+        start = self.span[0] if self.span else self.edition.day_bounds(self.edition.start_date)[0]
+        return at >= start
 
     def is_over(self, at: datetime) -> bool:
         """Return whether the edition is over, so that the link no longer works."""
@@ -252,13 +254,13 @@ class ProgramInvitation(models.Model):
 
     def clean(self) -> None:
         errors: dict[str, object] = {}
-        for name, words in (
+        for name, message in (
             ("session", _("The session belongs to another edition.")),
             ("presentation", _("The talk belongs to another edition.")),
         ):
             row = getattr(self, name)
             if row and self.edition_id and row.edition_id != self.edition_id:
-                errors[name] = words
+                errors[name] = message
         if self.presentation_id and self.role != Part.SPEAKER:
             errors["role"] = _("A talk has speakers only. For another part choose its session.")
         if errors:

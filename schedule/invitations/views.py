@@ -88,11 +88,11 @@ def invitation_view(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def handle_post(request: HttpRequest, invitation: ProgramInvitation, at: datetime) -> HttpResponse:
-    do = request.POST.get("do", "")
+    action = request.POST.get("do", "")
     with transaction.atomic():
-        held = ProgramInvitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
-        is_too_often = not held.count_write(at)
-        invitation.state, invitation.note = held.state, held.note
+        locked = ProgramInvitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
+        is_too_often = not locked.count_write(at)
+        invitation.state, invitation.note = locked.state, locked.note
         if is_too_often:
             response = render_page(
                 request, invitation, at, 429, refused=_("Too many requests. Wait a minute.")
@@ -101,11 +101,11 @@ def handle_post(request: HttpRequest, invitation: ProgramInvitation, at: datetim
             return response
         if invitation.state == State.WITHDRAWN:
             return render_page(request, invitation, at, 409)
-        if do in ANSWERS:
-            return save_answer(request, invitation, ANSWERS[do], at)
-        if do == "add":
+        if action in ANSWERS:
+            return save_answer(request, invitation, ANSWERS[action], at)
+        if action == "add":
             return add_unavailability(request, invitation, at)
-        if do == "remove":
+        if action == "remove":
             key = request.POST.get("time", "")
             for row in unavailabilities_of(invitation):
                 if str(row.pk) == key:
@@ -164,16 +164,20 @@ def other_participants(invitation: ProgramInvitation) -> list[str]:
     rows: list[SessionRole | Speaker] = [*speakers]
     if session:
         rows += SessionRole.objects.filter(session=session)
-    asked = ProgramInvitation.objects.exclude(state=State.CONFIRMED)
-    asked = asked.filter(
+    unconfirmed = ProgramInvitation.objects.exclude(state=State.CONFIRMED)
+    unconfirmed = unconfirmed.filter(
         Q(session=session, session__isnull=False) | Q(presentation=talk, presentation__isnull=False)
     )
-    left_out = {*asked.values_list("person", flat=True), invitation.person_id, invitation.invited.pk}
-    return [str(row) for row in rows if row.person_id not in left_out]
+    excluded_people = {
+        *unconfirmed.values_list("person", flat=True),
+        invitation.person_id,
+        invitation.invited.pk,
+    }
+    return [str(row) for row in rows if row.person_id not in excluded_people]
 
 
 def render_page(
-    request: HttpRequest, invitation: ProgramInvitation, at: datetime, status: int = 200, **more: Any
+    request: HttpRequest, invitation: ProgramInvitation, at: datetime, status: int = 200, **extra_context: Any
 ) -> HttpResponse:
     is_withdrawn = invitation.state == State.WITHDRAWN
     context = {
@@ -186,6 +190,6 @@ def render_page(
         "with_whom": other_participants(invitation),
         "times": unavailabilities_of(invitation),
         "form": TimeForm(invitation.edition),
-        **more,
+        **extra_context,
     }
     return render(request, "schedule/invitation/answer.html", context, status=status)

@@ -39,42 +39,42 @@ class AnnouncedChange:
 
     kind: str
     session: Session
-    to: Placement
+    placement: Placement
     reason: str = ""
 
     @property
     def end(self) -> datetime:
-        return self.to.end
+        return self.placement.end
 
     def title(self) -> str:
         """Return the suggested title of the notice."""
-        said = {"title": Truncator(str(self.session)).chars(MAX_NAME_CHARS), "room": self._room()}
+        params = {"title": Truncator(str(self.session)).chars(MAX_NAME_CHARS), "room": self._room()}
         if self.kind == ChangeKind.ROOM:
-            return _("“%(title)s” moves to %(room)s") % said
+            return _("“%(title)s” moves to %(room)s") % params
         if self.kind == ChangeKind.TIME:
-            return _("“%(title)s” has a new time") % said
+            return _("“%(title)s” has a new time") % params
         if self.kind == ChangeKind.CANCEL:
-            return _("“%(title)s” is canceled") % said
-        return _("About “%(title)s”") % said
+            return _("“%(title)s” is canceled") % params
+        return _("About “%(title)s”") % params
 
     def text(self) -> str:
         """Return the suggested text of the notice."""
         session, zone = self.session, self.session.edition.zone
-        said = {
-            "when": times.day_and_time_range(self.to.start, self.to.end, zone),
+        params = {
+            "when": times.day_and_time_range(self.placement.start, self.placement.end, zone),
             "was": times.day_and_time_range(session.start, session.end, zone),
             "room": self._room(),
             "old": session.room.name if session.room else "",
         }
         if self.kind == ChangeKind.ROOM:
-            words = _("It takes place in %(room)s, not in %(old)s: %(when)s.") if session.room else ""
-            return (words or _("It takes place in %(room)s: %(when)s.")) % said
+            sentence = _("It takes place in %(room)s, not in %(old)s: %(when)s.") if session.room else ""
+            return (sentence or _("It takes place in %(room)s: %(when)s.")) % params
         if self.kind == ChangeKind.TIME:
-            return _("It takes place %(when)s, not %(was)s.") % said
+            return _("It takes place %(when)s, not %(was)s.") % params
         return self.reason if self.kind == ChangeKind.CANCEL else ""
 
     def _room(self) -> str:
-        room = Room.objects.filter(pk=self.to.room).first() if self.to.room else None
+        room = Room.objects.filter(pk=self.placement.room).first() if self.placement.room else None
         return room.name if room else ""
 
     def planned_sessions(self) -> PlannedSessions:
@@ -82,13 +82,15 @@ class AnnouncedChange:
         edition = self.session.edition
         rooms = {room.pk: room for room in edition.rooms.all()}
         sessions: QuerySet[Session] = edition.sessions.select_related("room", "parent")
-        own = sessions.filter(pk=self.session.pk) | sessions.filter(parent=self.session.pk)
-        found = PlannedSessions([SessionRow(one, edition, rooms) for one in own.order_by("start", "pk")])
+        session_and_parts = sessions.filter(pk=self.session.pk) | sessions.filter(parent=self.session.pk)
+        plan = PlannedSessions(
+            [SessionRow(session, edition, rooms) for session in session_and_parts.order_by("start", "pk")]
+        )
         if self.kind in (ChangeKind.ROOM, ChangeKind.TIME):
-            whole = next(row for row in found.rows if row.pk == self.session.pk)
-            whole.plan(self.to)
-            found.move_parts(whole)
-        return found
+            session_row = next(row for row in plan.rows if row.pk == self.session.pk)
+            session_row.plan(self.placement)
+            plan.move_parts(session_row)
+        return plan
 
     def planned_edit(self) -> PlannedEdit:
         return self.planned_sessions().planned_edit()
@@ -102,8 +104,10 @@ class AnnouncedChange:
             return problems
         sessions = self.planned_sessions()
         if sessions.moved and not sessions.save():
-            found = (row.errors.values() for row in sessions.wrong)
-            return [line for errors in found for lines in errors for line in lines]
+            row_errors = (row.errors.values() for row in sessions.wrong)
+            return [
+                message for field_errors in row_errors for messages in field_errors for message in messages
+            ]
         return []
 
 
@@ -132,22 +136,22 @@ def announce_session(edition: Edition, key: str, at: datetime, title: str) -> Re
     Returns `None` if there are no such changes, or before the first release of the whole program.
     """
     Edition.objects.select_for_update().get(pk=edition.pk)
-    ready = pending_release(edition, at)
-    if ready.before is None:
+    pending = pending_release(edition, at)
+    if pending.before is None:
         return None
-    keys = {*keys_within(ready.before, key), *keys_within(ready.program, key)}
-    changes = [one for one in ready.changes if one.key in keys]
+    keys = {*keys_within(pending.before, key), *keys_within(pending.program, key)}
+    changes = [change for change in pending.changes if change.key in keys]
     if not changes:
         return None
-    announced = {name: row for name, row in ready.before.things.items() if name not in keys}
-    announced |= {name: row for name, row in ready.program.things.items() if name in keys}
+    snapshot = {row_key: row for row_key, row in pending.before.things.items() if row_key not in keys}
+    snapshot |= {row_key: row for row_key, row in pending.program.things.items() if row_key in keys}
     rooms = dict(edition.rooms.values_list("slug", "name"))
     release = Release(
         edition=edition,
-        number=ready.number,
+        number=pending.number,
         title=title,
-        changes=[one.to_json(rooms) for one in changes],
-        snapshot={name: row.to_json() for name, row in announced.items()},
+        changes=[change.to_json(rooms) for change in changes],
+        snapshot={row_key: row.to_json() for row_key, row in snapshot.items()},
         published_at=at,
     )
     release.save()
@@ -156,9 +160,9 @@ def announce_session(edition: Edition, key: str, at: datetime, title: str) -> Re
 
 def keys_within(program: Snapshot, key: str) -> Iterable[str]:
     """Yield the key of a row, and of the rows that it contains at any depth."""
-    for name in program.things:
-        one = name
-        while one and one != key:
-            one = program.whole(one)
-        if one:
-            yield name
+    for row_key in program.things:
+        ancestor = row_key
+        while ancestor and ancestor != key:
+            ancestor = program.whole(ancestor)
+        if ancestor:
+            yield row_key

@@ -37,13 +37,13 @@ def with_sessions(edition: Edition, at: datetime) -> QuerySet[Announcement]:
 
 def banners(news: Iterable[Announcement], at: datetime) -> list[LiveNotice]:
     """Return the notices among news `with_sessions()` whose banner is shown at a moment, newest first."""
-    shown = [row for row in news if row.banner_until is not None and at < row.banner_until]
-    shown.sort(key=lambda row: row.published_at, reverse=True)
-    return [LiveNotice(row, row.session_uid, vars(row)["has_session"]) for row in shown]
+    current = [row for row in news if row.banner_until is not None and at < row.banner_until]
+    current.sort(key=lambda row: row.published_at, reverse=True)
+    return [LiveNotice(row, row.session_uid, vars(row)["has_session"]) for row in current]
 
 
 @cached_per_revision(CACHED_EDITIONS, is_dated=True)
-def _news(edition: Edition, at: datetime) -> tuple[Announcement, ...]:
+def _with_shown_banner(edition: Edition, at: datetime) -> tuple[Announcement, ...]:
     """Return the announcements whose banner is shown at a moment. One query."""
     return tuple(with_sessions(edition, at).filter(banner_until__gt=at))
 
@@ -54,7 +54,7 @@ def live_notices(edition: Edition, at: datetime) -> list[LiveNotice]:
     No query for an edition of `published_editions()` whose last banner has ended.
     """
     last = vars(edition).get("last_banner", NEVER_ENDS)
-    return banners(_news(edition, at), at) if last is not None and at < last else []
+    return banners(_with_shown_banner(edition, at), at) if last is not None and at < last else []
 
 
 def notices_about(edition: Edition, at: datetime, sessions: Iterable[Session | None]) -> list[LiveNotice]:
@@ -62,10 +62,10 @@ def notices_about(edition: Edition, at: datetime, sessions: Iterable[Session | N
     notices = live_notices(edition, at)
     if not notices:
         return []
-    wanted: set[str] = set()
+    session_uids: set[str] = set()
     for session in filter(None, sessions):
-        wanted.update((session.uid, session.parent.uid) if session.parent else (session.uid,))
-    return [notice for notice in notices if notice.about in wanted]
+        session_uids.update((session.uid, session.parent.uid) if session.parent else (session.uid,))
+    return [notice for notice in notices if notice.about in session_uids]
 
 
 def mark_notices[Rows: Iterable[Any]](sessions: Rows, edition: Edition, at: datetime) -> Rows:
@@ -73,5 +73,5 @@ def mark_notices[Rows: Iterable[Any]](sessions: Rows, edition: Edition, at: date
     notices = live_notices(edition, at)
     if notices:
         for session in sessions:
-            session.notices = [one.announcement.title for one in notices if one.about == session.uid]
+            session.notices = [notice.announcement.title for notice in notices if notice.about == session.uid]
     return sessions

@@ -17,14 +17,14 @@ register = template.Library()
 
 
 @register.simple_tag(takes_context=True)
-def moved_mark(context: dict[str, Any], thing: Any) -> SafeString | str:
+def moved_mark(context: dict[str, Any], row: Any) -> SafeString | str:
     """Return the mark "moved from …" for rows that `mark_moved()` marked, unless they are canceled."""
-    before, edition = getattr(thing, "moved_from", None), context.get("edition")
-    if not before or not edition or thing.cancelled:
+    moved_from, edition = getattr(row, "moved_from", None), context.get("edition")
+    if not moved_from or not edition or row.cancelled:
         return ""
-    words = times.day_and_time_range(before, before, edition.zone)
+    time_text = times.day_and_time_range(moved_from, moved_from, edition.zone)
     return format_html(
-        ' <span class="status elsewhere">{}</span>', gettext("Moved from %(time)s") % {"time": words}
+        ' <span class="status elsewhere">{}</span>', gettext("Moved from %(time)s") % {"time": time_text}
     )
 
 
@@ -36,8 +36,8 @@ def paper_notices(paper: Any) -> list[LiveNotice]:
 
 
 @register.filter
-def stars(things: Any) -> str:
+def stars(value: Any) -> str:
     """Return the stars that a button gives to one row or several."""
     # Do not test with `isinstance()`: light rows are named tuples.
-    rows = things if type(things) in (list, tuple) else [things]
+    rows = value if type(value) in (list, tuple) else [value]
     return write_stars(map(star_of, rows))

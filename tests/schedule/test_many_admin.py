@@ -33,7 +33,7 @@ def form_data(**more: Any) -> dict[str, Any]:
 def test_form_links_the_pages_for_many_instead_of_a_long_list(admin_client: Client, hall: Session) -> None:
     page = admin_client.get(address(hall, "change")).text
 
-    assert sessions.SENT_FIELD not in page
+    assert sessions.FORMSET_FIELD not in page
     for place in ("talks/", "boards/"):
         assert f'href="/admin/schedule/session/{hall.pk}/{place}"' in page
     listed = f"/admin/schedule/presentation/?session__id__exact={hall.pk}"
@@ -45,7 +45,7 @@ def test_few_stand_in_the_form(admin_client: Client, hall: Session) -> None:
     hall.presentations.filter(uid="x2").delete()
     page = admin_client.get(address(hall, "change")).text
 
-    assert f'name="{sessions.SENT_FIELD}" value="2"' in page
+    assert f'name="{sessions.FORMSET_FIELD}" value="2"' in page
     assert "List of" not in page
 
 

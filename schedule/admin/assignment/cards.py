@@ -46,13 +46,13 @@ class SessionCard:
 
     @property
     def fullness(self) -> str:
-        words = {
+        message = {
             (Unit.MINUTES, True): _("%(used)d of %(limit)d minutes used"),
             (Unit.BOARDS, True): _("%(used)d of %(limit)d boards used"),
             (Unit.MINUTES, False): _("%(used)d minutes used"),
             (Unit.BOARDS, False): _("%(used)d posters; the room has no number of boards"),
         }[self.load.unit, self.load.limit is not None]
-        return words % {"used": self.load.used, "limit": self.load.limit}
+        return message % {"used": self.load.used, "limit": self.load.limit}
 
     @property
     def overfull(self) -> str:
@@ -60,31 +60,37 @@ class SessionCard:
         if not self.load.over:
             return ""
         if self.load.unit is Unit.MINUTES:
-            words = ngettext("Over-full by %(n)d minute", "Over-full by %(n)d minutes", self.load.over)
+            message = ngettext("Over-full by %(n)d minute", "Over-full by %(n)d minutes", self.load.over)
         else:
-            words = ngettext("Over-full by %(n)d board", "Over-full by %(n)d boards", self.load.over)
-        return words % {"n": self.load.over}
+            message = ngettext("Over-full by %(n)d board", "Over-full by %(n)d boards", self.load.over)
+        return message % {"n": self.load.over}
 
 
-def session_loads(sessions: Sequence[Session], minutes: int) -> dict[int, Load]:
+def session_loads(sessions: Sequence[Session], minutes_each: int) -> dict[int, Load]:
     """Return the stored load of these sessions by key. Two queries."""
-    rows = Presentation.objects.filter(session__in=[one.pk for one in sessions]).taking_place().order_by()
+    rows = (
+        Presentation.objects.filter(session__in=[session.pk for session in sessions])
+        .taking_place()
+        .order_by()
+    )
     counts = dict(rows.values_list("session").annotate(Count("pk")))
     timed = rows.filter(start__isnull=False, end__isnull=False)
     lengths: dict[int, timedelta] = {}
     untimed = Counter(counts)
-    for session, start, end in timed.values_list("session", "start", "end"):
-        lengths[session] = lengths.get(session, timedelta()) + (end - start)
-        untimed[session] -= 1
-    found = {}
-    for one in sessions:
-        if one.counts_as == Session.Kind.POSTER:
-            found[one.pk] = Load(Unit.BOARDS, counts.get(one.pk, 0), board_count(one))
+    for session_key, start, end in timed.values_list("session", "start", "end"):
+        lengths[session_key] = lengths.get(session_key, timedelta()) + (end - start)
+        untimed[session_key] -= 1
+    loads = {}
+    for session in sessions:
+        if session.counts_as == Session.Kind.POSTER:
+            loads[session.pk] = Load(Unit.BOARDS, counts.get(session.pk, 0), board_count(session))
             continue
-        used = lengths.get(one.pk, timedelta()) // timedelta(minutes=1) + minutes * untimed[one.pk]
-        length = (one.end - one.start) // timedelta(minutes=1)
-        found[one.pk] = Load(Unit.MINUTES, used, length, minutes)
-    return found
+        used_minutes = (
+            lengths.get(session.pk, timedelta()) // timedelta(minutes=1) + minutes_each * untimed[session.pk]
+        )
+        total_minutes = (session.end - session.start) // timedelta(minutes=1)
+        loads[session.pk] = Load(Unit.MINUTES, used_minutes, total_minutes, minutes_each)
+    return loads
 
 
 def board_count(session: Session) -> int | None:

@@ -45,20 +45,26 @@ class AssignmentForm(forms.Form):
     def __init__(self, data: QueryDict, edition: Edition, sessions: Iterable[Session]) -> None:
         super().__init__(data)
         fields: Any = self.fields
-        own = own_kinds_in([edition.pk], Presentation)
-        kinds = kind_choices(AppliesTo.PRESENTATION, own)
+        own_kinds = own_kinds_in([edition.pk], Presentation)
+        kinds = kind_choices(AppliesTo.PRESENTATION, own_kinds)
         fields["kind"].choices = [("", gettext("As the session")), *kinds]
         topics = sort_as_tree(edition.topics.all())
-        labels = [(str(one.pk), f"{vars(one)['indent']}{one.name}") for one in topics]
-        fields["topic"].choices = [("", gettext("All topics")), ("none", gettext("No topic")), *labels]
+        topic_choices = [(str(topic.pk), f"{vars(topic)['indent']}{topic.name}") for topic in topics]
+        fields["topic"].choices = [("", gettext("All topics")), ("none", gettext("No topic")), *topic_choices]
         decisions = edition.papers.order_by("decision").values_list("decision", flat=True).distinct()
-        fields["decision"].choices = [("", gettext("All decisions")), *((d, d) for d in decisions if d)]
-        here = {one.kind: kind_label(AppliesTo.SESSION, one.kind, one.kind_name) for one in sessions}
-        fields["kinds"].choices = sorted(here.items(), key=lambda pair: pair[1])
-        days = sorted({edition.day_of(one.start) for one in sessions})
+        fields["decision"].choices = [
+            ("", gettext("All decisions")),
+            *((decision, decision) for decision in decisions if decision),
+        ]
+        kind_labels = {
+            session.kind: kind_label(AppliesTo.SESSION, session.kind, session.kind_name)
+            for session in sessions
+        }
+        fields["kinds"].choices = sorted(kind_labels.items(), key=lambda pair: pair[1])
+        days = sorted({edition.day_of(session.start) for session in sessions})
         fields["day"].choices = [
             ("", gettext("All days")),
-            *((d.isoformat(), times.short_day(d)) for d in days),
+            *((day.isoformat(), times.short_day(day)) for day in days),
         ]
 
     @cached_property

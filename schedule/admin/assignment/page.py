@@ -59,19 +59,19 @@ class AssignmentPage(EditionPage):
         self.edition = edition = subject
         model_admin, request = self.model_admin, self.request
         # The filters are in the query string.
-        self.sent = request.POST if request.method == "POST" else request.GET
+        self.data = request.POST if request.method == "POST" else request.GET
         rows = visible_rows(model_admin, request, Session).filter(edition=edition).taking_place()
         self.all_sessions: list[Session] = list(
             rows.select_related("room").defer("abstract", "abstract_html").in_order()
         )
         for session in self.all_sessions:
             session.edition = edition
-        self.form = AssignmentForm(self.sent, edition, self.all_sessions)
+        self.form = AssignmentForm(self.data, edition, self.all_sessions)
         self.may_add = may_all_fields(model_admin, request, "add", Presentation, edition)
         self.papers = (
             visible_rows(model_admin, request, Paper).filter(edition=edition).exclude(status="withdrawn")
         )
-        self.by_key = {session.pk: session for session in self.all_sessions}
+        self.sessions_by_key = {session.pk: session for session in self.all_sessions}
         self.moves = self.read_moves()
         self.change_moves()
         self.load_plan()
@@ -82,14 +82,14 @@ class AssignmentPage(EditionPage):
         """Return the submitted plan, with the choices in the rows of the list."""
         if self.request.method != "POST":
             return {}
-        moves = decode_moves(self.sent.get("planned", ""))
-        for name in self.sent:
-            paper, target = parse_key(name[1:]) if name[:1] == "m" else 0, parse_key(self.sent[name])
-            if paper and not target:
-                moves.pop(paper, None)
-            elif paper and moves.get(paper, (0, ""))[0] != target:
-                moves[paper] = target, self.kind
-        return {paper: move for paper, move in moves.items() if move[0] in self.by_key}
+        moves = decode_moves(self.data.get("planned", ""))
+        for name in self.data:
+            paper_key, session_key = parse_key(name[1:]) if name[:1] == "m" else 0, parse_key(self.data[name])
+            if paper_key and not session_key:
+                moves.pop(paper_key, None)
+            elif paper_key and moves.get(paper_key, (0, ""))[0] != session_key:
+                moves[paper_key] = session_key, self.kind
+        return {paper_key: move for paper_key, move in moves.items() if move[0] in self.sessions_by_key}
 
     @property
     def kind(self) -> str:
@@ -97,122 +97,145 @@ class AssignmentPage(EditionPage):
 
     def change_moves(self) -> None:
         """Add papers to the plan or remove them, according to the pressed button."""
-        put, drop = (parse_key(self.sent.get(name, "")) for name in ("_put", "_drop"))
-        if put in self.by_key:
-            keys = self.picked()
+        session_key, dropped_key = (parse_key(self.data.get(name, "")) for name in ("_put", "_drop"))
+        if session_key in self.sessions_by_key:
+            keys = self.selected_keys()
             if not keys:
                 self.notes.append(gettext("Select at least one paper first."))
-            self.plan_moves((key, put, self.kind) for key in keys)
-        if "_take" in self.sent:
-            taken = decode_moves(" ".join(self.sent.getlist("take")))
-            self.plan_moves((paper, *move) for paper, move in taken.items() if move[0] in self.by_key)
-        self.moves.pop(drop, None)
+            self.plan_moves((paper_key, session_key, self.kind) for paper_key in keys)
+        if "_take" in self.data:
+            accepted_moves = decode_moves(" ".join(self.data.getlist("take")))
+            self.plan_moves(
+                (paper_key, *move)
+                for paper_key, move in accepted_moves.items()
+                if move[0] in self.sessions_by_key
+            )
+        self.moves.pop(dropped_key, None)
         if len(self.moves) > MAX_PLANNED:
             self.moves = dict(list(self.moves.items())[:MAX_PLANNED])
             self.notes.append(too_many_message())
 
     def plan_moves(self, moves: Iterable[tuple[int, int, str]]) -> None:
-        more = {paper: (session, kind) for paper, session, kind in moves}
-        if len(self.moves.keys() | more.keys()) > MAX_PLANNED:
+        new_moves = {paper_key: (session_key, kind) for paper_key, session_key, kind in moves}
+        if len(self.moves.keys() | new_moves.keys()) > MAX_PLANNED:
             self.notes.append(too_many_message())
         else:
-            self.moves |= more
+            self.moves |= new_moves
 
-    def picked(self) -> list[int]:
+    def selected_keys(self) -> list[int]:
         """Return the keys of the selected papers, or of all listed ones if the request has `all`."""
-        if "all" in self.sent:
-            return list(self.listed.values_list("pk", flat=True)[: MAX_PLANNED + 1])
-        return [key for text in dict.fromkeys(self.sent.getlist("pick")) if (key := parse_key(text))]
+        if "all" in self.data:
+            return list(self.listed_papers.values_list("pk", flat=True)[: MAX_PLANNED + 1])
+        return [key for text in dict.fromkeys(self.data.getlist("pick")) if (key := parse_key(text))]
 
     @property
-    def listed(self) -> QuerySet[Paper]:
+    def listed_papers(self) -> QuerySet[Paper]:
         """The filtered papers by title."""
-        asked, rows = self.form.filters, self.papers
-        if asked.get("show") == Show.PLANNED:
+        filters, rows = self.form.filters, self.papers
+        if filters.get("show") == Show.PLANNED:
             rows = rows.filter(pk__in=list(self.moves))
         else:
-            rows = rows.filter(self.unscheduled(asked.get("show") or "")).exclude(pk__in=list(self.moves))
-        if topic := asked.get("topic"):
-            chosen = Q(topic=None) if topic == "none" else Q(topic=topic) | Q(topic__parent=topic)
-            rows = rows.filter(chosen)
-        if decision := asked.get("decision"):
+            rows = rows.filter(self.unscheduled_condition(filters.get("show") or "")).exclude(
+                pk__in=list(self.moves)
+            )
+        if topic := filters.get("topic"):
+            topic_condition = Q(topic=None) if topic == "none" else Q(topic=topic) | Q(topic__parent=topic)
+            rows = rows.filter(topic_condition)
+        if decision := filters.get("decision"):
             rows = rows.filter(decision=decision)
-        if words := asked.get("q"):
-            rows = search_rows(rows, SEARCH_FIELDS, words)
-        found: QuerySet[Paper] = rows.order_by("sort_title", "pk")
-        return found
+        if query := filters.get("q"):
+            rows = search_rows(rows, SEARCH_FIELDS, query)
+        papers: QuerySet[Paper] = rows.order_by("sort_title", "pk")
+        return papers
 
-    def unscheduled(self, show: str) -> Q:
+    def unscheduled_condition(self, show: str) -> Q:
         """Return the condition for papers that need a session."""
         rows = Presentation.objects.filter(edition=self.edition, paper__isnull=False).taking_place()
         talks = rows.order_by().values("paper")
-        meant = talks.filter(of_kind(self.kind)) if self.kind else talks
+        matching_talks = talks.filter(of_kind(self.kind)) if self.kind else talks
         if show == Show.WITHOUT_KIND:
-            return ~Q(pk__in=meant.filter(session__isnull=False))
-        waiting = meant.filter(session__isnull=True)
-        return ~Q(pk__in=talks.filter(session__isnull=False)) | Q(pk__in=waiting)
+            return ~Q(pk__in=matching_talks.filter(session__isnull=False))
+        unscheduled_talks = matching_talks.filter(session__isnull=True)
+        return ~Q(pk__in=talks.filter(session__isnull=False)) | Q(pk__in=unscheduled_talks)
 
     # Rows
 
     def load_plan(self) -> None:
         """Fetch the planned papers and the page of the list, with their presentations."""
-        found = self.papers.filter(pk__in=list(self.moves)).only(*LIST_COLUMNS).order_by("sort_title", "pk")
-        planned: list[Paper] = list(found) if self.moves else []
+        planned_query = (
+            self.papers.filter(pk__in=list(self.moves)).only(*LIST_COLUMNS).order_by("sort_title", "pk")
+        )
+        planned_papers: list[Paper] = list(planned_query) if self.moves else []
         # Fetch all keys first, so that the condition on presentations is not evaluated again for the count.
-        pages = Paginator(list(self.listed.values_list("pk", flat=True)), PER_PAGE)
-        asked = self.sent.get("page") or ("1" if "_filter" in self.sent else self.sent.get("at", "1"))
-        self.page = pages.get_page(asked)
+        pages = Paginator(list(self.listed_papers.values_list("pk", flat=True)), PER_PAGE)
+        page_number = self.data.get("page") or ("1" if "_filter" in self.data else self.data.get("at", "1"))
+        self.page = pages.get_page(page_number)
         self.total = pages.count
         rows = self.papers.filter(pk__in=self.page.object_list).order_by("sort_title", "pk")
         papers: list[Paper] = list(rows.select_related("topic").only(*LIST_COLUMNS, "topic__name"))
-        talks = talks_by_paper({paper.pk for paper in [*planned, *papers]})
-        seen = (read_marks(self.sent.get(SEEN_FIELD, "")) or {}).get(PAPERS, {})
-        moves = []
-        for paper in planned:
+        talks = talks_by_paper({paper.pk for paper in [*planned_papers, *papers]})
+        submitted_marks = (read_marks(self.data.get(SEEN_FIELD, "")) or {}).get(PAPERS, {})
+        planned_rows = []
+        for paper in planned_papers:
             session, kind = self.moves[paper.pk]
-            own = talks.get(paper.pk, [])
-            now = sessions_mark(own)
-            row = PlannedPaper(paper, self.by_key[session], kind, own, seen.get(str(paper.pk), now))
-            row.is_stale = row.seen != now
-            if not row.is_there:
-                moves.append(row)
-        self.plan = AssignmentPlan(moves)
-        self.current_marks: Seen = {PAPERS: {str(row.pk): sessions_mark(row.talks) for row in moves}}
+            paper_talks = talks.get(paper.pk, [])
+            current_mark = sessions_mark(paper_talks)
+            row = PlannedPaper(
+                paper,
+                self.sessions_by_key[session],
+                kind,
+                paper_talks,
+                submitted_marks.get(str(paper.pk), current_mark),
+            )
+            row.is_stale = row.seen_mark != current_mark
+            if not row.is_in_session:
+                planned_rows.append(row)
+        self.plan = AssignmentPlan(planned_rows)
+        self.current_marks: Seen = {PAPERS: {str(row.pk): sessions_mark(row.talks) for row in planned_rows}}
         marks = {str(paper.pk): sessions_mark(talks.get(paper.pk, [])) for paper in papers}
-        marks |= {str(row.pk): row.seen for row in moves}
+        marks |= {str(row.pk): row.seen_mark for row in planned_rows}
         self.seen: Seen = {PAPERS: marks}
         self.rows = [self.list_row(paper, talks.get(paper.pk, [])) for paper in papers]
 
     def list_row(self, paper: Paper, talks: list[Presentation]) -> dict[str, object]:
-        waiting = dict.fromkeys(talk.kind_words() for talk in talks if talk.session_id is None)
-        there = dict.fromkeys(str(talk.session) for talk in talks if talk.session)
-        target = self.by_key.get(self.moves.get(paper.pk, (0, ""))[0])
-        return {"paper": paper, "waiting": ", ".join(waiting), "there": ", ".join(there), "target": target}
+        unscheduled_kinds = dict.fromkeys(talk.kind_words() for talk in talks if talk.session_id is None)
+        session_titles = dict.fromkeys(str(talk.session) for talk in talks if talk.session)
+        target = self.sessions_by_key.get(self.moves.get(paper.pk, (0, ""))[0])
+        return {
+            "paper": paper,
+            "waiting": ", ".join(unscheduled_kinds),
+            "there": ", ".join(session_titles),
+            "target": target,
+        }
 
     @cached_property
     def shown_sessions(self) -> list[Session]:
         kinds, day = self.form.filters.get("kinds"), self.form.filters.get("day")
-        shown = [
-            one
-            for one in self.all_sessions
-            if (one.kind in kinds if kinds else one.counts_as not in WITHOUT_PAPERS)
+        sessions = [
+            session
+            for session in self.all_sessions
+            if (session.kind in kinds if kinds else session.counts_as not in WITHOUT_PAPERS)
         ]
-        return [one for one in shown if not day or self.edition.day_of(one.start) == date.fromisoformat(day)]
+        return [
+            session
+            for session in sessions
+            if not day or self.edition.day_of(session.start) == date.fromisoformat(day)
+        ]
 
     @cached_property
     def cards(self) -> list[SessionCard]:
         """The filtered sessions and all sessions of the plan."""
-        targets = {row.session.pk for row in self.plan.rows}
-        shown = {one.pk for one in self.shown_sessions} | targets
-        sessions = [one for one in self.all_sessions if one.pk in shown]
-        found = session_loads(sessions, self.form.minutes_each)
-        confirmed = self.sent.getlist("over")
+        target_keys = {row.session.pk for row in self.plan.rows}
+        card_keys = {session.pk for session in self.shown_sessions} | target_keys
+        sessions = [session for session in self.all_sessions if session.pk in card_keys]
+        loads = session_loads(sessions, self.form.minutes_each)
+        confirmed_keys = self.data.getlist("over")
         cards = []
-        for one in sessions:
-            planned = self.plan.in_session(one.pk) if one.pk in targets else []
-            load = found[one.pk]
+        for session in sessions:
+            planned = self.plan.in_session(session.pk) if session.pk in target_keys else []
+            load = loads[session.pk]
             load.put(len(planned))
-            cards.append(SessionCard(one, load, planned, str(one.pk) in confirmed))
+            cards.append(SessionCard(session, load, planned, str(session.pk) in confirmed_keys))
         return cards
 
     @cached_property
@@ -223,31 +246,31 @@ class AssignmentPage(EditionPage):
 
     def suggestions(self) -> list[dict[str, object]]:
         """Return suggestions for the selected papers, or for all on the list."""
-        rows = self.listed.select_related("topic").only(*LIST_COLUMNS, "topic__name")
-        keys = [] if "all" in self.sent else self.picked()
+        rows = self.listed_papers.select_related("topic").only(*LIST_COLUMNS, "topic__name")
+        keys = [] if "all" in self.data else self.selected_keys()
         papers = list((rows.filter(pk__in=keys) if keys else rows)[: MAX_PLANNED + 1])
         if len(papers) > MAX_PLANNED:
             self.notes.append(too_many_message())
             return []
-        shown = {one.pk for one in self.shown_sessions}
-        cards = [card for card in self.cards if card.session.pk in shown]
-        found = suggest([paper_features(paper) for paper in papers], session_profiles(cards))
-        if missing := len(papers) - len(found):
-            words = ngettext(
+        shown_keys = {session.pk for session in self.shown_sessions}
+        cards = [card for card in self.cards if card.session.pk in shown_keys]
+        suggestions = suggest([paper_features(paper) for paper in papers], session_profiles(cards))
+        if missing_count := len(papers) - len(suggestions):
+            message = ngettext(
                 "No session is suggested for %(n)d paper: none with room has enough in common with it.",
                 "No session is suggested for %(n)d papers: none with room has enough in common with them.",
-                missing,
+                missing_count,
             )
-            self.notes.append(words % {"n": missing})
-        by_key = {paper.pk: paper for paper in papers}
+            self.notes.append(message % {"n": missing_count})
+        papers_by_key = {paper.pk: paper for paper in papers}
         return [
             {
-                "paper": by_key[one.paper],
-                "session": self.by_key[one.session],
-                "why": reason_words(one, by_key[one.paper]),
-                "value": encode_moves({one.paper: (one.session, self.kind)}),
+                "paper": papers_by_key[suggestion.paper],
+                "session": self.sessions_by_key[suggestion.session],
+                "why": reason_words(suggestion, papers_by_key[suggestion.paper]),
+                "value": encode_moves({suggestion.paper: (suggestion.session, self.kind)}),
             }
-            for one in found
+            for suggestion in suggestions
         ]
 
     # Saving
@@ -258,31 +281,31 @@ class AssignmentPage(EditionPage):
             may_all_fields(self.model_admin, self.request, "change", Presentation, talk) for talk in talks
         )
 
-    def resolve(self, shown: Seen) -> bool:
-        for row in self.plan.stale if shown == self.current_marks else []:
-            choice = self.sent.get(f"{CHOICE}m{row.pk}")
+    def resolve(self, shown_marks: Seen) -> bool:
+        for row in self.plan.stale if shown_marks == self.current_marks else []:
+            choice = self.data.get(f"{CHOICE}m{row.pk}")
             if choice == THEIRS:
                 self.plan.rows.remove(row)
             elif choice == MINE:
-                row.seen = sessions_mark(row.talks)
-        return all(row.seen == sessions_mark(row.talks) for row in self.plan.rows)
+                row.seen_mark = sessions_mark(row.talks)
+        return all(row.seen_mark == sessions_mark(row.talks) for row in self.plan.rows)
 
     def save(self) -> str:
         for card in self.unconfirmed:
-            words = gettext(
+            message = gettext(
                 "Nothing was saved: “%(session)s” is too full (%(how)s). Confirm that or take papers back."
             )
-            self.notes.append(words % {"session": card.session, "how": card.overfull})
+            self.notes.append(message % {"session": card.session, "how": card.overfull})
         if self.unconfirmed or not self.plan.save():
             return ""
         count = len(self.plan.rows)
-        words = ngettext("%(n)d paper is in its session.", "%(n)d papers are in their sessions.", count)
-        return words % {"n": count}
+        message = ngettext("%(n)d paper is in its session.", "%(n)d papers are in their sessions.", count)
+        return message % {"n": count}
 
     def differences(self) -> list[dict[str, object]]:
-        what = gettext("Session")
+        field_label = gettext("Session")
         return [
-            difference_row(self.sent, f"m{row.pk}", what, row.paper, row.where, str(row.session))
+            difference_row(self.data, f"m{row.pk}", field_label, row.paper, row.where, str(row.session))
             for row in self.plan.stale
         ]
 
@@ -290,21 +313,23 @@ class AssignmentPage(EditionPage):
     def unconfirmed(self) -> list[SessionCard]:
         return [card for card in self.cards if card.is_over and not card.is_confirmed]
 
-    def address(self, **more: object) -> str:
+    def address(self, **query: object) -> str:
         """Return the address of the page with its filters."""
-        asked = {name: value for name, value in self.form.filters.items() if value}
-        if asked.get("show") == Show.PLANNED:
-            del asked["show"]
-        return super().address(**asked, **more)
+        filters = {name: value for name, value in self.form.filters.items() if value}
+        if filters.get("show") == Show.PLANNED:
+            del filters["show"]
+        return super().address(**filters, **query)
 
     def context(self) -> dict[str, Any]:
-        found: dict[str, object] = {}
+        plan_context: dict[str, object] = {}
         if self.plan.rows:
-            compared = clashes.clash_difference(self.edition, self.plan.planned_edit(), nearby=True)
-            found = plan_clash_context(compared, compared.new[:MAX_SHOWN_CLASHES], compared.solved)
-            found["new_count"] = len(compared.new)
-        if "_suggest" in self.sent:
-            found["suggestions"] = self.suggestions()
+            difference = clashes.clash_difference(self.edition, self.plan.planned_edit(), nearby=True)
+            plan_context = plan_clash_context(
+                difference, difference.new[:MAX_SHOWN_CLASHES], difference.solved
+            )
+            plan_context["new_count"] = len(difference.new)
+        if "_suggest" in self.data:
+            plan_context["suggestions"] = self.suggestions()
         return {
             "form": self.form,
             "rows": self.rows,
@@ -316,5 +341,5 @@ class AssignmentPage(EditionPage):
             "planned": encode_moves({row.pk: (row.session.pk, row.kind) for row in self.plan.rows}),
             "seen": sign_marks(self.seen),
             "may_add": self.may_add,
-            **found,
+            **plan_context,
         }

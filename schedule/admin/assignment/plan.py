@@ -35,7 +35,7 @@ class PlannedPaper:
     kind: str
     talks: list[Presentation]
     # The mark of the sessions that the page showed for the paper.
-    seen: str = ""
+    seen_mark: str = ""
     is_stale: bool = False
     errors: list[str] = field(default_factory=list)
 
@@ -44,7 +44,7 @@ class PlannedPaper:
         return self.paper.pk
 
     @property
-    def is_there(self) -> bool:
+    def is_in_session(self) -> bool:
         """Return whether the paper is already in the session."""
         return any(talk.session_id == self.session.pk and self.matches(talk) for talk in self.talks)
 
@@ -62,9 +62,11 @@ class PlannedPaper:
     @property
     def moved_talk(self) -> Presentation | None:
         """The presentation to move: an unscheduled one, or if stale one that was scheduled elsewhere."""
-        meant = [talk for talk in self.talks if self.matches(talk)]
-        waiting = [talk for talk in meant if talk.session_id is None]
-        return next(iter(waiting if waiting or not self.is_stale else meant), None)
+        matching_talks = [talk for talk in self.talks if self.matches(talk)]
+        unscheduled_talks = [talk for talk in matching_talks if talk.session_id is None]
+        return next(
+            iter(unscheduled_talks if unscheduled_talks or not self.is_stale else matching_talks), None
+        )
 
     @property
     def new_kind(self) -> str:
@@ -79,13 +81,13 @@ def sessions_mark(talks: Iterable[Presentation]) -> str:
 def talks_by_paper(papers: Iterable[int]) -> dict[int, list[Presentation]]:
     """Return the presentations of papers that are not canceled. One query."""
     rows = Presentation.objects.filter(paper__in=list(papers)).taking_place().order_by("pk")
-    shown = rows.select_related("session", "room").defer(
+    talks = rows.select_related("session", "room").defer(
         "abstract", "abstract_html", "session__abstract", "session__abstract_html"
     )
-    found: dict[int, list[Presentation]] = {}
-    for talk in shown:
-        found.setdefault(talk.paper_id or 0, []).append(talk)
-    return found
+    by_paper: dict[int, list[Presentation]] = {}
+    for talk in talks:
+        by_paper.setdefault(talk.paper_id or 0, []).append(talk)
+    return by_paper
 
 
 def encode_moves(plan: Mapping[int, tuple[int, str]]) -> str:
@@ -95,8 +97,8 @@ def encode_moves(plan: Mapping[int, tuple[int, str]]) -> str:
 
 def decode_moves(text: str) -> dict[int, tuple[int, str]]:
     """Return the plan in a form's field: session and kind by paper. Invalid moves are ignored."""
-    found = (MOVE.fullmatch(part) for part in text.split())
-    return {int(move["paper"]): (int(move["session"]), move["kind"]) for move in found if move}
+    matches = (MOVE.fullmatch(part) for part in text.split())
+    return {int(move["paper"]): (int(move["session"]), move["kind"]) for move in matches if move}
 
 
 @dataclass
@@ -116,17 +118,17 @@ class AssignmentPlan:
 
     def planned_edit(self) -> PlannedEdit:
         """Return the plan as input for the search of clashes."""
-        moved: dict[int, dict[str, Any]] = {}
-        made: list[TalkColumns] = []
+        moved_talks: dict[int, dict[str, Any]] = {}
+        new_talks: list[TalkColumns] = []
         for row in self.rows:
-            news = {"session": row.session.pk, "start": None, "end": None}
+            new_values = {"session": row.session.pk, "start": None, "end": None}
             talk = row.moved_talk
             if talk is not None:
-                moved[talk.pk] = news
+                moved_talks[talk.pk] = new_values
                 continue
             kind = row.new_kind
             copies = Presentation(edition=row.session.edition).kind_copies(kind)
-            made.append(
+            new_talks.append(
                 TalkColumns(
                     pk=NEW_TALK_SIGN * row.pk,
                     uid=row.paper.uid,
@@ -143,40 +145,45 @@ class AssignmentPlan:
                     paper__title=row.paper.title,
                 )
             )
-        return PlannedEdit(talks=moved, new_talks=made)
+        return PlannedEdit(talks=moved_talks, new_talks=new_talks)
 
     def bulk_changes(self) -> list[BulkChange]:
         """Return the changes, each at the end of its session; refused ones set `errors` of their row."""
-        places: dict[int, int] = {}
-        lines = []
+        positions: dict[int, int] = {}
+        changes = []
         for row in self.rows:
             session, talk = row.session, row.moved_talk
             row.paper.edition = session.edition
-            if session.pk not in places:
-                places[session.pk] = last_positions(session).get(session.edition_id, 0)
-            places[session.pk] += 1
+            if session.pk not in positions:
+                positions[session.pk] = last_positions(session).get(session.edition_id, 0)
+            positions[session.pk] += 1
             if talk is None:
                 common = {"edition": session.edition, "session": session, "paper": row.paper}
-                made = Presentation(**common, kind=row.new_kind, position=places[session.pk])
-                row.errors = validation_errors(made)
-                lines.append(BulkChange(row.paper, "", new_row=made))
+                presentation = Presentation(**common, kind=row.new_kind, position=positions[session.pk])
+                row.errors = validation_errors(presentation)
+                changes.append(BulkChange(row.paper, "", new_row=presentation))
             else:
                 talk.edition, talk.paper = session.edition, row.paper
-                news = {"session": session, "position": places[session.pk], "start": None, "end": None}
-                refused = apply_and_validate(talk, news)
-                row.errors = [refused] if refused else []
-                lines.append(BulkChange(talk, "", news))
-        return lines
+                new_values = {
+                    "session": session,
+                    "position": positions[session.pk],
+                    "start": None,
+                    "end": None,
+                }
+                error = apply_and_validate(talk, new_values)
+                row.errors = [error] if error else []
+                changes.append(BulkChange(talk, "", new_values))
+        return changes
 
     def save(self) -> bool:
         """Save the plan unless a row is refused; return whether none is."""
-        lines = self.bulk_changes()
+        changes = self.bulk_changes()
         if not self.wrong:
-            bulk.create_rows(lines)
-            bulk.write(lines)
+            bulk.create_rows(changes)
+            bulk.write(changes)
         return not self.wrong
 
 
 def too_many_message() -> str:
-    said = _("At most %(most)d papers can be planned at once. Save these first, or select fewer.")
-    return said % {"most": MAX_PLANNED}
+    message = _("At most %(most)d papers can be planned at once. Save these first, or select fewer.")
+    return message % {"most": MAX_PLANNED}

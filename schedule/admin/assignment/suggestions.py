@@ -17,7 +17,7 @@ MIN_NAME_CHARS, STOP_WORDS = 3, frozenset(("and", "for", "the", "with"))
 
 def session_profiles(cards: Iterable[SessionCard]) -> list[SessionProfile]:
     """Return the features of the stored and planned papers of sessions. One query."""
-    found = {
+    profiles = {
         card.session.pk: SessionProfile(
             card.session.pk,
             name_words(str(card.session)),
@@ -26,15 +26,15 @@ def session_profiles(cards: Iterable[SessionCard]) -> list[SessionProfile]:
         )
         for card in cards
     }
-    rows = Presentation.objects.filter(session__in=list(found), paper__isnull=False).taking_place()
+    rows = Presentation.objects.filter(session__in=list(profiles), paper__isnull=False).taking_place()
     columns = ("session", "paper", "paper__topic", "paper__keywords", "paper__sort_title")
     for session, paper, topic, keywords, title in rows.order_by().values_list(*columns):
         words = frozenset(distinctive_words(title))
-        found[session].add(PaperFeatures(paper, topic, frozenset(), fold_keywords(keywords), words))
+        profiles[session].add(PaperFeatures(paper, topic, frozenset(), fold_keywords(keywords), words))
     for card in cards:
         for row in card.planned:
-            found[card.session.pk].add(paper_features(row.paper))
-    return list(found.values())
+            profiles[card.session.pk].add(paper_features(row.paper))
+    return list(profiles.values())
 
 
 def paper_features(paper: Paper) -> PaperFeatures:
@@ -50,15 +50,17 @@ def name_words(name: str) -> frozenset[str]:
     return frozenset(word for word in words if len(word) >= MIN_NAME_CHARS) - STOP_WORDS
 
 
-def reason_words(one: Suggestion, paper: Paper) -> str:
-    named = {"topic": paper.topic or "", "n": one.count, "words": ", ".join(one.words)}
-    if one.reason is Reason.TOPIC:
-        words = ngettext("%(n)d paper on %(topic)s there", "%(n)d papers on %(topic)s there", one.count)
-        return words % named
-    if one.reason is Reason.EMPTY:
-        return gettext("empty session for papers on %(topic)s") % named
-    if one.reason is Reason.ROOM:
+def reason_words(suggestion: Suggestion, paper: Paper) -> str:
+    params = {"topic": paper.topic or "", "n": suggestion.count, "words": ", ".join(suggestion.words)}
+    if suggestion.reason is Reason.TOPIC:
+        message = ngettext(
+            "%(n)d paper on %(topic)s there", "%(n)d papers on %(topic)s there", suggestion.count
+        )
+        return message % params
+    if suggestion.reason is Reason.EMPTY:
+        return gettext("empty session for papers on %(topic)s") % params
+    if suggestion.reason is Reason.ROOM:
         return gettext("has room for it")
-    if one.reason is Reason.TITLE:
-        return gettext("title of the session: %(words)s") % named
-    return gettext("in common with papers there: %(words)s") % named
+    if suggestion.reason is Reason.TITLE:
+        return gettext("title of the session: %(words)s") % params
+    return gettext("in common with papers there: %(words)s") % params

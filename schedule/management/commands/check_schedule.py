@@ -25,17 +25,19 @@ class Command(BaseCommand):
 
     def handle(self, *args: object, **options: Any) -> None:
         edition = get_edition(options["edition"])
-        found = [
+        selected = [
             clash for clash in clashes.find_clashes(edition).all if clash.is_serious or not options["serious"]
         ]
         if options["format"] == "json":
-            listed = {"edition": edition.slug, "clashes": [as_json(clash) for clash in found]}
-            self.stdout.write(json.dumps(listed, ensure_ascii=False, indent=1))
+            report = {"edition": edition.slug, "clashes": [as_json(clash) for clash in selected]}
+            self.stdout.write(json.dumps(report, ensure_ascii=False, indent=1))
         else:
-            for clash in found:
+            for clash in selected:
                 self.stdout.write(f"{clash.when}: {clash.kind.label}. {clash.message}")
-            self.stdout.write(f"{edition}: {len(found) or 'no'} {'clash' if len(found) == 1 else 'clashes'}.")
-        if found:
+            self.stdout.write(
+                f"{edition}: {len(selected) or 'no'} {'clash' if len(selected) == 1 else 'clashes'}."
+            )
+        if selected:
             sys.exit(1)
 
 
@@ -43,9 +45,9 @@ def get_edition(slug: str | None) -> Edition:
     """Return the edition of this slug, or the newest. Raises `CommandError` with the existing ones."""
     edition = Edition.objects.filter(slug=slug).first() if slug else Edition.objects.first()
     if edition is None:
-        known = ", ".join(Edition.objects.values_list("slug", flat=True)) or "none"
-        wanted = f"There is no edition “{slug}”." if slug else "There are no editions yet."
-        raise CommandError(f"{wanted} Existing: {known}.", returncode=2)
+        slugs = ", ".join(Edition.objects.values_list("slug", flat=True)) or "none"
+        problem = f"There is no edition “{slug}”." if slug else "There are no editions yet."
+        raise CommandError(f"{problem} Existing: {slugs}.", returncode=2)
     return edition
 
 
