@@ -109,12 +109,13 @@ class PutInSession(BulkAction):
     ) -> BulkPlan:
         session = values["session"]
         kind = values["kind"] or presentation_kind_in(session)
-        all_presentations = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
-        presentations = all_presentations.select_related("edition", "room")
+        presentations = Presentation.objects.filter(paper__in=[row.pk for row in rows], kind=kind)
         scheduled_papers = {*presentations.filter(session=session).values_list("paper", flat=True)}
         unscheduled_by_paper = {
             presentation.paper_id: presentation
-            for presentation in presentations.filter(session=None).order_by("-pk")
+            for presentation in presentations.select_related("edition", "room")
+            .filter(session=None)
+            .order_by("-pk")
         }
         position = last_positions(session).get(session.edition_id, 0)
         plan = BulkPlan(same=[row for row in rows if row.pk in scheduled_papers])

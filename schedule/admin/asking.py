@@ -151,24 +151,17 @@ def preparable_invitations(request: HttpRequest) -> tuple[list[ProgramInvitation
                 for invitation in missing_invitations([*rows])
                 if access.may("add", ProgramInvitation, invitation)
             ]
-            # Read the labels now: rows of the working copy are not visible outside the block.
-            for invitation in invitations:
-                vars(invitation)["label"] = str(invitation)
-    public_keys = {
-        model: {*model._default_manager.filter(pk__in=keys).values_list("pk", flat=True)}
-        for model, keys in (
-            (Session, [invitation.session_id for invitation in invitations if invitation.session_id]),
-            (
-                Presentation,
-                [invitation.presentation_id for invitation in invitations if invitation.presentation_id],
-            ),
-        )
-    }
+        # Read the labels now: rows of the working copy are not visible outside the block.
+        for invitation in invitations:
+            vars(invitation)["label"] = str(invitation)
+    session_keys = [invitation.session_id for invitation in invitations if invitation.session_id]
+    talk_keys = [invitation.presentation_id for invitation in invitations if invitation.presentation_id]
+    public_sessions = {*Session.objects.filter(pk__in=session_keys).values_list("pk", flat=True)}
+    public_talks = {*Presentation.objects.filter(pk__in=talk_keys).values_list("pk", flat=True)}
     ready = [
         invitation
         for invitation in invitations
-        if invitation.session_id in public_keys[Session]
-        or invitation.presentation_id in public_keys[Presentation]
+        if invitation.session_id in public_sessions or invitation.presentation_id in public_talks
     ]
     return ready, [invitation for invitation in invitations if invitation not in ready]
 

@@ -221,10 +221,10 @@ def labels_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> Ht
     """Show printable labels of a session's poster boards."""
     session = get_session(model_admin, request, key)
     talks = visible_rows(model_admin, request, Presentation).filter(session=session).taking_place().posters()
-    talks_with_people = talks.select_related("paper", "edition").prefetch_related(
+    talks = talks.select_related("paper", "edition").prefetch_related(
         Prefetch("paper__authorships", Authorship.objects.order_by("position")), "speakers"
     )
-    posters = sorted(talks_with_people, key=lambda talk: (natural_sort_key(talk.board), talk.position))
+    posters = sorted(talks, key=lambda talk: (natural_sort_key(talk.board), talk.position))
     context = {
         "edition": session.edition,
         "session": session,

@@ -46,8 +46,8 @@ def render_fact(fact: object) -> str:
         return fact.join(render_fact)
     if isinstance(fact, ClashSubject):
         # A planned presentation has no form: link to its paper, whose key is the negated one.
-        url_name, key = FORM_NAMES[fact.model], fact.pk
-        url = reverse(f"admin:{url_name if key > 0 else 'papers_paper'}_change", args=[abs(key)])
+        url_name = FORM_NAMES[fact.model] if fact.pk > 0 else "papers_paper"
+        url = reverse(f"admin:{url_name}_change", args=[abs(fact.pk)])
         return format_html('<a href="{}">{}</a>', url, fact)
     return escape(fact)
 

@@ -94,12 +94,11 @@ def mark_action(name: str, description: StrPromise, state: State) -> Action:
         changed = [row for row in rows.select_related(None) if row.state != state]
         for row in changed:
             row.answer(state, timezone.now())
-        template = ngettext(
+        message = ngettext(
             "%(count)d invitation is now: %(state)s.",
             "%(count)d invitations are now: %(state)s.",
             len(changed),
-        )
-        message = template % {"count": len(changed), "state": state.label}
+        ) % {"count": len(changed), "state": state.label}
         model_admin.message_user(request, message, messages.SUCCESS if changed else messages.WARNING)
 
     mark.__name__ = name
@@ -118,25 +117,25 @@ def add_to_program(model_admin: EditionRowAdmin[Any], request: HttpRequest, rows
         recording(Origin.ACTION, request.user, gettext("Add confirmed people to the program")),
     ):
         for row in confirmed.with_place().with_presence():
-            participation: SessionRole | Speaker | None = None
+            participation: SessionRole | Speaker
+            if row.is_listed:
+                continue
             if row.presentation:
                 participation = Speaker(presentation=row.presentation, person=row.invited)
             elif row.session:
                 participation = SessionRole(session=row.session, person=row.invited, role=row.role)
-            if (
-                participation is not None
-                and not row.is_listed
-                and access.may("add", type(participation), participation)
-            ):
+            else:
+                continue
+            if access.may("add", type(participation), participation):
                 participation.save()
                 added_count += 1
-    count_message = ngettext(
+    message = ngettext(
         "%(count)d person was added to the program.",
         "%(count)d people were added to the program.",
         added_count,
-    )
+    ) % {"count": added_count}
     explanation = gettext("Only those who confirmed, have a session or talk, and aren’t in it yet are added.")
-    message = f"{count_message % {'count': added_count}} {explanation}"
+    message = f"{message} {explanation}"
     model_admin.message_user(request, message, messages.SUCCESS if added_count else messages.WARNING)
 
 

@@ -33,7 +33,7 @@ from schedule.models import Release, Room, Session
 from schedule.notices.announced_change import MAX_TITLE_CHARS, AnnouncedChange, ChangeKind, publish
 
 # The default duration of a notice if its session is over.
-SHOWN_AFTER_THE_END = timedelta(hours=1)
+DEFAULT_NOTICE_DURATION = timedelta(hours=1)
 INPUT_FORMAT = "%Y-%m-%dT%H:%M"
 
 
@@ -154,7 +154,7 @@ def notice_page(model_admin: ContentAdmin, request: HttpRequest, session: Sessio
     change: AnnouncedChange | None = None
     problems: list[str] = []
     if data is not None and form.is_valid() and "_back" not in data:
-        change, notice = form.change(), None
+        change = form.change()
         if "_publish" in data:
             notice = NoticeForm(data)
             if notice.is_valid() and notice.cleaned_data["seen"] != session_mark(session):
@@ -181,7 +181,7 @@ def notice_page(model_admin: ContentAdmin, request: HttpRequest, session: Sessio
 
 def suggest_notice(change: AnnouncedChange, at: datetime) -> NoticeForm:
     """Return the notice form, filled with a text about the change."""
-    until = change.end if change.end > at else at + SHOWN_AFTER_THE_END
+    until = change.end if change.end > at else at + DEFAULT_NOTICE_DURATION
     seen = session_mark(change.session)
     return NoticeForm(initial={"title": change.title(), "text": change.text(), "until": until, "seen": seen})
 

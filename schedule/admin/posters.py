@@ -45,11 +45,9 @@ class PosterPlan:
 
     def save(self) -> bool:
         """Add the posters to the end of their sessions, unless there are `problems`."""
-        presentations = Presentation._base_manager.filter(
-            session__in={poster.session_id for poster in self.posters}
-        )
-        rows = presentations.order_by().values("session").annotate(last=Max("position"))
-        positions = dict(rows.values_list("session", "last"))
+        session_keys = {poster.session_id for poster in self.posters}
+        presentations = Presentation._base_manager.filter(session__in=session_keys).order_by()
+        positions = dict(presentations.values_list("session").annotate(Max("position")))
         for poster in self.posters:
             session_key = poster.session_id or 0
             poster.position = positions[session_key] = positions.get(session_key, 0) + 1
@@ -66,23 +64,14 @@ def sessions_with_talks(
     talks: Iterable[Presentation], poster_sessions: Iterable[Session]
 ) -> list[SessionTalks]:
     """Return the sessions that these talks are in, by time, each with the next poster session after it."""
-    sorted_poster_sessions = sorted(
-        poster_sessions, key=lambda poster_session: (instant(poster_session.start), poster_session.pk)
-    )
+    targets = sorted(poster_sessions, key=lambda session: (instant(session.start), session.pk))
     groups: dict[int, SessionTalks] = {}
     for talk in talks:
         if talk.session is not None:
             groups.setdefault(talk.session.pk, SessionTalks(talk.session)).talks.append(talk)
     for group in groups.values():
         session_end = instant(group.session.end)
-        group.target = next(
-            (
-                poster_session
-                for poster_session in sorted_poster_sessions
-                if instant(poster_session.start) >= session_end
-            ),
-            None,
-        )
+        group.target = next((target for target in targets if instant(target.start) >= session_end), None)
     return sorted(groups.values(), key=lambda group: (instant(group.session.start), group.session.pk))
 
 
@@ -97,8 +86,10 @@ def plan_posters(chosen: Iterable[SessionTalks], posters: Mapping[int, Presentat
             planned_papers.add(paper.pk)
             poster = posters.get(paper.pk)
             if poster is None:
-                common = {"edition": target.edition, "session": target, "paper": paper}
-                plan.posters.append(Presentation(**common, kind="poster", status=talk.status))
+                poster = Presentation(
+                    edition=target.edition, session=target, paper=paper, kind="poster", status=talk.status
+                )
+                plan.posters.append(poster)
             elif poster.session_id is not None:
                 plan.skipped.append(poster)
             else:

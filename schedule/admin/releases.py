@@ -69,10 +69,8 @@ def describe_change(change: ProgramChange, edition: Edition, rooms: dict[str, st
 
 
 def with_note(row: dict[str, object], note: str) -> dict[str, Any]:
-    return {
-        **{name: value for name, value in row.items() if name != "note"},
-        **({"note": note} if note else {}),
-    }
+    values = {name: value for name, value in row.items() if name != "note"}
+    return {**values, "note": note} if note else values
 
 
 class LinesWidget(forms.Widget):
@@ -181,7 +179,8 @@ class ReleaseForm(ContentForm):
 
     def clean_lines(self) -> dict[str, str]:
         """Merge the notes with changes that someone else made; raise `ValidationError` on conflicts."""
-        notes, merged, conflicts = self.cleaned_data["lines"], {}, []
+        notes: dict[str, str] = self.cleaned_data["lines"]
+        merged, conflicts = {}, []
         for line, note in self.initial["lines"].items():
             shown_note = self.data.get(f"{self.add_prefix('lines')}-was-{line}", note)
             mine = notes.get(line)
@@ -189,11 +188,11 @@ class ReleaseForm(ContentForm):
                 conflicts.append({"line": self.descriptions[line], "note": note})
             elif mine is not None:
                 merged[line] = note if mine == shown_note else mine
-        message = gettext(
-            "Someone else added this note to “%(line)s” in the meantime: “%(note)s”. Save again to "
-            "replace it."
-        )
         if conflicts:
+            message = gettext(
+                "Someone else added this note to “%(line)s” in the meantime: “%(note)s”. Save again to "
+                "replace it."
+            )
             raise ValidationError([message % conflict for conflict in conflicts])
         return merged
 

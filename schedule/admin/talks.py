@@ -196,10 +196,8 @@ class Lineup(PlannedRows[LineupRow]):
         self.stored = self.fitted = self.planned = self.order
 
     def read(self, data: QueryDict, seen_marks: Seen) -> None:
-        time_marks, seen_order = (
-            seen_marks.get(TIME_MARKS, {}),
-            [int(key) for key in seen_marks.get(ORDER_MARKS, {})],
-        )
+        time_marks = seen_marks.get(TIME_MARKS, {})
+        seen_order = [int(key) for key in seen_marks.get(ORDER_MARKS, {})]
         submitted_rows = [row for row in self.rows if f"t{row.pk}-place" in data]
         entered_places = {row.pk: row.read(data, time_marks.get(str(row.pk), "")) for row in submitted_rows}
         shown_keys = [key for key in seen_order if key in entered_places] or [*entered_places]

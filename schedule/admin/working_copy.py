@@ -76,12 +76,14 @@ class WorkingCopyPage:
     def __init__(self, model_admin: ContentAdmin, request: HttpRequest, edition: Edition) -> None:
         self.model_admin, self.request, self.edition = model_admin, request, edition
         self.at = timezone.now()
-        copies = WorkingCopy.objects.filter(edition=edition).select_related("edition")
-        self.copy: WorkingCopy | None = copies.first()
+        self.copy = self.find_copy()
         self.may_release = may_release(request, edition)
         self.errors: list[str] = []
         self.form: AnnounceForm | None = None
         self.moment_form = MomentForm()
+
+    def find_copy(self) -> WorkingCopy | None:
+        return WorkingCopy.objects.filter(edition=self.edition).select_related("edition").first()
 
     def handle(self) -> HttpResponse:
         if self.request.method == "POST":
@@ -92,15 +94,10 @@ class WorkingCopyPage:
                 with transaction.atomic():
                     response = button(self) if button else None
             except RefusedError as error:
-                self.errors = error.reasons
-                response = None
-                self.copy = (
-                    WorkingCopy.objects.select_related("edition").get(edition=self.edition)
-                    if self.copy
-                    else None
-                )
-            if response is not None:
-                return response
+                self.errors, self.copy = error.reasons, self.find_copy()
+            else:
+                if response is not None:
+                    return response
         return self.render_page()
 
     # Buttons
@@ -157,19 +154,19 @@ class WorkingCopyPage:
         return Announcement(**self.form.announcement)
 
     def release(self) -> HttpResponse:
-        return self.released(choices=self.choices, announcement=self.announcement())
+        return self.release_changes(choices=self.choices, announcement=self.announcement())
 
     def release_chosen(self) -> HttpResponse:
         if not self.chosen_keys:
             raise RefusedError(gettext("Choose the changes that you want to release."))
-        return self.released(choices=self.choices, chosen=self.chosen_keys)
+        return self.release_changes(choices=self.choices, chosen=self.chosen_keys)
 
-    def released(self, **values: Any) -> HttpResponse:
+    def release_changes(self, **values: Any) -> HttpResponse:
         result = releasing.release(
             self.open_working_copy, self.request.user, timezone.now(), seen=self.seen_version, **values
         )
-        sentence = ngettext("%(count)d change is public.", "%(count)d changes are public.", result.row_count)
-        message = sentence % {"count": result.row_count}
+        message = ngettext("%(count)d change is public.", "%(count)d changes are public.", result.row_count)
+        message %= {"count": result.row_count}
         if result.release:
             message += " " + gettext("%(release)s is announced.") % {"release": result.release}
         return self.redirect_with_message(message)
@@ -303,12 +300,10 @@ class WorkingCopyPage:
         }
 
     def address(self, row: PendingRow) -> str:
+        if row.kind == "deleted":
+            return ""
         meta = content_model(row.model)._meta
-        return (
-            ""
-            if row.kind == "deleted"
-            else reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.key])
-        )
+        return reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.key])
 
     def conflict(self, conflict: PendingConflict, labels: RowLabels) -> dict[str, Any]:
         sides = [

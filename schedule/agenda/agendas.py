@@ -101,8 +101,13 @@ class AgendaView:
     missing: int
 
     @property
+    def items(self) -> list[AgendaStop]:
+        """The stops, each followed by the talks in it."""
+        return [item for stop in self.stops for item in (stop, *stop.talks)]
+
+    @property
     def stars(self) -> list[Star]:
-        return [item.star for stop in self.stops for item in (stop, *stop.talks) if item.star]
+        return [item.star for item in self.items if item.star]
 
     @property
     def clash_count(self) -> int:
@@ -110,8 +115,7 @@ class AgendaView:
 
     @property
     def moved_count(self) -> int:
-        items = [item for stop in self.stops for item in (stop, *stop.talks)]
-        return sum(item.moved_from is not None for item in items)
+        return sum(item.moved_from is not None for item in self.items)
 
 
 def plan_agenda(edition: Edition, stars: Iterable[Star], at: datetime) -> AgendaView:

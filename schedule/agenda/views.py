@@ -202,7 +202,7 @@ def render_agenda(
     """Render the page of these stars. `kept` is their saved agenda, whose links are shown."""
     at = timezone.now()
     plan = plan_agenda(edition, stars, at)
-    sessions = [item.session for stop in plan.stops for item in (stop, *stop.talks)]
+    sessions = [item.session for item in plan.items]
     keys = [star.key for star in plan.stars]
     short_path = f"{reverse('schedule:agenda', args=[edition.slug])}?s={'+'.join(keys)}"
     context = {

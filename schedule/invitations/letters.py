@@ -1,6 +1,6 @@
 """Letters of invitation and reminders, mailed or shown for copying."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -68,4 +68,4 @@ def send(invitation: ProgramInvitation, kind: str, sender: "User", at: datetime 
             send_mail(invitation.address, letter.subject, letter.text, sender)
     except MAIL_ERRORS:
         return Letter(invitation, "", "", "", has_failed=True)
-    return Letter(invitation, letter.subject, letter.text, letter.link, is_mailed=True)
+    return replace(letter, is_mailed=True)

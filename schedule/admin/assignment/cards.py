@@ -68,11 +68,7 @@ class SessionCard:
 
 def session_loads(sessions: Sequence[Session], minutes_each: int) -> dict[int, Load]:
     """Return the stored load of these sessions by key. Two queries."""
-    rows = (
-        Presentation.objects.filter(session__in=[session.pk for session in sessions])
-        .taking_place()
-        .order_by()
-    )
+    rows = Presentation.objects.filter(session__in=sessions).taking_place().order_by()
     counts = dict(rows.values_list("session").annotate(Count("pk")))
     timed = rows.filter(start__isnull=False, end__isnull=False)
     lengths: dict[int, timedelta] = {}

@@ -162,17 +162,15 @@ class AssignmentPage(EditionPage):
 
     def load_plan(self) -> None:
         """Fetch the planned papers and the page of the list, with their presentations."""
-        planned_query = (
-            self.papers.filter(pk__in=list(self.moves)).only(*LIST_COLUMNS).order_by("sort_title", "pk")
-        )
-        planned_papers: list[Paper] = list(planned_query) if self.moves else []
+        rows = self.papers.order_by("sort_title", "pk")
+        planned_papers: list[Paper] = list(rows.filter(pk__in=list(self.moves)).only(*LIST_COLUMNS))
         # Fetch all keys first, so that the condition on presentations is not evaluated again for the count.
         pages = Paginator(list(self.listed_papers.values_list("pk", flat=True)), PER_PAGE)
         page_number = self.data.get("page") or ("1" if "_filter" in self.data else self.data.get("at", "1"))
         self.page = pages.get_page(page_number)
         self.total = pages.count
-        rows = self.papers.filter(pk__in=self.page.object_list).order_by("sort_title", "pk")
-        papers: list[Paper] = list(rows.select_related("topic").only(*LIST_COLUMNS, "topic__name"))
+        rows = rows.filter(pk__in=self.page.object_list).select_related("topic")
+        papers: list[Paper] = list(rows.only(*LIST_COLUMNS, "topic__name"))
         talks = talks_by_paper({paper.pk for paper in [*planned_papers, *papers]})
         submitted_marks = (read_marks(self.data.get(SEEN_FIELD, "")) or {}).get(PAPERS, {})
         planned_rows = []

@@ -22,7 +22,7 @@ from schedule.models import Presentation, Session
 
 # The maximum number of planned papers: with more, a form would take seconds to read and to render.
 MAX_PLANNED = 5_000
-MOVE = re.compile(r"(?P<paper>[0-9]{1,18}):(?P<session>[0-9]{1,18}):(?P<kind>[-\w]{0,40})")
+MOVE_PATTERN = re.compile(r"(?P<paper>[0-9]{1,18}):(?P<session>[0-9]{1,18}):(?P<kind>[-\w]{0,40})")
 
 
 @dataclass
@@ -81,11 +81,11 @@ def sessions_mark(talks: Iterable[Presentation]) -> str:
 def talks_by_paper(papers: Iterable[int]) -> dict[int, list[Presentation]]:
     """Return the presentations of papers that are not canceled. One query."""
     rows = Presentation.objects.filter(paper__in=list(papers)).taking_place().order_by("pk")
-    talks = rows.select_related("session", "room").defer(
+    rows = rows.select_related("session", "room").defer(
         "abstract", "abstract_html", "session__abstract", "session__abstract_html"
     )
     by_paper: dict[int, list[Presentation]] = {}
-    for talk in talks:
+    for talk in rows:
         by_paper.setdefault(talk.paper_id or 0, []).append(talk)
     return by_paper
 
@@ -97,7 +97,7 @@ def encode_moves(plan: Mapping[int, tuple[int, str]]) -> str:
 
 def decode_moves(text: str) -> dict[int, tuple[int, str]]:
     """Return the plan in a form's field: session and kind by paper. Invalid moves are ignored."""
-    matches = (MOVE.fullmatch(part) for part in text.split())
+    matches = (MOVE_PATTERN.fullmatch(part) for part in text.split())
     return {int(move["paper"]): (int(move["session"]), move["kind"]) for move in matches if move}
 
 
@@ -158,8 +158,13 @@ class AssignmentPlan:
                 positions[session.pk] = last_positions(session).get(session.edition_id, 0)
             positions[session.pk] += 1
             if talk is None:
-                common = {"edition": session.edition, "session": session, "paper": row.paper}
-                presentation = Presentation(**common, kind=row.new_kind, position=positions[session.pk])
+                presentation = Presentation(
+                    edition=session.edition,
+                    session=session,
+                    paper=row.paper,
+                    kind=row.new_kind,
+                    position=positions[session.pk],
+                )
                 row.errors = validation_errors(presentation)
                 changes.append(BulkChange(row.paper, "", new_row=presentation))
             else:
