@@ -161,9 +161,9 @@ def difference_row(
     data: QueryDict, name: str, field_label: str, row: object, theirs: str, mine: str
 ) -> dict[str, object]:
     """Return a conflict in the form of the page that compares two versions."""
-    sides = {"field": field_label, "row": f"“{row}”", THEIRS: theirs, MINE: mine}
+    values = {"field": field_label, "row": f"“{row}”", THEIRS: theirs, MINE: mine}
     name = f"{CHOICE}{name}"
-    return {"name": name, "is_conflict": True, "chosen": data.get(name, ""), **sides}
+    return {"name": name, "is_conflict": True, "chosen": data.get(name, ""), **values}
 
 
 def apply_choices(data: QueryDict, prefix: str, rows: Iterable[Any]) -> None:

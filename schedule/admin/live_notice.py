@@ -182,8 +182,8 @@ def notice_page(model_admin: ContentAdmin, request: HttpRequest, session: Sessio
 def suggest_notice(change: AnnouncedChange, at: datetime) -> NoticeForm:
     """Return the notice form, filled with a text about the change."""
     until = change.end if change.end > at else at + DEFAULT_NOTICE_DURATION
-    seen = session_mark(change.session)
-    return NoticeForm(initial={"title": change.title(), "text": change.text(), "until": until, "seen": seen})
+    mark = session_mark(change.session)
+    return NoticeForm(initial={"title": change.title(), "text": change.text(), "until": until, "seen": mark})
 
 
 def preview(notice: NoticeForm) -> dict[str, str]:

@@ -155,8 +155,8 @@ class LineupRow(PlannedTalk[Times]):
             self.plan(self.read_times(form.cleaned_data), seen_mark)
         except ValidationError as error:
             self.errors = [str(message) for message in error.messages]
-        place: int | None = form.cleaned_data["place"]
-        return self.place if place is None else place
+        entered_place: int | None = form.cleaned_data["place"]
+        return self.place if entered_place is None else entered_place
 
     def read_times(self, cleaned: dict[str, Any]) -> Times:
         start = self.moment_at(cleaned["start"], self.before[0], self.session.start)
@@ -218,8 +218,8 @@ class Lineup(PlannedRows[LineupRow]):
     def set_order(self, keys: Sequence[int]) -> None:
         rows_by_key = {row.pk: row for row in self.rows}
         self.rows = [rows_by_key[key] for key in keys]
-        for place, row in enumerate(self.rows, start=1):
-            row.place = place
+        for position, row in enumerate(self.rows, start=1):
+            row.place = position
 
     def fit_times(self) -> None:
         """Adjust times to the new order, unless only the order changes or a row has errors."""
@@ -336,7 +336,8 @@ class TalksPage(SessionPage):
     def read_plan(self, rows: Any) -> None:
         session, zone = self.session, self.edition.zone
         lineup_rows = [
-            LineupRow(talk=talk, session=session, place=place) for place, talk in enumerate(rows, start=1)
+            LineupRow(talk=talk, session=session, place=position)
+            for position, talk in enumerate(rows, start=1)
         ]
         self.plan = Lineup(lineup_rows, session)
         bounds = {"since": session.start, "until": session.end}
@@ -376,11 +377,11 @@ class TalksPage(SessionPage):
         ]
         if self.plan.is_stale:
             titles = {row.pk: str(row.talk) for row in self.plan.rows}
-            sides = (
-                "\n".join(f"{place}. {titles[key]}" for place, key in enumerate(keys, start=1))
+            orders = (
+                "\n".join(f"{position}. {titles[key]}" for position, key in enumerate(keys, start=1))
                 for keys in (self.plan.stored, self.plan.order)
             )
-            conflicts.append(difference_row(self.data, "order", gettext("Order"), self.session, *sides))
+            conflicts.append(difference_row(self.data, "order", gettext("Order"), self.session, *orders))
         return conflicts
 
     def context(self) -> dict[str, Any]:
