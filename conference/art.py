@@ -46,15 +46,16 @@ def draw(name: str, accent: str) -> str:
     _, chroma, hue = oklch(accent)
     strength = min(chroma, 0.19)
     # Turn the hue towards blue in the shorter direction, so that yellow becomes green, not brown.
-    way = 1 if (BLUE - hue) % 360 < 180 else -1
+    direction = 1 if (BLUE - hue) % 360 < 180 else -1
     stops = [(0, 0.43, 1.0, 0), (0.55, 0.33, 0.8, 22), (1, 0.23, 0.55, 58)]
     gradient = "".join(
-        f'<stop offset="{offset}" stop-color="{hex_color(light, strength * share, hue + way * turn)}"/>'
-        for offset, light, share, turn in stops
+        f'<stop offset="{offset}" '
+        f'stop-color="{hex_color(lightness, strength * share, hue + direction * shift)}"/>'
+        for offset, lightness, share, shift in stops
     )
     lines = "".join(
-        f'<path d="{path(waves, number / (LINES - 1))}" stroke-opacity="{0.06 + 0.2 * number / LINES:.2f}"/>'
-        for number in range(LINES)
+        f'<path d="{path(waves, line / (LINES - 1))}" stroke-opacity="{0.06 + 0.2 * line / LINES:.2f}"/>'
+        for line in range(LINES)
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
@@ -75,11 +76,11 @@ def waves_of(name: str) -> list[Wave]:
     return [
         Wave(
             between(0.75, 1.25) * height,
-            2 * math.pi * turns * between(0.85, 1.15) / WIDTH,
+            2 * math.pi * cycles * between(0.85, 1.15) / WIDTH,
             between(0, 2 * math.pi),
             between(-1.6, 1.6),
         )
-        for height, turns in ((34, 1.1), (24, 2.2), (12, 3.7), (5, 5.3))
+        for height, cycles in ((34, 1.1), (24, 2.2), (12, 3.7), (5, 5.3))
     ]
 
 
@@ -88,16 +89,16 @@ def path(waves: list[Wave], share: float) -> str:
     base = -MARGIN + share * (HEIGHT + 2 * MARGIN)
     points = []
     for step in range(STEPS + 1):
-        parts = [wave.at(step * STEP, share) for wave in waves]
-        points.append((base + sum(height for height, _ in parts), sum(slope for _, slope in parts)))
-    (first, slope), *rest = [(round(y), slope) for y, slope in points]
+        offsets = [wave.at(step * STEP, share) for wave in waves]
+        points.append((base + sum(height for height, _ in offsets), sum(slope for _, slope in offsets)))
+    (first, slope), *other_points = [(round(y), slope) for y, slope in points]
     third = STEP / 3
-    pieces, before = [f"M0 {first}c{third:.0f} {round(slope * third)}"], first
-    for place, (y, slope) in enumerate(rest):
-        turn = f"{STEP - third:.0f} {round(y - slope * third) - before} {STEP} {y - before}"
-        pieces.append(f" {turn}" if place == 0 else f"s{turn}")
-        before = y
-    return "".join(pieces).replace(" -", "-")
+    segments, previous_y = [f"M0 {first}c{third:.0f} {round(slope * third)}"], first
+    for index, (y, slope) in enumerate(other_points):
+        curve = f"{STEP - third:.0f} {round(y - slope * third) - previous_y} {STEP} {y - previous_y}"
+        segments.append(f" {curve}" if index == 0 else f"s{curve}")
+        previous_y = y
+    return "".join(segments).replace(" -", "-")
 
 
 # Colors: sRGB and OKLCH, https://bottosson.github.io/posts/oklab/
@@ -105,31 +106,31 @@ def path(waves: list[Wave], share: float) -> str:
 
 def oklch(color: str) -> tuple[float, float, float]:
     """Return lightness (0 to 1), chroma and hue (degrees) of a color such as #0b6b62."""
-    red, green, blue = (_linear(int(color[place : place + 2], 16) / 255) for place in (1, 3, 5))
+    red, green, blue = (_to_linear(int(color[start : start + 2], 16) / 255) for start in (1, 3, 5))
     long = (0.4122214708 * red + 0.5363325363 * green + 0.0514459929 * blue) ** (1 / 3)
     middle = (0.2119034982 * red + 0.6806995451 * green + 0.1073969566 * blue) ** (1 / 3)
     short = (0.0883024619 * red + 0.2817188376 * green + 0.6299787005 * blue) ** (1 / 3)
-    light = 0.2104542553 * long + 0.7936177850 * middle - 0.0040720468 * short
+    lightness = 0.2104542553 * long + 0.7936177850 * middle - 0.0040720468 * short
     a = 1.9779984951 * long - 2.4285922050 * middle + 0.4505937099 * short
     b = 0.0259040371 * long + 0.7827717662 * middle - 0.8086757660 * short
-    return light, math.hypot(a, b), math.degrees(math.atan2(b, a)) % 360
+    return lightness, math.hypot(a, b), math.degrees(math.atan2(b, a)) % 360
 
 
-def hex_color(light: float, chroma: float, hue: float) -> str:
+def hex_color(lightness: float, chroma: float, hue: float) -> str:
     """Return the color as #rrggbb, with less chroma if sRGB does not contain it."""
     while True:
-        channels = _channels(light, chroma, hue)
+        channels = _linear_channels(lightness, chroma, hue)
         if chroma < 0.001 or all(-0.0005 <= channel <= 1.0005 for channel in channels):
             break
         chroma -= 0.004
-    return "#" + "".join(f"{round(255 * _gamma(min(max(one, 0.0), 1.0))):02x}" for one in channels)
+    return "#" + "".join(f"{round(255 * _to_srgb(min(max(channel, 0.0), 1.0))):02x}" for channel in channels)
 
 
-def _channels(light: float, chroma: float, hue: float) -> tuple[float, float, float]:
+def _linear_channels(lightness: float, chroma: float, hue: float) -> tuple[float, float, float]:
     a, b = chroma * math.cos(math.radians(hue)), chroma * math.sin(math.radians(hue))
-    long = (light + 0.3963377774 * a + 0.2158037573 * b) ** 3
-    middle = (light - 0.1055613458 * a - 0.0638541728 * b) ** 3
-    short = (light - 0.0894841775 * a - 1.2914855480 * b) ** 3
+    long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+    middle = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+    short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
     return (
         4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short,
         -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
@@ -137,9 +138,9 @@ def _channels(light: float, chroma: float, hue: float) -> tuple[float, float, fl
     )
 
 
-def _linear(channel: float) -> float:
+def _to_linear(channel: float) -> float:
     return channel / 12.92 if channel <= 0.04045 else float(((channel + 0.055) / 1.055) ** 2.4)
 
 
-def _gamma(channel: float) -> float:
+def _to_srgb(channel: float) -> float:
     return channel * 12.92 if channel <= 0.0031308 else float(1.055 * channel ** (1 / 2.4) - 0.055)

@@ -42,7 +42,7 @@ MAX_TITLE_CHARS = 600
 CACHE_ENTRIES = 128
 # Matches the space that transliteration adds after a word, if punctuation follows.
 SPACE_BEFORE_PUNCTUATION = re.compile(r" (?=[,;:.!?)])")
-_drawing = threading.Lock()
+_drawing_lock = threading.Lock()
 
 
 class Picture(NamedTuple):
@@ -68,111 +68,111 @@ class Style(NamedTuple):
 @cache
 def fonts(style: Style) -> list[ImageFont.FreeTypeFont]:
     """Return the fonts of a family, one per script, the most common first."""
-    found = []
+    available_fonts = []
     for script in SCRIPTS:
         path = settings.BASE_DIR / "static/fonts" / f"{style.family}-{script}.woff2"
         if path.exists():
             font = ImageFont.truetype(str(path), style.size)
             font.set_variation_by_axes([style.weight])
-            found.append(font)
-    return found
+            available_fonts.append(font)
+    return available_fonts
 
 
 @lru_cache(4096)
-def font_of(sign: str, family: str) -> int | None:
+def font_of(char: str, family: str) -> int | None:
     """Return the index in `fonts()` of the first font with this character; `None` if all lack it."""
     style = Style(family, 40, PLAIN)
-    for place, font in enumerate(fonts(style)):
-        missing, drawn = font.getmask("\uffff"), font.getmask(sign)
-        if (drawn.size, bytes(drawn)) != (missing.size, bytes(missing)):
-            return place
+    for index, font in enumerate(fonts(style)):
+        missing_glyph, glyph = font.getmask("\uffff"), font.getmask(char)
+        if (glyph.size, bytes(glyph)) != (missing_glyph.size, bytes(missing_glyph)):
+            return index
     return None
 
 
-def drawable(words: str, family: str) -> str:
-    """Return the words in characters of a font family: missing letters in Latin, other characters omitted."""
-    signs = unicodedata.normalize("NFC", " ".join(words[:MAX_TITLE_CHARS].split()))
-    words = " ".join("".join(_drawable(sign, family) for sign in signs).split())
-    return SPACE_BEFORE_PUNCTUATION.sub("", words)
+def drawable(text: str, family: str) -> str:
+    """Return a text in characters of a font family: missing letters in Latin, other characters omitted."""
+    chars = unicodedata.normalize("NFC", " ".join(text[:MAX_TITLE_CHARS].split()))
+    text = " ".join("".join(_drawable_char(char, family) for char in chars).split())
+    return SPACE_BEFORE_PUNCTUATION.sub("", text)
 
 
-def _drawable(sign: str, family: str) -> str:
-    if sign == " " or font_of(sign, family) is not None:
-        return sign
-    is_letter = unicodedata.category(sign)[0] in "LN" or unicodedata.category(sign) == "Sm"
-    latin = anyascii(sign) if is_letter else ""
+def _drawable_char(char: str, family: str) -> str:
+    if char == " " or font_of(char, family) is not None:
+        return char
+    is_letter = unicodedata.category(char)[0] in "LN" or unicodedata.category(char) == "Sm"
+    latin = anyascii(char) if is_letter else ""
     # Separate Han characters, each of which becomes a word.
-    return f"{latin} " if len(latin) > 1 and unicodedata.category(sign) == "Lo" else latin
+    return f"{latin} " if len(latin) > 1 and unicodedata.category(char) == "Lo" else latin
 
 
-def font_runs(words: str, style: Style) -> Iterator[tuple[ImageFont.FreeTypeFont, str]]:
-    """Yield the words in runs of one font each; spaces use the first font."""
-    places = [(font_of(sign, style.family) or 0) if sign != " " else 0 for sign in words]
-    for place, piece in groupby(zip(places, words, strict=True), key=lambda pair: pair[0]):
-        yield fonts(style)[place], "".join(sign for _, sign in piece)
+def font_runs(text: str, style: Style) -> Iterator[tuple[ImageFont.FreeTypeFont, str]]:
+    """Yield a text in runs of one font each; spaces use the first font."""
+    font_indexes = [(font_of(char, style.family) or 0) if char != " " else 0 for char in text]
+    for index, pairs in groupby(zip(font_indexes, text, strict=True), key=lambda pair: pair[0]):
+        yield fonts(style)[index], "".join(char for _, char in pairs)
 
 
-def text_width(words: str, style: Style) -> float:
-    return sum(font.getlength(piece) for font, piece in font_runs(words, style))
+def text_width(text: str, style: Style) -> float:
+    return sum(font.getlength(run) for font, run in font_runs(text, style))
 
 
-def wrap(words: str, style: Style, most: int | None = None) -> list[str]:
-    """Break words into lines that fit; truncate to `most` lines with an ellipsis."""
+def wrap(text: str, style: Style, max_lines: int | None = None) -> list[str]:
+    """Break a text into lines that fit; truncate to `max_lines` with an ellipsis."""
     lines: list[list[str]] = []
-    room, space = 0.0, text_width(" ", style)
-    for word in (piece for whole in words.split() for piece in split_long_word(whole, style)):
+    remaining_width, space_width = 0.0, text_width(" ", style)
+    for word in (part for long_word in text.split() for part in split_long_word(long_word, style)):
         width = text_width(word, style)
-        if not lines or width > room:
+        if not lines or width > remaining_width:
             lines.append([])
-            room = TEXT_WIDTH
+            remaining_width = TEXT_WIDTH
         lines[-1].append(word)
-        room -= width + space
-    if most is not None and len(lines) > most:
-        last = lines[most - 1]
-        while last and text_width(" ".join([*last, "…"]), style) > TEXT_WIDTH:
-            last.pop()
-        lines = [*lines[: most - 1], [*last, "…"]]
+        remaining_width -= width + space_width
+    if max_lines is not None and len(lines) > max_lines:
+        last_line = lines[max_lines - 1]
+        while last_line and text_width(" ".join([*last_line, "…"]), style) > TEXT_WIDTH:
+            last_line.pop()
+        lines = [*lines[: max_lines - 1], [*last_line, "…"]]
     return [" ".join(line) for line in lines]
 
 
 def split_long_word(word: str, style: Style) -> Iterator[str]:
     while text_width(word, style) > TEXT_WIDTH:
-        fitting = (
+        fit_length = (
             bisect(range(2, len(word)), TEXT_WIDTH, key=lambda end: ceil(text_width(word[:end], style))) + 1
         )
-        yield word[:fitting]
-        word = word[fitting:]
+        yield word[:fit_length]
+        word = word[fit_length:]
     yield word
 
 
 def fit_title(title: str) -> tuple[Style, list[str]]:
     """Return the largest style in which the title fits, and its lines."""
-    words = drawable(title, SERIF)
-    for size, most in TITLE_SIZES:
+    text = drawable(title, SERIF)
+    for size, max_lines in TITLE_SIZES:
         style = Style(SERIF, size, BOLD)
-        lines = wrap(words, style)
-        if len(lines) <= most:
+        lines = wrap(text, style)
+        if len(lines) <= max_lines:
             return style, lines
-    size, most = TITLE_SIZES[-1]
+    size, max_lines = TITLE_SIZES[-1]
     style = Style(SERIF, size, BOLD)
-    return style, wrap(words, style, most)
+    return style, wrap(text, style, max_lines)
 
 
 @lru_cache(CACHE_ENTRIES)
 def draw(picture: Picture) -> bytes:
     """Return the picture as PNG. The result is deterministic, and cached."""
-    with _drawing:
+    with _drawing_lock:
         image = Image.new("RGB", (WIDTH, HEIGHT), PAPER)
         pen = ImageDraw.Draw(image)
         pen.rectangle((0, 0, BAR, HEIGHT), picture.accent)
-        kind, small = Style(SANS, 30, BOLD), Style(SANS, 30, PLAIN)
-        top = layout(pen, wrap(drawable(picture.kind, SANS), kind, 1), kind, EDGE - 24, INK)
+        kind_style, plain_style = Style(SANS, 30, BOLD), Style(SANS, 30, PLAIN)
+        top = layout(pen, wrap(drawable(picture.kind, SANS), kind_style, 1), kind_style, EDGE - 24, INK)
         style, lines = fit_title(picture.title)
         top = layout(pen, lines, style, top + 14, picture.accent)
-        people = wrap(drawable(picture.people, SANS), small, 2 if len(lines) * style.size < 250 else 1)
-        layout(pen, people, small, top + 18, INK)
-        foot = wrap(drawable(picture.foot, SANS), small, 1)
-        layout(pen, foot, small, HEIGHT - EDGE - 8, QUIET)
+        people = wrap(drawable(picture.people, SANS), plain_style, 2 if len(lines) * style.size < 250 else 1)
+        layout(pen, people, plain_style, top + 18, INK)
+        foot = wrap(drawable(picture.foot, SANS), plain_style, 1)
+        layout(pen, foot, plain_style, HEIGHT - EDGE - 8, QUIET)
         file = BytesIO()
         image.save(file, "PNG", compress_level=4)
     return file.getvalue()
@@ -180,13 +180,13 @@ def draw(picture: Picture) -> bytes:
 
 def layout(pen: ImageDraw.ImageDraw, lines: Sequence[str], style: Style, top: float, color: str) -> float:
     """Draw lines, the first at `top`; return the position below the last."""
-    step = style.size * 1.2
+    line_height = style.size * 1.2
     for line in lines:
-        left: float = EDGE
-        for font, piece in font_runs(line, style):
-            pen.text((left, top + style.size), piece, color, font, anchor="ls")
-            left += font.getlength(piece)
-        top += step
+        x: float = EDGE
+        for font, run in font_runs(line, style):
+            pen.text((x, top + style.size), run, color, font, anchor="ls")
+            x += font.getlength(run)
+        top += line_height
     return top
 
 
@@ -202,8 +202,12 @@ def edition_line(edition: Edition) -> str:
 def card_response(request: HttpRequest, edition: Edition, picture: Picture) -> HttpResponse:
     """Return the picture, or a 304 without drawing it if the client has the current one."""
     etag = quote_etag(picture.etag)
-    changed = int(revision.current(edition.pk).changed_at.timestamp())
-    found = get_conditional_response(request, etag, changed)
-    reply = HttpResponse(draw(picture), content_type="image/png") if found is None else found
-    reply["ETag"], reply["Last-Modified"], reply["Cache-Control"] = etag, http_date(changed), CACHE_CONTROL
-    return reply
+    last_modified = int(revision.current(edition.pk).changed_at.timestamp())
+    not_modified = get_conditional_response(request, etag, last_modified)
+    response = HttpResponse(draw(picture), content_type="image/png") if not_modified is None else not_modified
+    response["ETag"], response["Last-Modified"], response["Cache-Control"] = (
+        etag,
+        http_date(last_modified),
+        CACHE_CONTROL,
+    )
+    return response

@@ -29,50 +29,52 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class EditionCopy:
-    """A copy in progress; `made` maps models and primary keys of original rows to their copies."""
+    """A copy in progress; `copies` maps models and primary keys of original rows to their copies."""
 
     source: Edition
     target: Edition
-    made: dict[type[Model], dict[int, Any]] = field(default_factory=dict)
+    copies: dict[type[Model], dict[int, Any]] = field(default_factory=dict)
 
     @property
     def days(self) -> timedelta:
         """Return the difference between the first days of the editions."""
         return self.target.start_date - self.source.start_date
 
-    def moved(self, moment: datetime) -> datetime:
+    def shift(self, moment: datetime) -> datetime:
         """Return a moment moved by `days`, at the same local time."""
         local = moment.astimezone(self.source.zone).replace(tzinfo=None) + self.days
         return local.replace(tzinfo=self.target.zone)
 
-    def rows(
+    def copy_rows(
         self, rows: Iterable[Content], changes: Callable[[Any], dict[str, object]] = lambda row: {}
     ) -> None:
         """Copy rows in order, with `changes`; foreign keys to rows copied before lead to the copies."""
         for row in rows:
             model = type(row)
-            copy = model(**values_of(row) | self.links_of(row) | changes(row))
+            copy = model(**values_of(row) | self.copied_relations(row) | changes(row))
             copy.save()
-            self.made.setdefault(model, {})[row.pk] = copy
+            self.copies.setdefault(model, {})[row.pk] = copy
 
-    def links_of(self, row: Content) -> dict[str, object]:
+    def copied_relations(self, row: Content) -> dict[str, object]:
         """Return the foreign keys of a row's copy to the new edition and to copied rows."""
-        found: dict[str, object] = {}
-        for one in row._meta.concrete_fields:
-            key = getattr(row, one.attname)
-            if one.is_relation and key is not None:
-                copied = self.made.get(one.related_model, {}).get(key)  # type: ignore[arg-type]
-                found |= {one.attname: copied.pk} if copied else {}
-        return found | {"edition_id": self.target.pk}
+        relations: dict[str, object] = {}
+        for model_field in row._meta.concrete_fields:
+            key = getattr(row, model_field.attname)
+            if model_field.is_relation and key is not None:
+                copy = self.copies.get(model_field.related_model, {}).get(key)  # type: ignore[arg-type]
+                relations |= {model_field.attname: copy.pk} if copy else {}
+        return relations | {"edition_id": self.target.pk}
 
 
 def values_of(row: Content) -> dict[str, object]:
     """Return the values for a copy of a row, without keys and derived fields, and with the status draft."""
-    left_out = {*row.derived_fields, "position"}
+    excluded = {*row.derived_fields, "position"}
     values = {
-        one.attname: getattr(row, one.attname)
-        for one in row._meta.concrete_fields
-        if not one.primary_key and not isinstance(one, UidField) and one.name not in left_out
+        model_field.attname: getattr(row, model_field.attname)
+        for model_field in row._meta.concrete_fields
+        if not model_field.primary_key
+        and not isinstance(model_field, UidField)
+        and model_field.name not in excluded
     }
     return values | ({"status": Status.DRAFT} if "status" in values else {})
 
@@ -124,14 +126,14 @@ def copy_fields(names: Iterable[str]) -> Callable[[EditionCopy], None]:
 
 
 def new_edition(
-    source: Edition, target: Edition, chosen: Iterable[EditionPart], user: User, detail: str
+    source: Edition, target: Edition, selected_parts: Iterable[EditionPart], user: User, detail: str
 ) -> ChangeSet:
     """Save a new edition with these parts of an earlier one, in one change set. Nothing of it is public."""
     with recording(Origin.ACTION, user, detail) as log, revision.lock():
         target.public_from = target.papers_public_from = target.schedule_public_from = None
         target.save()
         copying = EditionCopy(source, target)
-        for part in sorted(chosen, key=attrgetter("place")):
+        for part in sorted(selected_parts, key=attrgetter("place")):
             if part.copy:
                 part.copy(copying)
         log.write()

@@ -29,25 +29,28 @@ class EditionState:
 def edition_state(edition: Edition, at: datetime) -> EditionState:
     today = edition.day_of(at)
     if today < edition.start_date:
-        return EditionState(_until((edition.start_date - today).days), is_ahead=True)
+        return EditionState(_time_until((edition.start_date - today).days), is_ahead=True)
     if today > edition.end_date:
-        words = gettext("Ended on %(date)s") % {"date": times.full_date(edition.end_date)}
-        return EditionState(words, is_over=True)
-    length, number = (edition.end_date - edition.start_date).days + 1, (today - edition.start_date).days + 1
-    words = gettext("Day %(number)d of %(count)d") % {"number": number, "count": length}
-    is_there = edition.city and edition.mode != Edition.Mode.VIRTUAL
+        message = gettext("Ended on %(date)s") % {"date": times.full_date(edition.end_date)}
+        return EditionState(message, is_over=True)
+    day_count, day_number = (
+        (edition.end_date - edition.start_date).days + 1,
+        (today - edition.start_date).days + 1,
+    )
+    message = gettext("Day %(number)d of %(count)d") % {"number": day_number, "count": day_count}
+    is_in_city = edition.city and edition.mode != Edition.Mode.VIRTUAL
     place = (
-        gettext("in %(city)s") % {"city": edition.city} if is_there else times.zone_label(at, edition.zone)
+        gettext("in %(city)s") % {"city": edition.city} if is_in_city else times.zone_label(at, edition.zone)
     )
     return EditionState(
-        words if length > 1 else gettext("Today"),
+        message if day_count > 1 else gettext("Today"),
         is_running=True,
         clock=times.clock_time(at, edition.zone),
         place=place,
     )
 
 
-def _until(days: int) -> str:
+def _time_until(days: int) -> str:
     if days == 1:
         return gettext("Starts tomorrow")
     if days <= MAX_DAYS:

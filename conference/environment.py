@@ -64,8 +64,8 @@ def safe_database(config: dict[str, Any], pgbouncer: bool) -> dict[str, Any]:
     config["CONN_HEALTH_CHECKS"] = True
     config["DISABLE_SERVER_SIDE_CURSORS"] = pgbouncer
     # psycopg prepares repeated statements if the server binds parameters; PgBouncer does not support it.
-    usual = {"connect_timeout": 5, "server_side_binding": not pgbouncer}
-    config["OPTIONS"] = usual | config.get("OPTIONS", {})
+    defaults = {"connect_timeout": 5, "server_side_binding": not pgbouncer}
+    config["OPTIONS"] = defaults | config.get("OPTIONS", {})
     return config
 
 
@@ -75,9 +75,9 @@ def site_host(url: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def hosts(url: str, more: list[str]) -> list[str]:
+def hosts(url: str, other_hosts: list[str]) -> list[str]:
     """Return the allowed hosts: that of the site, others from settings, and loopback names for probes."""
-    return [*dict.fromkeys(filter(None, [site_host(url), *more, *LOOPBACK]))]
+    return [*dict.fromkeys(filter(None, [site_host(url), *other_hosts, *LOOPBACK]))]
 
 
 def address_problems(url: str) -> list[str]:
@@ -108,15 +108,15 @@ def problems(values: Mapping[str, Any]) -> list[str]:
     """Return a message for each missing or unsafe setting, which begins with its name."""
     secret, token = values["SECRET_KEY"], values["METRICS_TOKEN"]
     is_https = values["SITE_URL"].startswith("https://")
-    is_guessed = (
+    is_weak_secret = (
         len(secret) < MIN_SECRET_CHARS or len(set(secret)) < MIN_DISTINCT_CHARS or "insecure" in secret
     )
-    is_in_bucket = "storages" in values["STORAGES"]["default"]["BACKEND"]
+    uses_bucket = "storages" in values["STORAGES"]["default"]["BACKEND"]
     purge_header = values["PURGE_HEADER"]
-    sender, is_mailing = values["DEFAULT_FROM_EMAIL"], bool(values["MAILERS"])
+    sender, sends_mail = values["DEFAULT_FROM_EMAIL"], bool(values["MAILERS"])
     rules = [
         (
-            is_guessed,
+            is_weak_secret,
             f"SECRET_KEY: easy to guess. Use {MIN_SECRET_CHARS} random characters, or leave it out.",
         ),
         ("*" in values["ALLOWED_HOSTS"], "ALLOWED_HOSTS: “*” lets anybody choose the host. Name the hosts."),
@@ -141,11 +141,11 @@ def problems(values: Mapping[str, Any]) -> list[str]:
             bool(values["SENTRY_DSN"]) and not find_spec("sentry_sdk"),
             f"SENTRY_DSN: {MISSING_PACKAGE} sentry-sdk.",
         ),
-        (is_mailing != bool(sender), "EMAIL_FROM: needs EMAIL_HOST, and EMAIL_HOST needs it."),
+        (sends_mail != bool(sender), "EMAIL_FROM: needs EMAIL_HOST, and EMAIL_HOST needs it."),
         (bool(sender) and not is_email(sender), f"EMAIL_FROM: “{sender}” is no e-mail address."),
-        (is_in_bucket and not find_spec("storages"), f"S3_BUCKET: {MISSING_PACKAGE} django-storages."),
+        (uses_bucket and not find_spec("storages"), f"S3_BUCKET: {MISSING_PACKAGE} django-storages."),
     ]
-    return [*address_problems(values["SITE_URL"]), *(words for is_broken, words in rules if is_broken)]
+    return [*address_problems(values["SITE_URL"]), *(message for is_broken, message in rules if is_broken)]
 
 
 def settings_or_exit() -> None:

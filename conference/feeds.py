@@ -23,8 +23,8 @@ UNWRITABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 MAX_ENTRIES = 50
 
 
-def writable(words: str) -> str:
-    return UNWRITABLE.sub("", words)
+def writable(text: str) -> str:
+    return UNWRITABLE.sub("", text)
 
 
 class AtomFeed(Atom1Feed):

@@ -22,31 +22,35 @@ def copy_settings(copying: EditionCopy) -> None:
 
 
 def copy_pages(copying: EditionCopy) -> None:
-    copying.rows(copying.source.pages.all())
+    copying.copy_rows(copying.source.pages.all())
 
 
 def copy_menu(copying: EditionCopy) -> None:
     """Copy the menu items, except for those of pages of the edition that were not copied."""
-    pages = copying.made.get(Page, {})
-    rows = copying.source.menu_items.select_related("page")
-    copied = [one for one in rows if one.page is None or one.page.edition_id is None or one.page_id in pages]
-    copying.rows(one for one in copied if one.parent_id is None)
-    tops = copying.made.get(MenuItem, {})
-    copying.rows(one for one in copied if one.parent_id in tops)
+    copied_pages = copying.copies.get(Page, {})
+    items = copying.source.menu_items.select_related("page")
+    items_to_copy = [
+        item
+        for item in items
+        if item.page is None or item.page.edition_id is None or item.page_id in copied_pages
+    ]
+    copying.copy_rows(item for item in items_to_copy if item.parent_id is None)
+    copied_parents = copying.copies.get(MenuItem, {})
+    copying.copy_rows(item for item in items_to_copy if item.parent_id in copied_parents)
 
 
 def copy_key_dates(copying: EditionCopy) -> None:
-    def moved(row: KeyDate) -> dict[str, object]:
-        day: date | None = row.day + copying.days if row.day else None
-        return {"day": day, "moment": copying.moved(row.moment) if row.moment else None}
+    def shifted_dates(key_date: KeyDate) -> dict[str, object]:
+        day: date | None = key_date.day + copying.days if key_date.day else None
+        return {"day": day, "moment": copying.shift(key_date.moment) if key_date.moment else None}
 
-    copying.rows(copying.source.key_dates.all(), moved)
+    copying.copy_rows(copying.source.key_dates.all(), shifted_dates)
 
 
 def tiers_of(edition: Edition) -> list[str]:
     """Return the tiers of an edition in order: its own list, then other tiers of its sponsors."""
-    used = edition.sponsors.exclude(tier="").values_list("tier", flat=True)
-    return list(dict.fromkeys([*edition.sponsor_tiers, *used]))
+    sponsor_tiers = edition.sponsors.exclude(tier="").values_list("tier", flat=True)
+    return list(dict.fromkeys([*edition.sponsor_tiers, *sponsor_tiers]))
 
 
 def copy_tiers(copying: EditionCopy) -> None:
@@ -55,7 +59,7 @@ def copy_tiers(copying: EditionCopy) -> None:
 
 
 def copy_sponsors(copying: EditionCopy) -> None:
-    copying.rows(copying.source.sponsors.all())
+    copying.copy_rows(copying.source.sponsors.all())
 
 
 EDITION_PARTS += [

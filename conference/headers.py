@@ -20,9 +20,9 @@ EMBEDDABLE_SUFFIX = "/card.png"
 
 def permissions_with_players(hosts: Iterable[str]) -> str:
     """Return the `Permissions-Policy` of a page in which videos from these hosts play."""
-    allowed = " ".join(["self", *(f'"https://{host}"' for host in hosts)])
-    refused = [f"{name}=()" for name in DENIED_FEATURES if name not in PLAYER_FEATURES]
-    return ", ".join([*refused, *(f"{name}=({allowed})" for name in PLAYER_FEATURES)])
+    allowlist = " ".join(["self", *(f'"https://{host}"' for host in hosts)])
+    denied = [f"{name}=()" for name in DENIED_FEATURES if name not in PLAYER_FEATURES]
+    return ", ".join([*denied, *(f"{name}=({allowlist})" for name in PLAYER_FEATURES)])
 
 
 class HeadersMiddleware:
@@ -36,7 +36,7 @@ class HeadersMiddleware:
         response.headers.setdefault("Permissions-Policy", PERMISSIONS)
         response.headers.setdefault("X-Permitted-Cross-Domain-Policies", "none")
         # Responses that CORS lets all scripts read may be embedded, too.
-        is_open = "Access-Control-Allow-Origin" in response or request.path.endswith(EMBEDDABLE_SUFFIX)
-        policy = "cross-origin" if is_open else "same-origin"
+        is_embeddable = "Access-Control-Allow-Origin" in response or request.path.endswith(EMBEDDABLE_SUFFIX)
+        policy = "cross-origin" if is_embeddable else "same-origin"
         response.headers.setdefault("Cross-Origin-Resource-Policy", policy)
         return response

@@ -21,19 +21,19 @@ ABOUT_PATHS = ("django.request", "django.security", "django.server")
 
 def redact(text: str) -> str:
     """Return a text without details that may identify people."""
-    for pattern, word in ((DETAIL, ""), (EMAIL, "<e-mail>"), (QUERY, "?…"), (SECRET, "<secret>")):
-        text = pattern.sub(word, text)
+    for pattern, replacement in ((DETAIL, ""), (EMAIL, "<e-mail>"), (QUERY, "?…"), (SECRET, "<secret>")):
+        text = pattern.sub(replacement, text)
     return text
 
 
 def format_message(record: logging.LogRecord) -> str:
     """Return the redacted message, with the URL pattern in place of a path."""
-    found = current_note()
+    note = current_note()
     if record.name.startswith(ABOUT_PATHS) and record.args:
-        words = record.args if isinstance(record.args, tuple) else (record.args,)
-        pattern = found.route if found and found.route else "…"
-        words = tuple(pattern if isinstance(word, str) and word.startswith("/") else word for word in words)
-        return redact(str(record.msg) % words)
+        args = record.args if isinstance(record.args, tuple) else (record.args,)
+        pattern = note.route if note and note.route else "…"
+        args = tuple(pattern if isinstance(arg, str) and arg.startswith("/") else arg for arg in args)
+        return redact(str(record.msg) % args)
     return redact(record.getMessage())
 
 
@@ -45,9 +45,9 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": format_message(record),
         }
-        found = current_note()
-        if found:
-            line["request"] = found.request
+        note = current_note()
+        if note:
+            line["request"] = note.request
         line.update(getattr(record, "fields", {}))
         if record.exc_info:
             line["exception"] = redact(self.formatException(record.exc_info))
@@ -63,9 +63,9 @@ class PlainFormatter(logging.Formatter):
         return f"{text}\n{redact(self.formatException(record.exc_info))}" if record.exc_info else text
 
 
-def logging_settings(form: str) -> dict[str, object]:
+def logging_settings(log_format: str) -> dict[str, object]:
     """Return the setting `LOGGING`: all loggers write to standard error in the given format."""
-    is_json = form == "json"
+    is_json = log_format == "json"
     return {
         "version": 1,
         "disable_existing_loggers": False,

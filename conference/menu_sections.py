@@ -39,9 +39,9 @@ SECTIONS: dict[str, MenuSection] = {}
 
 def register(*sections: MenuSection) -> None:
     """Add sections, and sort all by `place`."""
-    found = sorted([*SECTIONS.values(), *sections], key=attrgetter("place"))
+    ordered_sections = sorted([*SECTIONS.values(), *sections], key=attrgetter("place"))
     SECTIONS.clear()
-    SECTIONS.update({section.name: section for section in found})
+    SECTIONS.update({section.name: section for section in ordered_sections})
 
 
 def choices() -> list[tuple[str, "StrPromise"]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from conference.models import Edition, EditionClock
 
 # Escapes of characters that could end a <script> element, or a line in old JavaScript engines.
-SCRIPT_ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+SCRIPT_ESCAPES = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 DUBLIN_CORE = "http://purl.org/dc/elements/1.1/"
 # Search engines show about this many characters of a description.
 MAX_DESCRIPTION_CHARS = 300
@@ -86,8 +86,8 @@ def language_neutral_url(path: str) -> str:
 
 def lead(source: str, length: int = MAX_DESCRIPTION_CHARS) -> str:
     """Return the beginning of an author's text in whole words, without markup."""
-    words = " ".join(plain(source).split())
-    return words if len(words) <= length else f"{words[:length].rpartition(' ')[0]} …"
+    text = " ".join(plain(source).split())
+    return text if len(text) <= length else f"{text[:length].rpartition(' ')[0]} …"
 
 
 def name_tags(pairs: Iterable[tuple[str, str]]) -> list[HeadTag]:
@@ -96,10 +96,15 @@ def name_tags(pairs: Iterable[tuple[str, str]]) -> list[HeadTag]:
 
 
 def open_graph(
-    kind: str, description: str, card: Card | None, more: Iterable[tuple[str, str]] = ()
+    kind: str, description: str, card: Card | None, extra_pairs: Iterable[tuple[str, str]] = ()
 ) -> list[HeadTag]:
     """Return tags of Open Graph and Twitter. The template adds title and URL."""
-    pairs = [("og:type", kind), ("og:site_name", settings.SITE_NAME), ("og:description", description), *more]
+    pairs = [
+        ("og:type", kind),
+        ("og:site_name", settings.SITE_NAME),
+        ("og:description", description),
+        *extra_pairs,
+    ]
     if card:
         pairs += [
             ("og:image", absolute(card.url)),
@@ -117,32 +122,32 @@ def open_graph(
 
 def json_ld(thing: Mapping[str, object]) -> SafeString:
     """Return a thing of schema.org as JSON-LD without empty values, safe within <script>."""
-    written = {"@context": "https://schema.org", **thing}
-    markup = json.dumps(without_empty(written), ensure_ascii=False, separators=(",", ":"))
-    return mark_safe(markup.translate(SCRIPT_ESCAPES))
+    document = {"@context": "https://schema.org", **thing}
+    json_text = json.dumps(without_empty(document), ensure_ascii=False, separators=(",", ":"))
+    return mark_safe(json_text.translate(SCRIPT_ESCAPES))
 
 
 def without_empty(value: object) -> object:
     if isinstance(value, Mapping):
-        parts = {name: without_empty(part) for name, part in value.items()}
-        return {name: part for name, part in parts.items() if part not in ("", None, [], {})}
+        members = {name: without_empty(member) for name, member in value.items()}
+        return {name: member for name, member in members.items() if member not in ("", None, [], {})}
     if isinstance(value, (list, tuple)):
-        return [part for part in map(without_empty, value) if part not in ("", None, [], {})]
+        return [member for member in map(without_empty, value) if member not in ("", None, [], {})]
     return value
 
 
 def breadcrumbs(steps: Sequence[tuple[str, str]]) -> Thing:
     """Return a BreadcrumbList of pairs of name and path, from the top."""
     items = [
-        {"@type": "ListItem", "position": place, "name": str(name), "item": absolute(url)}
-        for place, (name, url) in enumerate(steps, start=1)
+        {"@type": "ListItem", "position": position, "name": str(name), "item": absolute(url)}
+        for position, (name, url) in enumerate(steps, start=1)
     ]
     return {"@type": "BreadcrumbList", "itemListElement": items}
 
 
-def venue_time(time: datetime, edition: "EditionClock") -> str:
+def venue_time(moment: datetime, edition: "EditionClock") -> str:
     """Return a moment in the venue's zone, with UTC offset: 2021-04-06T08:00:00-07:00."""
-    return time.astimezone(edition.zone).isoformat(timespec="seconds")
+    return moment.astimezone(edition.zone).isoformat(timespec="seconds")
 
 
 def organizer(edition: "Edition") -> Thing:
@@ -154,9 +159,9 @@ def organizer(edition: "Edition") -> Thing:
     }
 
 
-def license_thing(found: License | None) -> str | Thing | None:
+def license_thing(license_: License | None) -> str | Thing | None:
     """Return the URL of a license, or a CreativeWork with its name if it has none."""
-    return found and (found.url or {"@type": "CreativeWork", "name": found.name})
+    return license_ and (license_.url or {"@type": "CreativeWork", "name": license_.name})
 
 
 def publisher(edition: "Edition") -> Thing:
@@ -186,18 +191,26 @@ def proceedings(edition: "Edition") -> Thing:
 def venue(edition: "Edition", room: str = "") -> Thing:
     """Return a Place: the room, else the venue, else the city."""
     names = [name for name in (room, edition.venue, edition.city, edition.name) if name]
-    address = {"addressLocality": edition.city, "addressCountry": edition.country}
-    known = {"@type": "PostalAddress", **address} if any(address.values()) else edition.venue or edition.name
-    inside = {"@type": "Place", "name": edition.venue, "address": known} if room and edition.venue else None
-    return {"@type": "Place", "name": names[0], "address": known, "containedInPlace": inside}
+    city_address = {"addressLocality": edition.city, "addressCountry": edition.country}
+    address = (
+        {"@type": "PostalAddress", **city_address}
+        if any(city_address.values())
+        else edition.venue or edition.name
+    )
+    venue_place = (
+        {"@type": "Place", "name": edition.venue, "address": address} if room and edition.venue else None
+    )
+    return {"@type": "Place", "name": names[0], "address": address, "containedInPlace": venue_place}
 
 
 def attendance(edition: "Edition", url: str, room: Any = None) -> tuple[str, list[Thing]]:
     """Return the attendance mode of an event, and its places: in person, online at `url`, or both."""
     mode = "virtual" if room is not None and room.virtual else edition.mode
     places = [venue(edition, room.name if room and not room.virtual else "")] if mode != "virtual" else []
-    online: list[Thing] = [{"@type": "VirtualLocation", "url": absolute(url)}] if mode != "in_person" else []
-    return ATTENDANCE[mode], [*places, *online]
+    online_places: list[Thing] = (
+        [{"@type": "VirtualLocation", "url": absolute(url)}] if mode != "in_person" else []
+    )
+    return ATTENDANCE[mode], [*places, *online_places]
 
 
 def conference_event(edition: "Edition") -> Thing:

@@ -68,15 +68,15 @@ def validate_picture(file: ImageFieldFile) -> None:
     file.seek(0)
     try:
         with Image.open(file) as image:
-            form, pixels = image.format, image.width * image.height
-            if form in FORMATS and pixels <= MAX_PIXELS:
+            image_format, pixels = image.format, image.width * image.height
+            if image_format in FORMATS and pixels <= MAX_PIXELS:
                 # Truncated files raise an error only when they are decoded.
                 image.load()
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise ValidationError(_("This is not a picture. Upload a JPEG, PNG, WebP or AVIF file.")) from error
     finally:
         file.seek(0)
-    if form not in FORMATS:
+    if image_format not in FORMATS:
         raise ValidationError(_("Upload a JPEG, PNG, WebP or AVIF file."))
     if pixels > MAX_PIXELS:
         raise ValidationError(_("This picture has more than 50 million pixels. Upload a smaller one."))
@@ -95,16 +95,16 @@ def store_copies(file: ImageFieldFile) -> None:
     missing = [name for name in copy_names(f"{folder}{digest}") if not file.storage.exists(name)]
     if not missing:
         return
-    with Image.open(BytesIO(content)) as opened:
+    with Image.open(BytesIO(content)) as original:
         # Let JPEG files be decoded at a lower resolution, if that is large enough.
-        opened.draft("RGB", (max(MAX_COPY_BYTES), max(MAX_COPY_BYTES)))
-        image = ImageOps.exif_transpose(opened).convert("RGB")
+        original.draft("RGB", (max(MAX_COPY_BYTES), max(MAX_COPY_BYTES)))
+        image = ImageOps.exif_transpose(original).convert("RGB")
     # Make each copy from the next larger one.
     for width in sorted(MAX_COPY_BYTES, reverse=True):
         image.thumbnail((width, width * 2), Image.Resampling.LANCZOS)
-        for form in QUALITIES:
-            if (name := f"{folder}{digest}-{width}.{form}") in missing:
-                file.storage.save(name, ContentFile(_encoded(image, form, MAX_COPY_BYTES[width])))
+        for extension in QUALITIES:
+            if (name := f"{folder}{digest}-{width}.{extension}") in missing:
+                file.storage.save(name, ContentFile(_encode(image, extension, MAX_COPY_BYTES[width])))
 
 
 class PictureField(models.ImageField):
@@ -118,16 +118,16 @@ class PictureField(models.ImageField):
 
 
 def copy_names(stem: str) -> list[str]:
-    return [f"{stem}-{width}.{form}" for width in MAX_COPY_BYTES for form in QUALITIES]
+    return [f"{stem}-{width}.{extension}" for width in MAX_COPY_BYTES for extension in QUALITIES]
 
 
-def _encoded(image: Image.Image, form: str, max_bytes: int) -> bytes:
+def _encode(image: Image.Image, image_format: str, max_bytes: int) -> bytes:
     """Return the picture in the best quality that fits, or in the lowest one if none does."""
     content = b""
-    for quality in QUALITIES[form]:
-        file = BytesIO()
-        image.save(file, form.upper(), quality=quality, **ENCODING[form])
-        content = file.getvalue()
+    for quality in QUALITIES[image_format]:
+        buffer = BytesIO()
+        image.save(buffer, image_format.upper(), quality=quality, **ENCODING[image_format])
+        content = buffer.getvalue()
         if len(content) <= max_bytes:
             break
     return content
@@ -137,12 +137,16 @@ def sources(file: ImageFieldFile) -> Sources | None:
     """Return the URLs of a picture and its copies; `None` without a picture. The storage is not accessed."""
     if not file:
         return None
-    found = ORIGINAL.fullmatch(str(file.name))
-    if found is None:
+    match = ORIGINAL.fullmatch(str(file.name))
+    if match is None:
         return Sources(file.url)
     urls = {
-        form: [(width, file.storage.url(f"{found['stem']}-{width}.{form}")) for width in MAX_COPY_BYTES]
-        for form in QUALITIES
+        extension: [
+            (width, file.storage.url(f"{match['stem']}-{width}.{extension}")) for width in MAX_COPY_BYTES
+        ]
+        for extension in QUALITIES
     }
-    sets = {form: ", ".join(f"{url} {width}w" for width, url in urls[form]) for form in urls}
-    return Sources(urls["webp"][1][1], sets["avif"], sets["webp"])
+    srcsets = {
+        extension: ", ".join(f"{url} {width}w" for width, url in urls[extension]) for extension in urls
+    }
+    return Sources(urls["webp"][1][1], srcsets["avif"], srcsets["webp"])

@@ -32,8 +32,8 @@ class PublishScope:
 
 SITE, PAPERS, SCHEDULE = GATES
 PUBLISH_SCOPES = {
-    part.name: part
-    for part in (
+    scope.name: scope
+    for scope in (
         PublishScope("everything", _("Everything"), _("everything"), GATES),
         PublishScope("site", _("Site"), _("the site"), (SITE,)),
         PublishScope("papers", _("Papers"), _("the papers"), (PAPERS,)),
@@ -66,26 +66,26 @@ class PublishedRows:
 
     def drafts(self, rows: QuerySet[Model], edition: Edition) -> QuerySet[Model]:
         """Return the drafts among the rows, as a queryset that can be updated."""
-        found = rows.filter(status="draft", **{self.lookup: edition}) if self.has_drafts else rows.none()
+        draft_rows = rows.filter(status="draft", **{self.lookup: edition}) if self.has_drafts else rows.none()
         # Use a plain queryset, because one with joins cannot be updated.
-        return self.model._default_manager.filter(pk__in=found.order_by().values("pk"))
+        return self.model._default_manager.filter(pk__in=draft_rows.order_by().values("pk"))
 
 
 # Registered by the apps, and listed by `position`.
 PUBLISHED_ROWS: list[PublishedRows] = []
 
 
-def rows_of_scope(part: PublishScope) -> list[PublishedRows]:
-    found = [shown for shown in PUBLISHED_ROWS if shown.gate in part.gates]
-    return sorted(found, key=lambda shown: shown.position)
+def rows_of_scope(scope: PublishScope) -> list[PublishedRows]:
+    kinds = [kind for kind in PUBLISHED_ROWS if kind.gate in scope.gates]
+    return sorted(kinds, key=lambda kind: kind.position)
 
 
 def published_counts(
-    edition: Edition, shown: Iterable[PublishedRows], at: datetime, opening: Iterable[str]
+    edition: Edition, kinds: Iterable[PublishedRows], at: datetime, open_gates: Iterable[str]
 ) -> list[tuple[PublishedRows, int]]:
-    """Return the number of visible rows of each kind, with the gates `opening` open. One query per kind."""
-    with preview_as(PreviewScope(edition.pk, frozenset(opening))):
-        return [(one, one.public(edition, at).count()) for one in shown]
+    """Return the number of visible rows of each kind, with `open_gates` open. One query per kind."""
+    with preview_as(PreviewScope(edition.pk, frozenset(open_gates))):
+        return [(kind, kind.public(edition, at).count()) for kind in kinds]
 
 
 def set_gates(
@@ -95,10 +95,10 @@ def set_gates(
 
     This is a single change set, and a single revision for caches.
     """
-    names = [*gates]
+    gate_names = [*gates]
     with single_change_set(), revision.lock():
-        for name in names:
+        for name in gate_names:
             setattr(edition, name, at)
         edition.full_clean()
-        edition.save(update_fields=names)
+        edition.save(update_fields=gate_names)
         return sum(rows.update(status="published") for rows in drafts)

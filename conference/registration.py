@@ -17,23 +17,23 @@ def conference_scope(access: Access, action: str) -> Q:
     editions = access.editions(action, Conference)
     if action not in ("view", "change") or not editions:
         return NO_ROWS
-    here = Q(pk__in=Edition.objects.filter(pk__in=editions).values("conference"))
+    has_edition = Q(pk__in=Edition.objects.filter(pk__in=editions).values("conference"))
     if action == "view":
-        return here
-    others = Edition.objects.exclude(pk__in=editions).filter(conference=OuterRef("pk"))
-    return here & ~Q(Exists(others))
+        return has_edition
+    other_editions = Edition.objects.exclude(pk__in=editions).filter(conference=OuterRef("pk"))
+    return has_edition & ~Q(Exists(other_editions))
 
 
 def membership_scope(access: Access, action: str) -> Q:
-    """Return the scope of memberships: of editions, and of conferences whose editions the user owns all."""
+    """Return the scope of memberships: of editions, and of conferences that the user owns completely."""
     editions = access.editions(action, Membership)
-    owned = {edition for edition in editions if Role.OWNER in access.roles[edition]}
-    found = Q(edition__in=editions)
-    if not owned:
-        return found
-    here = Edition.objects.filter(pk__in=owned).order_by().values("conference")
-    others = Edition.objects.exclude(pk__in=owned).order_by().values("conference")
-    return found | Q(conference__in=here) & ~Q(conference__in=others)
+    owned_editions = {edition for edition in editions if Role.OWNER in access.roles[edition]}
+    in_editions = Q(edition__in=editions)
+    if not owned_editions:
+        return in_editions
+    conferences_with_owned = Edition.objects.filter(pk__in=owned_editions).order_by().values("conference")
+    conferences_with_others = Edition.objects.exclude(pk__in=owned_editions).order_by().values("conference")
+    return in_editions | Q(conference__in=conferences_with_owned) & ~Q(conference__in=conferences_with_others)
 
 
 SCOPES[Conference] = conference_scope

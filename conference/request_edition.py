@@ -49,11 +49,11 @@ def published_editions(request: HttpRequest) -> list[Edition]:
 
     They are annotated with `site_revision`, `site_changed_at` and `last_banner`.
     """
-    memory = vars(request)
-    if "published_editions" not in memory:
+    attributes = vars(request)
+    if "published_editions" not in attributes:
         rows = Edition.objects.published(timezone.now()).select_related("conference")
-        memory["published_editions"] = rows.annotate(**SITE_REVISION, last_banner=LAST_BANNER)
-    editions: list[Edition] = memory["published_editions"]
+        attributes["published_editions"] = rows.annotate(**SITE_REVISION, last_banner=LAST_BANNER)
+    editions: list[Edition] = attributes["published_editions"]
     return editions
 
 
@@ -75,8 +75,8 @@ def show_edition(request: HttpRequest, edition: Edition) -> None:
 
 def current_edition(editions: Sequence[Edition], at: datetime | None = None) -> Edition | None:
     """Return the edition that is running or next, else the latest. Pass editions in order, newest first."""
-    ahead = [edition for edition in editions if edition.end_date >= edition.day_of(at_or_now(at))]
-    return ahead[-1] if ahead else next(iter(editions), None)
+    not_ended = [edition for edition in editions if edition.end_date >= edition.day_of(at_or_now(at))]
+    return not_ended[-1] if not_ended else next(iter(editions), None)
 
 
 def edition_page[**P](
@@ -87,10 +87,10 @@ def edition_page[**P](
     @require_safe
     @wraps(view)
     def wrapped(request: HttpRequest, edition: str, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-        addressed = addressed_edition(request)
-        if addressed is None or addressed.slug != edition:
+        published_edition = addressed_edition(request)
+        if published_edition is None or published_edition.slug != edition:
             raise Http404("No such edition.")
-        return view(request, addressed, *args, **kwargs)
+        return view(request, published_edition, *args, **kwargs)
 
     return wrapped
 
@@ -137,8 +137,8 @@ def public_address(edition: Edition, path: str = "") -> str:
 def next_page(request: HttpRequest, edition: Edition) -> str:
     """Return the path in `next` if it is on this site, otherwise the home page of the edition."""
     path = request.GET.get("next", "")
-    is_own = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
-    return path if is_own else edition.get_absolute_url()
+    is_local = path.startswith("/") and url_has_allowed_host_and_scheme(path, allowed_hosts=None)
+    return path if is_local else edition.get_absolute_url()
 
 
 class PreviewMiddleware:
@@ -151,8 +151,8 @@ class PreviewMiddleware:
         edition = get_previewed_edition(request)
         if edition is None:
             return self.get_response(request)
-        for condition in CONDITIONAL_HEADERS:
-            request.META.pop(condition, None)
+        for header in CONDITIONAL_HEADERS:
+            request.META.pop(header, None)
         vars(request)["preview"] = edition
         with preview_as(PreviewScope(edition.pk, drafts=True)), ExitStack() as states:
             if request.method in SAFE_METHODS:

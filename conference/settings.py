@@ -95,8 +95,8 @@ TEMPLATES = [
 
 # With PgBouncer in front of PostgreSQL, each transaction may use another server connection.
 PGBOUNCER: bool = env.bool("PGBOUNCER", False)
-stored: dict[str, object] = env.dj_db_url("DATABASE_URL", f"sqlite:///{VAR_DIR / 'plenary.sqlite3'}")
-DATABASES = {"default": safe_database(stored, PGBOUNCER)}
+database: dict[str, object] = env.dj_db_url("DATABASE_URL", f"sqlite:///{VAR_DIR / 'plenary.sqlite3'}")
+DATABASES = {"default": safe_database(database, PGBOUNCER)}
 if env.str("DATABASE_REPLICA_URL", ""):
     replica: dict[str, object] = env.dj_db_url("DATABASE_REPLICA_URL")
     DATABASES["replica"] = {**safe_database(replica, PGBOUNCER), "TEST": {"MIRROR": "default"}}
@@ -304,5 +304,5 @@ DEFAULT_FROM_EMAIL: str = env.str("EMAIL_FROM", "")
 LOG_FORMAT: str = env.str("LOG_FORMAT", "json" if HTTPS else "text")
 LOGGING = logging_settings(LOG_FORMAT)
 
-if found := problems(globals()):
-    raise EnvError("\n".join(found))
+if setting_problems := problems(globals()):
+    raise EnvError("\n".join(setting_problems))

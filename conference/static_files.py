@@ -45,13 +45,13 @@ class HashedStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
                 self.delete(name)
                 self.save(name, ContentFile(css.encode()))
                 paths[name] = (self, name)
-        asked_for = {name: found for name, found in paths.items() if not name.startswith(COMPONENTS)}
-        yield from super().post_process(asked_for, dry_run=dry_run, **options)
+        served_paths = {name: source for name, source in paths.items() if not name.startswith(COMPONENTS)}
+        yield from super().post_process(served_paths, dry_run=dry_run, **options)
 
     def compress_files(self, paths: set[str]) -> Iterator[tuple[str, str]]:
         """Compress the files with hashed names; yield the name of each file and of its copy."""
-        asked_for = {*self.hashed_files.values()}
-        yield from super().compress_files(asked_for.intersection(paths))
+        hashed_names = {*self.hashed_files.values()}
+        yield from super().compress_files(hashed_names.intersection(paths))
 
 
 def bundle(storage: Storage, name: str) -> str:
@@ -60,17 +60,17 @@ def bundle(storage: Storage, name: str) -> str:
     Imported files must not have imports, nor a `url()` unless they are in the folder of the stylesheet.
     """
 
-    def imported(found: re.Match[str]) -> str:
-        css = read(storage, posixpath.join(posixpath.dirname(name), found["file"]))
-        return f"@layer {found['layer']} {{{css}}}" if found["layer"] else css
+    def import_content(match: re.Match[str]) -> str:
+        css = read(storage, posixpath.join(posixpath.dirname(name), match["file"]))
+        return f"@layer {match['layer']} {{{css}}}" if match["layer"] else css
 
-    return minify(IMPORT.sub(imported, read(storage, name)))
+    return minify(IMPORT.sub(import_content, read(storage, name)))
 
 
 def minify(css: str) -> str:
     """Return CSS without comments and insignificant whitespace. Strings are unchanged."""
-    css = COMMENT.sub(lambda found: found[1] or " ", css)
-    return SPACE.sub(lambda found: found[found.lastindex] if found.lastindex else " ", css).strip()
+    css = COMMENT.sub(lambda match: match[1] or " ", css)
+    return SPACE.sub(lambda match: match[match.lastindex] if match.lastindex else " ", css).strip()
 
 
 def read(storage: Storage, name: str) -> str:

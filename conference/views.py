@@ -31,7 +31,7 @@ def sponsor_list(request: HttpRequest, edition: Edition) -> HttpResponse:
     tiers = edition.sponsors.published(at).grouped("tier")
     context = {
         "tiers": tiers,
-        "described": [tier for tier in tiers if any(one.description_html for one in tiers[tier])],
+        "described": [tier for tier in tiers if any(sponsor.description_html for sponsor in tiers[tier])],
         "is_over": edition_state(edition, at).is_over,
     }
     return render(request, "conference/sponsors.html", context)

@@ -98,9 +98,9 @@ def copy_topics(copying: EditionCopy) -> None:
     """Copy the topics level by level, parents first."""
     rows = list(copying.source.topics.all())
     while rows:
-        made = copying.made.setdefault(Topic, {})
-        level = [row for row in rows if row.parent_id is None or row.parent_id in made]
-        copying.rows(level)
+        copies = copying.copies.setdefault(Topic, {})
+        level = [row for row in rows if row.parent_id is None or row.parent_id in copies]
+        copying.copy_rows(level)
         rows = [row for row in rows if row not in level] if level else []
 
 
@@ -111,7 +111,7 @@ EDITION_PARTS += [
         _("Awards, without winners"),
         Award,
         lambda edition: edition.awards.all(),
-        lambda copying: copying.rows(copying.source.awards.all()),
+        lambda copying: copying.copy_rows(copying.source.awards.all()),
         is_usual=False,
         place=30,
     ),

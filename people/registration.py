@@ -64,7 +64,7 @@ EDITION_PARTS += [
         _("People of the committee"),
         CommitteeRole,
         lambda edition: edition.committee_roles.all(),
-        lambda copying: copying.rows(copying.source.committee_roles.all()),
+        lambda copying: copying.copy_rows(copying.source.committee_roles.all()),
         is_usual=False,
         place=26,
     ),

@@ -202,7 +202,7 @@ menu_sections.register(
 
 
 def copy_rooms(copying: EditionCopy) -> None:
-    copying.rows(copying.source.rooms.all())
+    copying.copy_rows(copying.source.rooms.all())
 
 
 EDITION_PARTS += [

@@ -22,41 +22,46 @@ class HomeSectionsWidget(forms.MultiWidget):
     def __init__(self) -> None:
         widgets: dict[str, forms.Widget | type[forms.Widget]] = {}
         for name, label in HOME_SECTIONS.items():
-            place, off = (
+            position_label, hidden_label = (
                 format_lazy(_("{name}, place"), name=label),
                 format_lazy(_("{name}, not shown"), name=label),
             )
-            widgets[name] = forms.NumberInput({"min": 1, "aria-label": place})
-            widgets[f"{name}_off"] = forms.CheckboxInput({"aria-label": off})
+            widgets[name] = forms.NumberInput({"min": 1, "aria-label": position_label})
+            widgets[f"{name}_off"] = forms.CheckboxInput({"aria-label": hidden_label})
         super().__init__(widgets)
 
     def decompress(self, value: Any) -> Any:
         return value
 
     def render(self, name: str, value: object, attrs: Any = None, renderer: object = None) -> SafeString:
-        parts = self.get_context(name, value, attrs)["widget"]["subwidgets"]
-        rows = zip(HOME_SECTIONS.values(), parts[::2], parts[1::2], strict=True)
-        draw: Any = super()._render  # type: ignore[misc] # the stubs leave it out
-        drawn = [
-            (label, *(draw(part["template_name"], {"widget": part}, renderer) for part in pair))
+        widgets = self.get_context(name, value, attrs)["widget"]["subwidgets"]
+        rows = zip(HOME_SECTIONS.values(), widgets[::2], widgets[1::2], strict=True)
+        render_widget: Any = super()._render  # type: ignore[misc] # the stubs leave it out
+        rendered_rows = [
+            (
+                label,
+                *(render_widget(widget["template_name"], {"widget": widget}, renderer) for widget in pair),
+            )
             for label, *pair in rows
         ]
         # Sort by number, with hidden sections last.
-        order = sorted(zip(placed(value), drawn, strict=True), key=lambda row: row[0])
-        context = {"rows": [row for _place, row in order]}
+        sorted_rows = sorted(
+            zip(section_sort_keys(value), rendered_rows, strict=True), key=lambda row: row[0]
+        )
+        context = {"rows": [row for _sort_key, row in sorted_rows]}
         return mark_safe(render_to_string("admin/conference/edition/_home_sections.html", context))
 
 
-def placed(raw: Any) -> list[tuple[bool, float, int]]:
+def section_sort_keys(raw: Any) -> list[tuple[bool, float, int]]:
     """Return for each section: whether it is hidden, its number (else infinity), and its default place."""
-    found = []
-    for usual, (number, is_off) in enumerate(zip(raw[::2], raw[1::2], strict=True)):
+    keys = []
+    for default_index, (number, is_hidden) in enumerate(zip(raw[::2], raw[1::2], strict=True)):
         try:
-            place = float(int(number))
+            position = float(int(number))
         except (TypeError, ValueError, OverflowError):
-            place = float("inf")
-        found.append((bool(is_off), place, usual))
-    return found
+            position = float("inf")
+        keys.append((bool(is_hidden), position, default_index))
+    return keys
 
 
 class HomeSectionsField(forms.Field):
@@ -71,17 +76,19 @@ class HomeSectionsField(forms.Field):
         """Return a flat list of number and checkbox of each section; posted values have that form already."""
         if isinstance(value, list) and len(value) == 2 * len(HOME_SECTIONS):
             return value
-        shown: Sequence[str] = value or [*HOME_SECTIONS]
-        names = [*shown, *(name for name in HOME_SECTIONS if name not in shown)]
-        places = {name: place for place, name in enumerate(names, start=1)}
-        return [part for name in HOME_SECTIONS for part in (places[name], name not in shown)]
+        visible: Sequence[str] = value or [*HOME_SECTIONS]
+        names = [*visible, *(name for name in HOME_SECTIONS if name not in visible)]
+        positions = {name: position for position, name in enumerate(names, start=1)}
+        return [entry for name in HOME_SECTIONS for entry in (positions[name], name not in visible)]
 
     def to_python(self, value: Any) -> list[str]:
         names = [*HOME_SECTIONS]
-        shown = [names[usual] for is_off, _place, usual in sorted(placed(value)) if not is_off]
-        if not shown:
+        visible = [
+            names[index] for is_hidden, _position, index in sorted(section_sort_keys(value)) if not is_hidden
+        ]
+        if not visible:
             raise ValidationError(_("Show at least one section."))
-        return [] if shown == names else shown
+        return [] if visible == names else visible
 
     def has_changed(self, initial: object, data: object) -> bool:
         try:

@@ -59,7 +59,7 @@ FIRST_STEPS.append(
             if access.may("change", Edition, edition)
             else ""
         ),
-        lambda edition, _made: edition.public_from is not None,
+        lambda edition, _counts: edition.public_from is not None,
         position=50,
     )
 )
@@ -203,8 +203,8 @@ class EditionAdmin(ContentAdmin[Edition]):
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         edition = requested_edition(request)
-        more = {"tools": new_edition_tools(request, edition) if edition else []}
-        return super().changelist_view(request, {**more, **(extra_context or {})})
+        own_context = {"tools": new_edition_tools(request, edition) if edition else []}
+        return super().changelist_view(request, {**own_context, **(extra_context or {})})
 
     def edition_for_form(self, request: HttpRequest, object_id: str | None) -> Edition | None:
         """Return the edition for times in the form, with the zone that was entered, else the stored one."""
@@ -219,8 +219,8 @@ class EditionAdmin(ContentAdmin[Edition]):
         return edition
 
     def for_list(self, rows: QuerySet[Edition]) -> QuerySet[Edition]:
-        parts = {f"{name}_rows": with_count(self.model, name) for name in ("papers", "sessions")}
-        return rows.annotate(**parts)
+        counts = {f"{name}_rows": with_count(self.model, name) for name in ("papers", "sessions")}
+        return rows.annotate(**counts)
 
     def save_model(
         self, request: HttpRequest, obj: Edition, form: forms.ModelForm[Edition], change: bool
@@ -235,9 +235,9 @@ class EditionAdmin(ContentAdmin[Edition]):
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Refuse editions with a program, and list counts instead of possibly ten thousand rows."""
-        refused = [line for edition in objs for line in program_of(edition)]
-        if refused:
-            return [], {}, set(), refused
+        program_counts = [count for edition in objs for count in program_of(edition)]
+        if program_counts:
+            return [], {}, set(), program_counts
         return super().get_deleted_objects(objs, request)
 
     @admin.display(description=_("dates"), ordering="start_date")
@@ -261,25 +261,25 @@ def new_edition_tools(request: HttpRequest, edition: Edition) -> list[dict[str, 
     """Return the link to create an edition from this one, if the user may."""
     if not may_add_after(access_for(request), edition):
         return []
-    words = gettext("New edition from %(edition)s") % {"edition": edition}
-    return [{"words": words, "address": new_edition_address(edition)}]
+    label = gettext("New edition from %(edition)s") % {"edition": edition}
+    return [{"words": label, "address": new_edition_address(edition)}]
 
 
 def program_of(edition: Edition) -> list[str]:
     """Return lines with counts of an edition's program, such as "MLSys 2027: 6,628 papers"."""
-    parts: list[Any] = [
+    managers: list[Any] = [
         getattr(edition, name) for name in ("papers", "sessions", "committee_roles", "awards")
     ]
-    counts = [(rows.count(), rows.model._meta) for rows in parts]
+    counts = [(manager.count(), manager.model._meta) for manager in managers]
     return [
         gettext("%(edition)s: %(count)s %(name)s")
         % {
             "edition": edition,
-            "count": f"{n:,}",
-            "name": meta.verbose_name if n == 1 else meta.verbose_name_plural,
+            "count": f"{count:,}",
+            "name": meta.verbose_name if count == 1 else meta.verbose_name_plural,
         }
-        for n, meta in counts
-        if n
+        for count, meta in counts
+        if count
     ]
 
 
@@ -359,8 +359,8 @@ class MenuItemAdmin(OrderedAdmin[MenuItem]):
     ]
 
     @admin.display(description=_("leads to"))
-    def target(self, line: MenuItem) -> str:
-        return str(line.page or line.url or line.get_section_display())
+    def target(self, item: MenuItem) -> str:
+        return str(item.page or item.url or item.get_section_display())
 
 
 @admin.register(Sponsor)
@@ -405,11 +405,11 @@ class KeyDateAdmin(OrderedAdmin[KeyDate]):
     ]
 
     @admin.display(description=_("when"))
-    def when(self, row: KeyDate) -> str:
+    def when(self, key_date: KeyDate) -> str:
         return (
-            format_moment(row.moment, row.edition)
-            if row.moment
-            else times.full_date(row.day)
-            if row.day
+            format_moment(key_date.moment, key_date.edition)
+            if key_date.moment
+            else times.full_date(key_date.day)
+            if key_date.day
             else ""
         )

@@ -48,20 +48,22 @@ class NewEditionForm(forms.ModelForm[Edition]):
         label=_("What it takes over"), required=False, widget=forms.CheckboxSelectMultiple
     )
 
-    def __init__(self, source: Edition, offered: list[EditionPart], data: Any = None) -> None:
+    def __init__(self, source: Edition, available_parts: list[EditionPart], data: Any = None) -> None:
         instance = Edition(conference=source.conference)
-        counts = {part: part.count(source) for part in offered if part.copy}
+        counts = {part: part.count(source) for part in available_parts if part.copy}
         super().__init__(data, instance=instance, initial=initial(source, counts))
         field: Any = self.fields["parts"]
         field.choices = [(part.name, part_label(part, count)) for part, count in counts.items()]
 
 
 def initial(source: Edition, counts: dict[EditionPart, int | None]) -> dict[str, object]:
-    now, then = str(source.year), str(source.year + 1)
+    source_year, new_year = str(source.year), str(source.year + 1)
     return {
         "year": source.year + 1,
-        "name": source.name.replace(now, then) if now in source.name else f"{source.name} {then}",
-        "slug": source.slug.replace(now, then) if now in source.slug else then,
+        "name": source.name.replace(source_year, new_year)
+        if source_year in source.name
+        else f"{source.name} {new_year}",
+        "slug": source.slug.replace(source_year, new_year) if source_year in source.slug else new_year,
         "timezone": source.timezone,
         "parts": [part.name for part, count in counts.items() if part.is_usual and count != 0],
     }
@@ -78,27 +80,27 @@ def new_edition_view(model_admin: ContentAdmin, request: HttpRequest) -> HttpRes
         raise Http404("No edition to begin from.")
     if not may_add_after(access, source):
         raise PermissionDenied
-    offered = [part for part in parts() if access.may_all_rows("view", part.model, source)]
-    form = NewEditionForm(source, offered, request.POST if request.method == "POST" else None)
+    available_parts = [part for part in parts() if access.may_all_rows("view", part.model, source)]
+    form = NewEditionForm(source, available_parts, request.POST if request.method == "POST" else None)
     title = gettext("New edition from %(edition)s") % {"edition": source}
     if request.method == "POST" and form.is_valid():
-        chosen = [part for part in offered if part.name in form.cleaned_data["parts"]]
-        change_set = new_edition(source, form.instance, chosen, request.user, title)
+        selected_parts = [part for part in available_parts if part.name in form.cleaned_data["parts"]]
+        change_set = new_edition(source, form.instance, selected_parts, request.user, title)
         target = form.instance
         if not access.may_everywhere("change", Edition):
             Membership.objects.create(
                 user=access.user, edition=target, role=Role.OWNER, granted_by=access.user
             )
         model_admin.log_addition(request, target, [{"added": {}}])
-        said = gettext("%(edition)s was made. Nothing of it is public yet.") % {"edition": target}
-        messages.success(request, with_undo_link(said, change_set))
+        message = gettext("%(edition)s was made. Nothing of it is public yet.") % {"edition": target}
+        messages.success(request, with_undo_link(message, change_set))
         choose_edition(request, target)
         return redirect(f"{reverse('admin:index')}?{urlencode({'edition': target.pk})}")
-    shared = [(part.label, part.count(source)) for part in offered if not part.copy]
+    shared_counts = [(part.label, part.count(source)) for part in available_parts if not part.copy]
     context = model_admin.page_context(request, title) | {
         "source": source,
         "form": form,
-        "shared": [line for line in shared if line[1]],
+        "shared": [row for row in shared_counts if row[1]],
         "zones": offered_zones(),
         "address": new_edition_address(source),
     }

@@ -28,8 +28,7 @@ from conference.publishing import (
 from conference.request_edition import SESSION_KEY, next_page, visible_edition
 from content.preview_context import GATES
 from editorial.access import access_for
-from editorial.current_edition import LIST_FILTER, working_on
-from editorial.current_edition import format_moment as written
+from editorial.current_edition import LIST_FILTER, format_moment, working_on
 from editorial.desk import open_checks, switches
 from editorial.form_fields import ZonedField, ZonedWidget
 from editorial.model_admin import ContentAdmin
@@ -53,10 +52,10 @@ class PublishForm(forms.Form):
     was = forms.CharField(widget=forms.HiddenInput, required=False)
 
     def clean(self) -> dict[str, object] | None:
-        cleaned = super().clean() or {}
-        if cleaned.get("when") == LATER and "moment" in cleaned and cleaned["moment"] is None:
+        cleaned_data = super().clean() or {}
+        if cleaned_data.get("when") == LATER and "moment" in cleaned_data and cleaned_data["moment"] is None:
             self.add_error("moment", gettext("Enter a date and a time."))
-        return cleaned
+        return cleaned_data
 
     def at(self, now: datetime) -> datetime:
         moment: datetime = self.cleaned_data["moment"] if self.cleaned_data["when"] == LATER else now
@@ -93,7 +92,7 @@ class PublishPage:
             messages.warning(request, CHANGED)
             return redirect(request.get_full_path())
         if "take_back" in request.POST:
-            return self.take_back()
+            return self.unpublish()
         form = PublishForm(request.POST)
         if not form.is_valid():
             return self.render(form)
@@ -104,34 +103,36 @@ class PublishPage:
         gates = [
             gate for gate in GATES if gate in part.gates or (form.cleaned_data["site"] and gate == GATES[0])
         ]
-        behind = self.drafts() if form.cleaned_data["drafts"] else []
-        count = set_gates(edition, gates, at, [rows for _shown, rows in behind])
+        drafts = self.drafts() if form.cleaned_data["drafts"] else []
+        count = set_gates(edition, gates, at, [rows for _kind, rows in drafts])
         self.model_admin.log_change(self.request, edition, [{"changed": {"fields": gates}}])
-        words = gettext("%(edition)s: %(part)s, public since %(when)s.")
+        message = gettext("%(edition)s: %(part)s, public since %(when)s.")
         if at > self.now:
-            words = gettext("%(edition)s: %(part)s, public from %(when)s.")
-        said = words % {"edition": edition, "part": part.label, "when": written(at, edition)}
+            message = gettext("%(edition)s: %(part)s, public from %(when)s.")
+        text = message % {"edition": edition, "part": part.label, "when": format_moment(at, edition)}
         if count:
-            drafts = ngettext("%(count)d draft was published.", "%(count)d drafts were published.", count)
-            said = f"{said} {drafts % {'count': count}}"
-        messages.success(self.request, said)
+            draft_message = ngettext(
+                "%(count)d draft was published.", "%(count)d drafts were published.", count
+            )
+            text = f"{text} {draft_message % {'count': count}}"
+        messages.success(self.request, text)
         return redirect(desk_url(edition))
 
-    def take_back(self) -> HttpResponse:
+    def unpublish(self) -> HttpResponse:
         edition, part = self.edition, self.part
         set_gates(edition, part.gates, None)
         self.model_admin.log_change(self.request, edition, [{"changed": {"fields": [*part.gates]}}])
-        words = gettext("%(edition)s: %(part)s, no longer public.")
-        messages.success(self.request, words % {"edition": edition, "part": part.label})
+        message = gettext("%(edition)s: %(part)s, no longer public.")
+        messages.success(self.request, message % {"edition": edition, "part": part.label})
         return redirect(desk_url(edition))
 
     def drafts(self) -> list[tuple[PublishedRows, QuerySet[Model]]]:
         """Return the drafts that this user may publish, by kind; a kind needs permission for all its rows."""
         access, site = access_for(self.request), self.model_admin.admin_site
         return [
-            (one, one.drafts(site.get_model_admin(one.model).get_queryset(self.request), self.edition))
-            for one in rows_of_scope(self.part)
-            if one.has_drafts and access.may_all_rows("change", one.model, self.edition)
+            (kind, kind.drafts(site.get_model_admin(kind.model).get_queryset(self.request), self.edition))
+            for kind in rows_of_scope(self.part)
+            if kind.has_drafts and access.may_all_rows("change", kind.model, self.edition)
         ]
 
     def render(self, form: PublishForm) -> HttpResponse:
@@ -151,11 +152,11 @@ class PublishPage:
                 if gate in part.gates
             ],
             "outlook": self.outlook(),
-            "is_open": all(one is not None and one <= now for one in [*moments, site]),
+            "is_open": all(moment is not None and moment <= now for moment in [*moments, site]),
             "is_set": any(moments),
             "asks_for_site": GATES[0] not in part.gates and (site is None or site > now),
-            "site_from": written(site, edition) if site else "",
-            "now": written(now, edition),
+            "site_from": format_moment(site, edition) if site else "",
+            "now": format_moment(now, edition),
             "desk_url": desk_url(edition),
         }
         return TemplateResponse(self.request, "admin/conference/edition/publish.html", context).render()
@@ -166,21 +167,21 @@ class PublishPage:
         `held` counts rows that need other parts to be public, too; `waiting` are the open checks of the desk.
         """
         edition, part, access = self.edition, self.part, access_for(self.request)
-        shown = rows_of_scope(part)
-        seen = published_counts(edition, shown, self.now, {*part.gates, GATES[0]})
-        at_most = published_counts(edition, shown, self.now, GATES)
-        drafts = [(one, rows.count()) for one, rows in self.drafts()]
-        apps = {one.model._meta.app_label for one in shown}
-        lines = open_checks(edition, lambda model: access.may_all_rows("view", model, edition))
+        kinds = rows_of_scope(part)
+        visible_counts = published_counts(edition, kinds, self.now, {*part.gates, GATES[0]})
+        fully_open_counts = published_counts(edition, kinds, self.now, GATES)
+        drafts = [(kind, rows.count()) for kind, rows in self.drafts()]
+        apps = {kind.model._meta.app_label for kind in kinds}
+        checks = open_checks(edition, lambda model: access.may_all_rows("view", model, edition))
         return {
-            "seen": [one.in_words(count) for one, count in seen if count],
-            "held": sum(count for _, count in at_most) - sum(count for _, count in seen),
+            "seen": [kind.in_words(count) for kind, count in visible_counts if count],
+            "held": sum(count for _, count in fully_open_counts) - sum(count for _, count in visible_counts),
             "drafts": [
-                {"words": one.in_words(count), "address": drafts_url(one, edition)}
-                for one, count in drafts
+                {"words": kind.in_words(count), "address": drafts_url(kind, edition)}
+                for kind, count in drafts
                 if count
             ],
-            "waiting": [line for line in lines if line.app in apps],
+            "waiting": [check for check in checks if check.app in apps],
         }
 
     def initial(self) -> dict[str, object]:
@@ -198,17 +199,17 @@ class PublishPage:
 def gates_version(edition: Edition) -> str:
     """Return the moments of all gates as text, to detect concurrent changes."""
     moments = (getattr(edition, gate) for gate in GATES)
-    return " ".join(one.isoformat() if one else NEVER for one in moments)
+    return " ".join(moment.isoformat() if moment else NEVER for moment in moments)
 
 
 def desk_url(edition: Edition) -> str:
     return f"{reverse('admin:index')}?{urlencode({'edition': edition.pk})}"
 
 
-def drafts_url(shown: PublishedRows, edition: Edition) -> str:
-    meta = shown.model._meta
-    page = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
-    return f"{page}?{urlencode([(LIST_FILTER, edition.pk), ('status__exact', 'draft')])}"
+def drafts_url(kind: PublishedRows, edition: Edition) -> str:
+    meta = kind.model._meta
+    list_url = reverse(f"admin:{meta.app_label}_{meta.model_name}_changelist")
+    return f"{list_url}?{urlencode([(LIST_FILTER, edition.pk), ('status__exact', 'draft')])}"
 
 
 def preview_view(model_admin: ContentAdmin, request: HttpRequest, key: int) -> HttpResponse:

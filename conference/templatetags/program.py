@@ -43,16 +43,20 @@ MASK = 2
 
 
 def moment_tag(
-    moment: datetime, edition: Edition, words: str, end: datetime | None = None, *, until: bool = False
+    moment: datetime, edition: Edition, text: str, end: datetime | None = None, *, until: bool = False
 ) -> SafeString:
-    """Return the words as a <time> element.
+    """Return a text as a <time> element.
 
     For zones.js, pass `end` with the start of a time span, and `until=True` with its end.
     """
-    written = moment.astimezone(edition.zone).isoformat()
-    last = end and end != moment and format_html(' data-end="{}"', end.astimezone(edition.zone).isoformat())
-    mark = mark_safe(" data-until") if until else ""
-    return format_html('<time datetime="{}"{}{}>{}</time>', written, last or "", mark, words)
+    start_time = moment.astimezone(edition.zone).isoformat()
+    end_attribute = (
+        end and end != moment and format_html(' data-end="{}"', end.astimezone(edition.zone).isoformat())
+    )
+    until_attribute = mark_safe(" data-until") if until else ""
+    return format_html(
+        '<time datetime="{}"{}{}>{}</time>', start_time, end_attribute or "", until_attribute, text
+    )
 
 
 @register.simple_tag
@@ -61,16 +65,16 @@ def known_licenses() -> Sequence[licenses.License]:
 
 
 @register.filter("license")
-def license_filter(entered: str) -> licenses.License | None:
-    return licenses.find_license(entered)
+def license_filter(text: str) -> licenses.License | None:
+    return licenses.find_license(text)
 
 
 @register.simple_tag
 def second(start: datetime, end: datetime | None, edition: Edition) -> SafeString:
     """Return the time span in the second zone of a hybrid conference; empty if there is none."""
     zone = edition.second_zone
-    words = times.time_range_in_other_zone(start, end or start, edition.zone, zone) if zone else ""
-    return format_html(' <span class="second">{}</span>', words) if words else SafeString("")
+    text = times.time_range_in_other_zone(start, end or start, edition.zone, zone) if zone else ""
+    return format_html(' <span class="second">{}</span>', text) if text else SafeString("")
 
 
 @register.filter
@@ -112,15 +116,15 @@ def month_day(day: date) -> str:
 @register.simple_tag
 def time_range(start: datetime, end: datetime, edition: Edition) -> SafeString:
     """Return a time span such as 08:00 to 08:15 PDT."""
-    words = times.time_range(start, end, edition.zone)
-    return moment_tag(start, edition, words, end) + second(start, end, edition)
+    text = times.time_range(start, end, edition.zone)
+    return moment_tag(start, edition, text, end) + second(start, end, edition)
 
 
 @register.simple_tag
 def when(start: datetime, end: datetime, edition: Edition) -> SafeString:
     """Return a time span with its day, such as Tue 6 Apr, 08:00 to 08:15 PDT."""
-    words = times.day_and_time_range(start, end, edition.zone)
-    return moment_tag(start, edition, words, end) + second(start, end, edition)
+    text = times.day_and_time_range(start, end, edition.zone)
+    return moment_tag(start, edition, text, end) + second(start, end, edition)
 
 
 @register.simple_tag
@@ -162,18 +166,18 @@ def local_day(moment: datetime, edition: Edition) -> date:
 def clock_range(start: datetime, end: datetime | None, edition: Edition) -> SafeString:
     """Return 08:00 <span>to 08:15 PDT</span> with <time> elements; without an end, the start and its zone."""
     zone = edition.zone
-    first = times.zone_label(start, zone)
-    begin = moment_tag(start, edition, times.clock_time(start, zone), end)
-    beside = second(start, end, edition)
+    start_zone = times.zone_label(start, zone)
+    start_tag = moment_tag(start, edition, times.clock_time(start, zone), end)
+    second_span = second(start, end, edition)
     if end is None or end == start:
-        return format_html('{} <span class="tz">{}</span>{}', begin, first, beside)
-    last = times.zone_label(end, zone)
-    begin_zone = "" if first == last else format_html(' <span class="tz">{}</span>', first)
-    until = moment_tag(end, edition, times.end_time(start, end, zone), until=True)
+        return format_html('{} <span class="tz">{}</span>{}', start_tag, start_zone, second_span)
+    end_zone = times.zone_label(end, zone)
+    start_zone_tag = "" if start_zone == end_zone else format_html(' <span class="tz">{}</span>', start_zone)
+    end_tag = moment_tag(end, edition, times.end_time(start, end, zone), until=True)
     # The rest of the range, which narrow columns show below the start.
-    words = pgettext("end of a span of time", "to {end}")
-    rest = format_html(words, end=format_html("{} {}", until, last))
-    return format_html("{}{} <span>{}</span>{}", begin, begin_zone, rest, beside)
+    message = pgettext("end of a span of time", "to {end}")
+    end_text = format_html(message, end=format_html("{} {}", end_tag, end_zone))
+    return format_html("{}{} <span>{}</span>{}", start_tag, start_zone_tag, end_text, second_span)
 
 
 @register.filter
@@ -203,8 +207,8 @@ def isolated(title_html: str) -> SafeString:
 def raised(markup: str, top: int = 2) -> SafeString:
     """Change the headings of rendered text so that the highest has level `top`, without gaps below it."""
     levels = sorted(set(re.findall(r"<h([1-6])>", markup)))
-    raise_to = {old: str(min(6, top + place)) for place, old in enumerate(levels)}
-    return mark_safe(re.sub(r"(</?h)([1-6])(?=>)", lambda found: found[1] + raise_to[found[2]], markup))
+    new_levels = {level: str(min(6, top + index)) for index, level in enumerate(levels)}
+    return mark_safe(re.sub(r"(</?h)([1-6])(?=>)", lambda match: match[1] + new_levels[match[2]], markup))
 
 
 @register.simple_tag
@@ -223,14 +227,16 @@ def calendar_links(path: str, name: str = "") -> dict[str, str]:
 @register.simple_tag
 def qr(url: str, label: str = "") -> SafeString:
     """Return the QR code of a URL as SVG; `label` is its text for screen readers."""
-    named = format_html('<svg role="img" aria-label="{}"', label or gettext("QR code of this page's address"))
-    return mark_safe(_drawn(url).replace("<svg", named, 1))
+    opening_tag = format_html(
+        '<svg role="img" aria-label="{}"', label or gettext("QR code of this page's address")
+    )
+    return mark_safe(_qr_svg(url).replace("<svg", opening_tag, 1))
 
 
 @lru_cache(maxsize=1000)
-def _drawn(url: str) -> str:
-    drawing = segno.make(url, error="m", micro=False, mask=MASK)
-    return str(drawing.svg_inline(omitsize=True, svgclass="qr", lineclass=None, border=4, light="#fff"))
+def _qr_svg(url: str) -> str:
+    code = segno.make(url, error="m", micro=False, mask=MASK)
+    return str(code.svg_inline(omitsize=True, svgclass="qr", lineclass=None, border=4, light="#fff"))
 
 
 # Language and counts
@@ -274,12 +280,12 @@ def session_number(number: int) -> str:
 @register.filter
 def few_names(authors: Sequence[Any]) -> str:
     """Return names such as Ada Lovelace, Alan Turing and 4 more. The authors need `shown_name`."""
-    names = [one.shown_name for one in authors]
+    names = [author.shown_name for author in authors]
     if len(names) <= FEW_NAMES + 1:
         return ", ".join(names)
-    rest = len(names) - FEW_NAMES
-    words = ngettext("%(names)s and %(number)s more", "%(names)s and %(number)s more", rest)
-    return words % {"names": ", ".join(names[:FEW_NAMES]), **numbered(rest)}
+    other_count = len(names) - FEW_NAMES
+    message = ngettext("%(names)s and %(number)s more", "%(names)s and %(number)s more", other_count)
+    return message % {"names": ", ".join(names[:FEW_NAMES]), **numbered(other_count)}
 
 
 @register.filter
@@ -295,8 +301,8 @@ def held(session: Any) -> str:
 def digits(number: int, prefix: str) -> str:
     """Return the classes of a grid line: `r200 r80 r7` for 287. The rules are in `grid-places.css`."""
     text = str(number)
-    figures = (figure.ljust(len(text) - place, "0") for place, figure in enumerate(text) if figure != "0")
-    return " ".join(f"{prefix}{figure}" for figure in figures)
+    numbers = (digit.ljust(len(text) - index, "0") for index, digit in enumerate(text) if digit != "0")
+    return " ".join(f"{prefix}{digit}" for digit in numbers)
 
 
 # Cached fragments and metadata
@@ -318,8 +324,8 @@ def fragment_each(template: str, name: str, rows: Iterable[Model], **values: obj
 def pagetitle(context: template.Context, content: str) -> SafeString:
     """Return the <title> and `og:title`, which is that of `head` if it has one."""
     head: Any = context.get("head")
-    shown = head.title if head and head.title else mark_safe(content.replace('"', "&quot;"))
-    return format_html('<title>{}</title>\n    <meta property="og:title" content="{}">', content, shown)
+    og_title = head.title if head and head.title else mark_safe(content.replace('"', "&quot;"))
+    return format_html('<title>{}</title>\n    <meta property="og:title" content="{}">', content, og_title)
 
 
 @register.simple_tag(takes_context=True)

@@ -12,7 +12,7 @@ COLORS = ["#0b6b62", "#b5126f", "#ffff00", "#808080", "#000000", "#ffffff", "#00
 
 def contrast_with_white(color: str) -> float:
     """Return the contrast ratio with white, as WCAG defines it."""
-    red, green, blue = (art._linear(int(color[place : place + 2], 16) / 255) for place in (1, 3, 5))
+    red, green, blue = (art._to_linear(int(color[place : place + 2], 16) / 255) for place in (1, 3, 5))
     return 1.05 / (0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
 
 
