@@ -137,9 +137,8 @@ def wrap(text: str, style: Style, max_lines: int | None = None) -> list[str]:
 
 def split_long_word(word: str, style: Style) -> Iterator[str]:
     while text_width(word, style) > TEXT_WIDTH:
-        fit_length = (
-            bisect(range(2, len(word)), TEXT_WIDTH, key=lambda end: ceil(text_width(word[:end], style))) + 1
-        )
+        lengths = range(2, len(word))
+        fit_length = 1 + bisect(lengths, TEXT_WIDTH, key=lambda end: ceil(text_width(word[:end], style)))
         yield word[:fit_length]
         word = word[fit_length:]
     yield word
@@ -205,9 +204,7 @@ def card_response(request: HttpRequest, edition: Edition, picture: Picture) -> H
     last_modified = int(revision.current(edition.pk).changed_at.timestamp())
     not_modified = get_conditional_response(request, etag, last_modified)
     response = HttpResponse(draw(picture), content_type="image/png") if not_modified is None else not_modified
-    response["ETag"], response["Last-Modified"], response["Cache-Control"] = (
-        etag,
-        http_date(last_modified),
-        CACHE_CONTROL,
-    )
+    response["ETag"] = etag
+    response["Last-Modified"] = http_date(last_modified)
+    response["Cache-Control"] = CACHE_CONTROL
     return response

@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from django.db import models
 from django.db.models import Model, QuerySet
+from django.db.models.fields.files import FieldFile
 
 from content import revision
 from content.fields import UidField
@@ -115,11 +115,7 @@ def copy_fields(names: Iterable[str]) -> Callable[[EditionCopy], None]:
         for name in names:
             value = getattr(copying.source, name)
             # Share the stored file, which is not deleted while a row refers to it.
-            setattr(
-                copying.target,
-                name,
-                value.name if isinstance(value, models.fields.files.FieldFile) else value,
-            )
+            setattr(copying.target, name, value.name if isinstance(value, FieldFile) else value)
         copying.target.save()
 
     return copy

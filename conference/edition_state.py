@@ -33,17 +33,17 @@ def edition_state(edition: Edition, at: datetime) -> EditionState:
     if today > edition.end_date:
         message = gettext("Ended on %(date)s") % {"date": times.full_date(edition.end_date)}
         return EditionState(message, is_over=True)
-    day_count, day_number = (
-        (edition.end_date - edition.start_date).days + 1,
-        (today - edition.start_date).days + 1,
-    )
-    message = gettext("Day %(number)d of %(count)d") % {"number": day_number, "count": day_count}
-    is_in_city = edition.city and edition.mode != Edition.Mode.VIRTUAL
-    place = (
-        gettext("in %(city)s") % {"city": edition.city} if is_in_city else times.zone_label(at, edition.zone)
-    )
+    day_count = (edition.end_date - edition.start_date).days + 1
+    message = gettext("Today")
+    if day_count > 1:
+        day_number = (today - edition.start_date).days + 1
+        message = gettext("Day %(number)d of %(count)d") % {"number": day_number, "count": day_count}
+    if edition.city and edition.mode != Edition.Mode.VIRTUAL:
+        place = gettext("in %(city)s") % {"city": edition.city}
+    else:
+        place = times.zone_label(at, edition.zone)
     return EditionState(
-        message if day_count > 1 else gettext("Today"),
+        message,
         is_running=True,
         clock=times.clock_time(at, edition.zone),
         place=place,

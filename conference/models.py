@@ -1,6 +1,6 @@
 """Conferences, their editions, and the content of an edition's site other than the program."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, ClassVar, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -99,9 +99,9 @@ class EditionClock:
         """Return the second zone, for remote participants, or `None`."""
         return ZoneInfo(self.second_timezone) if self.second_timezone else None
 
-    def day_of(self, time: datetime) -> date:
+    def day_of(self, moment: datetime) -> date:
         """Return the program day of a moment: a talk at 00:30 belongs to the day before."""
-        return times.program_day(time, self.zone, self.day_start_hour)
+        return times.program_day(moment, self.zone, self.day_start_hour)
 
 
 class _EditionColumns(NamedTuple):
@@ -356,11 +356,10 @@ class Edition(EditionClock, Content):
 
     def day_bounds(self, day: date) -> tuple[datetime, datetime]:
         """Return the first moments of a program day and of the next one, in UTC."""
-        starts = [
-            datetime(d.year, d.month, d.day, self.day_start_hour, tzinfo=self.zone)
-            for d in (day, day + timedelta(days=1))
-        ]
-        return starts[0].astimezone(UTC), starts[1].astimezone(UTC)
+        start_time = time(self.day_start_hour, tzinfo=self.zone)
+        start = datetime.combine(day, start_time)
+        end = datetime.combine(day + timedelta(days=1), start_time)
+        return start.astimezone(UTC), end.astimezone(UTC)
 
     def clean(self) -> None:
         if ends_before_start(self.start_date, self.end_date):

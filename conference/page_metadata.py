@@ -197,9 +197,9 @@ def venue(edition: "Edition", room: str = "") -> Thing:
         if any(city_address.values())
         else edition.venue or edition.name
     )
-    venue_place = (
-        {"@type": "Place", "name": edition.venue, "address": address} if room and edition.venue else None
-    )
+    venue_place = None
+    if room and edition.venue:
+        venue_place = {"@type": "Place", "name": edition.venue, "address": address}
     return {"@type": "Place", "name": names[0], "address": address, "containedInPlace": venue_place}
 
 

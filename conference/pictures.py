@@ -140,13 +140,10 @@ def sources(file: ImageFieldFile) -> Sources | None:
     match = ORIGINAL.fullmatch(str(file.name))
     if match is None:
         return Sources(file.url)
-    urls = {
-        extension: [
-            (width, file.storage.url(f"{match['stem']}-{width}.{extension}")) for width in MAX_COPY_BYTES
-        ]
-        for extension in QUALITIES
-    }
-    srcsets = {
-        extension: ", ".join(f"{url} {width}w" for width, url in urls[extension]) for extension in urls
-    }
-    return Sources(urls["webp"][1][1], srcsets["avif"], srcsets["webp"])
+    stem = match["stem"]
+
+    def srcset(extension: str) -> str:
+        urls = {width: file.storage.url(f"{stem}-{width}.{extension}") for width in MAX_COPY_BYTES}
+        return ", ".join(f"{url} {width}w" for width, url in urls.items())
+
+    return Sources(file.storage.url(f"{stem}-1280.webp"), srcset("avif"), srcset("webp"))

@@ -22,10 +22,8 @@ class HomeSectionsWidget(forms.MultiWidget):
     def __init__(self) -> None:
         widgets: dict[str, forms.Widget | type[forms.Widget]] = {}
         for name, label in HOME_SECTIONS.items():
-            position_label, hidden_label = (
-                format_lazy(_("{name}, place"), name=label),
-                format_lazy(_("{name}, not shown"), name=label),
-            )
+            position_label = format_lazy(_("{name}, place"), name=label)
+            hidden_label = format_lazy(_("{name}, not shown"), name=label)
             widgets[name] = forms.NumberInput({"min": 1, "aria-label": position_label})
             widgets[f"{name}_off"] = forms.CheckboxInput({"aria-label": hidden_label})
         super().__init__(widgets)

@@ -406,10 +406,6 @@ class KeyDateAdmin(OrderedAdmin[KeyDate]):
 
     @admin.display(description=_("when"))
     def when(self, key_date: KeyDate) -> str:
-        return (
-            format_moment(key_date.moment, key_date.edition)
-            if key_date.moment
-            else times.full_date(key_date.day)
-            if key_date.day
-            else ""
-        )
+        if key_date.moment:
+            return format_moment(key_date.moment, key_date.edition)
+        return times.full_date(key_date.day) if key_date.day else ""

@@ -58,11 +58,11 @@ class NewEditionForm(forms.ModelForm[Edition]):
 
 def initial(source: Edition, counts: dict[EditionPart, int | None]) -> dict[str, object]:
     source_year, new_year = str(source.year), str(source.year + 1)
+    has_year = source_year in source.name
+    name = source.name.replace(source_year, new_year) if has_year else f"{source.name} {new_year}"
     return {
         "year": source.year + 1,
-        "name": source.name.replace(source_year, new_year)
-        if source_year in source.name
-        else f"{source.name} {new_year}",
+        "name": name,
         "slug": source.slug.replace(source_year, new_year) if source_year in source.slug else new_year,
         "timezone": source.timezone,
         "parts": [part.name for part, count in counts.items() if part.is_usual and count != 0],

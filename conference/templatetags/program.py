@@ -64,9 +64,7 @@ def known_licenses() -> Sequence[licenses.License]:
     return licenses.KNOWN_LICENSES
 
 
-@register.filter("license")
-def license_filter(text: str) -> licenses.License | None:
-    return licenses.find_license(text)
+register.filter("license", licenses.find_license)
 
 
 @register.simple_tag
@@ -89,28 +87,10 @@ def zone(moment: datetime, edition: Edition) -> SafeString:
     return format_html('<span class="tz">{}</span>', times.zone_label(moment, edition.zone))
 
 
-@register.filter
-def day_name(day: date) -> str:
-    """Return a date such as Tuesday 6 April 2021."""
-    return times.day_name(day)
-
-
-@register.filter
-def short_day(day: date) -> str:
-    """Return a date such as Tue 6 Apr."""
-    return times.short_day(day)
-
-
-@register.filter
-def full_date(day: date) -> str:
-    """Return a date such as 6 April 2021."""
-    return times.full_date(day)
-
-
-@register.filter
-def month_day(day: date) -> str:
-    """Return a date such as 6 April."""
-    return times.month_day(day)
+register.filter("day_name", times.day_name)
+register.filter("short_day", times.short_day)
+register.filter("full_date", times.full_date)
+register.filter("month_day", times.month_day)
 
 
 @register.simple_tag
