@@ -27,18 +27,18 @@ class Actor:
 
 NOBODY = Actor()
 
-_acting: ContextVar[Actor] = ContextVar("acting", default=NOBODY)
+_actor: ContextVar[Actor] = ContextVar("actor", default=NOBODY)
 
 
 @contextmanager
 def acting_as(origin: str, user: User = None, detail: str = "") -> Iterator[None]:
     """Set the origin of all changes in the block. Without `user`, the outer user stays."""
-    token = _acting.set(Actor(origin, user if user is not None else _acting.get().user, detail))
+    token = _actor.set(Actor(origin, user if user is not None else _actor.get().user, detail))
     try:
         yield
     finally:
-        _acting.reset(token)
+        _actor.reset(token)
 
 
 def current_actor() -> Actor:
-    return _acting.get()
+    return _actor.get()

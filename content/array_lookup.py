@@ -49,8 +49,8 @@ class AnyOf(Lookup):
     def as_sql(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> Sql:
         column, params = self.process_lhs(compiler, connection)
         # The column is a name that Django has quoted.
-        held = f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608
-        return held, (*params, *self._keys(compiler, connection))
+        sql = f"{column} IN (SELECT value FROM json_each(%s))"  # noqa: S608
+        return sql, (*params, *self._keys(compiler, connection))
 
     def as_postgresql(self, compiler: SQLCompiler, connection: "BaseDatabaseWrapper") -> Sql:
         column, params = self.process_lhs(compiler, connection)

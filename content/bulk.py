@@ -59,25 +59,27 @@ class BulkPlan:
             [line.row.pk, line.summary, {name: to_json_value(value) for name, value in line.values.items()}]
             for line in self.lines
         ]
-        left = [[row.pk, reason] for row, reason in self.skipped]
-        return hashlib.sha256(json.dumps([changes, left], default=str).encode()).hexdigest()[:32]
+        skipped = [[row.pk, reason] for row, reason in self.skipped]
+        return hashlib.sha256(json.dumps([changes, skipped], default=str).encode()).hexdigest()[:32]
 
 
-def defer_long_texts[M: models.Model](rows: QuerySet[M], *wanted: str) -> QuerySet[M]:
-    """Select the relations that validation reads, and defer long texts except the fields `wanted`."""
-    keys = (key for key in rows.model._meta.concrete_fields if key.many_to_one)
-    relations = {key.name: key.related_model for key in keys if hasattr(key.related_model, "derive")}
-    left = [name for name in long_texts(rows.model) if name not in wanted]
+def defer_long_texts[M: models.Model](rows: QuerySet[M], *needed: str) -> QuerySet[M]:
+    """Select the relations that validation reads, and defer long texts except the fields `needed`."""
+    foreign_keys = (field for field in rows.model._meta.concrete_fields if field.many_to_one)
+    relations = {
+        field.name: field.related_model for field in foreign_keys if hasattr(field.related_model, "derive")
+    }
+    deferred = [name for name in long_texts(rows.model) if name not in needed]
     for relation, target in relations.items():
-        left += [f"{relation}__{name}" for name in long_texts(target)]
-    rules: tuple[str, ...] = getattr(rows.model, "rule_relations", ())
+        deferred += [f"{relation}__{name}" for name in long_texts(target)]
+    rule_relations: tuple[str, ...] = getattr(rows.model, "rule_relations", ())
     rows = rows.select_related(*relations) if relations else rows
-    return rows.prefetch_related(*rules).defer(*left)
+    return rows.prefetch_related(*rule_relations).defer(*deferred)
 
 
 def long_texts(model: type[models.Model] | None) -> list[str]:
     fields = model._meta.concrete_fields if model else ()
-    return [f.name for f in fields if isinstance(f, models.TextField)]
+    return [field.name for field in fields if isinstance(field, models.TextField)]
 
 
 def column_value(row: models.Model, name: str) -> object:
@@ -90,9 +92,11 @@ def apply_and_validate(row: "Content", values: Values) -> str:
     """Set these values on an instance; return the validation errors as text, or an empty string."""
     for name, value in values.items():
         setattr(row, name, value)
-    others = {f.name for f in row._meta.concrete_fields if f.name not in values or f.is_relation}
+    excluded = {
+        field.name for field in row._meta.concrete_fields if field.name not in values or field.is_relation
+    }
     try:
-        row.clean_fields(exclude=others)
+        row.clean_fields(exclude=excluded)
         row.clean()
     except ValidationError as error:
         return " ".join(error.messages)
@@ -100,24 +104,24 @@ def apply_and_validate(row: "Content", values: Values) -> str:
 
 
 def plan_changes[M: "Content"](
-    rows: Iterable[M], wanted: Callable[[M], Values], summarize: Callable[[M, Values], str]
+    rows: Iterable[M], get_values: Callable[[M], Values], summarize: Callable[[M, Values], str]
 ) -> BulkPlan:
     """Compare rows with their new values. `summarize` is called before the values are set."""
     plan = BulkPlan()
     for row in rows:
-        news = {
+        new_values = {
             name: value
-            for name, value in wanted(row).items()
+            for name, value in get_values(row).items()
             if column_value(row, name) != (value.pk if isinstance(value, models.Model) else value)
         }
-        if not news:
+        if not new_values:
             plan.same.append(row)
             continue
-        summary = summarize(row, news)
-        if reason := apply_and_validate(row, news):
+        summary = summarize(row, new_values)
+        if reason := apply_and_validate(row, new_values):
             plan.skipped.append((row, reason))
         else:
-            plan.lines.append(BulkChange(row, summary, news))
+            plan.lines.append(BulkChange(row, summary, new_values))
     return plan
 
 
@@ -130,43 +134,43 @@ def write(lines: list[BulkChange]) -> None:
     if not lines:
         return
     model = type(lines[0].row)
-    placing = {POSITION, getattr(model, "siblings_of", POSITION)}
-    moving = [line.row.pk for line in lines if placing & line.values.keys()]
+    position_fields = {POSITION, getattr(model, "siblings_of", POSITION)}
+    moved_keys = [line.row.pk for line in lines if position_fields & line.values.keys()]
     with recording.single_change_set(), revision.lock():
-        left = owner_keys(model, moving) if is_ordered(model) else set()
-        differing: dict[tuple[str, ...], list[tuple[Content, Values]]] = {}
-        for values, found in _alike(lines):
-            if len(found) > 1 and not values.keys() & {*model.derived_from}:
-                for batch in batched(found, BATCH_ROWS, strict=False):
+        old_owners = owner_keys(model, moved_keys) if is_ordered(model) else set()
+        differing_rows: dict[tuple[str, ...], list[tuple[Content, Values]]] = {}
+        for values, rows in _group_by_values(lines):
+            if len(rows) > 1 and not values.keys() & {*model.derived_from}:
+                for batch in batched(rows, BATCH_ROWS, strict=False):
                     model._default_manager.filter(pk__in=[row.pk for row in batch]).update(**values)
             else:
-                differing.setdefault(tuple(sorted(values)), []).extend((row, values) for row in found)
-        for names, rows in differing.items():
-            _write_differing(model, names, rows)
-        _place(model, [line for line in lines if POSITION in line.values])
+                differing_rows.setdefault(tuple(sorted(values)), []).extend((row, values) for row in rows)
+        for names, pairs in differing_rows.items():
+            _write_differing(model, names, pairs)
+        _write_positions(model, [line for line in lines if POSITION in line.values])
         if is_ordered(model):
-            close_gaps({model: left | owner_keys(model, moving)})
+            close_gaps({model: old_owners | owner_keys(model, moved_keys)})
 
 
 def _write_differing(
     model: "type[Content]", names: tuple[str, ...], rows: "list[tuple[Content, Values]]"
 ) -> None:
     """Write values of the same fields that differ from row to row."""
-    derives = {*names} & {*model.derived_from}
-    if len(rows) == 1 and not derives:
+    sources = {*names} & {*model.derived_from}
+    if len(rows) == 1 and not sources:
         row, values = rows[0]
         model._default_manager.filter(pk=row.pk).update(**values)
         return
     for row, values in rows:
         for name, value in values.items():
             setattr(row, name, value)
-    owned: Any = model._default_manager.all()
+    queryset: Any = model._default_manager.all()
     # Django's own method derives no fields, and therefore reads no deferred text.
-    update = owned.bulk_update if derives else partial(QuerySet.bulk_update, owned)
+    update = queryset.bulk_update if sources else partial(QuerySet.bulk_update, queryset)
     update([row for row, _values in rows], names, batch_size=UPDATE_BATCH_ROWS)
 
 
-def _alike(lines: list[BulkChange]) -> "Iterable[tuple[Values, list[Content]]]":
+def _group_by_values(lines: list[BulkChange]) -> "Iterable[tuple[Values, list[Content]]]":
     groups: dict[str, tuple[Values, list[Content]]] = {}
     for line in lines:
         values = {name: value for name, value in line.values.items() if name != POSITION}
@@ -176,27 +180,30 @@ def _alike(lines: list[BulkChange]) -> "Iterable[tuple[Values, list[Content]]]":
     return groups.values()
 
 
-def _place(model: "type[Content]", lines: list[BulkChange]) -> None:
+def _write_positions(model: "type[Content]", lines: list[BulkChange]) -> None:
     """Move rows to positions, which are unique: `close_gaps` sorts them before the rows there now."""
-    owned: QuerySet[models.Model] = model._base_manager.none()
+    owned_rows: QuerySet[models.Model] = model._base_manager.none()
     if is_ordered(model):
-        owned = model._base_manager.filter(**{f"{model.siblings_of}__isnull": False})
+        owned_rows = model._base_manager.filter(**{f"{model.siblings_of}__isnull": False})
     for batch in batched(lines, BATCH_ROWS, strict=False):
-        here = {*owned.filter(pk__in=[line.row.pk for line in batch]).values_list("pk", flat=True)}
+        owned_keys = {*owned_rows.filter(pk__in=[line.row.pk for line in batch]).values_list("pk", flat=True)}
         # Use twice the offset of other rows that change places, so that positions stay unique.
-        places = [
-            When(pk=line.row.pk, then=Value(line.values[POSITION] + 2 * PARKED_FROM * (line.row.pk in here)))
+        cases = [
+            When(
+                pk=line.row.pk,
+                then=Value(line.values[POSITION] + 2 * PARKED_FROM * (line.row.pk in owned_keys)),
+            )
             for line in batch
         ]
-        position = Case(*places, output_field=models.PositiveIntegerField())
-        chosen = model._default_manager.filter(pk__in=[line.row.pk for line in batch])
-        chosen.update(**{POSITION: position})
+        position = Case(*cases, output_field=models.PositiveIntegerField())
+        batch_rows = model._default_manager.filter(pk__in=[line.row.pk for line in batch])
+        batch_rows.update(**{POSITION: position})
 
 
 def create_rows(lines: list[BulkChange]) -> None:
-    made: dict[type[Content], list[Content]] = {}
+    rows_by_model: dict[type[Content], list[Content]] = {}
     for line in lines:
         if line.new_row is not None:
-            made.setdefault(type(line.new_row), []).append(line.new_row)
-    for model, rows in made.items():
+            rows_by_model.setdefault(type(line.new_row), []).append(line.new_row)
+    for model, rows in rows_by_model.items():
         model._default_manager.bulk_create(rows, batch_size=BATCH_ROWS)

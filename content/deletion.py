@@ -43,22 +43,27 @@ def delete(
     model = rows.model if isinstance(rows, models.QuerySet) else type(rows[0])
     collector = Collector(using=using or router.db_for_write(model), origin=origin)
     collector.collect(rows, keep_parents=keep_parents)
-    going = _going(collector)
-    chosen = _keys(rows)
-    for kind, keys in going.items():
-        _note_rows(log, kind, keys, chosen if kind is model else set())
-    losing = _note_losses(log, collector, going)
-    changed = losing.union(kind for kind, keys in going.items() if keys)
-    years = going.get(get_edition_model(), ())
-    owners, tied = owners_losing_rows(going), revision.editions_tied_to(changed, [*editions, *years])
+    deleted_keys = _keys_to_delete(collector)
+    direct_keys = _keys(rows)
+    for deleted_model, keys in deleted_keys.items():
+        _record_deleted(log, deleted_model, keys, direct_keys if deleted_model is model else set())
+    losing_models = _record_lost_relations(log, collector, deleted_keys)
+    changed_models = losing_models.union(
+        deleted_model for deleted_model, keys in deleted_keys.items() if keys
+    )
+    deleted_editions = deleted_keys.get(get_edition_model(), ())
+    owners, tied_editions = (
+        owners_losing_rows(deleted_keys),
+        revision.editions_tied_to(changed_models, [*editions, *deleted_editions]),
+    )
     if (watch := current_watch()) is not None:
-        watch.unrecorded += _unrecorded(collector)
+        watch.unrecorded += _unrecorded_rows(collector)
     with revision.lock():
-        deleted: tuple[int, dict[str, int]] = collector.delete()
+        counts: tuple[int, dict[str, int]] = collector.delete()
         close_gaps(owners)
-        if deleted[0]:
-            revision.advance({*editions, *tied})
-    return deleted
+        if counts[0]:
+            revision.advance({*editions, *tied_editions})
+    return counts
 
 
 def _keys(rows: Iterable[models.Model]) -> set[int]:
@@ -68,64 +73,66 @@ def _keys(rows: Iterable[models.Model]) -> set[int]:
     return {row.pk for row in rows}
 
 
-def _going(collector: Collector) -> "dict[type[Content], set[int]]":
-    going: dict[type[Content], set[int]] = defaultdict(set)
+def _keys_to_delete(collector: Collector) -> "dict[type[Content], set[int]]":
+    deleted_keys: dict[type[Content], set[int]] = defaultdict(set)
     for model, instances in collector.data.items():
         if is_recorded(model):
-            going[model].update(row.pk for row in instances)
+            deleted_keys[model].update(row.pk for row in instances)
     for rows in collector.fast_deletes:
         if is_recorded(rows.model):
-            going[rows.model].update(_keys(rows))
-    return going
+            deleted_keys[rows.model].update(_keys(rows))
+    return deleted_keys
 
 
-def _unrecorded(collector: Collector) -> list[tuple[type[models.Model], Values]]:
+def _unrecorded_rows(collector: Collector) -> list[tuple[type[models.Model], Values]]:
     """Return the columns of rows without a history that will be deleted, or lose a relation."""
     groups: list[tuple[type[models.Model], Iterable[models.Model]]] = [
         *collector.data.items(),
         *((rows.model, rows) for rows in collector.fast_deletes),
     ]
-    for (field, _), found in collector.field_updates.items():
+    for (field, _), updates in collector.field_updates.items():
         # These are lists and querysets of rows, unlike in the type stubs.
-        losses: list[Iterable[models.Model]] = [*found]  # type: ignore[list-item]
-        groups += [(field.model, rows) for rows in losses]
+        row_groups: list[Iterable[models.Model]] = [*updates]  # type: ignore[list-item]
+        groups += [(field.model, rows) for rows in row_groups]
     # Copy the queryset, since the collector checks whether its own is evaluated.
     return [
-        (model, {one.attname: getattr(row, one.attname) for one in model._meta.concrete_fields})
+        (model, {column.attname: getattr(row, column.attname) for column in model._meta.concrete_fields})
         for model, rows in groups
         if not is_recorded(model)
         for row in (rows.all() if isinstance(rows, models.QuerySet) else rows)
     ]
 
 
-def _note_rows(log: Log, model: "type[Content]", keys: set[int], chosen: set[int]) -> None:
-    names = recorded_fields(model)
-    related = [name for name, field in names.items() if field.is_relation]
-    far = {name: linked_keys(model, name, keys) for name in many_to_many_fields(model)}
-    for name, found in far.items():
-        advance_for_links(model, name, set().union(*found.values()))
+def _record_deleted(log: Log, model: "type[Content]", keys: set[int], direct_keys: set[int]) -> None:
+    fields = recorded_fields(model)
+    related = [name for name, field in fields.items() if field.is_relation]
+    linked_by_field = {name: linked_keys(model, name, keys) for name in many_to_many_fields(model)}
+    for name, linked in linked_by_field.items():
+        advance_for_links(model, name, set().union(*linked.values()))
     for batch in batched(sorted(keys), BATCH_ROWS, strict=False):
         rows = model._base_manager.filter(pk__in=batch)
         for row in (rows.select_related(*related) if related else rows).order_by("pk"):
-            more = {name: found[row.pk] for name, found in far.items()}
-            log.record_deleted(row, {**values_in_memory(row, names), **more}, dragged=row.pk not in chosen)
+            links = {name: linked[row.pk] for name, linked in linked_by_field.items()}
+            log.record_deleted(
+                row, {**values_in_memory(row, fields), **links}, dragged=row.pk not in direct_keys
+            )
 
 
-def _note_losses(
-    log: Log, collector: Collector, going: "dict[type[Content], set[int]]"
+def _record_lost_relations(
+    log: Log, collector: Collector, deleted_keys: "dict[type[Content], set[int]]"
 ) -> "set[type[Content]]":
     """Record the rows that lose their relation to a deleted row; return their models."""
-    losing: set[type[Content]] = set()
-    for (field, value), found in collector.field_updates.items():
+    losing_models: set[type[Content]] = set()
+    for (field, value), updates in collector.field_updates.items():
         # These are lists and querysets of rows, unlike in the type stubs.
-        losses: list[Iterable[models.Model]] = [*found]  # type: ignore[list-item]
+        row_groups: list[Iterable[models.Model]] = [*updates]  # type: ignore[list-item]
         model = field.model
         if not is_recorded(model) or field.name not in recorded_fields(model):
             continue
-        keys = set().union(*map(_keys, losses)) - going.get(model, set())
-        losing |= {model} if keys else set()
+        keys = set().union(*map(_keys, row_groups)) - deleted_keys.get(model, set())
+        losing_models |= {model} if keys else set()
         names = dict.fromkeys([field.name, *owner_fields(model)])
         editions = editions_by_row(model, keys)
         for key, values in read_values_by_key(model, keys, names).items():
             log.record_changed(model, key, values, {field.name: value}, editions.get(key))
-    return losing
+    return losing_models

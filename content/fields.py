@@ -42,8 +42,8 @@ class UidField(models.CharField[str, str]):
     """A permanent identifier in addresses, calendars, citations and files. It is fixed once saved."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        usual = {"max_length": 64, "default": new_uid, "validators": [validate_uid]}
-        super().__init__(_("identifier"), *args, **{**usual, "help_text": IDENTIFIER_HELP, **kwargs})
+        defaults = {"max_length": 64, "default": new_uid, "validators": [validate_uid]}
+        super().__init__(_("identifier"), *args, **{**defaults, "help_text": IDENTIFIER_HELP, **kwargs})
 
     def deconstruct(self) -> tuple[str, str, Sequence[object], dict[str, object]]:
         name, path, args, kwargs = super().deconstruct()
@@ -116,9 +116,9 @@ def validate_accent(value: str) -> None:
 def validate_isbn(value: str) -> None:
     digits = re.sub(r"[- ]", "", value)
     if re.fullmatch(r"\d{13}", digits, re.ASCII):
-        is_valid = sum(int(sign) * (1, 3)[place % 2] for place, sign in enumerate(digits)) % 10 == 0
+        is_valid = sum(int(digit) * (1, 3)[index % 2] for index, digit in enumerate(digits)) % 10 == 0
     else:
-        is_valid = bool(re.fullmatch(r"\d{9}[\dX]", digits, re.ASCII)) and _weighed(digits) % 11 == 0
+        is_valid = bool(re.fullmatch(r"\d{9}[\dX]", digits, re.ASCII)) and _weighted_sum(digits) % 11 == 0
     if not is_valid:
         raise ValidationError(
             _("“%(value)s” is not an ISBN: check its 13 digits, such as 978-3-16-148410-0."),
@@ -127,18 +127,18 @@ def validate_isbn(value: str) -> None:
 
 
 def validate_issn(value: str) -> None:
-    if not re.fullmatch(r"\d{4}-\d{3}[\dX]", value, re.ASCII) or _weighed(value.replace("-", "")) % 11:
+    if not re.fullmatch(r"\d{4}-\d{3}[\dX]", value, re.ASCII) or _weighted_sum(value.replace("-", "")) % 11:
         raise ValidationError(
             _("“%(value)s” is not an ISSN: check its eight digits, such as 2640-3498."),
             params={"value": value},
         )
 
 
-def _weighed(digits: str) -> int:
+def _weighted_sum(digits: str) -> int:
     """Return the sum of the digits, each times its place from the end; X is ten."""
     return sum(
-        (10 if sign == "X" else int(sign)) * place
-        for sign, place in zip(digits, range(len(digits), 0, -1), strict=True)
+        (10 if digit == "X" else int(digit)) * weight
+        for digit, weight in zip(digits, range(len(digits), 0, -1), strict=True)
     )
 
 
@@ -182,8 +182,10 @@ def file_fields() -> Iterator[tuple[type[Any], models.FileField]]:
 
 
 def validate_license(value: str) -> None:
-    if (usual := canonical_name(value)) not in ("", value):
-        raise ValidationError(_("Write “%(value)s” as %(usual)s."), params={"value": value, "usual": usual})
+    if (canonical := canonical_name(value)) not in ("", value):
+        raise ValidationError(
+            _("Write “%(value)s” as %(usual)s."), params={"value": value, "usual": canonical}
+        )
     if value.startswith(("http://", "https://")):
         validate_http_url(value)
     elif not SPDX_EXPRESSION.match(value):

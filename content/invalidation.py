@@ -69,12 +69,12 @@ def title_tag(uid: str) -> str:
 
 def record(edition_key: int, revision: int, at: datetime, tags: Iterable[str]) -> list[str]:
     """Store the tags that a change invalidates, and return them."""
-    wanted = sorted({*tags})
-    rows = [Invalidation(edition_key=edition_key, revision=revision, tag=tag, at=at) for tag in wanted]
+    sorted_tags = sorted({*tags})
+    rows = [Invalidation(edition_key=edition_key, revision=revision, tag=tag, at=at) for tag in sorted_tags]
     Invalidation.objects.bulk_create(rows, batch_size=BATCH_ROWS)
     if revision % PRUNE_EVERY == 0:
         prune(at)
-    return wanted
+    return sorted_tags
 
 
 def prune(now: datetime) -> None:
@@ -89,12 +89,12 @@ def tags_between(edition_key: int, old: int, new: int, old_at: datetime | None) 
     database, as after a restore. One query.
     """
     rows = Invalidation.objects.filter(edition_key=edition_key, revision__gte=old, revision__lte=new)
-    found: dict[int, set[str]] = {}
+    tags_by_revision: dict[int, set[str]] = {}
     moments: dict[int, datetime] = {}
     for revision, tag, at in rows.values_list("revision", "tag", "at"):
-        found.setdefault(revision, set()).add(tag)
+        tags_by_revision.setdefault(revision, set()).add(tag)
         moments[revision] = at
     is_same_history = old_at is None or moments.get(old) == old_at
-    if not is_same_history or any(number not in found for number in range(old + 1, new + 1)):
+    if not is_same_history or any(number not in tags_by_revision for number in range(old + 1, new + 1)):
         return None
-    return {tag for number, tags in found.items() if number > old for tag in tags}
+    return {tag for number, tags in tags_by_revision.items() if number > old for tag in tags}

@@ -34,9 +34,9 @@ def path_in_language(address: str, language: str) -> str:
 
 def _split(address: str) -> tuple[str, str]:
     """Return the language of a path, and the path without it."""
-    first, slash, rest = address.removeprefix("/").partition("/")
+    first, slash, remaining = address.removeprefix("/").partition("/")
     if slash and first != settings.LANGUAGE_CODE and first in dict(settings.LANGUAGES):
-        return first, f"/{rest}"
+        return first, f"/{remaining}"
     return settings.LANGUAGE_CODE, address
 
 
@@ -45,8 +45,8 @@ def html_lang(language: str | None = None) -> str:
     code = language or get_language() or "en"
     if code.startswith("en-"):
         return "en"
-    first, *rest = code.split("-")
-    return "-".join([first, *(part.title() if len(part) > 2 else part.upper() for part in rest)])
+    language_code, *subtags = code.split("-")
+    return "-".join([language_code, *(part.title() if len(part) > 2 else part.upper() for part in subtags)])
 
 
 class LanguageMiddleware:

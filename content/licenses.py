@@ -43,18 +43,18 @@ KNOWN_LICENSES = (
     License("CC0-1.0", _("Creative Commons Zero 1.0 (public domain)"), CC0),
     *(License(name, title, f"https://spdx.org/licenses/{name}.html") for name, title in OTHER_LICENSES),
 )
-LICENSES_BY_NAME = {one.name: one for one in KNOWN_LICENSES}
-SPELLINGS = {one.name.casefold(): one.name for one in KNOWN_LICENSES}
+LICENSES_BY_NAME = {known_license.name: known_license for known_license in KNOWN_LICENSES}
+SPELLINGS = {known_license.name.casefold(): known_license.name for known_license in KNOWN_LICENSES}
 WORD = r"[A-Za-z0-9][A-Za-z0-9.+:-]*"
 SPDX_EXPRESSION = re.compile(rf"{WORD}( (AND|OR|WITH) {WORD})*\Z")
 
 
-def find_license(entered: str) -> License | None:
-    """Return the license of an SPDX identifier or an address; `None` if `entered` is empty."""
-    url = entered if entered.startswith(("http://", "https://")) else ""
-    return LICENSES_BY_NAME.get(entered) or (License(entered, entered, url) if entered else None)
+def find_license(text: str) -> License | None:
+    """Return the license of an SPDX identifier or an address; `None` if the text is empty."""
+    url = text if text.startswith(("http://", "https://")) else ""
+    return LICENSES_BY_NAME.get(text) or (License(text, text, url) if text else None)
 
 
-def canonical_name(entered: str) -> str:
+def canonical_name(text: str) -> str:
     """Return "CC-BY-4.0" for "cc by 4.0"; an empty string for a license that is not well known."""
-    return SPELLINGS.get("-".join(entered.casefold().split()), "")
+    return SPELLINGS.get("-".join(text.casefold().split()), "")

@@ -78,35 +78,35 @@ class Content(models.Model):
         self.derive()
         with recording.single_change_set() as log:
             before = self._stored_values(update_fields)
-            tied = self._tied(before)
+            tied_editions = self._tied_editions(before)
             super().save(
                 force_insert=force_insert, force_update=force_update, using=using, update_fields=update_fields
             )
             edition = self.get_edition_key()
-            editions, tags = {edition, *tied}, None
+            editions, tags = {edition, *tied_editions}, None
             if before is None:
                 log.record_created(self)
             else:
-                written = [name for name in before if name in recorded_fields(type(self))]
-                after = values_in_memory(self, written)
+                names = [name for name in before if name in recorded_fields(type(self))]
+                after = values_in_memory(self, names)
                 log.record_changed(type(self), self.pk, before, after, edition)
-                self._leave_no_gap(before)
+                self._close_gap(before)
                 changed = {name for name in after if before[name] != after[name]}
                 if changed <= {*self.descriptive_fields}:
                     tags = self.cache_tags(changed) or None
                 elif (owner := self.edition_lookup.partition("__")[0]) in changed:
                     # Dependent rows move with it, perhaps from another edition.
-                    editions.add(self._edition_by(owner, before))
+                    editions.add(self._edition_of_owner(owner, before))
             revision.advance(editions, tags)
 
-    def _tied(self, before: Values | None) -> set[int]:
+    def _tied_editions(self, before: Values | None) -> set[int]:
         """Return the editions that the row connected with its own before the change."""
         if before is None or type(self) not in revision.tying_models():
             return set()
-        was = self._edition_by(self.edition_lookup.partition("__")[0], before)
-        return revision.editions_tied_to([type(self)], [was, self.get_edition_key()])
+        old_edition = self._edition_of_owner(self.edition_lookup.partition("__")[0], before)
+        return revision.editions_tied_to([type(self)], [old_edition, self.get_edition_key()])
 
-    def _edition_by(self, owner: str, before: Values) -> int | None:
+    def _edition_of_owner(self, owner: str, before: Values) -> int | None:
         """Return the edition of the row's owner before the change."""
         key = before.get(owner)
         if not isinstance(key, int):
@@ -125,16 +125,16 @@ class Content(models.Model):
             return None
         fields = recorded_fields(type(self))
         names = fields.keys() if update_fields is None else fields.keys() & {*update_fields}
-        wanted = {*names, *owner_fields(type(self))} - self.get_deferred_fields()
+        selected = {*names, *owner_fields(type(self))} - self.get_deferred_fields()
         # This weaker lock still allows new foreign keys to the row.
         rows = type(self)._base_manager.filter(pk=self.pk).select_for_update(no_key=True)
-        return next(iter(read_values(rows, sorted(wanted)).values()), None)
+        return next(iter(read_values(rows, sorted(selected)).values()), None)
 
-    def _leave_no_gap(self, before: Values) -> None:
+    def _close_gap(self, before: Values) -> None:
         if is_ordered(model := type(self)):
-            left = before.get(model.siblings_of)
-            if isinstance(left, int) and left != getattr(self, f"{model.siblings_of}_id"):
-                close_gaps({model: [left]})
+            old_owner = before.get(model.siblings_of)
+            if isinstance(old_owner, int) and old_owner != getattr(self, f"{model.siblings_of}_id"):
+                close_gaps({model: [old_owner]})
 
     def delete(self, using: str | None = None, keep_parents: bool = False) -> tuple[int, dict[str, int]]:
         with recording.single_change_set() as log:
@@ -161,8 +161,8 @@ class Content(models.Model):
         for field in self._meta.concrete_fields:
             if field.name not in (exclude or ()):
                 value = getattr(self, field.attname)
-                if (straight := strip_direction_marks(value)) != value:
-                    setattr(self, field.attname, straight)
+                if (cleaned := strip_direction_marks(value)) != value:
+                    setattr(self, field.attname, cleaned)
         super().clean_fields(exclude=exclude)
 
     def clean_in_memory(self) -> None:
@@ -201,7 +201,7 @@ def strip_direction_marks(value: object) -> object:
     """Return a text, or the texts of a list, without marks that change the text direction."""
     if isinstance(value, str):
         return value if value.isascii() else DIRECTION_MARKS.sub("", value)
-    return [strip_direction_marks(one) for one in value] if isinstance(value, list) else value
+    return [strip_direction_marks(text) for text in value] if isinstance(value, list) else value
 
 
 def ends_before_start(start: date | None, end: date | None) -> bool:

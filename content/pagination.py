@@ -31,14 +31,14 @@ def printable(text: str) -> str:
 def paginate[T](request: HttpRequest, rows: Sequence[T] | QuerySet[Model, T], size: int) -> Page[T]:
     """Return the page of rows that `?page=` requests; raise `BadParameter` if it does not exist."""
     paginator = Paginator(rows, size)
-    wanted = request.GET.get("page", "1")
-    if not NUMBER.fullmatch(wanted) or int(wanted) > paginator.num_pages:
+    page_number = request.GET.get("page", "1")
+    if not NUMBER.fullmatch(page_number) or int(page_number) > paginator.num_pages:
         hint = gettext("The last page is %(number)d.") % {"number": paginator.num_pages}
-        raise BadParameter("page", wanted, hint)
-    return paginator.page(int(wanted))
+        raise BadParameter("page", page_number, hint)
+    return paginator.page(int(page_number))
 
 
-def base_query(chosen: Mapping[str, object]) -> str:
+def base_query(parameters: Mapping[str, object]) -> str:
     """Return the chosen parameters as the start of a query string, without empty ones."""
-    given = {name: value for name, value in chosen.items() if value}
-    return f"{urlencode(given)}&" if given else ""
+    non_empty = {name: value for name, value in parameters.items() if value}
+    return f"{urlencode(non_empty)}&" if non_empty else ""

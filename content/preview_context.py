@@ -24,47 +24,47 @@ class PreviewScope:
     drafts: bool = False
 
 
-_lifted: ContextVar[PreviewScope | None] = ContextVar("lifted", default=None)
+_preview_scope: ContextVar[PreviewScope | None] = ContextVar("preview_scope", default=None)
 # The version of the working copy that is being read, or an empty string.
-_working: ContextVar[str] = ContextVar("working_state", default="")
+_working_copy_version: ContextVar[str] = ContextVar("working_copy_version", default="")
 
 
 @contextmanager
-def preview_as(lifted: PreviewScope | None) -> Iterator[None]:
+def preview_as(scope: PreviewScope | None) -> Iterator[None]:
     """Let `published()` treat these gates as open in the block; with `None`, as for the public."""
-    token = _lifted.set(lifted)
+    token = _preview_scope.set(scope)
     try:
         yield
     finally:
-        _lifted.reset(token)
+        _preview_scope.reset(token)
 
 
 def edition_with_open_gate(gate: str) -> int | None:
     """Return the key of the edition whose gate a preview treats as open."""
-    lifted = _lifted.get()
-    return lifted.edition if lifted and gate in lifted.gates else None
+    scope = _preview_scope.get()
+    return scope.edition if scope and gate in scope.gates else None
 
 
 def edition_with_drafts() -> int | None:
     """Return the key of the edition whose drafts a preview shows."""
-    lifted = _lifted.get()
-    return lifted.edition if lifted and lifted.drafts else None
+    scope = _preview_scope.get()
+    return scope.edition if scope and scope.drafts else None
 
 
 @contextmanager
 def working_state(version: str) -> Iterator[None]:
     """Mark the rows read in the block as those of a working copy, not of the public program."""
-    token = _working.set(version)
+    token = _working_copy_version.set(version)
     try:
         yield
     finally:
-        _working.reset(token)
+        _working_copy_version.reset(token)
 
 
 def is_working_state() -> bool:
-    return bool(_working.get())
+    return bool(_working_copy_version.get())
 
 
 def cache_key_part() -> tuple[object, ...]:
     """Return the part of cache keys that marks a preview or a working copy; otherwise empty."""
-    return tuple(part for part in (_lifted.get(), _working.get()) if part)
+    return tuple(part for part in (_preview_scope.get(), _working_copy_version.get()) if part)

@@ -33,9 +33,9 @@ def at_or_now(at: datetime | None) -> datetime:
 
 def is_gate_open(prefix: str, gate: str, at: datetime | None) -> Q:
     """Return the condition that this gate of the edition is open, or that a preview opens it."""
-    come = Q(**{f"{prefix}{gate}__lte": at_or_now(at)})
-    early = preview_context.edition_with_open_gate(gate)
-    return come | Q(**{f"{prefix}pk": early}) if early else come
+    is_due = Q(**{f"{prefix}{gate}__lte": at_or_now(at)})
+    previewed_edition = preview_context.edition_with_open_gate(gate)
+    return is_due | Q(**{f"{prefix}pk": previewed_edition}) if previewed_edition else is_due
 
 
 def or_draft(public: Q, prefix: str = "") -> Q:
@@ -46,8 +46,8 @@ def or_draft(public: Q, prefix: str = "") -> Q:
 
 def or_upcoming(name: str, at: datetime | None) -> Q:
     """Return the condition that the time in this field has come, or that a preview shows the row."""
-    come, key = Q(**{f"{name}__lte": at_or_now(at)}), preview_context.edition_with_drafts()
-    return come | Q(edition=key) if key else come
+    is_due, key = Q(**{f"{name}__lte": at_or_now(at)}), preview_context.edition_with_drafts()
+    return is_due | Q(edition=key) if key else is_due
 
 
 def edition_public(prefix: str, at: datetime | None) -> Q:
@@ -72,12 +72,12 @@ def public_parts(edition: "Edition", at: datetime | None = None) -> tuple[object
     """
     now = at_or_now(at)
     opening_times = ((gate, getattr(edition, gate)) for gate in GATES)
-    come = [
+    is_public = [
         preview_context.edition_with_open_gate(gate) == edition.pk
         or (opens_at is not None and opens_at <= now)
         for gate, opens_at in opening_times
     ]
-    return (*come, *preview_context.cache_key_part())
+    return (*is_public, *preview_context.cache_key_part())
 
 
 def published_rows(model: type[models.Model], relation: str, at: datetime | None) -> Any:
@@ -108,39 +108,46 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
     def update(self, **kwargs: object) -> int:
         with recording.single_change_set() as log:
             editions = self.get_edition_keys()
-            before, tied = self._before(kwargs), revision.editions_tied_to([self.model], editions)
+            before, tied_editions = (
+                self._stored_values(kwargs),
+                revision.editions_tied_to([self.model], editions),
+            )
             count = super().update(**kwargs)
             if before:
-                self._note(log, before, kwargs, editions)
+                self._record_changes(log, before, kwargs, editions)
             if count:
-                revision.advance({*editions, *tied})
+                revision.advance({*editions, *tied_editions})
         return count
 
     update.alters_data = True  # type: ignore[attr-defined]
 
-    def _before(self, written: Iterable[str]) -> dict[int, Values]:
+    def _stored_values(self, written_names: Iterable[str]) -> dict[int, Values]:
         """Return the stored values of the recorded fields to be written, by primary key."""
         fields = recorded_fields(self.model)
-        names = {self.model._meta.get_field(name).name for name in written} & fields.keys()
+        names = {self.model._meta.get_field(name).name for name in written_names} & fields.keys()
         return read_values(self, sorted(names.union(owner_fields(self.model)))) if names else {}
 
-    def _note(
+    def _record_changes(
         self, log: recording.Log, before: dict[int, Values], written: Values, editions: set[int | None]
     ) -> None:
         fields = recorded_fields(self.model)
-        news = {self.model._meta.get_field(name).name: value for name, value in written.items()}
-        news = {name: value for name, value in news.items() if name in fields}
+        new_values = {self.model._meta.get_field(name).name: value for name, value in written.items()}
+        new_values = {name: value for name, value in new_values.items() if name in fields}
         after: dict[int, Values] = {}
-        if any(hasattr(value, "resolve_expression") for value in news.values()):
-            after = read_values_by_key(self.model, before, news)
+        if any(hasattr(value, "resolve_expression") for value in new_values.values()):
+            after = read_values_by_key(self.model, before, new_values)
         else:
-            same = {name: fields[name].to_python(to_json_value(value)) for name, value in news.items()}
-            plain = {name: to_json_value(value) for name, value in same.items()}
-            after = dict.fromkeys(before, plain)
-        alone = next(iter(editions)) if len(editions) == 1 else None
-        found = recording.editions_by_row(self.model, before) if len(editions) > 1 else {}
+            python_values = {
+                name: fields[name].to_python(to_json_value(value)) for name, value in new_values.items()
+            }
+            json_values = {name: to_json_value(value) for name, value in python_values.items()}
+            after = dict.fromkeys(before, json_values)
+        common_edition = next(iter(editions)) if len(editions) == 1 else None
+        editions_by_key = recording.editions_by_row(self.model, before) if len(editions) > 1 else {}
         for key, values in before.items():
-            log.record_changed(self.model, key, values, after.get(key, {}), found.get(key, alone))
+            log.record_changed(
+                self.model, key, values, after.get(key, {}), editions_by_key.get(key, common_edition)
+            )
 
     def delete(self) -> tuple[int, dict[str, int]]:
         with recording.single_change_set() as log:
@@ -157,8 +164,8 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         rows._for_write = True
         rows.query.select_for_update = rows.query.select_related = False
         rows.query.clear_ordering(force=True)
-        chosen: Self = rows
-        return chosen
+        deletable: Self = rows
+        return deletable
 
     delete.alters_data = True  # type: ignore[attr-defined]
     delete.queryset_only = True  # type: ignore[attr-defined]
@@ -180,10 +187,10 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         for row in rows:
             row.derive()
         names = [*dict.fromkeys([*fields, *self.model.derived_fields])]
-        own = {*names} - {*self.model.derived_fields}
+        changed_fields = {*names} - {*self.model.derived_fields}
         tags = (
-            {tag for row in rows for tag in row.cache_tags(own)}
-            if own <= {*self.model.descriptive_fields}
+            {tag for row in rows for tag in row.cache_tags(changed_fields)}
+            if changed_fields <= {*self.model.descriptive_fields}
             else set()
         )
         with recording.single_change_set(), revision.lock(), revision.invalidate_only(tags or None):

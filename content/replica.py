@@ -43,7 +43,7 @@ class ReplicaRouter:
     def db_for_write(self, model: "type[Model]", **hints: object) -> str:
         return "default"
 
-    def allow_relation(self, one: object, other: object, **hints: object) -> bool:
+    def allow_relation(self, obj1: object, obj2: object, **hints: object) -> bool:
         return True
 
     def allow_migrate(self, database: str, app_label: str, **hints: object) -> bool:

@@ -36,8 +36,8 @@ invalidated = Signal()
 
 # The cache tags by edition. `None` in place of the tags means the whole edition.
 type Changes = dict[int | None, set[str] | None]
-_held: ContextVar[Changes | None] = ContextVar("held_changes", default=None)
-_tags: ContextVar[Collection[str] | None] = ContextVar("changed_tags", default=None)
+_pending_changes: ContextVar[Changes | None] = ContextVar("pending_changes", default=None)
+_only_tags: ContextVar[Collection[str] | None] = ContextVar("only_tags", default=None)
 
 
 class SiteRevision(models.Model):
@@ -72,36 +72,40 @@ def advance(editions: Iterable[int | None], tags: Collection[str] | None = None)
 
     `tags` are those of the changed rows, such as "paper:17", if only descriptive fields changed.
     """
-    changed = _tags.get() if tags is None else tags
-    wanted = set(editions)
-    held = _held.get()
-    if held is not None:
-        for key in wanted:
-            before = held.get(key, set())
-            held[key] = None if before is None or changed is None else before | {*changed}
+    changed_tags = _only_tags.get() if tags is None else tags
+    edition_keys = set(editions)
+    pending = _pending_changes.get()
+    if pending is not None:
+        for key in edition_keys:
+            pending_tags = pending.get(key, set())
+            pending[key] = (
+                None if pending_tags is None or changed_tags is None else pending_tags | {*changed_tags}
+            )
         return
     with transaction.atomic(savepoint=False):
         now = timezone.now()
-        recorded: list[str] = []
-        if keys := [key for key in wanted if key is not None]:
-            recorded += _advance_editions(keys, now, changed)
-        if None in wanted:
-            recorded += _advance_site(now)
-        if recorded and invalidated.receivers:
-            transaction.on_commit(lambda: invalidated.send(SiteRevision, tags=recorded), robust=True)
+        invalidated_tags: list[str] = []
+        if keys := [key for key in edition_keys if key is not None]:
+            invalidated_tags += _advance_editions(keys, now, changed_tags)
+        if None in edition_keys:
+            invalidated_tags += _advance_site(now)
+        if invalidated_tags and invalidated.receivers:
+            transaction.on_commit(lambda: invalidated.send(SiteRevision, tags=invalidated_tags), robust=True)
 
 
-def _advance_editions(keys: Collection[int], now: datetime, changed: Collection[str] | None) -> list[str]:
+def _advance_editions(
+    keys: Collection[int], now: datetime, changed_tags: Collection[str] | None
+) -> list[str]:
     rows = get_edition_model()._base_manager.filter(Q(pk__in=keys) | editions_showing(keys))
     rows.update(**next_revision_values(now))
-    recorded: list[str] = []
+    invalidated_tags: list[str] = []
     columns = ("pk", "slug", "revision", "changed_at")
     for key, slug, revision, changed_at in rows.order_by("pk").values_list(*columns):
         tags = [invalidation.edition_tag(slug)]
-        if changed and len(changed) <= MAX_TAGS_PER_CHANGE:
-            tags = [*changed, invalidation.papers_tag(slug)]
-        recorded += invalidation.record(key, revision, changed_at, tags)
-    return recorded
+        if changed_tags and len(changed_tags) <= MAX_TAGS_PER_CHANGE:
+            tags = [*changed_tags, invalidation.papers_tag(slug)]
+        invalidated_tags += invalidation.record(key, revision, changed_at, tags)
+    return invalidated_tags
 
 
 def _advance_site(now: datetime) -> list[str]:
@@ -115,11 +119,11 @@ def _advance_site(now: datetime) -> list[str]:
 @contextmanager
 def invalidate_only(tags: Collection[str] | None) -> Iterator[None]:
     """Invalidate only these tags for changes in the block; with `None`, whole editions."""
-    token = _tags.set(tags)
+    token = _only_tags.set(tags)
     try:
         yield
     finally:
-        _tags.reset(token)
+        _only_tags.reset(token)
 
 
 def next_revision_values(now: datetime) -> dict[str, Combinable]:
@@ -127,8 +131,8 @@ def next_revision_values(now: datetime) -> dict[str, Combinable]:
 
     It then increases by a second, since HTTP caches compare times in seconds.
     """
-    after = When(changed_at__gt=now, then=F("changed_at") + SECOND)
-    changed_at = Case(after, default=now, output_field=models.DateTimeField())
+    clock_set_back = When(changed_at__gt=now, then=F("changed_at") + SECOND)
+    changed_at = Case(clock_set_back, default=now, output_field=models.DateTimeField())
     return {"revision": F("revision") + 1, "changed_at": changed_at}
 
 
@@ -138,52 +142,54 @@ def tying_models() -> "tuple[type[Content], ...]":
     return tuple(model for model in apps.get_models() if is_recorded(model) and model.other_edition_lookup)
 
 
-def editions_tied_to(changed: Collection[type[models.Model]], editions: Iterable[int | None]) -> set[int]:
+def editions_tied_to(
+    changed_models: Collection[type[models.Model]], editions: Iterable[int | None]
+) -> set[int]:
     """Return the editions that are connected to these, if rows of a connecting model are about to change.
 
     Call this before the change: afterwards, the rows no longer connect them.
     """
     keys = {key for key in editions if key is not None}
-    if not keys or not {*tying_models()} & {*changed}:
+    if not keys or not {*tying_models()} & {*changed_models}:
         return set()
     return {*get_edition_model()._base_manager.filter(editions_showing(keys)).values_list("pk", flat=True)}
 
 
 def editions_showing(keys: Collection[int]) -> Q:
     """Return the condition for editions that show rows of these, such as an award for an older paper."""
-    found = Q()
+    condition = Q()
     for model in tying_models():
         rows = model._base_manager.order_by()
         for near, far in permutations((model.edition_lookup, model.other_edition_lookup)):
-            found |= Q(pk__in=rows.filter(**{f"{near}__in": keys, f"{far}__isnull": False}).values(far))
-    return found
+            condition |= Q(pk__in=rows.filter(**{f"{near}__in": keys, f"{far}__isnull": False}).values(far))
+    return condition
 
 
 @contextmanager
 def lock() -> Iterator[None]:
     """Advance the revisions once for all changes in the block, when it ends."""
-    if _held.get() is not None:
+    if _pending_changes.get() is not None:
         yield
         return
     with transaction.atomic():
         changes: Changes = {}
-        token = _held.set(changes)
+        token = _pending_changes.set(changes)
         try:
             yield
         finally:
-            _held.reset(token)
-        whole = [key for key, tags in changes.items() if tags is None or key is None]
-        if whole:
-            advance(whole)
-        words = {key: frozenset(tags) for key, tags in changes.items() if tags is not None}
-        words.pop(None, None)
-        for tags in {*words.values()}:
-            advance([key for key, same in words.items() if same == tags], tags)
+            _pending_changes.reset(token)
+        whole_editions = [key for key, tags in changes.items() if tags is None or key is None]
+        if whole_editions:
+            advance(whole_editions)
+        tags_by_edition = {key: frozenset(tags) for key, tags in changes.items() if tags is not None}
+        tags_by_edition.pop(None, None)
+        for tags in {*tags_by_edition.values()}:
+            advance([key for key, edition_tags in tags_by_edition.items() if edition_tags == tags], tags)
 
 
 def is_locked() -> bool:
     """Return whether rows may have changed since the current revisions: these advance when `lock()` ends."""
-    return _held.get() is not None
+    return _pending_changes.get() is not None
 
 
 def current(edition: int | None) -> Revision:

@@ -60,25 +60,25 @@ def recorded_fields(model: "type[Content]") -> dict[str, "Field[object, object]"
 def relation_targets(model: "type[Content]") -> "dict[str, type[Content]]":
     """Return the target models of the recorded foreign keys, by field name."""
     fields = recorded_fields(model)
-    return {name: one.related_model for name, one in fields.items() if one.is_relation}  # type: ignore[misc]
+    return {name: field.related_model for name, field in fields.items() if field.is_relation}  # type: ignore[misc]
 
 
 @cache
 def many_to_many_fields(model: type[Model]) -> dict[str, "ManyToManyField[Model, Model]"]:
     """Return the many-to-many fields on either side, by the name of the relation on this model."""
-    found = {field.name: field for field in model._meta.local_many_to_many}
+    fields = {field.name: field for field in model._meta.local_many_to_many}
     for relation in model._meta.related_objects:
         if isinstance(relation, ManyToManyRel) and (name := relation.get_accessor_name()):
-            found[name] = relation.field
-    return found
+            fields[name] = relation.field
+    return fields
 
 
 def related_model(model: type[Model], name: str) -> type[Model]:
     """Return the target model of a relation; raise `FieldDoesNotExist` for any other field."""
-    found = model._meta.get_field(name).related_model
-    if not isinstance(found, type):
+    target = model._meta.get_field(name).related_model
+    if not isinstance(target, type):
         raise FieldDoesNotExist(f"{model._meta.label} has no relation “{name}”.")
-    return found
+    return target
 
 
 def linked_keys(model: type[Model], name: str, keys: Iterable[int]) -> dict[int, list[int]]:
@@ -88,28 +88,28 @@ def linked_keys(model: type[Model], name: str, keys: Iterable[int]) -> dict[int,
     if field.model is not model:
         near, far = far, near
     through: type[Model] = field.remote_field.through  # type: ignore[assignment]
-    found: dict[int, list[int]] = {key: [] for key in keys}
-    for batch in batched(found, BATCH_ROWS, strict=False):
+    linked: dict[int, list[int]] = {key: [] for key in keys}
+    for batch in batched(linked, BATCH_ROWS, strict=False):
         rows = through._base_manager.filter(**{f"{near}__in": batch}).order_by(far)
-        for here, there in rows.values_list(near, far):
-            found[here].append(there)
-    return found
+        for key, linked_key in rows.values_list(near, far):
+            linked[key].append(linked_key)
+    return linked
 
 
 def read_values(rows: QuerySet[Model], names: Iterable[str]) -> dict[int, Values]:
     """Return these fields of the rows by primary key. One query."""
-    wanted = list(names)
-    found = rows.order_by().values_list("pk", *wanted)
-    return {key: dict(zip(wanted, map(to_json_value, values), strict=True)) for key, *values in found}
+    columns = list(names)
+    value_rows = rows.order_by().values_list("pk", *columns)
+    return {key: dict(zip(columns, map(to_json_value, values), strict=True)) for key, *values in value_rows}
 
 
 def read_values_by_key(model: type[Model], keys: Iterable[int], names: Iterable[str]) -> dict[int, Values]:
     """Return these fields of the rows with these keys. One query for 500 rows."""
-    wanted = list(names)
-    found: dict[int, Values] = {}
+    columns = list(names)
+    values_by_key: dict[int, Values] = {}
     for batch in batched(keys, BATCH_ROWS, strict=False):
-        found |= read_values(model._base_manager.filter(pk__in=batch), wanted)
-    return found
+        values_by_key |= read_values(model._base_manager.filter(pk__in=batch), columns)
+    return values_by_key
 
 
 def values_in_memory(row: "Content", names: Iterable[str]) -> Values:
@@ -122,8 +122,8 @@ def values_in_memory(row: "Content", names: Iterable[str]) -> Values:
 def owner_fields(model: "type[Content]") -> tuple[str, ...]:
     """Return the foreign keys to the rows whose forms show this row, the nearest first."""
     steps = model.edition_lookup.split("__")
-    named: tuple[str, ...] = model.part_of
-    return named or tuple(steps[:-1][:1])
+    part_of: tuple[str, ...] = model.part_of
+    return part_of or tuple(steps[:-1][:1])
 
 
 def owner_names(model: type[Model], values: Values) -> list[str]:

@@ -15,9 +15,11 @@ def zone_label(moment: datetime, zone: ZoneInfo) -> str:
         return label
     offset = local.utcoffset()
     minutes = int(offset.total_seconds() // 60) if offset else 0
-    hours, rest = divmod(abs(minutes), 60)
+    hours, remaining_minutes = divmod(abs(minutes), 60)
     sign = "-" if minutes < 0 else "+"
-    return f"GMT{sign}{hours}" + (f":{rest:02d}" if rest else "") if minutes else "GMT"
+    return (
+        f"GMT{sign}{hours}" + (f":{remaining_minutes:02d}" if remaining_minutes else "") if minutes else "GMT"
+    )
 
 
 def zone_words(zone: ZoneInfo, first: date, last: date) -> str:
@@ -74,13 +76,13 @@ def date_range(first: date, last: date) -> str:
         return format_span(full_date(first), full_date(last))
     if first.month != last.month:
         # Translators: begin and end of "30 March to 2 April 2021"; some languages name the year first.
-        begin = pgettext("date: begin of a span within a year", "j F")
-        end = pgettext("date: end of a span within a year", "j F Y")
+        start_format = pgettext("date: begin of a span within a year", "j F")
+        end_format = pgettext("date: end of a span within a year", "j F Y")
     else:
         # Translators: begin and end of "5 to 9 April 2021"; some languages name year and month first.
-        begin = pgettext("date: begin of a span within a month", "j")
-        end = pgettext("date: end of a span within a month", "j F Y")
-    return format_span(dateformat.format(first, begin), dateformat.format(last, end))
+        start_format = pgettext("date: begin of a span within a month", "j")
+        end_format = pgettext("date: end of a span within a month", "j F Y")
+    return format_span(dateformat.format(first, start_format), dateformat.format(last, end_format))
 
 
 def format_span(start: str, end: str) -> str:
@@ -88,24 +90,28 @@ def format_span(start: str, end: str) -> str:
     return gettext("%(start)s to %(end)s") % {"start": start, "end": end}
 
 
-def day_and_time(day: date, words: str) -> str:
+def day_and_time(day: date, time_text: str) -> str:
     """Return "Tue 6 Apr, 08:15"."""
-    return gettext("%(day)s, %(time)s") % {"day": short_day(day), "time": words}
+    return gettext("%(day)s, %(time)s") % {"day": short_day(day), "time": time_text}
 
 
 def end_time(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     """Return the end of a span, "08:15"; with its day, "Fri 9 Apr, 18:00", if the span is a day or longer."""
-    words = clock_time(end, zone)
-    return day_and_time(end.astimezone(zone).date(), words) if end - start >= timedelta(days=1) else words
+    time_text = clock_time(end, zone)
+    return (
+        day_and_time(end.astimezone(zone).date(), time_text)
+        if end - start >= timedelta(days=1)
+        else time_text
+    )
 
 
 def time_range(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     """Return "08:00 to 08:15 PDT"; both zone names if the clocks change in between."""
     first, last = zone_label(start, zone), zone_label(end, zone)
-    begin = clock_time(start, zone) if first == last else f"{clock_time(start, zone)} {first}"
+    start_text = clock_time(start, zone) if first == last else f"{clock_time(start, zone)} {first}"
     if end == start:
         return f"{clock_time(start, zone)} {first}"
-    return format_span(begin, f"{end_time(start, end, zone)} {last}")
+    return format_span(start_text, f"{end_time(start, end, zone)} {last}")
 
 
 def time_range_in_other_zone(start: datetime, end: datetime, zone: ZoneInfo, other: ZoneInfo) -> str:
@@ -114,20 +120,21 @@ def time_range_in_other_zone(start: datetime, end: datetime, zone: ZoneInfo, oth
     A day is included if it differs from the day in `zone`.
     """
 
-    def dated(moment: datetime, words: str) -> str:
+    def with_day(moment: datetime, time_text: str) -> str:
         local = moment.astimezone(other).date()
-        return words if local == moment.astimezone(zone).date() else day_and_time(local, words)
+        return time_text if local == moment.astimezone(zone).date() else day_and_time(local, time_text)
 
     if start.astimezone(zone).utcoffset() == start.astimezone(other).utcoffset():
         return ""
     first, last = zone_label(start, other), zone_label(end, other)
-    begin = dated(start, clock_time(start, other))
+    start_text = with_day(start, clock_time(start, other))
     if start == end:
-        return f"{begin} {first}"
+        return f"{start_text} {first}"
     is_same_day = start.astimezone(other).date() == end.astimezone(other).date()
-    finish = f"{clock_time(end, other)} {last}"
+    end_text = f"{clock_time(end, other)} {last}"
     return format_span(
-        begin if first == last else f"{begin} {first}", finish if is_same_day else dated(end, finish)
+        start_text if first == last else f"{start_text} {first}",
+        end_text if is_same_day else with_day(end, end_text),
     )
 
 

@@ -43,14 +43,14 @@ def digest(row: Model) -> str:
 def field_values(row: Model, names: Iterable[str]) -> Values:
     """Return these fields of a row as plain values, without names that are not recorded fields."""
     model = type(row)
-    fields, many = recorded_fields(model) if is_recorded(model) else {}, many_to_many_fields(model)
-    found: Values = {}
+    fields, link_fields = recorded_fields(model) if is_recorded(model) else {}, many_to_many_fields(model)
+    values: Values = {}
     for name in names:
         if name in fields:
-            found[name] = to_json_value(fields[name].to_python(getattr(row, fields[name].attname)))
-        elif name in many:
-            found[name] = linked_keys(model, name, [row.pk])[row.pk]
-    return found
+            values[name] = to_json_value(fields[name].to_python(getattr(row, fields[name].attname)))
+        elif name in link_fields:
+            values[name] = linked_keys(model, name, [row.pk])[row.pk]
+    return values
 
 
 def normalize_value(value: object) -> object:
@@ -75,9 +75,9 @@ def value_mark(value: object) -> str:
 
 def field_marks(row: Model, names: Iterable[str]) -> str:
     """Return the marks of a row's fields in this order."""
-    wanted = list(names)
-    values = field_values(row, wanted)
-    return "".join(value_mark(values[name]) for name in wanted if name in values)
+    field_names = list(names)
+    values = field_values(row, field_names)
+    return "".join(value_mark(values[name]) for name in field_names if name in values)
 
 
 def sign_marks(seen: Seen) -> str:
@@ -138,65 +138,65 @@ def posted_value(form: Form, name: str) -> object:
 def shown_fields(form: Form | type[Form]) -> list[str]:
     """Return the fields of a form, or of its class, that are compared, without those that a formset adds."""
     model: type[Model] = form._meta.model
-    known = {*(recorded_fields(model) if is_recorded(model) else ()), *many_to_many_fields(model)}
-    return [name for name in form.base_fields if name in known]
+    comparable = {*(recorded_fields(model) if is_recorded(model) else ()), *many_to_many_fields(model)}
+    return [name for name in form.base_fields if name in comparable]
 
 
 def find_differences(form: Form | None, formsets: list[FormSet], seen: Seen) -> Iterator[Difference]:
     """Compare the posted with the stored values. The forms must be bound to the rows as stored now."""
     if form is not None:
-        yield from _fields(form, seen.get("", {}).get("", ""))
+        yield from _field_differences(form, seen.get("", {}).get("", ""))
     for formset in formsets:
-        shown = seen.get(formset.prefix or "", {})
+        marks_by_key = seen.get(formset.prefix or "", {})
         for index, part in enumerate(formset.initial_forms):
             key = str(part.data.get(part.add_prefix(part.instance._meta.pk.name), ""))
             if part.instance.pk is None or part.instance._state.adding:
-                yield _gone(part, key, shown.get(key, ""), index)
+                yield _deleted_row_difference(part, key, marks_by_key.get(key, ""), index)
             else:
-                yield from _part(part, shown.get(key, ""), formset)
+                yield from _part_differences(part, marks_by_key.get(key, ""), formset)
 
 
-def _fields(form: Form, base: str) -> Iterator[Difference]:
+def _field_differences(form: Form, marks: str) -> Iterator[Difference]:
     row = form.instance
     names = shown_fields(form)
     values = field_values(row, names)
-    before = _by_name(names, base)
+    marks_by_field = _marks_by_name(names, marks)
     for name in names:
         mine, theirs = posted_value(form, name), values[name]
         if form.fields[name].disabled or value_mark(mine) == value_mark(theirs):
             continue
         preset = ""
-        if value_mark(theirs) == before.get(name):
+        if value_mark(theirs) == marks_by_field.get(name):
             preset = MINE
-        elif value_mark(mine) == before.get(name):
+        elif value_mark(mine) == marks_by_field.get(name):
             preset = THEIRS
         yield Difference(form.add_prefix(name), type(row), row.pk, str(row), name, theirs, mine, preset)
 
 
-def _by_name(names: list[str], base: str) -> dict[str, str]:
-    found = [base[start : start + MARK_DIGITS] for start in range(0, len(base), MARK_DIGITS)]
-    return dict(zip(names, found, strict=True)) if len(found) == len(names) else {}
+def _marks_by_name(names: list[str], marks: str) -> dict[str, str]:
+    split_marks = [marks[start : start + MARK_DIGITS] for start in range(0, len(marks), MARK_DIGITS)]
+    return dict(zip(names, split_marks, strict=True)) if len(split_marks) == len(names) else {}
 
 
-def _part(part: Form, base: str, formset: FormSet) -> Iterator[Difference]:
+def _part_differences(part: Form, marks: str, formset: FormSet) -> Iterator[Difference]:
     name = part.add_prefix(DELETION_FIELD_NAME)
     row = part.instance
     if not (formset.can_delete and part.data.get(name)):
-        yield from _fields(part, base)
+        yield from _field_differences(part, marks)
         return
     names = shown_fields(part)
-    is_as_seen = "".join(value_mark(value) for value in field_values(row, names).values()) == base
-    preset = MINE if is_as_seen else ""
+    is_unchanged = "".join(value_mark(value) for value in field_values(row, names).values()) == marks
+    preset = MINE if is_unchanged else ""
     yield Difference(name, type(row), row.pk, str(row), "", "kept", "deleted", preset)
 
 
-def _gone(part: Form, key: str, base: str, index: int) -> Difference:
+def _deleted_row_difference(part: Form, key: str, marks: str, index: int) -> Difference:
     """Return the difference for a posted row that no longer exists."""
     names = shown_fields(part)
-    untouched = "".join(value_mark(posted_value(part, name)) for name in names) == base
+    is_untouched = "".join(value_mark(posted_value(part, name)) for name in names) == marks
     is_dropped = bool(part.data.get(part.add_prefix(DELETION_FIELD_NAME)))
     label = str(part.data.get(part.add_prefix("name"), "")) or f"{index + 1}"
-    preset = THEIRS if untouched or is_dropped else ""
+    preset = THEIRS if is_untouched or is_dropped else ""
     return Difference(part.prefix or "", type(part.instance), key, label, "", "deleted", "kept", preset)
 
 
@@ -204,36 +204,36 @@ def _gone(part: Form, key: str, base: str, index: int) -> Difference:
 
 
 def merge_choices(
-    data: QueryDict, form: Form | None, formsets: list[FormSet], found: list[Difference]
+    data: QueryDict, form: Form | None, formsets: list[FormSet], differences: list[Difference]
 ) -> QueryDict:
     """Return the posted data with the choices applied: `THEIRS` replaces a posted value by the stored one."""
-    sent = data.copy()
+    posted = data.copy()
     parts = [part for formset in formsets for part in formset.initial_forms]
-    forms_here = [*([form] if form is not None else []), *parts]
-    by_name = {part.add_prefix(name): (part, name) for part in forms_here for name in part.fields}
-    moved: dict[str, dict[str, str]] = {}
-    for one in found:
-        choice = sent.get(f"{CHOICE}{one.name}", one.preset)
-        if one.field and choice == THEIRS:
-            _put(sent, *by_name[one.name])
-        elif not one.field and one.name.endswith(f"-{DELETION_FIELD_NAME}"):
+    all_forms = [*([form] if form is not None else []), *parts]
+    by_name = {part.add_prefix(name): (part, name) for part in all_forms for name in part.fields}
+    choices_by_prefix: dict[str, dict[str, str]] = {}
+    for difference in differences:
+        choice = posted.get(f"{CHOICE}{difference.name}", difference.preset)
+        if difference.field and choice == THEIRS:
+            _write_stored_value(posted, *by_name[difference.name])
+        elif not difference.field and difference.name.endswith(f"-{DELETION_FIELD_NAME}"):
             if choice == THEIRS:
-                sent.pop(one.name, None)
-                part, _name = by_name[one.name]
+                posted.pop(difference.name, None)
+                part, _name = by_name[difference.name]
                 for name in shown_fields(part):
-                    _put(sent, part, name)
-        elif not one.field:
-            prefix, _, index = one.name.rpartition("-")
-            moved.setdefault(prefix, {})[index] = choice
+                    _write_stored_value(posted, part, name)
+        elif not difference.field:
+            prefix, _, index = difference.name.rpartition("-")
+            choices_by_prefix.setdefault(prefix, {})[index] = choice
     by_prefix = {str(formset.prefix): formset for formset in formsets}
-    for prefix, rows in moved.items():
-        _renumber(sent, by_prefix[prefix], rows)
-    for name in [name for name in sent if name.startswith(CHOICE)]:
-        del sent[name]
-    return sent
+    for prefix, choices in choices_by_prefix.items():
+        _renumber_rows(posted, by_prefix[prefix], choices)
+    for name in [name for name in posted if name.startswith(CHOICE)]:
+        del posted[name]
+    return posted
 
 
-def _put(sent: QueryDict, form: Form, name: str) -> None:
+def _write_stored_value(posted: QueryDict, form: Form, name: str) -> None:
     """Write a field's stored value as a browser would send it."""
     field, key = form.fields[name], form.add_prefix(name)
     value = field.prepare_value(form.get_initial_for_field(field, name))
@@ -242,39 +242,43 @@ def _put(sent: QueryDict, form: Form, name: str) -> None:
         suffixes: list[str] = vars(widget)["widgets_names"]
         parts = widget.decompress(value) or [None] * len(widget.widgets)
         for suffix, inner, part in zip(suffixes, widget.widgets, parts, strict=True):
-            sent[key + suffix] = str(inner.format_value(part) or "")
+            posted[key + suffix] = str(inner.format_value(part) or "")
     elif isinstance(widget, forms.CheckboxInput):
-        sent.pop(key, None)
+        posted.pop(key, None)
         if value:
-            sent[key] = "on"
+            posted[key] = "on"
     elif isinstance(widget, forms.SelectMultiple):
-        keys = [str(getattr(one, "pk", one)) for one in value or []]
-        sent.setlist(key, keys)
+        keys = [str(getattr(entry, "pk", entry)) for entry in value or []]
+        posted.setlist(key, keys)
     elif not isinstance(widget, forms.FileInput):
-        shown = widget.format_value(value.pk if isinstance(value, Model) else value)
-        sent[key] = str((shown[0] if isinstance(shown, list) and shown else shown) or "")
+        formatted = widget.format_value(value.pk if isinstance(value, Model) else value)
+        posted[key] = str((formatted[0] if isinstance(formatted, list) and formatted else formatted) or "")
 
 
-def _renumber(sent: QueryDict, formset: FormSet, rows: dict[str, str]) -> None:
+def _renumber_rows(posted: QueryDict, formset: FormSet, choices: dict[str, str]) -> None:
     """Remove deleted rows from the posted data, and append those that the user restores as new rows."""
     # Use the formset's own count, which is limited, and 0 if the posted numbers are invalid.
     prefix, total = str(formset.prefix), formset.total_form_count()
     initial = min(formset.initial_form_count(), total)
-    stored = [_row(sent, prefix, index) for index in range(initial) if str(index) not in rows]
-    again = [_row(sent, prefix, int(index)) for index, choice in rows.items() if choice == MINE]
-    new = [_row(sent, prefix, index) for index in range(initial, total)]
-    for row in again:
+    stored = [_posted_row(posted, prefix, index) for index in range(initial) if str(index) not in choices]
+    restored = [
+        _posted_row(posted, prefix, int(index)) for index, choice in choices.items() if choice == MINE
+    ]
+    new = [_posted_row(posted, prefix, index) for index in range(initial, total)]
+    for row in restored:
         row.pop("id", None)
         row.pop(DELETION_FIELD_NAME, None)
-    for name in [name for name in sent if name.startswith(f"{prefix}-") and name.split("-")[1].isdecimal()]:
-        del sent[name]
-    for index, row in enumerate([*stored, *again, *new]):
+    for name in [name for name in posted if name.startswith(f"{prefix}-") and name.split("-")[1].isdecimal()]:
+        del posted[name]
+    for index, row in enumerate([*stored, *restored, *new]):
         for name, values in row.items():
-            sent.setlist(f"{prefix}-{index}-{name}", values)
-    sent[f"{prefix}-{TOTAL_FORM_COUNT}"] = str(len(stored) + len(again) + len(new))
-    sent[f"{prefix}-{INITIAL_FORM_COUNT}"] = str(len(stored))
+            posted.setlist(f"{prefix}-{index}-{name}", values)
+    posted[f"{prefix}-{TOTAL_FORM_COUNT}"] = str(len(stored) + len(restored) + len(new))
+    posted[f"{prefix}-{INITIAL_FORM_COUNT}"] = str(len(stored))
 
 
-def _row(sent: QueryDict, prefix: str, index: int) -> dict[str, list[str]]:
-    start = f"{prefix}-{index}-"
-    return {name.removeprefix(start): sent.getlist(name) for name in sent if name.startswith(start)}
+def _posted_row(posted: QueryDict, prefix: str, index: int) -> dict[str, list[str]]:
+    row_prefix = f"{prefix}-{index}-"
+    return {
+        name.removeprefix(row_prefix): posted.getlist(name) for name in posted if name.startswith(row_prefix)
+    }

@@ -183,7 +183,8 @@ class HistoryAdmin[M: Model = Model](ScopedAdmin[M]):
 
     def visible_deletions(self, request: HttpRequest) -> QuerySet[RowChange]:
         """Return the deletions of this model that the user may see and revert."""
-        deletions = RowChange.objects.gone().filter(model=self.opts.label_lower).select_related("change_set")
+        deletions = RowChange.objects.deleted_directly().filter(model=self.opts.label_lower)
+        deletions = deletions.select_related("change_set")
         access = access_for(request)
         if access.may_everywhere("view", self.model):
             return deletions

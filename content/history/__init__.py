@@ -66,14 +66,14 @@ class RowChangeQuerySet(models.QuerySet["RowChange"]):
     def about(self, model: type[models.Model], key: int) -> Self:
         """Return the changes of a row and of its dependent rows."""
         name = f"{model._meta.label_lower}:{key}"
-        own = Q(model=model._meta.label_lower, object_id=key)
-        return self.filter(own | Q(owner=name) | Q(other=name) | Q(moved_to=name))
+        of_row = Q(model=model._meta.label_lower, object_id=key)
+        return self.filter(of_row | Q(owner=name) | Q(other=name) | Q(moved_to=name))
 
     def of_parts(self, name: str) -> Self:
         """Return the changes of rows that are or were inlines of an owner; `name` as "papers.paper:7"."""
         return self.filter(Q(owner=name) | Q(moved_to=name))
 
-    def gone(self) -> Self:
+    def deleted_directly(self) -> Self:
         """Return rows that were deleted directly, not by cascade."""
         return self.filter(kind="deleted", dragged=False)
 

@@ -72,10 +72,13 @@ def formerly_public(
     hidden or postponed, or whose gate was closed, nor rows that belong to such. Titles are empty if the row
     ceased to be public before the last erasure of a person.
     """
-    found = [one for one in _reported(model, keys, columns, at).values() if one]
-    erased = _last_erasure() if found else EARLIEST
-    found = [one._replace(values=_untitled(one.values)) if one.ended <= erased else one for one in found]
-    return sorted(found, key=lambda one: (one.until, one.key))
+    states = [state for state in _reported_states(model, keys, columns, at).values() if state]
+    last_erasure = _last_erasure() if states else EARLIEST
+    states = [
+        state._replace(values=_without_title(state.values)) if state.ended <= last_erasure else state
+        for state in states
+    ]
+    return sorted(states, key=lambda state: (state.until, state.key))
 
 
 def _last_erasure() -> datetime:
@@ -84,7 +87,7 @@ def _last_erasure() -> datetime:
     return erasures.order_by("-at").values_list("at", flat=True).first() or EARLIEST
 
 
-def _untitled(values: Values) -> Values:
+def _without_title(values: Values) -> Values:
     return {name: "" if name in ("title", "name") else value for name, value in values.items()}
 
 
@@ -92,63 +95,85 @@ def _untitled(values: Values) -> Values:
 type Reported = dict[int, FormerState | None]
 
 
-def _reported(
+def _reported_states(
     model: "type[Content]", keys: Iterable[int], columns: Collection[str], at: datetime, levels: int = 3
 ) -> Reported:
     """Return the rows that are public, and those that `formerly_public()` reports."""
-    when = model.public_when
-    if when is None:
+    rule = model.public_when
+    if rule is None:
         return {}
-    rows = public_spans(model, [*keys], columns, at, levels)
-    found: Reported = {key: None for key, spans in rows.items() if spans and spans[-1].end >= at}
-    ended = {key: spans[-1] for key, spans in rows.items() if spans and spans[-1].end < at}
-    names = {*when.having, *when.within, *filter(None, [when.since])}
-    later = {
-        key: [span for span in spans if span.end > ended[key].end]
-        for key, spans in past_states(model, ended, names, at).items()
+    spans_by_key = public_spans(model, [*keys], columns, at, levels)
+    reported: Reported = {key: None for key, spans in spans_by_key.items() if spans and spans[-1].end >= at}
+    last_spans = {key: spans[-1] for key, spans in spans_by_key.items() if spans and spans[-1].end < at}
+    rule_columns = {*rule.having, *rule.within, *filter(None, [rule.since])}
+    later_spans = {
+        key: [span for span in spans if span.end > last_spans[key].end]
+        for key, spans in past_states(model, last_spans, rule_columns, at).items()
     }
-    ended = {key: last for key, last in ended.items() if all(_is_out(span, when, at) for span in later[key])}
-    gates = open_spans({last.edition for last in ended.values() if last.edition}, when.gates, at)
-    around: dict[str, Reported] = {}
-    for name in when.within if levels else ():
+    last_spans = {
+        key: last_span
+        for key, last_span in last_spans.items()
+        if all(_is_visible_or_withdrawn(span, rule, at) for span in later_spans[key])
+    }
+    gate_spans = open_spans(
+        {last_span.edition for last_span in last_spans.values() if last_span.edition}, rule.gates, at
+    )
+    reported_targets: dict[str, Reported] = {}
+    for name in rule.within if levels else ():
         target: type[Content] = related_model(model, name)  # type: ignore[assignment]
-        keys = {_key(span, name) for key, last in ended.items() for span in (last, *later[key])} - {0}
-        around[name] = _reported(target, keys, (), at, levels - 1)
-    for key, last in ended.items():
-        opened = EARLIEST
-        if last.edition is not None:
-            open_ = gates[last.edition][-1:]
-            if not open_ or open_[0].end < at:
+        keys = {
+            _related_key(span, name)
+            for key, last_span in last_spans.items()
+            for span in (last_span, *later_spans[key])
+        } - {0}
+        reported_targets[name] = _reported_states(target, keys, (), at, levels - 1)
+    for key, last_span in last_spans.items():
+        opened_at = EARLIEST
+        if last_span.edition is not None:
+            latest_opening = gate_spans[last_span.edition][-1:]
+            if not latest_opening or latest_opening[0].end < at:
                 continue
-            opened = open_[0].start
-        if one := _lost(key, last, later[key], around):
-            found[key] = one._replace(until=max(one.until, opened))
-    return found
+            opened_at = latest_opening[0].start
+        if state := _former_state(key, last_span, later_spans[key], reported_targets):
+            reported[key] = state._replace(until=max(state.until, opened_at))
+    return reported
 
 
-def _lost(key: int, last: Span, later: list[Span], around: Mapping[str, Reported]) -> FormerState | None:
+def _former_state(
+    key: int, last_span: Span, later_spans: list[Span], reported_targets: Mapping[str, Reported]
+) -> FormerState | None:
     """Return a row's last public state if a deletion or withdrawal ended it, of it or a row it belonged to.
 
-    `later` are its states since. All rows that it belonged to then or belongs to now must be public or
+    `later_spans` are its states since. All rows that it belonged to then or belongs to now must be public or
     reported, too.
     """
-    until = last.end
-    is_lost = not later or later[0].start > last.end or later[0].values.get("status") == WITHDRAWN
-    for name, reported in around.items():
-        for target in {_key(span, name) for span in (last, *later)} - {0}:
+    until = last_span.end
+    was_removed = (
+        not later_spans
+        or later_spans[0].start > last_span.end
+        or later_spans[0].values.get("status") == WITHDRAWN
+    )
+    for name, reported in reported_targets.items():
+        for target in {_related_key(span, name) for span in (last_span, *later_spans)} - {0}:
             if target not in reported:
                 return None
-            if gone := reported[target]:
-                until = max(until, gone.until)
-                is_lost = is_lost or (target == _key(last, name) and gone.ended == last.end)
-    return FormerState(key, last.values, last.edition, last.end, until) if is_lost else None
+            if target_state := reported[target]:
+                until = max(until, target_state.until)
+                was_removed = was_removed or (
+                    target == _related_key(last_span, name) and target_state.ended == last_span.end
+                )
+    return (
+        FormerState(key, last_span.values, last_span.edition, last_span.end, until) if was_removed else None
+    )
 
 
-def _is_out(span: Span, when: PublicWhen, at: datetime) -> bool:
+def _is_visible_or_withdrawn(span: Span, rule: PublicWhen, at: datetime) -> bool:
     """Return whether a row with these values would be public, or is withdrawn."""
-    is_shown = _has(span.values, when.having) or span.values.get("status") == WITHDRAWN
-    moment = span.values[when.since] if when.since else ""
-    return is_shown and (not when.since or bool(moment and datetime.fromisoformat(str(moment)) <= at))
+    matches = _has_values(span.values, rule.having) or span.values.get("status") == WITHDRAWN
+    public_since = span.values[rule.since] if rule.since else ""
+    return matches and (
+        not rule.since or bool(public_since and datetime.fromisoformat(str(public_since)) <= at)
+    )
 
 
 def public_spans(
@@ -158,41 +183,43 @@ def public_spans(
 
     `levels` is how many `within` are followed: a presentation belongs to a session, which is part of another.
     """
-    when = model.public_when
-    if when is None or not keys:
+    rule = model.public_when
+    if rule is None or not keys:
         return {key: [] for key in keys}
     has_edition = model.edition_lookup == EDITION
-    names = {*columns, *when.having, *when.within, *filter(None, [when.since])}
+    names = {*columns, *rule.having, *rule.within, *filter(None, [rule.since])}
     names |= {EDITION} if has_edition else set()
-    rows = {
-        key: [span for span in spans if _has(span.values, when.having)]
+    spans_by_key = {
+        key: [span for span in spans if _has_values(span.values, rule.having)]
         for key, spans in past_states(model, keys, names, at).items()
     }
-    if when.since:
-        rows = {key: [*_since(spans, when.since)] for key, spans in rows.items()}
+    if rule.since:
+        spans_by_key = {key: [*_clip_to_times(spans, rule.since)] for key, spans in spans_by_key.items()}
     if has_edition:
-        every = [span for spans in rows.values() for span in spans]
-        gates = open_spans({_key(span, EDITION) for span in every} - {0}, when.gates, at)
-        rows = {key: [*_in_edition(spans, gates)] for key, spans in rows.items()}
-    for name in when.within if levels else ():
-        targets = {_key(span, name) for spans in rows.values() for span in spans} - {0}
+        all_spans = [span for spans in spans_by_key.values() for span in spans]
+        gate_spans = open_spans({_related_key(span, EDITION) for span in all_spans} - {0}, rule.gates, at)
+        spans_by_key = {key: [*_clip_to_gates(spans, gate_spans)] for key, spans in spans_by_key.items()}
+    for name in rule.within if levels else ():
+        targets = {_related_key(span, name) for spans in spans_by_key.values() for span in spans} - {0}
         target: type[Content] = related_model(model, name)  # type: ignore[assignment]
-        around = public_spans(target, targets, (), at, levels - 1)
-        rows = {key: [*_within(spans, name, around)] for key, spans in rows.items()}
-    return rows
+        target_spans = public_spans(target, targets, (), at, levels - 1)
+        spans_by_key = {
+            key: [*_clip_to_targets(spans, name, target_spans)] for key, spans in spans_by_key.items()
+        }
+    return spans_by_key
 
 
 def past_states(
     model: type[Model], keys: Collection[int], names: Collection[str], at: datetime
 ) -> dict[int, list[Span]]:
     """Return the states of each row up to `at`, the earliest first, from its present values and changes."""
-    wanted = [*keys]
-    changes = _changes(model, wanted, [*names])
-    found: dict[int, list[Span]] = {}
-    now = read_values_by_key(model, wanted, names)
-    for key in wanted:
-        values, end, spans = now.get(key), at, []
-        for moment, kind, recorded in changes[key]:
+    row_keys = [*keys]
+    changes = _changes(model, row_keys, [*names])
+    states: dict[int, list[Span]] = {}
+    current_values = read_values_by_key(model, row_keys, names)
+    for key in row_keys:
+        values, end, spans = current_values.get(key), at, []
+        for moment, kind, old_values in changes[key]:
             start = min(moment, end)
             if values is not None and start < end:
                 spans.append(Span(start, end, values))
@@ -200,13 +227,13 @@ def past_states(
             if kind == Kind.CREATED:
                 values = None
             elif kind == Kind.DELETED:
-                values = recorded
+                values = old_values
             elif values is not None:
-                values = {**values, **recorded}
+                values = {**values, **old_values}
         if values is not None and end > EARLIEST:
             spans.append(Span(EARLIEST, end, values))
-        found[key] = spans[::-1]
-    return found
+        states[key] = spans[::-1]
+    return states
 
 
 def _changes(
@@ -217,87 +244,98 @@ def _changes(
     Of a changed row no other values are read, since some are long texts. Of a deleted row all are, since
     SQLite cannot distinguish a JSON string from the JSON that it may look like.
     """
-    found: dict[int, list[tuple[int, datetime, str, Values]]] = {key: [] for key in keys}
+    changes_by_key: dict[int, list[tuple[int, datetime, str, Values]]] = {key: [] for key in keys}
     columns = ("object_id", "pk", "change_set__at", "kind")
     for batch in batched(keys, BATCH_ROWS, strict=False):
-        rows = RowChange.objects.filter(AnyOf("object_id", batch), model=model._meta.label_lower).order_by()
-        here = rows.filter(Q(kind=Kind.CREATED) | Q(kind=Kind.CHANGED, values__has_any_keys=names))
-        pairs = [KeyTransform(name, "values") for name in names]
-        for key, number, at, kind, *values in here.values_list(*columns, *pairs):
-            before = {name: pair[0] for name, pair in zip(names, values, strict=True) if pair}
-            found[key].append((number, at, kind, before))
-        for key, number, at, kind, values in rows.filter(kind=Kind.DELETED).values_list(*columns, "values"):
-            found[key].append((number, at, kind, {name: values.get(name) for name in names}))
+        changes = RowChange.objects.filter(
+            AnyOf("object_id", batch), model=model._meta.label_lower
+        ).order_by()
+        created_or_changed = changes.filter(
+            Q(kind=Kind.CREATED) | Q(kind=Kind.CHANGED, values__has_any_keys=names)
+        )
+        transforms = [KeyTransform(name, "values") for name in names]
+        for key, change_key, at, kind, *values in created_or_changed.values_list(*columns, *transforms):
+            old_values = {name: pair[0] for name, pair in zip(names, values, strict=True) if pair}
+            changes_by_key[key].append((change_key, at, kind, old_values))
+        for key, change_key, at, kind, values in changes.filter(kind=Kind.DELETED).values_list(
+            *columns, "values"
+        ):
+            changes_by_key[key].append((change_key, at, kind, {name: values.get(name) for name in names}))
     return {
         key: [
-            (at, kind, values) for _number, at, kind, values in sorted(rows, key=itemgetter(0), reverse=True)
+            (at, kind, values)
+            for _number, at, kind, values in sorted(changes, key=itemgetter(0), reverse=True)
         ]
-        for key, rows in found.items()
+        for key, changes in changes_by_key.items()
     }
 
 
 def open_spans(editions: Collection[int], gates: Iterable[str], at: datetime) -> dict[int, list[Span]]:
     """Return when all of these gates of each edition were open."""
-    names = [*gates]
-    found: dict[int, list[Span]] = {}
+    gate_names = [*gates]
+    gate_spans: dict[int, list[Span]] = {}
     for key, spans in past_states(get_edition_model(), editions, GATES, at).items():
-        open_ = [span for span in spans if all(span.values[name] for name in names)]
-        found[key] = _joined(span for one in open_ if (span := _begun(one, names)) is not None)
-    return found
+        open_states = [span for span in spans if all(span.values[name] for name in gate_names)]
+        gate_spans[key] = _merge_adjacent(
+            span for state in open_states if (span := _clip_start(state, gate_names)) is not None
+        )
+    return gate_spans
 
 
-def _joined(spans: Iterable[Span]) -> list[Span]:
+def _merge_adjacent(spans: Iterable[Span]) -> list[Span]:
     """Merge adjacent spans."""
-    found: list[Span] = []
+    merged: list[Span] = []
     for span in spans:
-        if found and found[-1].end == span.start:
-            found[-1] = found[-1]._replace(end=span.end)
+        if merged and merged[-1].end == span.start:
+            merged[-1] = merged[-1]._replace(end=span.end)
         else:
-            found.append(span)
-    return found
+            merged.append(span)
+    return merged
 
 
-def _begun(span: Span, names: Iterable[str]) -> Span | None:
+def _clip_start(span: Span, names: Iterable[str]) -> Span | None:
     """Return the part of a span after all of these times of its row; `None` if it is empty."""
     start = max(span.start, *(datetime.fromisoformat(str(span.values[name])) for name in names))
     return span._replace(start=start) if start < span.end else None
 
 
-def _has(values: Values, having: Mapping[str, tuple[object, ...]]) -> bool:
+def _has_values(values: Values, having: Mapping[str, tuple[object, ...]]) -> bool:
     return all(values[name] in allowed for name, allowed in having.items())
 
 
-def _key(span: Span, name: str) -> int:
+def _related_key(span: Span, name: str) -> int:
     value = span.values[name]
     return value if isinstance(value, int) else 0
 
 
-def _since(spans: Iterable[Span], name: str) -> Iterable[Span]:
+def _clip_to_times(spans: Iterable[Span], name: str) -> Iterable[Span]:
     for span in spans:
-        if span.values[name] and (begun := _begun(span, [name])):
-            yield begun
+        if span.values[name] and (clipped := _clip_start(span, [name])):
+            yield clipped
 
 
-def _in_edition(spans: Iterable[Span], gates: Mapping[int, list[Span]]) -> Iterable[Span]:
+def _clip_to_gates(spans: Iterable[Span], gate_spans: Mapping[int, list[Span]]) -> Iterable[Span]:
     """Yield the parts of spans in which the gates were open. Rows of the whole site have none."""
     for span in spans:
-        if edition := _key(span, EDITION):
-            for open_ in gates[edition]:
-                yield from _overlap(span._replace(edition=edition), open_)
+        if edition := _related_key(span, EDITION):
+            for gate_span in gate_spans[edition]:
+                yield from _intersect(span._replace(edition=edition), gate_span)
         else:
             yield span
 
 
-def _within(spans: Iterable[Span], name: str, around: Mapping[int, list[Span]]) -> Iterable[Span]:
+def _clip_to_targets(
+    spans: Iterable[Span], name: str, target_spans: Mapping[int, list[Span]]
+) -> Iterable[Span]:
     for span in spans:
-        if key := _key(span, name):
-            for one in around[key]:
-                yield from _overlap(span._replace(edition=span.edition or one.edition), one)
+        if key := _related_key(span, name):
+            for target_span in target_spans[key]:
+                yield from _intersect(span._replace(edition=span.edition or target_span.edition), target_span)
         else:
             yield span
 
 
-def _overlap(span: Span, other: Span) -> Iterable[Span]:
+def _intersect(span: Span, other: Span) -> Iterable[Span]:
     start, end = max(span.start, other.start), min(span.end, other.end)
     if start < end:
         yield span._replace(start=start, end=end)
@@ -310,58 +348,68 @@ def candidate_keys(
 
     Editions whose gates are closed now are skipped. Of those that opened since, all changes count.
     """
-    when = model.public_when
-    if when is None:
+    rule = model.public_when
+    if rule is None:
         return set()
-    wanted = get_edition_model()._base_manager.values_list("pk", flat=True) if editions is None else editions
-    gates = open_spans([*wanted], when.gates, at)
-    opened = {key: spans[-1].start for key, spans in gates.items() if spans and spans[-1].end >= at}
-    recent = {key for key, moment in opened.items() if moment >= since}
-    of_editions = Q(edition_key__in=opened)
+    edition_keys = (
+        get_edition_model()._base_manager.values_list("pk", flat=True) if editions is None else editions
+    )
+    gate_spans = open_spans([*edition_keys], rule.gates, at)
+    opened_at = {key: spans[-1].start for key, spans in gate_spans.items() if spans and spans[-1].end >= at}
+    recently_opened = {key for key, moment in opened_at.items() if moment >= since}
+    of_editions = Q(edition_key__in=opened_at)
     if editions is None:
         of_editions |= Q(edition_key__isnull=True)
-    gone = _deleted(model, None).filter(of_editions)
-    found = {
-        *gone.filter(Q(change_set__at__gte=since) | Q(edition_key__in=recent)).values_list(
+    deletions = _deletions(model, None).filter(of_editions)
+    keys = {
+        *deletions.filter(Q(change_set__at__gte=since) | Q(edition_key__in=recently_opened)).values_list(
             "object_id", flat=True
         )
     }
-    return found | _withdrawn(model, opened.keys() - recent, since) | _withdrawn(model, recent, EARLIEST)
+    return (
+        keys
+        | _withdrawn_keys(model, opened_at.keys() - recently_opened, since)
+        | _withdrawn_keys(model, recently_opened, EARLIEST)
+    )
 
 
-def _withdrawn(
+def _withdrawn_keys(
     model: "type[Content]", editions: Collection[int], since: datetime, levels: int = 3
 ) -> set[int]:
     """Return the keys of rows that were withdrawn since then, or belong to a row that was."""
-    when = model.public_when
-    if when is None or not editions or not levels:
+    rule = model.public_when
+    if rule is None or not editions or not levels:
         return set()
     # Not every model has a status.
     rows: Any = model._base_manager.order_by().filter(**{f"{model.edition_lookup}__in": editions})
-    found: set[int] = set()
-    if "status" in when.having:
+    withdrawn: set[int] = set()
+    if "status" in rule.having:
         keys = rows.filter(status=WITHDRAWN).values_list("pk", flat=True)
         changes = RowChange.objects.order_by().filter(AnyOf("object_id", keys), model=model._meta.label_lower)
-        recent = changes.filter(kind=Kind.CHANGED, values__has_key="status", change_set__at__gte=since)
-        found |= {*recent.values_list("object_id", flat=True)}
-    for name in when.within:
+        recent_changes = changes.filter(
+            kind=Kind.CHANGED, values__has_key="status", change_set__at__gte=since
+        )
+        withdrawn |= {*recent_changes.values_list("object_id", flat=True)}
+    for name in rule.within:
         target: type[Content] = related_model(model, name)  # type: ignore[assignment]
-        targets = _withdrawn(target, editions, since, levels - 1)
-        found |= {*rows.filter(AnyOf(name, targets)).values_list("pk", flat=True)}
-    return found
+        targets = _withdrawn_keys(target, editions, since, levels - 1)
+        withdrawn |= {*rows.filter(AnyOf(name, targets)).values_list("pk", flat=True)}
+    return withdrawn
 
 
 def keys_with_value(model: "type[Content]", edition: int | None, column: str, value: object) -> set[int]:
     """Return the keys of the rows that have this value, an id, or had it when they were deleted."""
     if column == "pk":
         return {int(str(value))}
-    gone = _deleted(model, None if edition is None else [edition]).filter(**{f"values__{column}": value})
-    here = model._base_manager.filter(**{column: value})
+    deletions = _deletions(model, None if edition is None else [edition]).filter(
+        **{f"values__{column}": value}
+    )
+    rows = model._base_manager.filter(**{column: value})
     if edition is not None:
-        here = here.filter(**{model.edition_lookup: edition})
-    return {*gone.values_list("object_id", flat=True), *here.values_list("pk", flat=True)}
+        rows = rows.filter(**{model.edition_lookup: edition})
+    return {*deletions.values_list("object_id", flat=True), *rows.values_list("pk", flat=True)}
 
 
-def _deleted(model: "type[Content]", editions: Collection[int] | None) -> RowChangeQuerySet:
+def _deletions(model: "type[Content]", editions: Collection[int] | None) -> RowChangeQuerySet:
     rows = RowChange.objects.order_by().filter(model=model._meta.label_lower, kind=Kind.DELETED)
     return rows if editions is None else rows.filter(edition_key__in=editions)

@@ -66,9 +66,9 @@ _watch: ContextVar[HistoryWatch | None] = ContextVar("watch", default=None)
 @contextmanager
 def watch_history() -> Iterator[HistoryWatch]:
     """Collect the history that the block writes, and rows without a history that it deletes by cascade."""
-    token = _watch.set(found := HistoryWatch())
+    token = _watch.set(watch := HistoryWatch())
     try:
-        yield found
+        yield watch
     finally:
         _watch.reset(token)
 
@@ -87,12 +87,12 @@ class Log:
         # New rows: later changes in the same set are part of their creation.
         self.created: set[Key] = set()
         # The state before each entry, so that a failed part leaves no entry.
-        self.undone: list[tuple[Key, RowChange | None, bool]] = []
+        self.undo_entries: list[tuple[Key, RowChange | None, bool]] = []
         self.depth = 0
         self.reference = ""
 
     def _put(self, key: Key, change: RowChange | None, *, created: bool = False) -> None:
-        self.undone.append((key, self.pending.pop(key, None), key in self.created))
+        self.undo_entries.append((key, self.pending.pop(key, None), key in self.created))
         if change is not None:
             self.pending[key] = change
         if created:
@@ -100,8 +100,8 @@ class Log:
 
     def roll_back(self, mark: int) -> None:
         """Discard the entries since the mark."""
-        while len(self.undone) > mark:
-            key, change, was_created = self.undone.pop()
+        while len(self.undo_entries) > mark:
+            key, change, was_created = self.undo_entries.pop()
             self.pending.pop(key, None)
             if change is not None:
                 self.pending[key] = change
@@ -112,46 +112,50 @@ class Log:
         """Record a new row. A dependent of a new row needs no entry."""
         model = type(row)
         key = (model._meta.label_lower, row.pk)
-        above = owner_names(model, values_in_memory(row, owner_fields(model)))
-        owner = _key(above[0]) if above else None
+        owners = owner_names(model, values_in_memory(row, owner_fields(model)))
+        owner = _parse_row_name(owners[0]) if owners else None
         if owner and not is_container(owner[0]) and owner in self.created:
             self._put(key, None, created=True)
         else:
-            self._put(key, _change(Kind.CREATED, model, row.pk, above, row.get_edition_key()), created=True)
+            self._put(
+                key, _new_row_change(Kind.CREATED, model, row.pk, owners, row.get_edition_key()), created=True
+            )
 
     def record_changed(
         self, model: type[models.Model], key: int, before: Values, after: Values, edition: int | None
     ) -> None:
         """Record the fields that differ. `before` also contains the row's owners."""
-        name = (model._meta.label_lower, key)
-        news = {field: [before[field], after[field]] for field in after if before.get(field) != after[field]}
-        known = self.pending.get(name)
-        if name in self.created or not (news or known):
+        row_key = (model._meta.label_lower, key)
+        changes = {
+            field: [before[field], after[field]] for field in after if before.get(field) != after[field]
+        }
+        pending = self.pending.get(row_key)
+        if row_key in self.created or not (changes or pending):
             return
-        if known is not None and known.kind == Kind.CHANGED:
-            merged = {name: [known.values.get(name, pair)[0], pair[1]] for name, pair in news.items()}
-            news = {field: pair for field, pair in (known.values | merged).items() if pair[0] != pair[1]}
-        now = owner_names(model, {**before, **after})
-        if known is not None and known.kind == Kind.CHANGED:
-            before = {**before, **known.before()}
-        change = _change(Kind.CHANGED, model, key, owner_names(model, before), edition)
-        change.moved_to = next((name for name in now[:1] if name != change.owner), "")
-        change.values = news
-        self._put(name, change if news else None)
+        if pending is not None and pending.kind == Kind.CHANGED:
+            merged = {field: [pending.values.get(field, pair)[0], pair[1]] for field, pair in changes.items()}
+            changes = {field: pair for field, pair in (pending.values | merged).items() if pair[0] != pair[1]}
+        new_owners = owner_names(model, {**before, **after})
+        if pending is not None and pending.kind == Kind.CHANGED:
+            before = {**before, **pending.before()}
+        change = _new_row_change(Kind.CHANGED, model, key, owner_names(model, before), edition)
+        change.moved_to = next((owner for owner in new_owners[:1] if owner != change.owner), "")
+        change.values = changes
+        self._put(row_key, change if changes else None)
 
     def record_deleted(self, row: "Content", values: Values, *, dragged: bool) -> None:
         """Record a row that is about to be deleted, with all its values."""
         model, key = type(row), row.pk
-        name = (model._meta.label_lower, key)
-        known = self.pending.get(name)
-        if known is not None and known.kind == Kind.CREATED:
-            self._put(name, None)
+        row_key = (model._meta.label_lower, key)
+        pending = self.pending.get(row_key)
+        if pending is not None and pending.kind == Kind.CREATED:
+            self._put(row_key, None)
             return
-        if known is not None and known.kind == Kind.CHANGED:
-            values = {**values, **known.before()}
-        change = _change(Kind.DELETED, model, key, owner_names(model, values), row.get_edition_key())
+        if pending is not None and pending.kind == Kind.CHANGED:
+            values = {**values, **pending.before()}
+        change = _new_row_change(Kind.DELETED, model, key, owner_names(model, values), row.get_edition_key())
         change.values, change.label, change.dragged = values, str(row)[:300], dragged
-        self._put(name, change)
+        self._put(row_key, change)
 
     def set_reference(self, row: models.Model | None) -> None:
         """Link the change set to a row it created, such as an import run."""
@@ -172,18 +176,18 @@ class Log:
         if (watch := current_watch()) is not None:
             watch.written.append(WrittenRows(self.change_set, rows, self.created))
         self.pending.clear()
-        self.undone.clear()
+        self.undo_entries.clear()
 
 
-def _key(name: str) -> Key:
+def _parse_row_name(name: str) -> Key:
     label, _, key = name.partition(":")
     return label, int(key)
 
 
-def _change(
-    kind: str, model: type[models.Model], key: int, above: list[str], edition: int | None
+def _new_row_change(
+    kind: str, model: type[models.Model], key: int, owners: list[str], edition: int | None
 ) -> RowChange:
-    owner, other = [*above, "", ""][:2]
+    owner, other = [*owners, "", ""][:2]
     return RowChange(
         kind=kind,
         model=model._meta.label_lower,
@@ -200,14 +204,14 @@ def is_container(label: str) -> bool:
 
 
 def create_change_set(reference: str = "") -> ChangeSet:
-    who = current_actor()
-    user = who.user if getattr(who.user, "is_authenticated", False) else None
+    actor = current_actor()
+    user = actor.user if getattr(actor.user, "is_authenticated", False) else None
     return ChangeSet.objects.create(
         at=timezone.now(),
         user_id=user.pk if user else None,
         user_name=user.get_username() if user else "",
-        origin=who.origin,
-        detail=who.detail[:200],
+        origin=actor.origin,
+        detail=actor.detail[:200],
         reference=reference,
     )
 
@@ -223,7 +227,7 @@ def single_change_set() -> Iterator[Log]:
     if log is None:
         log = Log()
         token = _log.set(log)
-    mark, log.depth = len(log.undone), log.depth + 1
+    mark, log.depth = len(log.undo_entries), log.depth + 1
     try:
         with transaction.atomic():
             yield log
@@ -248,20 +252,20 @@ def recording(origin: str, user: User = None, detail: str = "") -> Iterator[Log]
 def editions_by_row(model: type[models.Model], keys: Iterable[int]) -> dict[int, int | None]:
     """Return the edition of each of these rows. One query for 1,000 rows."""
     lookup: str = model.edition_lookup  # type: ignore[attr-defined]
-    wanted = list(keys)
+    row_keys = list(keys)
     if not lookup:
-        return dict.fromkeys(wanted)
-    found: dict[int, int | None] = {}
-    for batch in batched(wanted, MAX_PENDING_ROWS, strict=False):
-        found |= dict(model._base_manager.filter(pk__in=batch).order_by().values_list("pk", lookup))
-    return found
+        return dict.fromkeys(row_keys)
+    editions: dict[int, int | None] = {}
+    for batch in batched(row_keys, MAX_PENDING_ROWS, strict=False):
+        editions |= dict(model._base_manager.filter(pk__in=batch).order_by().values_list("pk", lookup))
+    return editions
 
 
-def advance_for_links(model: type[models.Model], name: str, far: Iterable[int]) -> None:
+def advance_for_links(model: type[models.Model], name: str, keys: Iterable[int]) -> None:
     """Advance the editions of rows whose relation was changed from its other side, such as authors."""
     owner = many_to_many_fields(model)[name].model
-    if owner is not model and (keys := list(far)):
-        revision.advance(editions_by_row(owner, keys).values())
+    if owner is not model and (row_keys := list(keys)):
+        revision.advance(editions_by_row(owner, row_keys).values())
 
 
 # Many-to-many relations are not columns, so `save` and `update` do not report them.
@@ -270,36 +274,36 @@ def advance_for_links(model: type[models.Model], name: str, far: Iterable[int]) 
 @contextmanager
 def record_link_changes(model: type[models.Model], name: str, keys: Iterable[int]) -> Iterator[None]:
     """Record the changes of a many-to-many relation that the block writes directly."""
-    rows = list(keys)
-    before = linked_keys(model, name, rows)
+    row_keys = list(keys)
+    before = linked_keys(model, name, row_keys)
     with single_change_set() as log:
         yield
-        after = linked_keys(model, name, rows)
-        differing = [key for key in rows if before[key] != after[key]]
-        present = read_values_by_key(model, differing, owner_fields(model))
-        editions = editions_by_row(model, differing)
-        for key in differing:
-            values = {**present.get(key, {}), name: before[key]}
+        after = linked_keys(model, name, row_keys)
+        changed_keys = [key for key in row_keys if before[key] != after[key]]
+        owner_values = read_values_by_key(model, changed_keys, owner_fields(model))
+        editions = editions_by_row(model, changed_keys)
+        for key in changed_keys:
+            values = {**owner_values.get(key, {}), name: before[key]}
             log.record_changed(model, key, values, {name: after[key]}, editions.get(key))
 
 
 @receiver(m2m_changed)
-def _links_change(sender: type[models.Model], instance: Any, action: str, **more: object) -> None:
+def _record_many_to_many(sender: type[models.Model], instance: Any, action: str, **kwargs: object) -> None:
     """Record changes of a row's many-to-many relation. Forms write them after the row."""
     model = type(instance)
     if not is_recorded(model):
         return
     fields = many_to_many_fields(model)
     name = next(name for name, field in fields.items() if field.remote_field.through is sender)
-    now = linked_keys(model, name, [instance.pk])[instance.pk]
+    linked = linked_keys(model, name, [instance.pk])[instance.pk]
     if action.startswith("pre_"):
-        vars(instance)["_linked_before"] = now
+        vars(instance)["_linked_before"] = linked
         return
-    before = vars(instance).pop("_linked_before", now)
-    if before != now:
+    linked_before = vars(instance).pop("_linked_before", linked)
+    if linked_before != linked:
         with single_change_set() as log:
-            values = {**values_in_memory(instance, owner_fields(model)), name: before}
-            log.record_changed(model, instance.pk, values, {name: now}, instance.get_edition_key())
+            values = {**values_in_memory(instance, owner_fields(model)), name: linked_before}
+            log.record_changed(model, instance.pk, values, {name: linked}, instance.get_edition_key())
         if fields[name].model is model:
             revision.advance([instance.get_edition_key()])
-        advance_for_links(model, name, {*before} ^ {*now})
+        advance_for_links(model, name, {*linked_before} ^ {*linked})

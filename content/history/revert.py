@@ -105,10 +105,10 @@ class RevertPlan:
 
 
 def keys_by_model(steps: Iterable[RevertStep]) -> RowKeys:
-    found: RowKeys = {}
+    keys: RowKeys = {}
     for step in steps:
-        found.setdefault(step.model, set()).add(step.key)
-    return found
+        keys.setdefault(step.model, set()).add(step.key)
+    return keys
 
 
 # The changes to revert
@@ -116,31 +116,35 @@ def keys_by_model(steps: Iterable[RevertStep]) -> RowKeys:
 
 def earlier_rows(changes: Iterable[RowChange]) -> dict[Key, EarlierRow]:
     """Return the rows as they were before these changes."""
-    found: dict[Key, EarlierRow] = {}
-    for change in sorted(changes, key=lambda one: -one.pk):
-        row = found.setdefault(change.key, EarlierRow())
+    rows: dict[Key, EarlierRow] = {}
+    for change in sorted(changes, key=lambda change: -change.pk):
+        row = rows.setdefault(change.key, EarlierRow())
         if change.kind == Kind.CREATED:
-            found[change.key] = EarlierRow("absent")
+            rows[change.key] = EarlierRow("absent")
         elif change.kind == Kind.DELETED:
-            found[change.key] = EarlierRow("whole", change.before())
+            rows[change.key] = EarlierRow("whole", change.before())
         else:
             row.values |= change.before()
-    return found
+    return rows
 
 
 def with_dependents(deleted: Iterable[RowChange]) -> list[RowChange]:
     """Return these deletions, with the rows that they deleted by cascade or that lost a relation."""
-    found = {change.pk: change for change in deleted}
-    names = {change.name for change in found.values() if change.kind == Kind.DELETED}
-    sets = {change.change_set_id for change in found.values()}
-    others = [one for one in RowChange.objects.filter(change_set__in=sets) if one.pk not in found]
+    changes = {change.pk: change for change in deleted}
+    names = {change.name for change in changes.values() if change.kind == Kind.DELETED}
+    sets = {change.change_set_id for change in changes.values()}
+    other_changes = [
+        other for other in RowChange.objects.filter(change_set__in=sets) if other.pk not in changes
+    ]
     is_growing = bool(names)
     while is_growing:
-        fresh = [one for one in others if one.pk not in found and _depended_on(one, names)]
-        found |= {change.pk: change for change in fresh}
-        names |= {change.name for change in fresh if change.kind == Kind.DELETED}
-        is_growing = bool(fresh)
-    return list(found.values())
+        dependents = [
+            other for other in other_changes if other.pk not in changes and _depended_on(other, names)
+        ]
+        changes |= {change.pk: change for change in dependents}
+        names |= {change.name for change in dependents if change.kind == Kind.DELETED}
+        is_growing = bool(dependents)
+    return list(changes.values())
 
 
 def _depended_on(change: RowChange, names: set[str]) -> bool:
@@ -159,10 +163,13 @@ def _depended_on(change: RowChange, names: set[str]) -> bool:
 def version_plan(row: Model, change_set: int) -> list[RevertStep]:
     """Plan to revert the editable fields of a row and its parts to their state after this change set."""
     label = row._meta.label_lower
-    later = RowChange.objects.filter(change_set__gt=change_set)
-    found = [*later.filter(model=label, object_id=row.pk), *later.of_parts(f"{label}:{row.pk}")]
-    deleted = [change for change in found if change.kind == Kind.DELETED]
-    changes = {change.pk: change for change in [*found, *with_dependents(deleted)]}
+    later_changes = RowChange.objects.filter(change_set__gt=change_set)
+    row_changes = [
+        *later_changes.filter(model=label, object_id=row.pk),
+        *later_changes.of_parts(f"{label}:{row.pk}"),
+    ]
+    deleted = [change for change in row_changes if change.kind == Kind.DELETED]
+    changes = {change.pk: change for change in [*row_changes, *with_dependents(deleted)]}
     return _differing(compare_rows(earlier_rows(changes.values()), editable=True))
 
 
@@ -178,21 +185,23 @@ def undo_plan(
 
     `by_row`: if only plain values were written, revert each row completely or not at all.
     """
-    changes = [one for one in change_set.rows.all() if is_recorded(content_model(one.model))]
+    changes = [change for change in change_set.rows.all() if is_recorded(content_model(change.model))]
     created = [change for change in changes if change.kind == Kind.CREATED]
     others = [change for change in changes if change.kind != Kind.CREATED]
     by_row = by_row and all(map(_is_plain, others))
     plan = RevertPlan()
     steps = compare_rows(earlier_rows(others))
     if permitted:
-        theirs = permitted(steps)
-        plan.kept += [KeptRow("", _("You don’t have permission to change it."))] * (len(steps) - len(theirs))
-        plan.is_permitted, steps = bool(theirs), theirs
-    written = {change.key: change.values for change in others if change.kind == Kind.CHANGED}
+        permitted_steps = permitted(steps)
+        plan.kept += [KeptRow("", _("You don’t have permission to change it."))] * (
+            len(steps) - len(permitted_steps)
+        )
+        plan.is_permitted, steps = bool(permitted_steps), permitted_steps
+    values_by_key = {change.key: change.values for change in others if change.kind == Kind.CHANGED}
     targets = earlier_targets(steps) if by_row else {}
     for step in steps:
-        after = written.get((step.model._meta.label_lower, step.key), {})
-        if reason := _accept(step, after, targets) if by_row else _keep_edited(plan, step, after):
+        after = values_by_key.get((step.model._meta.label_lower, step.key), {})
+        if reason := _validate_earlier(step, after, targets) if by_row else _keep_edited(plan, step, after):
             plan.kept.append(KeptRow(step.label, reason))
         elif step.pairs:
             plan.steps.append(step)
@@ -209,32 +218,32 @@ def _is_plain(change: RowChange) -> bool:
 @cache
 def singly_saved_fields(model: "type[Content]") -> frozenset[str]:
     """Return the fields that `update()` cannot revert: unique, many-to-many, or sources of derived text."""
-    unique = {one.name for one in model._meta.concrete_fields if one.unique}
-    for rule in model._meta.constraints:
-        if isinstance(rule, UniqueConstraint) and bulk.POSITION not in rule.fields:
-            unique.update(rule.fields)
+    unique = {field.name for field in model._meta.concrete_fields if field.unique}
+    for constraint in model._meta.constraints:
+        if isinstance(constraint, UniqueConstraint) and bulk.POSITION not in constraint.fields:
+            unique.update(constraint.fields)
     return frozenset({*unique, *model.derived_from, *many_to_many_fields(model)})
 
 
 def _keep_edited(plan: RevertPlan, step: RevertStep, after: dict[str, list[Any]]) -> str:
     """Remove the fields that were changed after the change set from the step, and report them in the plan."""
     _drop_equal(step)
-    edited = [name for name, pair in step.pairs.items() if name in after and pair[0] != after[name][1]]
-    for name in edited:
+    edited_fields = [name for name, pair in step.pairs.items() if name in after and pair[0] != after[name][1]]
+    for name in edited_fields:
         del step.pairs[name]
-    if edited:
-        words = f"{step.model._meta.verbose_name} “{step.label}”: {', '.join(edited)}"
-        plan.kept.append(KeptRow(words, _("It has been changed since.")))
+    if edited_fields:
+        description = f"{step.model._meta.verbose_name} “{step.label}”: {', '.join(edited_fields)}"
+        plan.kept.append(KeptRow(description, _("It has been changed since.")))
     return ""
 
 
-def _accept(step: RevertStep, after: dict[str, list[Any]], targets: Targets) -> str:
+def _validate_earlier(step: RevertStep, after: dict[str, list[Any]], targets: Targets) -> str:
     """Validate the earlier values; return the reason for leaving the row as it is, or an empty string."""
     pairs, relations = step.pairs, relation_targets(step.model)
     if step.row is None or any(pairs[name][0] != after[name][1] for name in pairs if name != bulk.POSITION):
         return _("It has been changed since.")
-    pointed = ((targets[relations[name]], pairs[name][1]) for name in pairs.keys() & relations)
-    if any(key and key not in rows for rows, key in pointed):
+    references = ((targets[relations[name]], pairs[name][1]) for name in pairs.keys() & relations)
+    if any(key and key not in rows for rows, key in references):
         return _("The row it belonged to no longer exists.")
     step.accepted = earlier_values(step, targets)
     return apply_and_validate(step.row, step.accepted)
@@ -244,8 +253,8 @@ def earlier_values(step: RevertStep, targets: Targets) -> Values:
     """Return the earlier values as the model's attributes; of foreign keys, instances."""
     fields, relations = recorded_fields(step.model), relation_targets(step.model)
     return {
-        name: targets[relations[name]].get(then) if name in relations else fields[name].to_python(then)
-        for name, (_now, then) in step.pairs.items()
+        name: targets[relations[name]].get(earlier) if name in relations else fields[name].to_python(earlier)
+        for name, (_present, earlier) in step.pairs.items()
     }
 
 
@@ -256,37 +265,45 @@ def earlier_targets(steps: Iterable[RevertStep]) -> Targets:
         for name, target in relation_targets(step.model).items():
             if name in step.pairs:
                 keys[target].update({step.pairs[name][1]} - {None})
-    return {target: target._base_manager.in_bulk(list(found)) for target, found in keys.items()}
+    return {target: target._base_manager.in_bulk(list(target_keys)) for target, target_keys in keys.items()}
 
 
 def compare_rows(rows: dict[Key, EarlierRow], *, editable: bool = False) -> list[RevertStep]:
     """Compare earlier rows with the present ones. `editable`: skip fields that no form changes."""
-    keys: dict[str, list[int]] = defaultdict(list)
+    keys_by_label: dict[str, list[int]] = defaultdict(list)
     for label, key in rows:
-        keys[label].append(key)
-    found: dict[Key, RevertStep] = {}
-    for label, wanted in keys.items():
+        keys_by_label[label].append(key)
+    steps: dict[Key, RevertStep] = {}
+    for label, keys in keys_by_label.items():
         model = content_model(label)
-        fields, many = recorded_fields(model), many_to_many_fields(model)
-        names = {name for key in wanted for name in rows[label, key].values}
-        here = {row.pk: row for row in fetch_rows(model, wanted, names)}
-        far = {name: linked_keys(model, name, here) for name in names & many.keys()}
-        gone = _labels_of_gone(model, [key for key in wanted if key not in here])
-        for key in wanted:
-            then, row = rows[label, key], here.get(key)
+        fields, link_fields = recorded_fields(model), many_to_many_fields(model)
+        names = {name for key in keys for name in rows[label, key].values}
+        present_rows = {row.pk: row for row in fetch_rows(model, keys, names)}
+        linked_by_field = {
+            name: linked_keys(model, name, present_rows) for name in names & link_fields.keys()
+        }
+        deleted_labels = _deleted_labels(model, [key for key in keys if key not in present_rows])
+        for key in keys:
+            earlier, row = rows[label, key], present_rows.get(key)
             if row is None:
-                if then.state == "whole":
-                    pairs = {name: [None, value] for name, value in then.values.items()}
-                    found[label, key] = RevertStep(model, key, "bring back", None, gone[key], pairs)
-            elif then.state == "absent":
-                found[label, key] = RevertStep(model, key, "remove", row, str(row))
+                if earlier.state == "whole":
+                    pairs = {name: [None, value] for name, value in earlier.values.items()}
+                    steps[label, key] = RevertStep(model, key, "bring back", None, deleted_labels[key], pairs)
+            elif earlier.state == "absent":
+                steps[label, key] = RevertStep(model, key, "remove", row, str(row))
             else:
-                shown = [n for n in then.values if n in fields and (fields[n].editable or not editable)]
-                now = values_in_memory(row, shown)
-                now |= {name: far[name][key] for name in then.values if name in many}
-                pairs = {name: [now[name], then.values[name]] for name in now}
-                found[label, key] = RevertStep(model, key, "change", row, str(row), pairs)
-    return [found[key] for key in rows if key in found]
+                compared = [
+                    name
+                    for name in earlier.values
+                    if name in fields and (fields[name].editable or not editable)
+                ]
+                present_values = values_in_memory(row, compared)
+                present_values |= {
+                    name: linked_by_field[name][key] for name in earlier.values if name in link_fields
+                }
+                pairs = {name: [present_values[name], earlier.values[name]] for name in present_values}
+                steps[label, key] = RevertStep(model, key, "change", row, str(row), pairs)
+    return [steps[key] for key in rows if key in steps]
 
 
 def fetch_rows(model: "type[Content]", keys: Iterable[int], names: Iterable[str] = ()) -> "list[Content]":
@@ -297,10 +314,10 @@ def fetch_rows(model: "type[Content]", keys: Iterable[int], names: Iterable[str]
     ]
 
 
-def _labels_of_gone(model: "type[Content]", keys: list[int]) -> dict[int, str]:
-    found = {key: f"{model._meta.verbose_name} {key}" for key in keys}
-    gone = RowChange.objects.filter(model=model._meta.label_lower, object_id__in=keys, kind=Kind.DELETED)
-    return found | dict(gone.order_by("pk").values_list("object_id", "label")) if keys else found
+def _deleted_labels(model: "type[Content]", keys: list[int]) -> dict[int, str]:
+    labels = {key: f"{model._meta.verbose_name} {key}" for key in keys}
+    deletions = RowChange.objects.filter(model=model._meta.label_lower, object_id__in=keys, kind=Kind.DELETED)
+    return labels | dict(deletions.order_by("pk").values_list("object_id", "label")) if keys else labels
 
 
 def _drop_equal(step: RevertStep) -> None:
@@ -321,40 +338,40 @@ def _plan_removals(
 ) -> None:
     """Plan to remove the created rows, unless they were changed since or other rows need them."""
     imported = change_set.origin == Origin.IMPORT
-    going, staying = _removable(created, rows_changed_since(change_set), plan.steps, imported=imported)
+    to_remove, to_keep = _removable(created, rows_changed_since(change_set), plan.steps, imported=imported)
     if permitted is None:
-        plan.steps += [RevertStep(model, key, "remove") for model, keys in going.items() for key in keys]
+        plan.steps += [RevertStep(model, key, "remove") for model, keys in to_remove.items() for key in keys]
     else:
-        for model, keys in going.items():
+        for model, keys in to_remove.items():
             steps = [RevertStep(model, row.pk, "remove", row, str(row)) for row in fetch_rows(model, keys)]
-            theirs = permitted(steps)
-            plan.steps += theirs
+            permitted_steps = permitted(steps)
+            plan.steps += permitted_steps
             plan.kept += [KeptRow("", _("You don’t have permission to delete it."))] * (
-                len(steps) - len(theirs)
+                len(steps) - len(permitted_steps)
             )
-            plan.is_permitted |= bool(theirs)
-    here = {model: {row.pk: row for row in fetch_rows(model, keys)} for model, keys in staying.items()}
+            plan.is_permitted |= bool(permitted_steps)
+    kept_rows = {model: {row.pk: row for row in fetch_rows(model, keys)} for model, keys in to_keep.items()}
     steps = [
         RevertStep(model, change.object_id, "change", row)
         for change in created
-        if (row := here.get(model := content_model(change.model), {}).get(change.object_id))
+        if (row := kept_rows.get(model := content_model(change.model), {}).get(change.object_id))
     ]
-    seen = keys_by_model(permitted(steps) if permitted else steps)
-    plan.is_permitted |= bool(seen)
+    visible_keys = keys_by_model(permitted(steps) if permitted else steps)
+    plan.is_permitted |= bool(visible_keys)
     for step in steps:
-        is_seen = step.key in seen.get(step.model, ())
-        words = f"{step.model._meta.verbose_name} “{step.row}”" if is_seen else ""
-        plan.kept.append(KeptRow(words, _("It has been changed since, or something else needs it.")))
+        is_visible = step.key in visible_keys.get(step.model, ())
+        description = f"{step.model._meta.verbose_name} “{step.row}”" if is_visible else ""
+        plan.kept.append(KeptRow(description, _("It has been changed since, or something else needs it.")))
 
 
 def rows_changed_since(change_set: ChangeSet) -> set[str]:
     """Return the names of all rows that were changed later, or whose parts were."""
-    later = RowChange.objects.filter(change_set__gt=change_set.pk)
-    found: set[str] = set()
+    later_changes = RowChange.objects.filter(change_set__gt=change_set.pk)
+    names: set[str] = set()
     columns = ("model", "object_id", "owner", "other", "moved_to")
-    for model, key, *others in later.values_list(*columns).iterator():
-        found.update([f"{model}:{key}", *others])
-    return found
+    for model, key, *others in later_changes.values_list(*columns).iterator():
+        names.update([f"{model}:{key}", *others])
+    return names
 
 
 def _removable(
@@ -364,56 +381,62 @@ def _removable(
 
     An imported edition always stays, since it may contain more than the import created.
     """
-    going: RowKeys = defaultdict(set)
-    staying: RowKeys = defaultdict(set)
+    to_remove: RowKeys = defaultdict(set)
+    to_keep: RowKeys = defaultdict(set)
     for change in created:
         stays = (imported and is_container(change.model)) or change.name in changed
-        (staying if stays else going)[content_model(change.model)].add(change.object_id)
-    leaving = _leaving(steps)
-    while needed := {model: keys for model in going if (keys := _needed(model, going, leaving))}:
-        for model, keys in needed.items():
-            going[model] -= keys
-            staying[model] |= keys
-    return going, staying
+        (to_keep if stays else to_remove)[content_model(change.model)].add(change.object_id)
+    freed = _rows_with_freed_relation(steps)
+    while needed_by_model := {
+        model: keys for model in to_remove if (keys := _needed_keys(model, to_remove, freed))
+    }:
+        for model, keys in needed_by_model.items():
+            to_remove[model] -= keys
+            to_keep[model] |= keys
+    return to_remove, to_keep
 
 
-def _leaving(steps: list[RevertStep]) -> dict[tuple[type[Content], str], set[int]]:
+def _rows_with_freed_relation(steps: list[RevertStep]) -> dict[tuple[type[Content], str], set[int]]:
     """Return the rows whose nullable foreign key will change, by model and field: they need no target."""
-    found: dict[tuple[type[Content], str], set[int]] = defaultdict(set)
+    freed: dict[tuple[type[Content], str], set[int]] = defaultdict(set)
     for step in steps:
         for name in step.pairs.keys() & relation_targets(step.model).keys():
             if step.kind == "change" and recorded_fields(step.model)[name].null:
-                found[step.model, name].add(step.key)
-    return found
+                freed[step.model, name].add(step.key)
+    return freed
 
 
-def _needed(
-    model: "type[Content]", going: RowKeys, leaving: dict[tuple[type[Content], str], set[int]]
+def _needed_keys(
+    model: "type[Content]", to_remove: RowKeys, freed: dict[tuple[type[Content], str], set[int]]
 ) -> set[int]:
     """Return the rows to remove to which a remaining row has a foreign key."""
     needed: set[int] = set()
     for relation in model._meta.related_objects:
-        other = relation.related_model
-        if relation.many_to_many or not is_recorded(other):
+        related = relation.related_model
+        if relation.many_to_many or not is_recorded(related):
             continue
         name = relation.field.name
-        columns = [f"{name}_id", "pk", *(f"{owner}_id" for owner in owner_fields(other))]
-        for batch in batched(going[model], BATCH_ROWS, strict=False):
-            rows = other._base_manager.filter(**{f"{name}__in": batch}).order_by().values_list(*columns)
-            free = leaving.get((other, name), set())
-            needed |= {target for target, *row in rows if row[0] not in free and not _goes(other, row, going)}
+        columns = [f"{name}_id", "pk", *(f"{owner}_id" for owner in owner_fields(related))]
+        for batch in batched(to_remove[model], BATCH_ROWS, strict=False):
+            rows = related._base_manager.filter(**{f"{name}__in": batch}).order_by().values_list(*columns)
+            freed_keys = freed.get((related, name), set())
+            needed |= {
+                target
+                for target, *row in rows
+                if row[0] not in freed_keys and not _is_removed(related, row, to_remove)
+            }
     return needed
 
 
-def _goes(model: "type[Content]", row: Sequence[int | None], going: RowKeys) -> bool:
+def _is_removed(model: "type[Content]", row: Sequence[int | None], to_remove: RowKeys) -> bool:
     """Return whether a row (its key and its owners' keys) or its nearest owner is to be removed."""
     key, *owners = row
-    if key in going.get(model, set()):
+    if key in to_remove.get(model, set()):
         return True
     for name, owner in zip(owner_fields(model), owners, strict=True):
         if owner is not None:
             target = related_model(model, name)
-            return is_recorded(target) and owner in going.get(target, set())
+            return is_recorded(target) and owner in to_remove.get(target, set())
     return False
 
 
@@ -432,88 +455,92 @@ def undo(
 def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -> ChangeSet | None:
     """Apply a plan completely, or raise `CannotRevertError` with all reasons and change nothing."""
     with recording(origin, user, detail) as log, revision.lock():
-        _remove([step for step in steps if step.kind == "remove"])
-        single = [step for step in steps if step.kind != "remove" and step.accepted is None]
-        coming = [step for step in single if step.kind == "bring back"]
-        changed = [step for step in single if step.kind == "change"]
-        moved = [step for step in changed if bulk.POSITION in step.pairs]
-        for model, keys in keys_by_model(moved).items():
+        _remove_rows([step for step in steps if step.kind == "remove"])
+        single_steps = [step for step in steps if step.kind != "remove" and step.accepted is None]
+        to_restore = [step for step in single_steps if step.kind == "bring back"]
+        changed_steps = [step for step in single_steps if step.kind == "change"]
+        moved_steps = [step for step in changed_steps if bulk.POSITION in step.pairs]
+        for model, keys in keys_by_model(moved_steps).items():
             # Rows that change places get temporary positions, as these may be unique.
             rows = model._default_manager.filter(pk__in=keys)
             rows.update(**{bulk.POSITION: F(bulk.POSITION) + PARKED_FROM})
         reasons: list[str] = []
-        for step in [*_bring_back(coming), *changed]:
+        for step in [*_restore_rows(to_restore), *changed_steps]:
             try:
                 _write(step)
             except ValidationError as error:
                 reasons += [f"{step.label}: {message}" for message in error.messages]
         if reasons:
             raise CannotRevertError(reasons)
-        close_gaps(_owners_of([*coming, *moved]))
-        for step in single:
+        close_gaps(_owners_by_model([*to_restore, *moved_steps]))
+        for step in single_steps:
             for name in step.pairs.keys() & many_to_many_fields(step.model).keys():
                 manager = getattr(step.model._default_manager.get(pk=step.key), name)
                 manager.set(list(manager.model._default_manager.filter(pk__in=step.pairs[name][1])))
-        together: dict[type[Content], list[BulkChange]] = {}
+        bulk_changes: dict[type[Content], list[BulkChange]] = {}
         for step in steps:
             if step.accepted is not None:
-                together.setdefault(step.model, []).append(BulkChange(step.row, "", step.accepted))
-        for lines in together.values():
+                bulk_changes.setdefault(step.model, []).append(BulkChange(step.row, "", step.accepted))
+        for lines in bulk_changes.values():
             bulk.write(lines)
         log.write()
         return log.change_set
 
 
-def _owners_of(moving: Iterable[RevertStep]) -> "dict[type[Ordered], set[int]]":
-    found = keys_by_model(moving)
-    return {model: owner_keys(model, keys) for model, keys in found.items() if is_ordered(model)}
+def _owners_by_model(steps: Iterable[RevertStep]) -> "dict[type[Ordered], set[int]]":
+    keys_of_models = keys_by_model(steps)
+    return {model: owner_keys(model, keys) for model, keys in keys_of_models.items() if is_ordered(model)}
 
 
-def _remove(going: list[RevertStep]) -> None:
+def _remove_rows(steps: list[RevertStep]) -> None:
     """Delete rows, those that others refer to last, and close the gaps in positions."""
-    owners = _owners_of(going)
-    left = keys_by_model(going)
+    owners = _owners_by_model(steps)
+    remaining = keys_by_model(steps)
     try:
-        while left:
-            free = [model for model in left if not _pointers(model) & (left.keys() - {model})]
-            for model in free or list(left):
-                for batch in batched(sorted(left.pop(model)), BATCH_ROWS, strict=False):
+        while remaining:
+            unreferenced = [
+                model for model in remaining if not _referring_models(model) & (remaining.keys() - {model})
+            ]
+            for model in unreferenced or list(remaining):
+                for batch in batched(sorted(remaining.pop(model)), BATCH_ROWS, strict=False):
                     model._default_manager.filter(pk__in=batch).delete()
     except ProtectedError as error:
-        held_by = ", ".join(sorted(str(row) for row in error.protected_objects)[:5])
-        said = _("Other rows depend on it: %(rows)s.") % {"rows": held_by}
-        raise CannotRevertError([said]) from error
+        referring = ", ".join(sorted(str(row) for row in error.protected_objects)[:5])
+        message = _("Other rows depend on it: %(rows)s.") % {"rows": referring}
+        raise CannotRevertError([message]) from error
     close_gaps(owners)
 
 
-def _pointers(model: "type[Content]") -> "set[type[Model]]":
+def _referring_models(model: "type[Content]") -> "set[type[Model]]":
     """Return the models with a foreign key to this one, and the models of their owners."""
-    found = {relation.related_model for relation in model._meta.related_objects}
-    for other in [one for one in found if is_recorded(one)]:
-        found.update(related_model(other, name) for name in owner_fields(other)[:1])
-    return found
+    models = {relation.related_model for relation in model._meta.related_objects}
+    for referring_model in [related for related in models if is_recorded(related)]:
+        models.update(related_model(referring_model, name) for name in owner_fields(referring_model)[:1])
+    return models
 
 
-def _bring_back(coming: list[RevertStep]) -> list[RevertStep]:
+def _restore_rows(steps: list[RevertStep]) -> list[RevertStep]:
     """Create rows in bulk, referenced ones first; return the steps to write singly, in order."""
-    left, alone = {(step.model, step.key): step for step in coming}, list[RevertStep]()
-    while left:
-        ready = [step for step in left.values() if not _targets(step) & left.keys()] or list(left.values())
+    remaining, single_steps = {(step.model, step.key): step for step in steps}, list[RevertStep]()
+    while remaining:
+        ready = [step for step in remaining.values() if not _target_keys(step) & remaining.keys()] or list(
+            remaining.values()
+        )
         by_model: dict[type[Content], list[RevertStep]] = {}
         for step in ready:
-            by_model.setdefault(step.model, []).append(left.pop((step.model, step.key)))
-        for model, steps in by_model.items():
+            by_model.setdefault(step.model, []).append(remaining.pop((step.model, step.key)))
+        for model, model_steps in by_model.items():
             # Later rows may refer to one that is not yet created.
-            if alone or not _create(model, steps):
-                alone += steps
-    return alone
+            if single_steps or not _create_in_bulk(model, model_steps):
+                single_steps += model_steps
+    return single_steps
 
 
-def _create(model: "type[Content]", steps: list[RevertStep]) -> bool:
+def _create_in_bulk(model: "type[Content]", steps: list[RevertStep]) -> bool:
     """Create rows in bulk if all are valid; otherwise return `False`, so that errors are found singly."""
     if len(steps) == 1:
         return False
-    there = {
+    targets = {
         name: target._base_manager.in_bulk(
             {step.pairs[name][1] for step in steps if name in step.pairs} - {None}
         )
@@ -522,13 +549,13 @@ def _create(model: "type[Content]", steps: list[RevertStep]) -> bool:
     rows = []
     for step in steps:
         row = _new_row(step)
-        for name in step.pairs.keys() & there.keys():
+        for name in step.pairs.keys() & targets.keys():
             key = step.pairs[name][1]
-            if key is not None and key not in there[name]:
+            if key is not None and key not in targets[name]:
                 return False
-            setattr(row, name, there[name].get(key))
+            setattr(row, name, targets[name].get(key))
         try:
-            row.clean_fields(exclude=there.keys())
+            row.clean_fields(exclude=targets.keys())
             row.clean()
         except ValidationError:
             return False
@@ -545,42 +572,42 @@ def _new_row(step: RevertStep) -> Content:
     """Return an unsaved instance of a deleted row, with its values."""
     row = step.model()
     row.pk = step.key
-    _set(row, step)
+    _set_values(row, step)
     if isinstance(row, Ordered):
         # Avoid the positions of all other rows. `close_gaps` gives the row its position back.
         row.position += 2 * PARKED_FROM
     return row
 
 
-def _set(row: Content, step: RevertStep) -> None:
+def _set_values(row: Content, step: RevertStep) -> None:
     fields = recorded_fields(step.model)
-    for name, (_now, then) in step.pairs.items():
+    for name, (_present, earlier) in step.pairs.items():
         if name in fields:
-            setattr(row, fields[name].attname, fields[name].to_python(then))
+            setattr(row, fields[name].attname, fields[name].to_python(earlier))
 
 
-def _targets(step: RevertStep) -> "set[tuple[type[Content], int]]":
+def _target_keys(step: RevertStep) -> "set[tuple[type[Content], int]]":
     targets = relation_targets(step.model)
-    pointed = {(targets[name], pair[1]) for name, pair in step.pairs.items() if name in targets}
-    return pointed - {(step.model, step.key)}
+    references = {(targets[name], pair[1]) for name, pair in step.pairs.items() if name in targets}
+    return references - {(step.model, step.key)}
 
 
 def _write(step: RevertStep) -> None:
     is_new = step.kind == "bring back"
     row = _new_row(step) if is_new else step.model._base_manager.get(pk=step.key)
     if not is_new:
-        _set(row, step)
-        if isinstance(row, Ordered) and _is_taken(row):
+        _set_values(row, step)
+        if isinstance(row, Ordered) and _is_position_taken(row):
             row.position = 0
-    without = {"position"} if not getattr(row, "position", 1) else set[str]()
+    excluded = {"position"} if not getattr(row, "position", 1) else set[str]()
     # First check that the targets of foreign keys exist, since `clean()` reads them.
     row.clean_fields()
     row.clean()
-    row.validate_unique(exclude=without)
-    row.validate_constraints(exclude=without)
+    row.validate_unique(exclude=excluded)
+    row.validate_constraints(exclude=excluded)
     row.save(force_insert=is_new)
 
 
-def _is_taken(row: "Ordered") -> bool:
-    unique = any("position" in getattr(one, "fields", ()) for one in row._meta.constraints)
-    return unique and row.siblings().filter(position=row.position).exclude(pk=row.pk).exists()
+def _is_position_taken(row: "Ordered") -> bool:
+    is_unique = any("position" in getattr(constraint, "fields", ()) for constraint in row._meta.constraints)
+    return is_unique and row.siblings().filter(position=row.position).exclude(pk=row.pk).exists()

@@ -26,24 +26,26 @@ MIN_DIFF_CHARS = 40
 class RowLabels:
     """The labels of many rows, fetched together: as they are now, or as they were when deleted."""
 
-    def __init__(self, wanted: Iterable[tuple[str, int]]) -> None:
-        self.known: dict[tuple[str, int], str] = {}
-        keys: dict[str, set[int]] = defaultdict(set)
-        for label, key in wanted:
-            keys[label].add(key)
-        for label, found in keys.items():
+    def __init__(self, row_keys: Iterable[tuple[str, int]]) -> None:
+        self.labels: dict[tuple[str, int], str] = {}
+        keys_by_label: dict[str, set[int]] = defaultdict(set)
+        for label, key in row_keys:
+            keys_by_label[label].add(key)
+        for label, keys in keys_by_label.items():
             model = content_model(label)
-            related = [name for name, f in recorded_fields(model).items() if f.is_relation]
-            rows = model._base_manager.filter(pk__in=found)
+            related = [name for name, field in recorded_fields(model).items() if field.is_relation]
+            rows = model._base_manager.filter(pk__in=keys)
             for row in rows.select_related(*related) if related else rows:
-                self.known[label, row.pk] = str(row)
-            gone = RowChange.objects.filter(model=label, object_id__in=found, kind="deleted").order_by("pk")
-            for change in gone if found - {key for name, key in self.known if name == label} else ():
-                self.known.setdefault(change.key, change.label)
+                self.labels[label, row.pk] = str(row)
+            deletions = RowChange.objects.filter(model=label, object_id__in=keys, kind="deleted").order_by(
+                "pk"
+            )
+            for change in deletions if keys - {key for name, key in self.labels if name == label} else ():
+                self.labels.setdefault(change.key, change.label)
 
     def get_label(self, label: str, key: int) -> str:
         model = content_model(label)
-        return self.known.get((label, key)) or f"{capfirst(model._meta.verbose_name)} {key}"
+        return self.labels.get((label, key)) or f"{capfirst(model._meta.verbose_name)} {key}"
 
 
 def target_label(label: str, name: str) -> str:
@@ -62,70 +64,74 @@ def change_set_rows(
     change_sets: Iterable[ChangeSet], changes: Iterable[RowChange], edition: Edition | None
 ) -> list[dict[str, Any]]:
     """Return the change sets with their rows as a page shows them, with times in the edition's zone."""
-    shown: dict[int, dict[str, Any]] = {one.pk: {"change_set": one, "rows": []} for one in change_sets}
-    rows = [change for change in changes if change.change_set_id in shown]
-    names = RowLabels(pair for change in rows for pair in _named(change))
-    for change in sorted(rows, key=lambda one: (one.owner != "", one.model, one.pk)):
+    rows_by_change_set: dict[int, dict[str, Any]] = {
+        change_set.pk: {"change_set": change_set, "rows": []} for change_set in change_sets
+    }
+    rows = [change for change in changes if change.change_set_id in rows_by_change_set]
+    labels = RowLabels(pair for change in rows for pair in _labeled_keys(change))
+    for change in sorted(rows, key=lambda change: (change.owner != "", change.model, change.pk)):
         pairs = change.values if change.kind == RowChange.Kind.CHANGED else {}
-        shown[change.change_set_id]["rows"].append({
+        rows_by_change_set[change.change_set_id]["rows"].append({
             "what": str(content_model(change.model)._meta.verbose_name),
-            "label": change.label or names.get_label(*change.key),
+            "label": change.label or labels.get_label(*change.key),
             "kind": change.kind,
             "verb": str(RowChange.Kind(change.kind).label),
-            "lines": field_changes(change.model, pairs, names, edition),
+            "lines": field_changes(change.model, pairs, labels, edition),
         })  # fmt: skip
-    return list(shown.values())
+    return list(rows_by_change_set.values())
 
 
-def _named(change: RowChange) -> Iterable[tuple[str, int]]:
+def _labeled_keys(change: RowChange) -> Iterable[tuple[str, int]]:
     yield change.key
-    for name, value in change.values.items():
+    for name, recorded in change.values.items():
         target = target_label(change.model, name)
-        pairs = value if change.kind == RowChange.Kind.CHANGED else [value]
-        for one in pairs if target else ():
-            keys = one if isinstance(one, list) else [one]
+        values = recorded if change.kind == RowChange.Kind.CHANGED else [recorded]
+        for value in values if target else ():
+            keys = value if isinstance(value, list) else [value]
             yield from ((target, key) for key in keys if key)
 
 
 def field_changes(
-    label: str, pairs: Mapping[str, list[object]], names: RowLabels, edition: Edition | None
+    label: str, pairs: Mapping[str, list[object]], labels: RowLabels, edition: Edition | None
 ) -> list[dict[str, str]]:
     """Return the label of each field of a row, and its two values as HTML."""
-    found = []
+    changes = []
     for name, (before, after) in pairs.items():
-        words = [shown_value(label, name, value, names, edition) for value in (before, after)]
-        marked = word_diff(*words) if isinstance(before, str) and isinstance(after, str) else words
-        left, right = (mark_safe(conditional_escape(one).replace("\n", "<br>")) for one in marked)
-        found.append({"label": field_label(label, name), "before": left, "after": right})
-    return found
+        texts = [shown_value(label, name, value, labels, edition) for value in (before, after)]
+        marked_texts = word_diff(*texts) if isinstance(before, str) and isinstance(after, str) else texts
+        before_html, after_html = (
+            mark_safe(conditional_escape(text).replace("\n", "<br>")) for text in marked_texts
+        )
+        changes.append({"label": field_label(label, name), "before": before_html, "after": after_html})
+    return changes
 
 
 def field_label(label: str, name: str) -> str:
     try:
-        found = content_model(label)._meta.get_field(name)
+        field = content_model(label)._meta.get_field(name)
     except FieldDoesNotExist:
         return capfirst(name.replace("_", " "))
-    return capfirst(str(getattr(found, "verbose_name", name)))
+    return capfirst(str(getattr(field, "verbose_name", name)))
 
 
-def shown_value(label: str, name: str, value: object, names: RowLabels, edition: Edition | None) -> str:
+def shown_value(label: str, name: str, value: object, labels: RowLabels, edition: Edition | None) -> str:
     """Return a stored value for display: a label for a key, a time in the edition's zone."""
-    found = recorded_fields(content_model(label)).get(name)
+    field = recorded_fields(content_model(label)).get(name)
     target = target_label(label, name)
     if value is None or value == "" or value == []:
         return "–"
     if target:
         keys = value if isinstance(value, list) else [value]
-        return "\n".join(names.get_label(target, key) for key in keys if isinstance(key, int))
+        return "\n".join(labels.get_label(target, key) for key in keys if isinstance(key, int))
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, list):
         return "\n".join(map(str, value))
-    if found is not None and found.get_internal_type() == "DateTimeField" and isinstance(value, str):
+    if field is not None and field.get_internal_type() == "DateTimeField" and isinstance(value, str):
         moment = datetime.fromisoformat(value)
         zone = edition.zone if edition else moment.tzinfo
         return f"{moment.astimezone(zone):%Y-%m-%d %H:%M %Z}"
-    choices: dict[object, object] = dict(found.flatchoices) if found is not None else {}
+    choices: dict[object, object] = dict(field.flatchoices) if field is not None else {}
     return str(choices.get(value, value))
 
 
@@ -135,8 +141,8 @@ def word_diff(before: str, after: str) -> list[SafeString]:
         return [conditional_escape(before), conditional_escape(after)]
     old, new = (text.replace("\r\n", "\n").split(" ") for text in (before, after))
     sides: tuple[list[SafeString], list[SafeString]] = ([], [])
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        for side, words, mark in ((sides[0], old[a:b], "del"), (sides[1], new[c:d], "ins")):
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        for side, words, mark in ((sides[0], old[i1:i2], "del"), (sides[1], new[j1:j2], "ins")):
             if words:
                 text = conditional_escape(" ".join(words))
                 side.append(text if tag == "equal" else format_html("<{0}>{1}</{0}>", mark, text))

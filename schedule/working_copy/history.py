@@ -61,6 +61,6 @@ def change_lines(row: PendingRow, names: RowLabels, edition: Edition) -> list[di
 def merge_labels(public: RowLabels, working: RowLabels) -> RowLabels:
     """Return the labels of public rows, replaced by those of the working copy."""
     found = RowLabels([])
-    known: Mapping[tuple[str, int], str] = {**public.known, **working.known}
-    found.known = dict(known)
+    known: Mapping[tuple[str, int], str] = {**public.labels, **working.labels}
+    found.labels = dict(known)
     return found

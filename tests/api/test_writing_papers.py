@@ -301,7 +301,7 @@ def test_deleted_paper_is_gone_and_in_the_history(writer: Writer, paper: Paper) 
 
     assert response.content == b""
     assert (Paper.objects.count(), Authorship.objects.count()) == (0, 0)
-    assert RowChange.objects.gone().get().model == "papers.paper"
+    assert RowChange.objects.deleted_directly().get().model == "papers.paper"
     assert writer.get(PATH, 410).json()["title"] == "Notes"
 
 

@@ -43,7 +43,7 @@ def test_pages_have_nothing_for_axe_to_object_to(open_desk: Callable[..., Page],
     page.goto(address(paper, "change"))
     Paper.objects.update(title="Another title that is long enough to be compared by words")
     make_paper(paper.edition, title="Gone").delete()
-    gone = RowChange.objects.gone().get()
+    gone = RowChange.objects.deleted_directly().get()
     run = ImportRun.objects.create(edition=paper.edition)
     page.fill("#id_title", "Mine is different")
     page.get_by_role("button", name="Save", exact=True).click()

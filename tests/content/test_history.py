@@ -48,7 +48,7 @@ def restore(chair: Client, row: Any, version: ChangeSet) -> Any:
 
 
 def bring_back(chair: Client, model: Any) -> Any:
-    gone = RowChange.objects.gone().filter(model=model._meta.label_lower).latest("pk")
+    gone = RowChange.objects.deleted_directly().filter(model=model._meta.label_lower).latest("pk")
     name = f"admin:{model._meta.app_label}_{model._meta.model_name}_bring_back"
     return chair.post(reverse(name, args=[gone.pk]))
 
@@ -87,7 +87,7 @@ def test_history_is_for_staff_who_may_see_the_row(client: Client, edition: Editi
     paper = make.make_paper(edition)
     first = last_set()
     make.make_paper(edition).delete()
-    gone = RowChange.objects.gone().get()
+    gone = RowChange.objects.deleted_directly().get()
     addresses = [
         address(paper, "history"),
         reverse("admin:papers_paper_restore", args=[paper.pk, first.pk]),
@@ -228,7 +228,7 @@ def test_history_of_what_was_deleted_leads_to_its_return(chair: Client, edition:
     paper = make.make_paper(edition)
     path = address(paper, "history")
     paper.delete()
-    gone = RowChange.objects.gone().get()
+    gone = RowChange.objects.deleted_directly().get()
 
     assert chair.get(path).headers["Location"] == reverse("admin:papers_paper_bring_back", args=[gone.pk])
 

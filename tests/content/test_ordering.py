@@ -80,7 +80,7 @@ def test_row_that_is_brought_back_gets_its_place_again(admin_client: Client) -> 
     first, second, *_ = three(Sponsor, make.make_edition())
     admin_client.post(address(Sponsor, "changelist"), listed(Sponsor, {first: 2, second: 1}))
     second.delete()
-    gone = RowChange.objects.gone().get()
+    gone = RowChange.objects.deleted_directly().get()
     admin_client.post(reverse("admin:conference_sponsor_bring_back", args=[gone.pk]))
 
     assert order(Sponsor.objects) == [(1, "Two"), (2, "One"), (3, "Three")]

@@ -189,7 +189,7 @@ def test_deleted_queryset_is_kept_whole(edition: Edition) -> None:
         ("deleted", "authorship", "Ada"),
         ("deleted", "authorship", "Bob"),
     ]
-    assert list(RowChange.objects.gone().values_list("dragged", flat=True)) == [False, False]
+    assert list(RowChange.objects.deleted_directly().values_list("dragged", flat=True)) == [False, False]
 
 
 def test_row_that_loses_its_room_is_recorded(edition: Edition) -> None:
