@@ -81,9 +81,11 @@ class CacheEntry:
     headers_by_encoding: dict[str, tuple[Headers, Headers]] = field(default_factory=dict)
 
     def __post_init__(self, body: bytes) -> None:
-        own = [interned_header(*pair) for pair in self.headers if pair[0].lower() not in OWN_HEADERS]
+        response_headers = [
+            interned_header(*pair) for pair in self.headers if pair[0].lower() not in OWN_HEADERS
+        ]
         tags = header_tags(self.tags)
-        self.headers = [*own, ("Surrogate-Key", " ".join(tags)), ("Cache-Tag", ",".join(tags))]
+        self.headers = [*response_headers, ("Surrogate-Key", " ".join(tags)), ("Cache-Tag", ",".join(tags))]
         self.etag = hashlib.blake2b(body, digest_size=9).hexdigest()
         if len(body) >= MIN_COMPRESSED_BYTES:
             self.bodies[STORED_ENCODING] = ENCODERS[STORED_ENCODING](body)
@@ -98,8 +100,8 @@ class CacheEntry:
     @property
     def size(self) -> int:
         """Bytes in memory, with an estimate of the second encoding."""
-        held = len(self.bodies.get(STORED_ENCODING, b"")) or len(self.bodies[""])
-        return int(held * ENCODINGS_FACTOR) + HEADERS_BYTES + TAG_BYTES * len(self.tags)
+        stored_bytes = len(self.bodies.get(STORED_ENCODING, b"")) or len(self.bodies[""])
+        return int(stored_bytes * ENCODINGS_FACTOR) + HEADERS_BYTES + TAG_BYTES * len(self.tags)
 
     def revalidate(self, revisions: Revisions) -> bool:
         """Return whether the entry is still valid; if so, update `revision` to the current number."""
@@ -111,9 +113,9 @@ class CacheEntry:
 
     def stale_seconds(self, revisions: Revisions) -> float:
         """Return for how many seconds the entry has been invalid, or an upper bound of it."""
-        found = revisions.moment_after(self.revision)
+        changed_at = revisions.moment_after(self.revision)
         is_changed = self.revision < revisions.number and not revisions.is_valid(self.tags, self.revision)
-        since = min(self.expires, found) if is_changed else self.expires
+        since = min(self.expires, changed_at) if is_changed else self.expires
         return time.monotonic() - since
 
     def encode(self, accept: str) -> tuple[str, bytes]:
@@ -146,12 +148,12 @@ class CacheEntry:
         if encoding not in self.headers_by_encoding:
             self.headers_by_encoding[encoding] = self._write_headers(encoding, len(body))
         complete, unmodified = self.headers_by_encoding[encoding]
-        left = STALE_SHARED_SECONDS if is_stale else max(0, int(self.expires - time.monotonic()))
-        control = ("Cache-Control", cache_control(min(settings.SHARED_CACHE_SECONDS, left)))
+        shared_seconds = STALE_SHARED_SECONDS if is_stale else max(0, int(self.expires - time.monotonic()))
+        cache_header = ("Cache-Control", cache_control(min(settings.SHARED_CACHE_SECONDS, shared_seconds)))
         if self.matches(environ):
-            start_response(NOT_MODIFIED, [control, *unmodified])
+            start_response(NOT_MODIFIED, [cache_header, *unmodified])
             return []
-        start_response(OK, [control, *complete])
+        start_response(OK, [cache_header, *complete])
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [body]
 
     def _write_headers(self, encoding: str, length: int) -> tuple[Headers, Headers]:
@@ -168,8 +170,8 @@ class CacheEntry:
 def is_cacheable(status: str, headers: Headers) -> bool:
     """Return whether a response is the same for all readers: status 200, no cookie, not declared private."""
     values = {name.lower(): value.lower() for name, value in headers}
-    control = re.split(r"[\s,]+", values.get("cache-control", ""))
-    objections = {"private", "no-store", "no-cache"} & set(control)
-    varied = set(re.split(r"[\s,]+", values.get("vary", ""))) - {"", "cookie", "accept-encoding"}
-    personal = {"set-cookie", "content-encoding"} & values.keys()
-    return status.startswith("200 ") and not objections and not varied and not personal
+    directives = re.split(r"[\s,]+", values.get("cache-control", ""))
+    objections = {"private", "no-store", "no-cache"} & set(directives)
+    varying_headers = set(re.split(r"[\s,]+", values.get("vary", ""))) - {"", "cookie", "accept-encoding"}
+    personal_headers = {"set-cookie", "content-encoding"} & values.keys()
+    return status.startswith("200 ") and not objections and not varying_headers and not personal_headers

@@ -48,33 +48,35 @@ def render_cached(template: str, values: Mapping[str, object]) -> SafeString:
     Values are plain values, tuples and named tuples of them, lists, dictionaries, and model instances with
     their fetched relations. Any other kind is a `TypeError`, since its changes could not be noticed.
     """
-    return mark_safe(_rendered(template, values, (template, get_language(), *_held(values))).decode())
+    return mark_safe(
+        _render(template, values, (template, get_language(), *_comparable_items(values))).decode()
+    )
 
 
 def render_each_cached(
     template: str, name: str, rows: Iterable[object], values: Mapping[str, object]
 ) -> SafeString:
     """Render the template for each of the rows, under this name, with the same other values."""
-    same = template, get_language(), *_held(values)
+    common_key = template, get_language(), *_comparable_items(values)
     return mark_safe(
         b"".join(
             [
-                _rendered(template, {**values, name: row}, (*same, (name, comparable_value(row))))
+                _render(template, {**values, name: row}, (*common_key, (name, comparable_value(row))))
                 for row in rows
             ]
         ).decode()
     )
 
 
-def _rendered(template: str, values: Mapping[str, object], key: Hashable) -> bytes:
-    found = None if settings.DEBUG else fragments.get(key)
-    if found is None:
-        found = Fragment(get_template(template).render(dict(values)).encode())
-        fragments.put(key, found)
-    return found.markup
+def _render(template: str, values: Mapping[str, object], key: Hashable) -> bytes:
+    fragment = None if settings.DEBUG else fragments.get(key)
+    if fragment is None:
+        fragment = Fragment(get_template(template).render(dict(values)).encode())
+        fragments.put(key, fragment)
+    return fragment.markup
 
 
-def comparable_value(value: object, above: tuple[int, ...] = ()) -> Hashable:
+def comparable_value(value: object, ancestors: tuple[int, ...] = ()) -> Hashable:
     """Return a value's content for comparison. References back to an enclosing instance are left out."""
     plain: Hashable = value
     if isinstance(value, SafeString):
@@ -84,19 +86,25 @@ def comparable_value(value: object, above: tuple[int, ...] = ()) -> Hashable:
         # Named tuples may contain only plain values and tuples of them.
         return plain
     if isinstance(value, (list, tuple)):
-        return tuple(comparable_value(one, above) for one in value)
+        return tuple(comparable_value(part, ancestors) for part in value)
     if isinstance(value, dict):
-        return tuple(_held(value, above))
+        return tuple(_comparable_items(value, ancestors))
     if isinstance(value, (FieldFile, Promise)):
         return str(value)
     if isinstance(value, Model):
-        path = (*above, id(value))
-        return type(value), *_held(vars(value), path), *_held(value._state.fields_cache, path)
+        ancestor_ids = (*ancestors, id(value))
+        return (
+            type(value),
+            *_comparable_items(vars(value), ancestor_ids),
+            *_comparable_items(value._state.fields_cache, ancestor_ids),
+        )
     raise TypeError(f"A fragment cannot depend on {type(value).__name__}.")
 
 
-def _held(names: Mapping[str, object], above: tuple[int, ...] = ()) -> Iterator[tuple[str, Hashable]]:
+def _comparable_items(
+    attributes: Mapping[str, object], ancestors: tuple[int, ...] = ()
+) -> Iterator[tuple[str, Hashable]]:
     """Yield names and contents of a row's attributes, except its state, revision and ancestors."""
-    for name, held in names.items():
-        if name != "_state" and name not in REVISION_FIELDS and id(held) not in above:
-            yield name, comparable_value(held, above)
+    for name, value in attributes.items():
+        if name != "_state" and name not in REVISION_FIELDS and id(value) not in ancestors:
+            yield name, comparable_value(value, ancestors)

@@ -61,8 +61,8 @@ def without_unknown_parameters(environ: WSGIEnvironment) -> WSGIEnvironment:
     query = environ.get("QUERY_STRING", "")
     if not query or not is_anonymous_read(environ):
         return environ
-    known = parse_address(environ.get("PATH_INFO", ""), query).query
-    return environ if known == query else {**environ, "QUERY_STRING": known}
+    known_query = parse_address(environ.get("PATH_INFO", ""), query).query
+    return environ if known_query == query else {**environ, "QUERY_STRING": known_query}
 
 
 @lru_cache(maxsize=KEY_CACHE_ENTRIES)
@@ -71,7 +71,7 @@ def parse_address(path: str, query: str) -> Address:
     if first_part(path) in UNCACHED_SECTIONS or path.endswith(CARD_SUFFIX):
         return Address(query, None)
     if not is_api(path):
-        query = "&".join(part for part in query.split("&") if _name(part) in known_parameters())
+        query = "&".join(part for part in query.split("&") if _parameter_name(part) in known_parameters())
     if len(path) + len(query) > MAX_ADDRESS_LENGTH:
         return Address(query, None)
     pairs = sorted(parse_qsl(query, keep_blank_values=True))
@@ -88,7 +88,7 @@ def known_parameters() -> set[str]:
     return CACHED_PARAMETERS | SEARCH_PARAMETERS | UNCACHED_PARAMETERS
 
 
-def _name(part: str) -> str:
+def _parameter_name(part: str) -> str:
     return unquote_plus(part.partition("=")[0])
 
 

@@ -24,31 +24,31 @@ class LRUCache[K: Hashable, V: Sized]:
 
     def get(self, key: K) -> V | None:
         """Return the value and mark it as used; `None` if there is none."""
-        found = self._values.get(key)
-        if found is not None:
+        value = self._values.get(key)
+        if value is not None:
             with self._lock:
                 if key in self._values:
                     self._values.move_to_end(key)
-        return found
+        return value
 
     def put(self, key: K, value: V, replaces: Callable[[V], bool] | None = None) -> None:
         """Store a value. An existing one is replaced only if `replaces` returns true for it."""
         with self._lock:
-            before = self._values.get(key)
-            if before is not None and replaces is not None and not replaces(before):
+            existing = self._values.get(key)
+            if existing is not None and replaces is not None and not replaces(existing):
                 return
             self._values.pop(key, None)
-            self._size += value.size - (before.size if before else 0)
+            self._size += value.size - (existing.size if existing else 0)
             self._values[key] = value
             while self._size > self.max_bytes and len(self._values) > 1:
-                _, dropped = self._values.popitem(last=False)
-                self._size -= dropped.size
+                _, evicted = self._values.popitem(last=False)
+                self._size -= evicted.size
 
     def discard(self, key: K) -> None:
         """Delete the value of a key, if there is one."""
         with self._lock:
-            dropped = self._values.pop(key, None)
-            self._size -= dropped.size if dropped else 0
+            value = self._values.pop(key, None)
+            self._size -= value.size if value else 0
 
     def clear(self) -> None:
         with self._lock:

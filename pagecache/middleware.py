@@ -82,10 +82,10 @@ class PageCache:
     def _begin(self, key: Key) -> threading.Event | None:
         """Return the event of the thread that renders this page; `None` if the caller has to render it."""
         with self._lock:
-            running = self._rendering.get(key)
-            if running is None:
+            event = self._rendering.get(key)
+            if event is None:
                 self._rendering[key] = threading.Event()
-            return running
+            return event
 
     def _end(self, key: Key) -> None:
         with self._lock:
@@ -113,19 +113,19 @@ class PageCache:
         self, key: Key, environ: WSGIEnvironment, start_response: StartResponse
     ) -> Iterable[bytes]:
         """Render a page in one request, while others wait for it."""
-        until = time.monotonic() + WAIT_SECONDS
-        while running := self._begin(key):
-            is_done = running.wait(max(0.0, until - time.monotonic()))
+        deadline = time.monotonic() + WAIT_SECONDS
+        while event := self._begin(key):
+            is_rendered = event.wait(max(0.0, deadline - time.monotonic()))
             entry = self.entries.get(key)
             if entry is not None and entry.revalidate(self.revisions):
                 return self._respond("hit", entry, environ, start_response)
-            if not is_done:
+            if not is_rendered:
                 break
         try:
             environ[CACHE_STATUS_KEY] = "miss"
             entry, (status, headers, body) = self._render(key, shared_request(key, environ))
         finally:
-            if not running:
+            if not event:
                 self._end(key)
         if entry is not None:
             return entry.respond(environ, start_response)
@@ -140,13 +140,13 @@ class PageCache:
             # The page may have been withdrawn: stop serving the old one.
             self.entries.discard(key)
             return None, response
-        shown = states.get(edition_slug(*key)) or states[SITE]
+        state = states.get(edition_slug(*key)) or states[SITE]
         is_steady = STEADY_PATHS.fullmatch(strip_language(key.path))
-        lifetime = (shown.steady if is_steady else shown.lifetime) * lifetime_share(key)
+        lifetime = (state.steady if is_steady else state.lifetime) * lifetime_share(key)
         tags = response_tags(key, body, (slug for slug in states if slug))
-        expires = time.monotonic() + min(lifetime, shown.next_gate)
-        entry = CacheEntry(tags, number, expires, shown.shown_at, headers, body)
-        self.entries.put(key, entry, replaces=lambda before: before.revision <= number)
+        expires = time.monotonic() + min(lifetime, state.next_gate)
+        entry = CacheEntry(tags, number, expires, state.shown_at, headers, body)
+        self.entries.put(key, entry, replaces=lambda existing: existing.revision <= number)
         return entry, response
 
 
@@ -163,17 +163,17 @@ def shared_request(key: Key, environ: WSGIEnvironment) -> WSGIEnvironment:
 
 def complete_response(application: WSGIApplication, environ: WSGIEnvironment) -> Response:
     """Run the application and return its status, headers and whole body."""
-    begun: list[Any] = []
+    status_and_headers: list[Any] = []
     body = BytesIO()
 
     def start_response(status: str, headers: Headers, exc_info: object = None) -> Any:
-        begun[:] = [status, headers]
+        status_and_headers[:] = [status, headers]
         return lambda data: None
 
-    answer = application(environ, start_response)
+    iterable = application(environ, start_response)
     try:
         # Do not join the pieces first, since a long calendar would be in memory twice.
-        body.writelines(answer)
+        body.writelines(iterable)
     finally:
-        getattr(answer, "close", lambda: None)()
-    return begun[0], begun[1], body.getvalue()
+        getattr(iterable, "close", lambda: None)()
+    return status_and_headers[0], status_and_headers[1], body.getvalue()

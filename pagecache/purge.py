@@ -70,22 +70,22 @@ class Purger:
                 if not tags:
                     self._thread = None
                     return
-            for some in batched(
+            for batch in batched(
                 tags, TAGS_PER_REQUEST if settings.PURGE_METHOD == "POST" else 1, strict=False
             ):
-                send(some)
+                send(batch)
 
 
 def send(tags: Iterable[str]) -> None:
     """Send these tags to the shared cache. A failure is logged."""
-    named = [*tags]
+    tag_list = [*tags]
     request = urllib.request.Request(  # noqa: S310  the operator names the address
         settings.PURGE_URL,
-        data=json.dumps({"tags": named}).encode(),
+        data=json.dumps({"tags": tag_list}).encode(),
         headers={
             "Content-Type": "application/json",
-            "Surrogate-Key": " ".join(named),
-            "Cache-Tag": ",".join(named),
+            "Surrogate-Key": " ".join(tag_list),
+            "Cache-Tag": ",".join(tag_list),
             **dict([settings.PURGE_HEADER.split(": ", 1)] if settings.PURGE_HEADER else []),
         },
         method=settings.PURGE_METHOD,
@@ -94,7 +94,7 @@ def send(tags: Iterable[str]) -> None:
         with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS):  # noqa: S310
             pass
     except (OSError, ValueError) as error:
-        log.warning("Purging %s failed: %s", " ".join(named), error)
+        log.warning("Purging %s failed: %s", " ".join(tag_list), error)
 
 
 purger = Purger()

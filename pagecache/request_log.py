@@ -32,9 +32,11 @@ class RequestNote:
 _note: ContextVar[RequestNote | None] = ContextVar("request_note", default=None)
 
 
-def begin(given: str = "") -> RequestNote:
+def begin(request_id: str = "") -> RequestNote:
     """Start the note of a request, with the request id from the proxy if that is valid."""
-    note = RequestNote(given if given and REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}")
+    note = RequestNote(
+        request_id if request_id and REQUEST_ID.fullmatch(request_id) else f"{getrandbits(64):016x}"
+    )
     _note.set(note)
     return note
 

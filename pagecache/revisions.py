@@ -96,7 +96,7 @@ class Revisions:
         self._read_at = float("-inf")
 
     def _read(self) -> None:
-        began = time.monotonic()
+        started_at = time.monotonic()
         try:
             states = configured_reader()(timezone.now())
             tags = changed_tags(self.states, states) if self.states else set()
@@ -105,7 +105,7 @@ class Revisions:
         else:
             self._remember(tags)
             self.states = states
-        self._read_at = began
+        self._read_at = started_at
 
     def _remember(self, tags: set[str] | None) -> None:
         if tags is not None and not tags:
@@ -124,15 +124,17 @@ def changed_tags(old: CacheStates, new: CacheStates) -> set[str] | None:
     tags: set[str] = set()
     if {slug: state.key for slug, state in old.items()} != {slug: state.key for slug, state in new.items()}:
         return None
-    for slug, now in new.items():
-        before = old[slug]
-        if (now.revision, now.changed_at) == (before.revision, before.changed_at):
+    for slug, new_state in new.items():
+        old_state = old[slug]
+        if (new_state.revision, new_state.changed_at) == (old_state.revision, old_state.changed_at):
             continue
-        found = None
-        if now.revision > before.revision:
-            found = tags_between(now.key, before.revision, now.revision, before.changed_at)
-        if found is None:
+        edition_tags = None
+        if new_state.revision > old_state.revision:
+            edition_tags = tags_between(
+                new_state.key, old_state.revision, new_state.revision, old_state.changed_at
+            )
+        if edition_tags is None:
             # The tags are unknown after a restore or pruning: invalidate the whole edition.
-            found = {SITE_TAG if now.key == SITE_KEY else edition_tag(slug)}
-        tags |= found
+            edition_tags = {SITE_TAG if new_state.key == SITE_KEY else edition_tag(slug)}
+        tags |= edition_tags
     return tags

@@ -43,24 +43,24 @@ def edition_slug(path: str, query: str) -> str:
     A search of an edition also finds rows of the whole site. The API names an edition after the resource, or
     in the parameter `edition`; deeply expanded rows may belong to other years.
     """
-    first, *rest = strip_language(path).lstrip("/").split("/")
+    first, *parts = strip_language(path).lstrip("/").split("/")
     if first != API_SECTION:
         return "" if is_search(path) else first
     parameters = dict(parse_qsl(query))
-    if SITE_RESOURCES.intersection(rest[1:2]) or "." in parameters.get("expand", ""):
+    if SITE_RESOURCES.intersection(parts[1:2]) or "." in parameters.get("expand", ""):
         return ""
     # v1/papers/?edition=2021, or v1/papers/2021/17/
-    places = {3: parameters.get("edition", ""), 5: "".join(rest[2:3])}
-    return places.get(len(rest), "")
+    slug_by_length = {3: parameters.get("edition", ""), 5: "".join(parts[2:3])}
+    return slug_by_length.get(len(parts), "")
 
 
 def response_tags(key: Key, body: bytes, slugs: Iterable[str]) -> frozenset[str]:
     """Return the tags of a response on a site that has these editions."""
-    known = {*slugs}
-    shown = edition_slug(*key)
-    editions = {shown} if shown in known else known
+    all_slugs = {*slugs}
+    slug = edition_slug(*key)
+    editions = {slug} if slug in all_slugs else all_slugs
     tags = {SITE_TAG, *map(edition_tag, editions)}
-    if key.query or not is_linking_page(key.path, known):
+    if key.query or not is_linking_page(key.path, all_slugs):
         return frozenset(tags.union(map(papers_tag, editions)))
     text = body.replace(LINE_FOLD, b"") if key.path.endswith(".ics") else body
     link_tag = paper_tag if PAGES_WITH_ABSTRACTS.fullmatch(strip_language(key.path)) else title_tag
@@ -77,18 +77,18 @@ def linked_papers(text: bytes) -> set[str]:
 def is_linking_page(path: str, slugs: Iterable[str]) -> bool:
     """Return whether this page shows a paper's text only next to a link to the paper."""
     path = strip_language(path)
-    slug, slash, rest = path.removeprefix("/").partition("/")
-    is_of_edition = slug in slugs and slash and LINKING_PAGES.fullmatch(rest)
+    slug, slash, page_path = path.removeprefix("/").partition("/")
+    is_of_edition = slug in slugs and slash and LINKING_PAGES.fullmatch(page_path)
     return bool(is_of_edition or LINKING_PERSON_PAGE.fullmatch(path))
 
 
 def header_tags(tags: frozenset[str]) -> list[str]:
     """Return the sorted tags for headers; if they are too long, those of all papers, or of all editions."""
     editions = [tag.partition(":")[2] for tag in tags if tag.startswith(edition_tag(""))]
-    of_all_papers = {tag for tag in tags if not tag.startswith((PAPER_PREFIX, TITLE_PREFIX))}.union(
+    tags_of_all_papers = {tag for tag in tags if not tag.startswith((PAPER_PREFIX, TITLE_PREFIX))}.union(
         map(papers_tag, editions)
     )
-    for shorter in (tags, of_all_papers):
-        if sum(map(len, shorter)) + len(shorter) <= MAX_HEADER_BYTES:
-            return sorted(shorter)
+    for candidate_tags in (tags, tags_of_all_papers):
+        if sum(map(len, candidate_tags)) + len(candidate_tags) <= MAX_HEADER_BYTES:
+            return sorted(candidate_tags)
     return [EDITIONS_TAG, SITE_TAG]
