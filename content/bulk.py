@@ -186,18 +186,13 @@ def _write_positions(model: "type[Content]", lines: list[BulkChange]) -> None:
     if is_ordered(model):
         owned_rows = model._base_manager.filter(**{f"{model.siblings_of}__isnull": False})
     for batch in batched(lines, BATCH_ROWS, strict=False):
-        owned_keys = {*owned_rows.filter(pk__in=[line.row.pk for line in batch]).values_list("pk", flat=True)}
+        positions = {line.row.pk: line.values[POSITION] for line in batch}
         # Use twice the offset of other rows that change places, so that positions stay unique.
-        cases = [
-            When(
-                pk=line.row.pk,
-                then=Value(line.values[POSITION] + 2 * PARKED_FROM * (line.row.pk in owned_keys)),
-            )
-            for line in batch
-        ]
-        position = Case(*cases, output_field=models.PositiveIntegerField())
-        batch_rows = model._default_manager.filter(pk__in=[line.row.pk for line in batch])
-        batch_rows.update(**{POSITION: position})
+        for key in owned_rows.filter(pk__in=positions).values_list("pk", flat=True):
+            positions[key] += 2 * PARKED_FROM
+        cases = [When(pk=key, then=Value(position)) for key, position in positions.items()]
+        new_position = Case(*cases, output_field=models.PositiveIntegerField())
+        model._default_manager.filter(pk__in=positions).update(**{POSITION: new_position})
 
 
 def create_rows(lines: list[BulkChange]) -> None:

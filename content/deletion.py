@@ -52,10 +52,8 @@ def delete(
         deleted_model for deleted_model, keys in deleted_keys.items() if keys
     )
     deleted_editions = deleted_keys.get(get_edition_model(), ())
-    owners, tied_editions = (
-        owners_losing_rows(deleted_keys),
-        revision.editions_tied_to(changed_models, [*editions, *deleted_editions]),
-    )
+    owners = owners_losing_rows(deleted_keys)
+    tied_editions = revision.editions_tied_to(changed_models, [*editions, *deleted_editions])
     if (watch := current_watch()) is not None:
         watch.unrecorded += _unrecorded_rows(collector)
     with revision.lock():

@@ -108,10 +108,8 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
     def update(self, **kwargs: object) -> int:
         with recording.single_change_set() as log:
             editions = self.get_edition_keys()
-            before, tied_editions = (
-                self._stored_values(kwargs),
-                revision.editions_tied_to([self.model], editions),
-            )
+            before = self._stored_values(kwargs)
+            tied_editions = revision.editions_tied_to([self.model], editions)
             count = super().update(**kwargs)
             if before:
                 self._record_changes(log, before, kwargs, editions)
@@ -145,9 +143,8 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
         common_edition = next(iter(editions)) if len(editions) == 1 else None
         editions_by_key = recording.editions_by_row(self.model, before) if len(editions) > 1 else {}
         for key, values in before.items():
-            log.record_changed(
-                self.model, key, values, after.get(key, {}), editions_by_key.get(key, common_edition)
-            )
+            edition = editions_by_key.get(key, common_edition)
+            log.record_changed(self.model, key, values, after.get(key, {}), edition)
 
     def delete(self) -> tuple[int, dict[str, int]]:
         with recording.single_change_set() as log:
@@ -188,11 +185,9 @@ class ContentQuerySet[M: "Content"](models.QuerySet[M]):
             row.derive()
         names = [*dict.fromkeys([*fields, *self.model.derived_fields])]
         changed_fields = {*names} - {*self.model.derived_fields}
-        tags = (
-            {tag for row in rows for tag in row.cache_tags(changed_fields)}
-            if changed_fields <= {*self.model.descriptive_fields}
-            else set()
-        )
+        tags: set[str] = set()
+        if changed_fields <= {*self.model.descriptive_fields}:
+            tags.update(*(row.cache_tags(changed_fields) for row in rows))
         with recording.single_change_set(), revision.lock(), revision.invalidate_only(tags or None):
             count = super().bulk_update(rows, names, batch_size=batch_size)
             if rows:

@@ -78,9 +78,10 @@ def advance(editions: Iterable[int | None], tags: Collection[str] | None = None)
     if pending is not None:
         for key in edition_keys:
             pending_tags = pending.get(key, set())
-            pending[key] = (
-                None if pending_tags is None or changed_tags is None else pending_tags | {*changed_tags}
-            )
+            if pending_tags is None or changed_tags is None:
+                pending[key] = None
+            else:
+                pending[key] = pending_tags | {*changed_tags}
         return
     with transaction.atomic(savepoint=False):
         now = timezone.now()

@@ -98,11 +98,9 @@ def day_and_time(day: date, time_text: str) -> str:
 def end_time(start: datetime, end: datetime, zone: ZoneInfo) -> str:
     """Return the end of a span, "08:15"; with its day, "Fri 9 Apr, 18:00", if the span is a day or longer."""
     time_text = clock_time(end, zone)
-    return (
-        day_and_time(end.astimezone(zone).date(), time_text)
-        if end - start >= timedelta(days=1)
-        else time_text
-    )
+    if end - start < timedelta(days=1):
+        return time_text
+    return day_and_time(end.astimezone(zone).date(), time_text)
 
 
 def time_range(start: datetime, end: datetime, zone: ZoneInfo) -> str:

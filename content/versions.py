@@ -184,9 +184,7 @@ def _part_differences(part: Form, marks: str, formset: FormSet) -> Iterator[Diff
     if not (formset.can_delete and part.data.get(name)):
         yield from _field_differences(part, marks)
         return
-    names = shown_fields(part)
-    is_unchanged = "".join(value_mark(value) for value in field_values(row, names).values()) == marks
-    preset = MINE if is_unchanged else ""
+    preset = MINE if field_marks(row, shown_fields(part)) == marks else ""
     yield Difference(name, type(row), row.pk, str(row), "", "kept", "deleted", preset)
 
 

@@ -48,9 +48,8 @@ def render_cached(template: str, values: Mapping[str, object]) -> SafeString:
     Values are plain values, tuples and named tuples of them, lists, dictionaries, and model instances with
     their fetched relations. Any other kind is a `TypeError`, since its changes could not be noticed.
     """
-    return mark_safe(
-        _render(template, values, (template, get_language(), *_comparable_items(values))).decode()
-    )
+    key = template, get_language(), *_comparable_items(values)
+    return mark_safe(_render(template, values, key).decode())
 
 
 def render_each_cached(
@@ -58,14 +57,10 @@ def render_each_cached(
 ) -> SafeString:
     """Render the template for each of the rows, under this name, with the same other values."""
     common_key = template, get_language(), *_comparable_items(values)
-    return mark_safe(
-        b"".join(
-            [
-                _render(template, {**values, name: row}, (*common_key, (name, comparable_value(row))))
-                for row in rows
-            ]
-        ).decode()
-    )
+    fragments_of_rows = [
+        _render(template, {**values, name: row}, (*common_key, (name, comparable_value(row)))) for row in rows
+    ]
+    return mark_safe(b"".join(fragments_of_rows).decode())
 
 
 def _render(template: str, values: Mapping[str, object], key: Hashable) -> bytes:

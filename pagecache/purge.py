@@ -70,9 +70,8 @@ class Purger:
                 if not tags:
                     self._thread = None
                     return
-            for batch in batched(
-                tags, TAGS_PER_REQUEST if settings.PURGE_METHOD == "POST" else 1, strict=False
-            ):
+            batch_size = TAGS_PER_REQUEST if settings.PURGE_METHOD == "POST" else 1
+            for batch in batched(tags, batch_size, strict=False):
                 send(batch)
 
 

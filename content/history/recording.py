@@ -117,9 +117,8 @@ class Log:
         if owner and not is_container(owner[0]) and owner in self.created:
             self._put(key, None, created=True)
         else:
-            self._put(
-                key, _new_row_change(Kind.CREATED, model, row.pk, owners, row.get_edition_key()), created=True
-            )
+            change = _new_row_change(Kind.CREATED, model, row.pk, owners, row.get_edition_key())
+            self._put(key, change, created=True)
 
     def record_changed(
         self, model: type[models.Model], key: int, before: Values, after: Values, edition: int | None
@@ -132,11 +131,10 @@ class Log:
         pending = self.pending.get(row_key)
         if row_key in self.created or not (changes or pending):
             return
+        new_owners = owner_names(model, {**before, **after})
         if pending is not None and pending.kind == Kind.CHANGED:
             merged = {field: [pending.values.get(field, pair)[0], pair[1]] for field, pair in changes.items()}
             changes = {field: pair for field, pair in (pending.values | merged).items() if pair[0] != pair[1]}
-        new_owners = owner_names(model, {**before, **after})
-        if pending is not None and pending.kind == Kind.CHANGED:
             before = {**before, **pending.before()}
         change = _new_row_change(Kind.CHANGED, model, key, owner_names(model, before), edition)
         change.moved_to = next((owner for owner in new_owners[:1] if owner != change.owner), "")

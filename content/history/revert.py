@@ -488,8 +488,9 @@ def revert(steps: list[RevertStep], origin: str, user: User, detail: str = "") -
 
 
 def _owners_by_model(steps: Iterable[RevertStep]) -> "dict[type[Ordered], set[int]]":
-    keys_of_models = keys_by_model(steps)
-    return {model: owner_keys(model, keys) for model, keys in keys_of_models.items() if is_ordered(model)}
+    return {
+        model: owner_keys(model, keys) for model, keys in keys_by_model(steps).items() if is_ordered(model)
+    }
 
 
 def _remove_rows(steps: list[RevertStep]) -> None:
@@ -521,13 +522,12 @@ def _referring_models(model: "type[Content]") -> "set[type[Model]]":
 
 def _restore_rows(steps: list[RevertStep]) -> list[RevertStep]:
     """Create rows in bulk, referenced ones first; return the steps to write singly, in order."""
-    remaining, single_steps = {(step.model, step.key): step for step in steps}, list[RevertStep]()
+    remaining = {(step.model, step.key): step for step in steps}
+    single_steps: list[RevertStep] = []
     while remaining:
-        ready = [step for step in remaining.values() if not _target_keys(step) & remaining.keys()] or list(
-            remaining.values()
-        )
+        ready = [step for step in remaining.values() if not _target_keys(step) & remaining.keys()]
         by_model: dict[type[Content], list[RevertStep]] = {}
-        for step in ready:
+        for step in ready or list(remaining.values()):
             by_model.setdefault(step.model, []).append(remaining.pop((step.model, step.key)))
         for model, model_steps in by_model.items():
             # Later rows may refer to one that is not yet created.
@@ -540,22 +540,17 @@ def _create_in_bulk(model: "type[Content]", steps: list[RevertStep]) -> bool:
     """Create rows in bulk if all are valid; otherwise return `False`, so that errors are found singly."""
     if len(steps) == 1:
         return False
-    targets = {
-        name: target._base_manager.in_bulk(
-            {step.pairs[name][1] for step in steps if name in step.pairs} - {None}
-        )
-        for name, target in relation_targets(model).items()
-    }
+    targets, relations = earlier_targets(steps), relation_targets(model)
     rows = []
     for step in steps:
         row = _new_row(step)
-        for name in step.pairs.keys() & targets.keys():
-            key = step.pairs[name][1]
-            if key is not None and key not in targets[name]:
+        for name in step.pairs.keys() & relations.keys():
+            key, target_rows = step.pairs[name][1], targets[relations[name]]
+            if key is not None and key not in target_rows:
                 return False
-            setattr(row, name, targets[name].get(key))
+            setattr(row, name, target_rows.get(key))
         try:
-            row.clean_fields(exclude=targets.keys())
+            row.clean_fields(exclude=relations.keys())
             row.clean()
         except ValidationError:
             return False

@@ -37,11 +37,11 @@ class RowLabels:
             rows = model._base_manager.filter(pk__in=keys)
             for row in rows.select_related(*related) if related else rows:
                 self.labels[label, row.pk] = str(row)
-            deletions = RowChange.objects.filter(model=label, object_id__in=keys, kind="deleted").order_by(
-                "pk"
-            )
-            for change in deletions if keys - {key for name, key in self.labels if name == label} else ():
-                self.labels.setdefault(change.key, change.label)
+            missing = [key for key in keys if (label, key) not in self.labels]
+            if missing:
+                deletions = RowChange.objects.filter(model=label, object_id__in=missing, kind="deleted")
+                for change in deletions.order_by("pk"):
+                    self.labels.setdefault(change.key, change.label)
 
     def get_label(self, label: str, key: int) -> str:
         model = content_model(label)
