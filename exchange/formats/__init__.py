@@ -16,8 +16,8 @@ def formats() -> dict[str, Format]:
     modules = (
         importlib.import_module(f"{__name__}.{entry.name}") for entry in pkgutil.iter_modules(__path__)
     )
-    found = (getattr(module, "FORMAT", None) for module in modules)
-    return {fmt.name: fmt for fmt in found if isinstance(fmt, Format)}
+    candidates = (getattr(module, "FORMAT", None) for module in modules)
+    return {fmt.name: fmt for fmt in candidates if isinstance(fmt, Format)}
 
 
 def readable() -> dict[str, Format]:
@@ -26,8 +26,8 @@ def readable() -> dict[str, Format]:
 
 def citation_formats() -> dict[str, tuple[Format, CitationWriter]]:
     """Return the formats of citations with their writers, by extension, sorted by `citation_place`."""
-    ordered = sorted(formats().values(), key=lambda fmt: fmt.citation_place)
-    return {fmt.extensions[0]: (fmt, fmt.cite) for fmt in ordered if fmt.cite}
+    sorted_formats = sorted(formats().values(), key=lambda fmt: fmt.citation_place)
+    return {fmt.extensions[0]: (fmt, fmt.cite) for fmt in sorted_formats if fmt.cite}
 
 
 def writable() -> dict[str, Format]:

@@ -67,36 +67,36 @@ def entry(citation: Citation) -> str:
 def balance_braces(value: str) -> str:
     """Return a value on one line in which all braces are paired."""
     pieces = enumerate(FORMULAS.split(" ".join(value.split())))
-    named = "".join(_name_escaped_braces(piece, NAMED_BRACES[index % 2]) for index, piece in pieces)
-    signs, depth = [], 0
-    for sign in named:
-        if sign == "}" and not depth:
+    safe_text = "".join(_name_escaped_braces(piece, NAMED_BRACES[index % 2]) for index, piece in pieces)
+    chars, depth = [], 0
+    for char in safe_text:
+        if char == "}" and not depth:
             continue
-        depth += (sign == "{") - (sign == "}")
-        signs.append(sign)
-    text = "".join(signs) + "}" * depth
-    ends_open = len(text) - len(text.rstrip("\\"))
-    return f"{text}{{}}" if ends_open % 2 else text
+        depth += (char == "{") - (char == "}")
+        chars.append(char)
+    text = "".join(chars) + "}" * depth
+    trailing_backslashes = len(text) - len(text.rstrip("\\"))
+    return f"{text}{{}}" if trailing_backslashes % 2 else text
 
 
 def _name_escaped_braces(text: str, names: dict[str, str]) -> str:
-    return re.sub(r"\\[\\{}]", lambda found: names.get(found[0], found[0]), text)
+    return re.sub(r"\\[\\{}]", lambda match: names.get(match[0], match[0]), text)
 
 
 def protect_capitals(title: str) -> str:
     """Put braces around formulas and words with inner capitals, since styles convert titles to lower case."""
-    depth, parts = 0, []
-    for found in TITLE_TOKENS.finditer(title):
-        piece = found[0]
+    depth, pieces = 0, []
+    for match in TITLE_TOKENS.finditer(title):
+        piece = match[0]
         depth += (piece == "{") - (piece == "}")
         is_formula = len(piece) > 1 and piece.startswith(("$", "\\["))
         is_name = piece[0].isalnum() and piece[1:] != piece[1:].lower()
-        parts.append(f"{{{piece}}}" if not depth and (is_formula or is_name) else piece)
-    return "".join(parts)
+        pieces.append(f"{{{piece}}}" if not depth and (is_formula or is_name) else piece)
+    return "".join(pieces)
 
 
-def _names(people: Iterable[Author]) -> str:
-    return " and ".join(_name(one) for one in people)
+def _names(authors: Iterable[Author]) -> str:
+    return " and ".join(_name(author) for author in authors)
 
 
 def _name(author: Author) -> str:
@@ -106,9 +106,9 @@ def _name(author: Author) -> str:
         text = balance_braces(markup.latex(markup.escape_markup(part)))
         is_misread = "," in text or re.search(r"(?i)(^|\s)and(\s|$)", text)
         parts.append(f"{{{text}}}" if is_misread else text)
-    family, *rest = parts
+    family, *other_parts = parts
     is_lower = author.family == author.family.lower() != author.family.upper()
-    return ", ".join(filter(None, (f"{{{family}}}" if is_lower else family, *rest)))
+    return ", ".join(filter(None, (f"{{{family}}}" if is_lower else family, *other_parts)))
 
 
 cite = citation_writer(entry, "\n")

@@ -51,8 +51,8 @@ def entry(citation: Citation) -> dict[str, object]:
     return {name: value for name, value in fields.items() if value}
 
 
-def _names(people: Iterable[Author]) -> list[dict[str, str]]:
-    return [{name: part for name, part in asdict(one).items() if part} for one in people]
+def _names(authors: Iterable[Author]) -> list[dict[str, str]]:
+    return [{name: part for name, part in asdict(author).items() if part} for author in authors]
 
 
 write = single_file_writer(cite, "csl.json")

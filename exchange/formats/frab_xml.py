@@ -55,13 +55,13 @@ def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | No
         message = gettext("This is not XML: %(msg)s.") % {"msg": short(str(error))}
     else:
         if root is not None and root.tag == "schedule":
-            parts = root.findall("conference/*")
+            children = root.findall("conference/*")
             conference: dict[str, object] = {
-                part.tag: part.text or "" for part in parts if part.tag != "track"
+                child.tag: child.text or "" for child in children if child.tag != "track"
             }
-            conference["days"] = [_day_object(one) for one in root.findall("day")]
-            address = conference.get("base_url") or root.findtext("url") or ""
-            return {"base_url": address, "conference": conference}
+            conference["days"] = [_day_object(day) for day in root.findall("day")]
+            base_url = conference.get("base_url") or root.findtext("url") or ""
+            return {"base_url": base_url, "conference": conference}
         message = gettext("The elements of this file are nested too deeply for a schedule.")
         if root is not None:
             message = gettext("This is not a frab or pretalx schedule: it doesn’t begin with <schedule>.")
@@ -72,41 +72,41 @@ def _load_schedule(source: Source, findings: Findings) -> dict[str, object] | No
 def _parse_xml(content: bytes) -> Element | None:
     """Return the tree, or None as soon as it is too deep."""
     depth, root = 0, None
-    for what, element in iterparse(io.BytesIO(content), events=("start", "end"), forbid_dtd=True):
-        depth += 1 if what == "start" else -1
+    for event, element in iterparse(io.BytesIO(content), events=("start", "end"), forbid_dtd=True):
+        depth += 1 if event == "start" else -1
         root = element if root is None else root
         if depth > MAX_DEPTH:
             return None
     return root
 
 
-def _day_object(one: Element) -> dict[str, object]:
+def _day_object(day: Element) -> dict[str, object]:
     rooms: dict[str, list[dict[str, object]]] = {}
-    for room in one.findall("room"):
+    for room in day.findall("room"):
         rooms.setdefault(room.get("name", ""), []).extend(map(_event_object, room.findall("event")))
-    return {"date": one.get("date"), "day_start": one.get("start", ""), "rooms": rooms}
+    return {"date": day.get("date"), "day_start": day.get("start", ""), "rooms": rooms}
 
 
 def _event_object(event: Element) -> dict[str, object]:
-    found: dict[str, object] = {
+    content: dict[str, object] = {
         "id": _parse_number(event.get("id")),
         "guid": event.get("guid"),
         "code": event.get("code"),
     }
-    for part in event:
-        if part.tag == "persons":
-            found[part.tag] = [
-                {"id": _parse_number(one.get("id")), "code": one.get("code"), "name": one.text or ""}
-                for one in part.findall("person")
+    for child in event:
+        if child.tag == "persons":
+            content[child.tag] = [
+                {"id": _parse_number(person.get("id")), "code": person.get("code"), "name": person.text or ""}
+                for person in child.findall("person")
             ]
-        elif part.tag in ("links", "attachments"):
-            found[part.tag] = [
-                {"url": one.get("href", ""), "type": one.get("type", ""), "title": one.text or ""}
-                for one in part.findall(part.tag.removesuffix("s"))
+        elif child.tag in ("links", "attachments"):
+            content[child.tag] = [
+                {"url": link.get("href", ""), "type": link.get("type", ""), "title": link.text or ""}
+                for link in child.findall(child.tag.removesuffix("s"))
             ]
         else:
-            found[part.tag] = part.text or ""
-    return found
+            content[child.tag] = child.text or ""
+    return content
 
 
 def _parse_number(value: str | None) -> int | str | None:
@@ -121,44 +121,44 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 def _chunks(program: Program, context: Context) -> Iterator[bytes]:
     schedule = build_schedule(program, context)
-    conference, base = schedule["conference"], schedule["base_url"]
+    conference, base_url = schedule["conference"], schedule["base_url"]
     root = Element("schedule")
     _add_element(root, "generator", name="Plenary", system=get_site_url(context))
-    _add_element(root, "url", f"{base}schedule.xml")
+    _add_element(root, "url", f"{base_url}schedule.xml")
     _add_element(root, "version", schedule["version"])
-    head = _add_element(root, "conference")
+    conference_element = _add_element(root, "conference")
     for name in ("title", "acronym", "start", "end"):
-        _add_element(head, name, conference[name])
-    _add_element(head, "days", str(conference["daysCount"]))
-    _add_element(head, "timeslot_duration", conference["timeslot_duration"])
-    _add_element(head, "base_url", base)
-    _add_element(head, "url", base)
-    _add_element(head, "time_zone_name", conference["time_zone_name"])
+        _add_element(conference_element, name, conference[name])
+    _add_element(conference_element, "days", str(conference["daysCount"]))
+    _add_element(conference_element, "timeslot_duration", conference["timeslot_duration"])
+    _add_element(conference_element, "base_url", base_url)
+    _add_element(conference_element, "url", base_url)
+    _add_element(conference_element, "time_zone_name", conference["time_zone_name"])
     if conference["colors"]:
-        _add_element(head, "color", **conference["colors"])
+        _add_element(conference_element, "color", **conference["colors"])
     for track in conference["tracks"]:
-        _add_element(head, "track", **track)
+        _add_element(conference_element, "track", **track)
     guids = {room["name"]: room["guid"] for room in conference["rooms"]}
     for day in conference["days"]:
         times = {"start": day["day_start"], "end": day["day_end"]}
-        inside = _add_element(root, "day", index=str(day["index"]), date=day["date"], **times)
+        day_element = _add_element(root, "day", index=str(day["index"]), date=day["date"], **times)
         for name, events in day["rooms"].items():
-            room = _add_element(inside, "room", name=name, guid=guids.get(name, ""))
+            room = _add_element(day_element, "room", name=name, guid=guids.get(name, ""))
             for event in events:
                 _add_event(room, event)
     yield tostring(root, encoding="utf-8", xml_declaration=True)
 
 
-def _add_event(room: Element, event: EventObject) -> None:
-    found = _add_element(room, "event", id=str(event["id"]), guid=event["guid"])
+def _add_event(room_element: Element, event: EventObject) -> None:
+    element = _add_element(room_element, "event", id=str(event["id"]), guid=event["guid"])
     is_too_long = len(event["duration"]) > len(MAX_DURATION)
     for name in ELEMENTS:
-        _add_element(found, name, MAX_DURATION if name == "duration" and is_too_long else event[name] or "")
-    persons = _add_element(found, "persons")
-    for one in event["persons"]:
-        _add_element(persons, "person", one["name"], id=str(one["id"]), guid=one["guid"])
+        _add_element(element, name, MAX_DURATION if name == "duration" and is_too_long else event[name] or "")
+    persons = _add_element(element, "persons")
+    for person in event["persons"]:
+        _add_element(persons, "person", person["name"], id=str(person["id"]), guid=person["guid"])
     for name in ("links", "attachments"):
-        links = _add_element(found, name)
+        links = _add_element(element, name)
         for link in event[name]:
             _add_element(links, name.removesuffix("s"), link["title"], href=link["url"], type=link["type"])
 

@@ -32,7 +32,7 @@ from exchange.records import (
     stated,
 )
 
-# A description begins with so much of the abstract, in whole words.
+# The maximum length of the abstract in a description.
 MAX_ABSTRACT_CHARS = 400
 # Earlier than any change recorded by a site.
 EARLIEST_CHANGE = datetime(2000, 1, 1, tzinfo=UTC)
@@ -71,20 +71,20 @@ class Lookup:
         self.papers = {paper.uid: paper for paper in program.papers}
         self.rooms = {room.slug: room for room in program.rooms}
 
-    def paper(self, shown: PresentationRecord | None) -> PaperRecord | None:
-        return self.papers.get(stated(shown.paper, None) or "") if shown else None
+    def paper(self, presentation: PresentationRecord | None) -> PaperRecord | None:
+        return self.papers.get(stated(presentation.paper, None) or "") if presentation else None
 
-    def session(self, shown: PresentationRecord) -> SessionRecord | None:
-        return self.sessions.get(stated(shown.session, None) or "")
+    def session(self, presentation: PresentationRecord) -> SessionRecord | None:
+        return self.sessions.get(stated(presentation.session, None) or "")
 
     def parent(self, session: SessionRecord | None) -> SessionRecord | None:
         return self.sessions.get(stated(session.parent, None) or "") if session else None
 
-    def title(self, shown: PresentationRecord) -> str:
-        return first_stated("title", shown, self.paper(shown)) or ""
+    def title(self, presentation: PresentationRecord) -> str:
+        return first_stated("title", presentation, self.paper(presentation)) or ""
 
-    def abstract(self, shown: PresentationRecord) -> str:
-        return first_stated("abstract", shown, self.paper(shown)) or ""
+    def abstract(self, presentation: PresentationRecord) -> str:
+        return first_stated("abstract", presentation, self.paper(presentation)) or ""
 
 
 def is_cancelled(*rows: SessionRecord | PresentationRecord | None) -> bool:
@@ -93,8 +93,8 @@ def is_cancelled(*rows: SessionRecord | PresentationRecord | None) -> bool:
 
 def cancellation_reason(*rows: SessionRecord | PresentationRecord | None) -> str:
     """Return the reason of the first of these rows that is cancelled and states one."""
-    said = (stated(row.cancellation_reason, "") for row in rows if row and row.status == "cancelled")
-    return next(filter(None, said), "")
+    reasons = (stated(row.cancellation_reason, "") for row in rows if row and row.status == "cancelled")
+    return next(filter(None, reasons), "")
 
 
 class _Events(Lookup):
@@ -105,27 +105,27 @@ class _Events(Lookup):
         edition = program.edition or EditionRecord(slug=context.edition)
         self.venue = stated(edition.venue, "")
         # Rows that were never rescheduled last changed when they were published.
-        gates = (stated(edition.public_from, None), stated(edition.schedule_public_from, None))
-        self.published_at = max([EARLIEST_CHANGE, *filter(None, gates)])
+        publication_times = (stated(edition.public_from, None), stated(edition.schedule_public_from, None))
+        self.published_at = max([EARLIEST_CHANGE, *filter(None, publication_times)])
 
     def events(self, scope: CalendarScope) -> Iterator[TimedEvent]:
         """Yield the events of a scope. Rows without a time are skipped."""
         for session in self.program.sessions:
             if scope.sessions is None or session.uid in scope.sessions:
                 yield from self._session(session)
-        own = scope.presentations
-        for shown in self.program.presentations:
-            if stated(shown.start, None) if own is None else shown.uid in own:
-                yield from self._presentation(shown)
+        uids = scope.presentations
+        for presentation in self.program.presentations:
+            if stated(presentation.start, None) if uids is None else presentation.uid in uids:
+                yield from self._presentation(presentation)
 
     def _session(self, session: SessionRecord) -> Iterator[TimedEvent]:
         start = stated(session.start, None)
         if start is None:
             return
-        by_role: dict[str, list[PersonRef]] = {}
+        people_by_role: dict[str, list[PersonRef]] = {}
         for role in stated(session.roles, ()):
-            by_role.setdefault(role.role, []).append(role.person)
-        whole = self.parent(session)
+            people_by_role.setdefault(role.role, []).append(role.person)
+        parent = self.parent(session)
         yield self._event(
             "session",
             session,
@@ -133,36 +133,36 @@ class _Events(Lookup):
             end=stated(session.end, None) or start,
             room=stated(session.room, None),
             title=stated(session.title, ""),
-            people=[_people(name, people) for name, people in by_role.items()],
-            within=stated(whole.title, "") if whole else "",
+            people=[_people_line(name, role_people) for name, role_people in people_by_role.items()],
+            parent_title=stated(parent.title, "") if parent else "",
             abstract=stated(session.abstract, ""),
             page=f"sessions/{session.uid}/",
-            rows=[session, whole],
+            rows=[session, parent],
         )
 
-    def _presentation(self, shown: PresentationRecord) -> Iterator[TimedEvent]:
-        session, paper = self.session(shown), self.paper(shown)
-        start = first_stated("start", shown, session)
+    def _presentation(self, presentation: PresentationRecord) -> Iterator[TimedEvent]:
+        session, paper = self.session(presentation), self.paper(presentation)
+        start = first_stated("start", presentation, session)
         if start is None:
             return
-        board = stated(shown.board, "")
-        speakers = [speaker.person for speaker in stated(shown.speakers, ())]
+        board = stated(presentation.board, "")
+        speakers = [speaker.person for speaker in stated(presentation.speakers, ())]
         authors = [author.person for author in stated(paper.authors, ())] if paper else []
         yield self._event(
             "presentation",
-            shown,
+            presentation,
             start=start,
-            end=first_stated("end", shown, session) or start,
-            room=first_stated("room", shown, session),
-            title=self.title(shown),
+            end=first_stated("end", presentation, session) or start,
+            room=first_stated("room", presentation, session),
+            title=self.title(presentation),
             people=[
                 gettext("Board: %(board)s") % {"board": board} if board else "",
-                _people("speaker", speakers) if speakers else _people("author", authors),
+                _people_line("speaker", speakers) if speakers else _people_line("author", authors),
             ],
-            within=stated(session.title, "") if session else "",
-            abstract=self.abstract(shown),
+            parent_title=stated(session.title, "") if session else "",
+            abstract=self.abstract(presentation),
             page=f"papers/{paper.uid}/" if paper else f"sessions/{session.uid}/" if session else "",
-            rows=[shown, session, self.parent(session)],
+            rows=[presentation, session, self.parent(session)],
         )
 
     def _event(
@@ -175,7 +175,7 @@ class _Events(Lookup):
         room: str | None,
         title: str,
         people: Iterable[str],
-        within: str,
+        parent_title: str,
         abstract: str,
         page: str,
         rows: list[SessionRecord | PresentationRecord | None],
@@ -183,21 +183,21 @@ class _Events(Lookup):
         """Return an event. It is cancelled if one of `rows` is, and changes when one of them does."""
         start, end = start.astimezone(UTC), max(start.astimezone(UTC), end.astimezone(UTC))
         times = [start.astimezone(self.zone), end.astimezone(self.zone)]
-        if any(time.fold for time in times):
+        if any(moment.fold for moment in times):
             # The wall time occurs twice, and the second one is meant.
             times = [start, end]
-        moves = [stated(one.rescheduled_at, None) for one in rows if one]
-        moved_at = max([EARLIEST_CHANGE, *filter(None, moves)])
+        reschedule_times = [stated(row.rescheduled_at, None) for row in rows if row]
+        moved_at = max([EARLIEST_CHANGE, *filter(None, reschedule_times)])
         changed_at = max(self.published_at, moved_at).astimezone(UTC).replace(microsecond=0)
         kind = stated(row.kind, "")
         name, _own = self.context.own_kind(applies_to, kind)
         category = _clean_text(name or kind.replace("_", " ").capitalize())
         url = f"{self.site}/{self.context.edition}/{page}" if self.site and page else ""
         reason = cancellation_reason(*rows)
-        described = (
+        description_parts = (
             gettext("Canceled: %(reason)s") % {"reason": reason} if reason else "",
             "\n".join(filter(None, people)),
-            self._line(within),
+            self._plain_line(parent_title),
             shorten_abstract(markup.plain(abstract)),
             url,
         )
@@ -212,9 +212,9 @@ class _Events(Lookup):
             "dtstart": times[0],
             # An event without end takes no time; an end that is not later than the start is not allowed.
             "dtend": times[1] if end != start else None,
-            "summary": _clean_text(self._line(title)),
-            "description": _clean_text("\n\n".join(filter(None, described))),
-            "location": _clean_text(self._place(room)),
+            "summary": _clean_text(self._plain_line(title)),
+            "description": _clean_text("\n\n".join(filter(None, description_parts))),
+            "location": _clean_text(self._location(room)),
             "url": url,
             "categories": [category] if category else None,
             "status": "CANCELLED" if is_cancelled(*rows) else "CONFIRMED",
@@ -222,10 +222,10 @@ class _Events(Lookup):
         stated_fields = {name: value for name, value in fields.items() if value not in (None, "")}
         return start, end, event_key, stated_fields
 
-    def _line(self, text: str) -> str:
+    def _plain_line(self, text: str) -> str:
         return " ".join(markup.plain(text).split())
 
-    def _place(self, slug: str | None) -> str:
+    def _location(self, slug: str | None) -> str:
         room = self.rooms.get(slug or "")
         if room is None:
             return slug or ""
@@ -233,7 +233,7 @@ class _Events(Lookup):
         return ", ".join(filter(None, (stated(room.name, "").strip() or room.slug, venue)))
 
 
-def _people(role: str, people: Collection[PersonRef]) -> str:
+def _people_line(role: str, people: Collection[PersonRef]) -> str:
     names = ", ".join(person.name for person in people)
     return f"{_role_label(role, len(people))}: {names}" if names else ""
 
@@ -287,22 +287,22 @@ def calendar_name(program: Program, context: Context) -> str:
 def calendar(parts: Iterable[CalendarScope], name: str, address: str = "") -> Iterator[bytes]:
     """Stream one calendar. Only its events are stored in memory. `address`: the URL for refreshing it."""
     # Collected at once, so that errors occur before the first byte is sent.
-    found = _collect_events(parts)
+    edition_events = _collect_events(parts)
     return chain(
         [_calendar_header(name, address).to_ical().removesuffix(CALENDAR_END)],
-        (zone.to_ical() for zone in _timezones(found)),
-        (event_bytes(fields) for _zone, own in found for _start, _end, _key, fields in own),
+        (zone.to_ical() for zone in _timezones(edition_events)),
+        (event_bytes(fields) for _zone, events in edition_events for _start, _end, _key, fields in events),
         [CALENDAR_END],
     )
 
 
 def components(parts: Iterable[CalendarScope], name: str) -> Iterator[Component]:
     """Yield the empty calendar, then its components: time zones, then events."""
-    found = _collect_events(parts)
+    edition_events = _collect_events(parts)
     yield _calendar_header(name, "")
-    yield from _timezones(found)
-    for _zone, own in found:
-        for _start, _end, _key, fields in own:
+    yield from _timezones(edition_events)
+    for _zone, events in edition_events:
+        for _start, _end, _key, fields in events:
             event = Event()
             for key, value in fields.items():
                 event.add(key, value)
@@ -311,43 +311,43 @@ def components(parts: Iterable[CalendarScope], name: str) -> Iterator[Component]
 
 def _collect_events(parts: Iterable[CalendarScope]) -> list[EditionEvents]:
     """Return the zone and the events by time of each edition."""
-    found: dict[str, EditionEvents] = {}
-    for part in parts:
-        reader = _Events(part.program, part.context)
-        _zone, own = found.setdefault(part.context.edition, (reader.zone, []))
-        own.extend(reader.events(part))
+    events_by_edition: dict[str, EditionEvents] = {}
+    for scope in parts:
+        reader = _Events(scope.program, scope.context)
+        _zone, events = events_by_edition.setdefault(scope.context.edition, (reader.zone, []))
+        events.extend(reader.events(scope))
         # Free the program before the next one is read.
-        del part, reader
-    for _zone, own in found.values():
-        own.sort(key=lambda one: one[:3])
-    return list(found.values())
+        del scope, reader
+    for _zone, events in events_by_edition.values():
+        events.sort(key=lambda event: event[:3])
+    return list(events_by_edition.values())
 
 
 def _calendar_header(name: str, address: str) -> Calendar:
-    head = Calendar()
-    shown = vText(" ".join(_clean_text(name).split()))
-    head.add("prodid", "-//Plenary//Program//EN")
-    head.add("version", "2.0")
-    head.add("calscale", "GREGORIAN")
-    head.add("method", "PUBLISH")
-    head.add("name", shown)
-    head.add("x-wr-calname", shown)
-    head.add("x-published-ttl", "PT1H")
-    head.add("refresh-interval", REFRESH_INTERVAL, {"VALUE": "DURATION"})
+    header = Calendar()
+    display_name = vText(" ".join(_clean_text(name).split()))
+    header.add("prodid", "-//Plenary//Program//EN")
+    header.add("version", "2.0")
+    header.add("calscale", "GREGORIAN")
+    header.add("method", "PUBLISH")
+    header.add("name", display_name)
+    header.add("x-wr-calname", display_name)
+    header.add("x-published-ttl", "PT1H")
+    header.add("refresh-interval", REFRESH_INTERVAL, {"VALUE": "DURATION"})
     if address:
-        head.add("source", address, {"VALUE": "URI"})
-    return head
+        header.add("source", address, {"VALUE": "URI"})
+    return header
 
 
-def _timezones(found: Iterable[EditionEvents]) -> Iterator[Timezone]:
+def _timezones(edition_events: Iterable[EditionEvents]) -> Iterator[Timezone]:
     """Yield the time zones for the years of their events; without events, for one year."""
     years: dict[str, list[int]] = {}
-    for zone, own in found:
-        times = (time for start, end, *_ in own for time in (start, end))
-        years.setdefault(zone.key, []).extend(time.astimezone(zone).year for time in times)
-    for key, covered in years.items():
-        covered = covered or [EARLIEST_CHANGE.year]
-        yield _timezone_of_years(key, min(covered), max(covered))
+    for zone, events in edition_events:
+        moments = (moment for start, end, *_ in events for moment in (start, end))
+        years.setdefault(zone.key, []).extend(moment.astimezone(zone).year for moment in moments)
+    for key, event_years in years.items():
+        event_years = event_years or [EARLIEST_CHANGE.year]
+        yield _timezone_of_years(key, min(event_years), max(event_years))
 
 
 @lru_cache(maxsize=50)
@@ -371,19 +371,21 @@ def event_bytes(fields: Fields) -> bytes:
 
 def content_line(name: str, value: object) -> bytes:
     """Return one line: a text, a web address ("url"), several texts, a number, or a moment in its zone."""
-    shown = name.upper()
+    property_name = name.upper()
     if isinstance(value, datetime):
-        written = value.isoformat(timespec="seconds")[:19].replace("-", "").replace(":", "")
+        digits = value.isoformat(timespec="seconds")[:19].replace("-", "").replace(":", "")
         zone = str(value.tzinfo)
-        return fold_line(f"{shown}:{written}Z" if zone == "UTC" else f"{shown};TZID={zone}:{written}")
+        return fold_line(
+            f"{property_name}:{digits}Z" if zone == "UTC" else f"{property_name};TZID={zone}:{digits}"
+        )
     if isinstance(value, list):
-        return fold_line(f"{shown}:{','.join(map(escape_text, value))}")
-    return fold_line(f"{shown}:{value if name == 'url' else escape_text(str(value))}")
+        return fold_line(f"{property_name}:{','.join(map(escape_text, value))}")
+    return fold_line(f"{property_name}:{value if name == 'url' else escape_text(str(value))}")
 
 
 def escape_text(text: str) -> str:
-    for sign, shown in ESCAPES:
-        text = text.replace(sign, shown)
+    for char, escaped in ESCAPES:
+        text = text.replace(char, escaped)
     return text
 
 

@@ -34,21 +34,21 @@ def page_url(url: str, offset: int) -> str:
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query, keep_blank_values=True))
     limit = query.get("limit", "")
-    asked = int(limit) if limit.isdecimal() and len(limit) < 6 else 0
-    query |= {"limit": str(min(asked or MAX_PAGE_ROWS, MAX_PAGE_ROWS)), "offset": str(offset)}
+    requested_limit = int(limit) if limit.isdecimal() and len(limit) < 6 else 0
+    query |= {"limit": str(min(requested_limit or MAX_PAGE_ROWS, MAX_PAGE_ROWS)), "offset": str(offset)}
     return urlunsplit(parts._replace(query=urlencode(query), fragment=""))
 
 
 def read_page(content: bytes) -> Page:
     """Return the counts of notes of a page and of all. Raises `ValueError` if the content is not a page."""
     try:
-        found = json.loads(content)
+        page = json.loads(content)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    notes = found.get("notes") if isinstance(found, dict) else None
+    notes = page.get("notes") if isinstance(page, dict) else None
     if not isinstance(notes, list):
         raise ValueError('it holds no "notes"')
-    count = found.get("count")
+    count = page.get("count")
     return Page(len(notes), count if type(count) is int and count >= 0 else None)
 
 
@@ -78,21 +78,21 @@ class NoteReader:
         self.papers: dict[str, PaperRecord] = {}
         self.omitted: dict[str, list[str]] = defaultdict(list)
         self.undecided: list[str] = []
-        self.replies = self.seen = 0
+        self.reply_count = self.note_count = 0
 
     def add(self, row: object, where: Where) -> None:
-        self.seen += 1
+        self.note_count += 1
         if not isinstance(row, dict) or not isinstance(row.get("content"), dict):
-            what = describe_type(row) if not isinstance(row, dict) else "one without content"
+            description = describe_type(row) if not isinstance(row, dict) else "one without content"
             message = gettext("This must be a note of OpenReview, not %(what)s.")
-            self.findings.problem(where, "content", message, what=what)
+            self.findings.problem(where, "content", message, what=description)
             return
         content = JsonObject(unwrap_values(row["content"]), where, self.findings)
         key = row.get("forum") or row.get("id")
         if not isinstance(key, str) or not key:
             self.findings.problem(where, "id", gettext("The note has no id."))
         elif row.get("replyto") or row.get("id", key) != key:
-            self.replies += 1
+            self.reply_count += 1
         elif row.get("ddate"):
             self.omitted["deleted"].append(key)
         elif reason := omission_reason(content):
@@ -134,9 +134,9 @@ class NoteReader:
             self.findings.note(
                 "warning", Where(), message, reason=reason, count=len(keys), keys=shorten_list(keys)
             )
-        if self.replies:
+        if self.reply_count:
             message = gettext("Left out because they are reviews, comments or decisions: %(replies)s notes.")
-            self.findings.note("warning", Where(), message, replies=self.replies)
+            self.findings.note("warning", Where(), message, replies=self.reply_count)
         if self.undecided:
             keys = self.undecided
             message = gettext("Taken as drafts because they name no venue: %(count)s (%(keys)s).")
@@ -145,13 +145,15 @@ class NoteReader:
 
 def unwrap_values(content: dict[str, object]) -> dict[str, object]:
     """Return the fields of a note: `{"value": …}` as version 2 has them, or bare as version 1 had."""
-    found = {name: one.get("value") if isinstance(one, dict) else one for name, one in content.items()}
-    for name, value in found.items():
+    fields = {
+        name: value.get("value") if isinstance(value, dict) else value for name, value in content.items()
+    }
+    for name, value in fields.items():
         if name in LIST_FIELDS or not isinstance(value, list):
             continue
         if all(isinstance(part, str) for part in value):
-            found[name] = "; ".join(value)
-    return found
+            fields[name] = "; ".join(value)
+    return fields
 
 
 def keywords(content: JsonObject) -> tuple[str, ...]:
@@ -173,21 +175,21 @@ def paper_uid(key: str) -> str:
 
 def omission_reason(content: JsonObject) -> str:
     """Return why a submission is left out, or nothing: by the id of its venue, else by its name."""
-    last = content.line("venueid").rstrip("/").rpartition("/")[2].lower()
-    if last in OMISSION_REASONS:
-        return OMISSION_REASONS[last]
-    found = OMITTED_VENUE.search(content.line("venue"))
-    if not found:
+    venue_name = content.line("venueid").rstrip("/").rpartition("/")[2].lower()
+    if venue_name in OMISSION_REASONS:
+        return OMISSION_REASONS[venue_name]
+    match = OMITTED_VENUE.search(content.line("venue"))
+    if not match:
         return ""
-    word = (found[1] or "").lower().replace(" ", "-")
-    words = {"desk": "desk-rejected", "reje": "rejected", "with": "withdrawn", "retr": "retracted"}
-    return words.get(word[:4], "not decided")
+    word = (match[1] or "").lower().replace(" ", "-")
+    reason_by_word = {"desk": "desk-rejected", "reje": "rejected", "with": "withdrawn", "retr": "retracted"}
+    return reason_by_word.get(word[:4], "not decided")
 
 
 def authors(content: JsonObject, parts: PaperParts) -> tuple[AuthorRecord, ...]:
     """Return the authors with their profiles' names; e-mail addresses in place of profiles are dropped."""
     rows, profiles = content.items("authors"), content.items("authorids")
-    found = []
+    author_records = []
     for index, row in enumerate(rows):
         profile = profiles[index] if len(profiles) == len(rows) else ""
         name: object = row
@@ -198,31 +200,31 @@ def authors(content: JsonObject, parts: PaperParts) -> tuple[AuthorRecord, ...]:
             parts.findings.problem(content.where, f"authors[{index}]", message, name=describe_type(name))
             continue
         ids = ((SCHEME, profile),) if isinstance(profile, str) and profile.startswith("~") else ()
-        printed = parts.text(name, content.where, f"authors[{index}]")
-        found.append(parts.author(printed, content.where, ids=ids))
-    return tuple(found)
+        printed_name = parts.text(name, content.where, f"authors[{index}]")
+        author_records.append(parts.author(printed_name, content.where, ids=ids))
+    return tuple(author_records)
 
 
 def materials(content: JsonObject, key: str) -> tuple[MaterialRecord, ...]:
     """Return the paper's file, its page with the reviews, its supplement, its code."""
     links = [("pdf", "pdf", ""), ("supplementary_material", "other", "Supplementary material")]
     links += [(kind, kind, "") for kind in ("code", "video", "poster", "slides")]
-    found = [MaterialRecord(where=content.where, kind="review", url=f"{SITE}/forum?id={key}")]
+    material_records = [MaterialRecord(where=content.where, kind="review", url=f"{SITE}/forum?id={key}")]
     for name, kind, label in links:
         link = content.line(name)
         # Paths are relative to OpenReview.
         url = f"{SITE}{link}" if link.startswith("/") and not link.startswith("//") else link
         if WEB_ADDRESS.match(url):
-            found.append(MaterialRecord(where=content.where, kind=kind, url=url, label=label))
+            material_records.append(MaterialRecord(where=content.where, kind=kind, url=url, label=label))
         elif link:
             message = gettext("%(name)s is no address and was left out.")
             content.findings.note("warning", content.where, message, name=name)
-    return tuple(found)
+    return tuple(material_records)
 
 
 def _bibtex_field(entry: str, name: str) -> str:
-    found = re.search(rf'(?im)^\s*{name}\s*=\s*[{{"]([^{{}}"\n]{{1,200}})[}}"]', entry)
-    return found[1].strip() if found else ""
+    match = re.search(rf'(?im)^\s*{name}\s*=\s*[{{"]([^{{}}"\n]{{1,200}})[}}"]', entry)
+    return match[1].strip() if match else ""
 
 
 def read(sources: Sequence[Source], context: Context) -> Program:
@@ -233,7 +235,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
         for index, row in enumerate(read_list(source, "notes", findings)):
             key = row.get("id") if isinstance(row, dict) else None
             reader.add(row, Where(source.name, describe_place("notes", index, key)))
-    if not (reader.seen or findings.has_problems):
+    if not (reader.note_count or findings.has_problems):
         message = gettext("There are no notes in the file. Did the address need a token?")
         findings.problem(Where(), "", message)
     reader.note_omissions()

@@ -53,7 +53,7 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     findings, program = Findings(), Program()
     source = require_single_file(sources, findings)
     content = read_object(source, findings) if source else None
-    if source and content is not None and _is_ours(content, source, findings):
+    if source and content is not None and _has_valid_header(content, source, findings):
         program = _read_program(content, source, findings)
     return check_program(program, findings)
 
@@ -66,7 +66,7 @@ def recognizes(sources: Sequence[Source]) -> bool:
     )
 
 
-def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> bool:
+def _has_valid_header(content: dict[str, object], source: Source, findings: Findings) -> bool:
     """Return whether the header is valid. Checked first, so that other formats lead to a single problem."""
     if content.get("format") != FORMAT_NAME:
         message = gettext('This is not a file of this format: it must begin with "format": "%(name)s".')
@@ -82,24 +82,24 @@ def _is_ours(content: dict[str, object], source: Source, findings: Findings) -> 
 
 def _read_program(content: dict[str, object], source: Source, findings: Findings) -> Program:
     """Read every part that the file states. Invalid parts are skipped, since the file is refused anyway."""
-    parts: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     try:
         for name, value in content.items():
             if name in HEAD_RECORDS:
-                place = Location(findings, Where(source.name, name))
-                parts[name] = read_part(HEAD_RECORDS[name], value, place) or None
+                location = Location(findings, Where(source.name, name))
+                values[name] = read_part(HEAD_RECORDS[name], value, location) or None
             elif name in LIST_RECORDS:
-                parts[name] = tuple(_read_list(name, LIST_RECORDS[name], value, source, findings))
+                values[name] = tuple(_read_list(name, LIST_RECORDS[name], value, source, findings))
             elif name not in KNOWN_KEYS:
                 findings.unknown(Where(source.name), name, "field", KNOWN_KEYS)
     except RecursionError:
         findings.problem(Where(source.name), "", gettext("The menu is nested too deeply."))
         return Program()
-    return Program(**parts)
+    return Program(**values)
 
 
 def _read_list(
-    name: str, record: type[Record], rows: object, source: Source, findings: Findings
+    name: str, record_type: type[Record], rows: object, source: Source, findings: Findings
 ) -> Iterator[Record]:
     if not isinstance(rows, list):
         message = gettext("This must be a list, not %(rows)s.")
@@ -108,9 +108,9 @@ def _read_list(
     for index, row in enumerate(rows):
         key = (row.get("uid") or row.get("slug")) if isinstance(row, dict) else None
         where = Where(source.name, describe_place(name, index, key))
-        found = read_part(record, row, Location(findings, where))
-        if isinstance(found, Record):
-            yield found
+        record = read_part(record_type, row, Location(findings, where))
+        if isinstance(record, Record):
+            yield record
 
 
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
@@ -159,85 +159,90 @@ class Location:
         return Location(self.findings, self.where, f"{self.path}[{index}]")
 
 
-def _hints(record: type[Record]) -> dict[str, Any]:
+def _hints(record_type: type[Record]) -> dict[str, Any]:
     """Return the type of each field of a record but `where`; of `Stated[T]` it is T."""
-    hints = {name: hint for name, hint in get_type_hints(record).items() if name != "where"}
+    hints = {name: hint for name, hint in get_type_hints(record_type).items() if name != "where"}
     return {name: get_args(hint)[0] if get_origin(hint) is Stated else hint for name, hint in hints.items()}
 
 
-RECORDS = [one for one in vars(records).values() if isinstance(one, type) and issubclass(one, Record)]
+RECORDS = [value for value in vars(records).values() if isinstance(value, type) and issubclass(value, Record)]
 HINTS = {record: _hints(record) for record in RECORDS}
 DEFAULTS = {record: {field.name: field.default for field in fields(record)} for record in HINTS}
 # All names allowed in an object, including those of a person's reference.
 OBJECT_KEYS = {
-    record: (*(HINTS[PersonRef] if FLAT_FIELD in own else ()), *(name for name in own if name != FLAT_FIELD))
-    for record, own in HINTS.items()
+    record: (
+        *(HINTS[PersonRef] if FLAT_FIELD in hints else ()),
+        *(name for name in hints if name != FLAT_FIELD),
+    )
+    for record, hints in HINTS.items()
 }
 
 
-def read_part(hint: Any, value: object, place: Location) -> object:
+def read_part(hint: Any, value: object, location: Location) -> object:
     """Read one part; if it is invalid, add a finding."""
     try:
-        return _read_value(hint, value, place)
+        return _read_value(hint, value, location)
     except InvalidValueError as error:
-        place.findings.problem(place.where, place.path, str(error))
+        location.findings.problem(location.where, location.path, str(error))
         return UNSTATED
 
 
-def _read_value(hint: Any, value: object, place: Location) -> object:
+def _read_value(hint: Any, value: object, location: Location) -> object:
     """Read a value of this type. Raises `InvalidValueError`, or adds a finding per invalid part."""
     if hint in SCALARS:
-        return _read_scalar(hint, value, place)
+        return _read_scalar(hint, value, location)
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is types.UnionType:
-        (inner,) = (part for part in arguments if part is not types.NoneType)
-        return None if value is None else _read_value(inner, value, place)
+        (inner,) = (item for item in arguments if item is not types.NoneType)
+        return None if value is None else _read_value(inner, value, location)
     if origin is tuple and Ellipsis in arguments:
         items = _check_type(list, "a list", value)
-        return tuple(read_part(arguments[0], part, place[index]) for index, part in enumerate(items))
+        return tuple(read_part(arguments[0], item, location[index]) for index, item in enumerate(items))
     if origin is tuple:
         if not isinstance(value, dict) or set(value) != set(PAIR_KEYS):
             raise InvalidValueError(
                 gettext('This must be an object such as {"scheme": "dblp", "value": "l/YLiu"}.')
             )
-        return tuple(read_part(str, value[name], place.at(name)) for name in PAIR_KEYS)
-    found = _check_type(dict, "an object", value)
-    for name in found:
+        return tuple(read_part(str, value[name], location.at(name)) for name in PAIR_KEYS)
+    content = _check_type(dict, "an object", value)
+    for name in content:
         if name not in OBJECT_KEYS[hint]:
-            place.findings.unknown(place.where, name, "field", OBJECT_KEYS[hint], path=place.path)
-    return _read_record(hint, found, place)
+            location.findings.unknown(location.where, name, "field", OBJECT_KEYS[hint], path=location.path)
+    return _read_record(hint, content, location)
 
 
-def _read_scalar(kind: type, value: object, place: Location) -> object:
+def _read_scalar(kind: type, value: object, location: Location) -> object:
     if kind is bool:
         return _check_type(bool, "true or false", value)
     if kind is int:
         return check_integer(_check_type(int, "a whole number", value))
     text = _check_type(str, "text in quotation marks", value)
-    text = clean_text(text, place.where, place.path, place.findings)
+    text = clean_text(text, location.where, location.path, location.findings)
     return parse_date(text) if kind is date else parse_datetime(text) if kind is datetime else text
 
 
-def _check_type[T](kind: type[T], words: str, value: object) -> T:
+def _check_type[T](kind: type[T], expected: str, value: object) -> T:
     # Compared exactly: in Python, bool is a subclass of int.
     if type(value) is not kind:
         message = gettext("This must be %(words)s, not %(value)s.")
-        raise InvalidValueError(message, words=words, value=describe_type(value))
+        raise InvalidValueError(message, words=expected, value=describe_type(value))
     return value
 
 
-def _read_record(record: type[Record], value: Mapping[str, object], place: Location) -> Record:
+def _read_record(record_type: type[Record], value: Mapping[str, object], location: Location) -> Record:
     """Return a record from the known fields of an object."""
-    found: dict[str, Any] = {"where": place.where}
-    for name, hint in HINTS[record].items():
+    values: dict[str, Any] = {"where": location.where}
+    for name, hint in HINTS[record_type].items():
         if name == FLAT_FIELD:
-            found[name] = _read_record(hint, value, place)
+            values[name] = _read_record(hint, value, location)
         elif name in value:
-            found[name] = read_part(hint, value[name], place.at(name))
-        elif DEFAULTS[record][name] is MISSING:
-            place.findings.problem(place.where, place.at(name).path, gettext("This field is missing."))
-            found[name] = UNSTATED
-    return record(**found)
+            values[name] = read_part(hint, value[name], location.at(name))
+        elif DEFAULTS[record_type][name] is MISSING:
+            location.findings.problem(
+                location.where, location.at(name).path, gettext("This field is missing.")
+            )
+            values[name] = UNSTATED
+    return record_type(**values)
 
 
 def json_line(record: Record, zone: tzinfo) -> str:
@@ -247,23 +252,23 @@ def json_line(record: Record, zone: tzinfo) -> str:
 
 def _record_object(record: Record, zone: tzinfo) -> dict[str, object]:
     """Return a record as an object, without fields that have their default or are unstated."""
-    found: dict[str, object] = {}
+    content: dict[str, object] = {}
     for name, default in DEFAULTS[type(record)].items():
         value = getattr(record, name)
         if name == FLAT_FIELD:
-            found |= _record_object(value, zone)
+            content |= _record_object(value, zone)
         elif name == "ids" and value:
-            found[name] = [dict(zip(PAIR_KEYS, pair, strict=True)) for pair in value]
+            content[name] = [dict(zip(PAIR_KEYS, pair, strict=True)) for pair in value]
         elif name != "where" and value is not UNSTATED and value != default:
-            found[name] = _json_value(value, zone)
-    return found
+            content[name] = _json_value(value, zone)
+    return content
 
 
 def _json_value(value: object, zone: tzinfo) -> object:
     if isinstance(value, Record):
         return _record_object(value, zone)
     if isinstance(value, tuple):
-        return [_json_value(part, zone) for part in value]
+        return [_json_value(item, zone) for item in value]
     if isinstance(value, datetime):
         value = value.astimezone(zone)
     return value.isoformat() if isinstance(value, date) else value

@@ -27,9 +27,9 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
 
 
 def calendar(parts: Sequence[CalendarScope], name: str) -> Iterator[bytes]:
-    inside = components(parts, name)
-    yield f"{OPENING}{_properties(next(inside).to_jcal()[1])}<components>\n".encode()
-    for component in inside:
+    component_iterator = components(parts, name)
+    yield f"{OPENING}{_properties(next(component_iterator).to_jcal()[1])}<components>\n".encode()
+    for component in component_iterator:
         yield _component(component.to_jcal()).encode()
     yield CLOSING.encode()
 
@@ -42,13 +42,17 @@ def _component(jcal: list[Any]) -> str:
 
 
 def _properties(properties: list[Property]) -> str:
-    return f"<properties>\n{''.join(_property(*one) for one in properties)}</properties>\n"
+    return (
+        f"<properties>\n{''.join(_property(*jcal_property) for jcal_property in properties)}</properties>\n"
+    )
 
 
 def _property(name: str, parameters: dict[str, str], kind: str, *values: object) -> str:
-    given = "".join(_element(key, _element("text", value)) for key, value in parameters.items())
-    before = f"<parameters>{given}</parameters>" if given else ""
-    return f"<{name}>{before}{''.join(_element(kind, _value(value)) for value in values)}</{name}>\n"
+    parameter_elements = "".join(_element(key, _element("text", value)) for key, value in parameters.items())
+    parameters_element = f"<parameters>{parameter_elements}</parameters>" if parameter_elements else ""
+    return (
+        f"<{name}>{parameters_element}{''.join(_element(kind, _value(value)) for value in values)}</{name}>\n"
+    )
 
 
 def _element(name: str, content: str) -> str:
@@ -60,9 +64,11 @@ def _value(value: object) -> str:
     if not isinstance(value, dict):
         return escape(clean_text(str(value)))
     parts = (
-        (key, each) for key, part in value.items() for each in (part if isinstance(part, list) else [part])
+        (key, element)
+        for key, part in value.items()
+        for element in (part if isinstance(part, list) else [part])
     )
-    return "".join(_element(key, escape(str(each))) for key, each in parts)
+    return "".join(_element(key, escape(str(element))) for key, element in parts)
 
 
 FORMAT = Format(

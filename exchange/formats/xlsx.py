@@ -17,8 +17,8 @@ from exchange.records import Program
 
 def recognizes(sources: Sequence[Source]) -> bool:
     """Return whether all files are workbooks whose sheets are named like the tables of `tables`."""
-    found = [sheet_names(source) for source in sources]
-    return all(titles and {*titles} <= {*TABLES, NOTES_SHEET} for titles in found)
+    title_lists = [sheet_names(source) for source in sources]
+    return all(titles and {*titles} <= {*TABLES, NOTES_SHEET} for titles in title_lists)
 
 
 def write_table(name: str, program: Program, context: Context) -> OutputFile:
@@ -29,10 +29,14 @@ def write_table(name: str, program: Program, context: Context) -> OutputFile:
 def write(program: Program, context: Context) -> Iterable[OutputFile]:
     """Write a workbook of the whole program, then one for each table for separate download."""
     zone = program_zone(program, context)
-    single = {"conference": program.conference, "edition": program.edition}
-    wanted = [name for name, table in TABLES.items() if single.get(table.parent or name, program) is not None]
+    single_records = {"conference": program.conference, "edition": program.edition}
+    table_names = [
+        name
+        for name, table in TABLES.items()
+        if single_records.get(table.parent or name, program) is not None
+    ]
     yield OutputFile(
-        f"{context.edition}.xlsx", workbook((name, table_lines(name, program, zone)) for name in wanted)
+        f"{context.edition}.xlsx", workbook((name, table_lines(name, program, zone)) for name in table_names)
     )
     for name in DOWNLOAD_TABLES:
         yield write_table(name, program, context)

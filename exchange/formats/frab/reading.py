@@ -104,18 +104,18 @@ def read_schedule(sources: Sequence[Source], context: Context, load: ScheduleLoa
 
 
 def _read_program(schedule: JsonObject, context: Context) -> Program:
-    findings, inner = schedule.findings, schedule.content.get("conference")
-    if not isinstance(inner, dict) or not isinstance(inner.get("days"), list):
+    findings, conference_value = schedule.findings, schedule.content.get("conference")
+    if not isinstance(conference_value, dict) or not isinstance(conference_value.get("days"), list):
         message = gettext("This is not a frab or pretalx schedule: it has no days.")
         schedule.problem("conference.days", message)
         return Program()
-    conference = JsonObject(inner, Where(schedule.where.file, "conference"), findings)
+    conference = JsonObject(conference_value, Where(schedule.where.file, "conference"), findings)
     # Times without offset are in the file's own zone.
-    ours, name = get_zone(context.timezone), conference.line("time_zone_name")
+    edition_zone, name = get_zone(context.timezone), conference.line("time_zone_name")
     zone = read_zone(name, context, conference.where, "time_zone_name", findings)
-    if zone != ours:
+    if zone != edition_zone:
         message = gettext("The times of the file are those of %(theirs)s, the edition has the zone %(ours)s.")
-        findings.note("warning", conference.where, message, theirs=zone, ours=ours)
+        findings.note("warning", conference.where, message, theirs=zone, ours=edition_zone)
     address, acronym = schedule.line("base_url") or conference.line("url"), conference.line("acronym")
     reader = EventReader(findings, zone, get_host(address) or slug(acronym or "frab"), address)
     for room in conference.objects("rooms"):
@@ -123,40 +123,42 @@ def _read_program(schedule: JsonObject, context: Context) -> Program:
             room.line("name"), room.number("capacity"), is_virtual=room.line("type") in VIRTUAL_ROOM_TYPES
         )
     if schedule2.is_schedule2(schedule):
-        found = schedule2.iterate_events(schedule, conference, zone)
+        events = schedule2.iterate_events(schedule, conference, zone)
     else:
         days = conference.objects("days", are_rows=True)
-        found = chain.from_iterable(_listed_events(one, zone) for one in days)
-    for name, event, own, begins in found:
-        reader.add(event, name, own, begins)
+        events = chain.from_iterable(_listed_events(day_object, zone) for day_object in days)
+    for name, event, day, day_start in events:
+        reader.add(event, name, day, day_start)
     edition = reader.edition_with_day_start(conference.where, context)
     reader.note_omissions(conference.where)
     return replace(reader.program(), edition=edition)
 
 
-def _listed_events(one: JsonObject, zone: ZoneInfo) -> Iterator[tuple[str, JsonObject, date | None, time]]:
+def _listed_events(
+    day_object: JsonObject, zone: ZoneInfo
+) -> Iterator[tuple[str, JsonObject, date | None, time]]:
     """Yield for each event of a day: its room, the event, the day, the start of the day."""
     try:
-        own = parse_date(one.line("date")) if one.content.get("date") else None
+        day = parse_date(day_object.line("date")) if day_object.content.get("date") else None
     except InvalidValueError as error:
-        one.problem("date", str(error))
-        own = None
+        day_object.problem("date", str(error))
+        day = None
     try:
-        begin = datetime.fromisoformat(one.line("day_start")).astimezone(zone).time()
+        day_start = datetime.fromisoformat(day_object.line("day_start")).astimezone(zone).time()
     except (ValueError, OverflowError):
-        begin = MIDNIGHT
-    rooms = one.content.get("rooms")
+        day_start = MIDNIGHT
+    rooms = day_object.content.get("rooms")
     if not isinstance(rooms, dict):
-        one.problem("rooms", gettext("This must be an object of room name -> list of events."))
+        day_object.problem("rooms", gettext("This must be an object of room name -> list of events."))
         return
     for name, events in rooms.items():
-        place = f"{one.where.place}.rooms.{short(name)}"
-        inside = JsonObject({name: events}, Where(one.where.file, place), one.findings)
-        for index, event in enumerate(inside.objects(name)):
+        room_path = f"{day_object.where.place}.rooms.{short(name)}"
+        room_object = JsonObject({name: events}, Where(day_object.where.file, room_path), day_object.findings)
+        for index, event in enumerate(room_object.objects(name)):
             title = event.content.get("title")
-            called = f" ({short(title)})" if isinstance(title, str) and title else ""
-            where = Where(one.where.file, f"{place}[{index}]{called}")
-            yield name, JsonObject(event.content, where, one.findings), own, begin
+            title_suffix = f" ({short(title)})" if isinstance(title, str) and title else ""
+            where = Where(day_object.where.file, f"{room_path}[{index}]{title_suffix}")
+            yield name, JsonObject(event.content, where, day_object.findings), day, day_start
 
 
 class EventReader:
@@ -166,10 +168,10 @@ class EventReader:
         self.findings, self.zone, self.host, self.base_url = findings, zone, host, base_url
         # People by their identifiers, else by their names.
         self.people: dict[tuple[tuple[str, str], ...] | str, PersonRecord] = {}
-        self.unread_answers = self.omitted = 0
+        self.unread_answer_count = self.omitted_count = 0
         self.photos: dict[str, PhotoRecord] = {}
         # Of each event: its start, the day that lists it, and the hour at which that day begins.
-        self.listed: list[tuple[datetime, date, int]] = []
+        self.listed_events: list[tuple[datetime, date, int]] = []
         self.kinds: dict[str, KindRecord] = {}
         self.rooms: dict[str, RoomRecord] = {}
         self.topics: dict[str, TopicRecord] = {}
@@ -207,7 +209,7 @@ class EventReader:
         """Read one event, listed under a room and a day."""
         state = raw.line("state").lower()
         if state in OMITTED_STATES:
-            self.omitted += 1
+            self.omitted_count += 1
             return
         uid, start = self._uid(raw), self._start(raw, day, day_start)
         title, subtitle = raw.line("title"), raw.line("subtitle")
@@ -220,23 +222,23 @@ class EventReader:
             raw.problem("guid", message, place=self.sessions[uid].where.place)
             return
         if day:
-            self.listed.append((start.astimezone(self.zone), day, day_start.hour))
+            self.listed_events.append((start.astimezone(self.zone), day, day_start.hour))
         is_cancelled = title.startswith(CANCELLED_PREFIX)
         title = markup.escape_markup(title.removeprefix(CANCELLED_PREFIX))
         text = join_paragraphs(*_non_empty_texts(raw, "abstract", "description"), *self._answers(raw))
         reason = ""
-        first, rest = split_first_paragraph(text)
-        if is_cancelled and first.startswith(CANCELLED_PREFIX):
-            text, reason = rest, first.removeprefix(CANCELLED_PREFIX)
-        own, materials = self._links(raw)
+        first_paragraph, remaining_text = split_first_paragraph(text)
+        if is_cancelled and first_paragraph.startswith(CANCELLED_PREFIX):
+            text, reason = remaining_text, first_paragraph.removeprefix(CANCELLED_PREFIX)
+        session_links, materials = self._links(raw)
         status = "cancelled" if is_cancelled else STATUS_BY_STATE.get(state, "published")
         people = list(self._people(raw))
         authors = [person for person, role in people if role == "speaker"]
-        kind, shown = self._kinds(raw)
-        is_talk = bool(raw.line("track") or materials or shown == DEMO)
+        session_kind, presentation_kind = self._kinds(raw)
+        is_talk = bool(raw.line("track") or materials or presentation_kind == DEMO)
         self.sessions[uid] = SessionRecord(
             uid=uid,
-            kind=kind,
+            kind=session_kind,
             title=title,
             abstract="" if is_talk else text,
             start=start,
@@ -251,7 +253,7 @@ class EventReader:
                 if not (is_talk and role == "speaker")
             ),
             where=raw.where,
-            **own,
+            **session_links,
         )
         if is_talk:
             paper = PaperRecord(
@@ -266,7 +268,13 @@ class EventReader:
             )
             self.papers.append(paper)
             presentation = PresentationRecord(
-                uid=uid, kind=shown, paper=uid, session=uid, position=1, status=paper.status, where=raw.where
+                uid=uid,
+                kind=presentation_kind,
+                paper=uid,
+                session=uid,
+                position=1,
+                status=paper.status,
+                where=raw.where,
             )
             self.presentations.append(presentation)
 
@@ -286,34 +294,34 @@ class EventReader:
 
     def _people(self, raw: JsonObject) -> Iterator[tuple[PersonRef, str]]:
         """Yield the people of an event with their roles."""
-        for one in raw.objects("persons", are_rows=True):
-            name, number = one.line("name") or one.line("public_name"), one.number("id")
-            key = str(number) if number else one.line("code")
+        for person in raw.objects("persons", are_rows=True):
+            name, number = person.line("name") or person.line("public_name"), person.number("id")
+            key = str(number) if number else person.line("code")
             if name:
-                ref = PersonRef(name=name, ids=((self.host, key),) if key else (), where=one.where)
-                self._describe(one, ref)
-                is_moderator = one.line("role").lower() in MODERATOR_ROLES
+                ref = PersonRef(name=name, ids=((self.host, key),) if key else (), where=person.where)
+                self._add_person_details(person, ref)
+                is_moderator = person.line("role").lower() in MODERATOR_ROLES
                 yield ref, "moderator" if is_moderator else "speaker"
 
-    def _describe(self, one: JsonObject, ref: PersonRef) -> None:
+    def _add_person_details(self, person: JsonObject, ref: PersonRef) -> None:
         """Add biography, homepage and photo of a person, from the first event that has them."""
-        texts = _non_empty_texts(one, "biography") or _non_empty_texts(one, "abstract", "description")
-        answers = self._answers(one, is_personal=True)
-        named = one.content.get("avatar")
-        url = named.get("url") if isinstance(named, dict) else named
-        avatar = self._address(url) if isinstance(url, str) else ""
+        texts = _non_empty_texts(person, "biography") or _non_empty_texts(person, "abstract", "description")
+        answers = self._answers(person, is_personal=True)
+        avatar_value = person.content.get("avatar")
+        url = avatar_value.get("url") if isinstance(avatar_value, dict) else avatar_value
+        avatar = self._absolute_address(url) if isinstance(url, str) else ""
         if is_web_url(avatar):
-            self.photos.setdefault(avatar, PhotoRecord(person=ref, url=avatar, where=one.where))
-        pages = (self._address(link.line("url")) for link in one.objects("links"))
+            self.photos.setdefault(avatar, PhotoRecord(person=ref, url=avatar, where=person.where))
+        pages = (self._absolute_address(link.line("url")) for link in person.objects("links"))
         homepage = next(filter(is_web_url, pages), "")
         if texts or answers or homepage or avatar:
             biography = join_paragraphs(*texts, *answers)
             key = ref.ids or ref.name
-            known = self.people.get(key, PersonRecord(ref=ref, where=one.where))
+            record = self.people.get(key, PersonRecord(ref=ref, where=person.where))
             self.people[key] = replace(
-                known,
-                biography=known.biography or biography or UNSTATED,
-                homepage=known.homepage or homepage or UNSTATED,
+                record,
+                biography=record.biography or biography or UNSTATED,
+                homepage=record.homepage or homepage or UNSTATED,
             )
 
     def _answers(self, raw: JsonObject, *, is_personal: bool = False) -> list[str]:
@@ -321,66 +329,76 @@ class EventReader:
 
         The question must have a text. Answers about people are public only if the file marks them so.
         """
-        found = []
-        for one in raw.objects("answers"):
-            asked = one.content.get("question")
-            inner = asked if isinstance(asked, dict) else {}
-            flags = [flag for each in (inner, one.content) if (flag := each.get("is_public")) is not None]
+        answers = []
+        for answer_object in raw.objects("answers"):
+            question_value = answer_object.content.get("question")
+            question_object = question_value if isinstance(question_value, dict) else {}
+            flags = [
+                flag
+                for part in (question_object, answer_object.content)
+                if (flag := part.get("is_public")) is not None
+            ]
             is_public = all(flag is True for flag in flags) if flags else not is_personal
-            question = pick_language(inner.get("question") if inner else asked)
-            answer = pick_language(one.content.get("answer"))
-            if is_public and question and answer and not inner.get("contains_personal_data"):
-                sign = "" if question.endswith(("?", ":")) else ":"
-                found.append(clean_text(f"{question}{sign} {answer}", raw.where, "answers", self.findings))
+            question = pick_language(question_object.get("question") if question_object else question_value)
+            answer = pick_language(answer_object.content.get("answer"))
+            if is_public and question and answer and not question_object.get("contains_personal_data"):
+                separator = "" if question.endswith(("?", ":")) else ":"
+                answers.append(
+                    clean_text(f"{question}{separator} {answer}", raw.where, "answers", self.findings)
+                )
             elif answer:
-                self.unread_answers += 1
-        return found
+                self.unread_answer_count += 1
+        return answers
 
     def edition_with_day_start(self, where: Where, context: Context) -> EditionRecord | None:
         """Return the edition with the hour at which the file's days begin, if it matters to an event."""
-        ours = context.day_start_hour
-        if ours is None or not self._count_misplaced(ours):
+        edition_hour = context.day_start_hour
+        if edition_hour is None or not self._count_misplaced(edition_hour):
             return None
-        said = Counter(hour for _, _, hour in self.listed)
-        best = min(
-            DAY_START_HOURS, key=lambda hour: (self._count_misplaced(hour), -said[hour], abs(hour - ours))
+        listed_hours = Counter(hour for _, _, hour in self.listed_events)
+        best_hour = min(
+            DAY_START_HOURS,
+            key=lambda hour: (self._count_misplaced(hour), -listed_hours[hour], abs(hour - edition_hour)),
         )
-        count = self._count_misplaced(ours) - self._count_misplaced(best)
+        count = self._count_misplaced(edition_hour) - self._count_misplaced(best_hour)
         if not count:
             return None
         message = gettext(
             "Days of the file begin at %(theirs)02d:00, those of the edition at %(ours)02d:00. "
             "Events that this puts on another day: %(count)s."
         )
-        self.findings.note("warning", where, message, theirs=best, ours=ours, count=count)
-        return EditionRecord(slug=context.edition, day_start_hour=best, where=where)
+        self.findings.note("warning", where, message, theirs=best_hour, ours=edition_hour, count=count)
+        return EditionRecord(slug=context.edition, day_start_hour=best_hour, where=where)
 
     def _count_misplaced(self, hour: int) -> int:
         """Return how many events are on another day than the file's if days begin at this hour."""
         night = timedelta(days=1)
-        days = ((start.date() - night * (start.hour < hour), day) for start, day, _ in self.listed)
-        return sum(found != day for found, day in days)
+        days = (
+            (start.date() - night * (start.hour < hour), listed_day)
+            for start, listed_day, _ in self.listed_events
+        )
+        return sum(computed_day != listed_day for computed_day, listed_day in days)
 
     def note_omissions(self, where: Where) -> None:
         """Report what was left out, and which types of events become kinds of sessions."""
-        if self.omitted:
+        if self.omitted_count:
             message = gettext("Events left out as rejected, withdrawn or deleted: %(count)s.")
-            self.findings.note("warning", where, message, count=self.omitted)
+            self.findings.note("warning", where, message, count=self.omitted_count)
         if self.kinds:
-            counted = ", ".join(f"{one.name} ({one.counts_as})" for one in self.kinds.values())
+            types = ", ".join(f"{kind.name} ({kind.counts_as})" for kind in self.kinds.values())
             message = gettext(
                 "Types of events that become kinds of sessions, and what they count as: %(types)s."
             )
-            self.findings.note("doubt", where, message, types=counted)
+            self.findings.note("doubt", where, message, types=types)
 
-        if self.unread_answers:
+        if self.unread_answer_count:
             message = gettext(
                 "%(count)s answers were left out: the file does not say what was asked, "
                 "or that they are public."
             )
-            self.findings.note("warning", where, message, count=self.unread_answers)
+            self.findings.note("warning", where, message, count=self.unread_answer_count)
 
-    def _address(self, address: str) -> str:
+    def _absolute_address(self, address: str) -> str:
         """Return the absolute address of a link; those to the same site may lack the host."""
         try:
             return urljoin(self.base_url, address) if address else ""
@@ -397,9 +415,9 @@ class EventReader:
                 raise InvalidValueError(
                     gettext("The time is missing. Write it as 2026-07-08T10:00:00+09:00.")
                 )
-            wall = f"{clock[1]}:{clock[2]}"
-            later = timedelta(days=1 if wall < f"{day_start:%H:%M}" else 0)
-            return parse_datetime(f"{day + later} {wall}", self.zone)
+            clock_text = f"{clock[1]}:{clock[2]}"
+            day_shift = timedelta(days=1 if clock_text < f"{day_start:%H:%M}" else 0)
+            return parse_datetime(f"{day + day_shift} {clock_text}", self.zone)
         except InvalidValueError as error:
             raw.problem("date", str(error))
             return None
@@ -445,42 +463,44 @@ class EventReader:
             return (built_in, BUILT_IN_TYPES[built_in]) if name else ("other", "talk")
         if key == DEMO:
             return "other", DEMO
-        counted = guess_built_in_kind(key)
+        counts_as = guess_built_in_kind(key)
         if key not in self.kinds and len(self.kinds) < MAX_TYPES:
-            self.kinds[key] = KindRecord(slug=key, name=name, counts_as=counted, where=raw.where)
-        return key if key in self.kinds else counted, "talk" if counted == "oral" else BUILT_IN_TYPES[counted]
+            self.kinds[key] = KindRecord(slug=key, name=name, counts_as=counts_as, where=raw.where)
+        return key if key in self.kinds else counts_as, "talk" if counts_as == "oral" else BUILT_IN_TYPES[
+            counts_as
+        ]
 
     def _links(self, raw: JsonObject) -> tuple[dict[str, Any], list[MaterialRecord]]:
         """Return the links that are fields of the session, and the other ones as materials."""
-        own: dict[str, Any] = {}
+        session_links: dict[str, Any] = {}
         materials: list[MaterialRecord] = []
         for field in ("links", "attachments"):
             for link in raw.objects(field, are_rows=True):
                 title, kind = link.line("title"), link.line("type").lower()
-                address = self._address(link.line("url"))
+                address = self._absolute_address(link.line("url"))
                 if kind in SOURCE_LINKS:
                     continue
                 name = SESSION_LINKS.get((title, kind)) if field == "links" and not materials else None
                 if not is_web_url(address):
                     message = gettext("The link %(url)s is left out: it is no web address.")
                     self.findings.note("warning", link.where, message, url=short(address))
-                elif name and name not in own:
-                    own[name] = address
+                elif name and name not in session_links:
+                    session_links[name] = address
                 else:
                     is_attachment = field == "attachments"
                     if is_attachment and not kind and address.lower().endswith(".pdf"):
                         kind = "paper"
-                    found, label = classify_link(kind, title, is_attachment)
-                    materials.append(MaterialRecord(kind=found, url=address, label=label))
-        return own, materials
+                    material_kind, label = classify_link(kind, title, is_attachment)
+                    materials.append(MaterialRecord(kind=material_kind, url=address, label=label))
+        return session_links, materials
 
 
-def _non_empty_texts(one: JsonObject, *names: str) -> list[str]:
-    return [text for name in names if (text := LINE_END.sub("\n", one.text(name)).strip())]
+def _non_empty_texts(json_object: JsonObject, *names: str) -> list[str]:
+    return [text for name in names if (text := LINE_END.sub("\n", json_object.text(name)).strip())]
 
 
-def _unused_key(key: str, taken: set[str]) -> str:
+def _unused_key(key: str, used_keys: set[str]) -> str:
     """Return the key, or the first one with a number that is free."""
-    if key not in taken:
+    if key not in used_keys:
         return key
-    return next(name for number in count(2) if (name := f"{key}-{number}") not in taken)
+    return next(numbered_key for number in count(2) if (numbered_key := f"{key}-{number}") not in used_keys)

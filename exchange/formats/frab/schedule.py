@@ -67,20 +67,20 @@ def build_schedule(program: Program, context: Context) -> dict[str, Any]:
     """Return the schedule object of a program. There is at least one day."""
     edition = program.edition or EditionRecord(slug=context.edition)
     acronym = acronym_of(stated(edition.conference, ""), context)
-    found = Events(program, context, acronym)
-    events = found.events()
-    rooms = _rooms(program, found.address)
-    days = _days(edition, context, found, events, [room["name"] for room in rooms])
+    builder = Events(program, context, acronym)
+    events = builder.events()
+    rooms = _rooms(program, builder.address)
+    days = _days(edition, context, builder, events, [room["name"] for room in rooms])
     color = stated(edition.accent, "")
     tracks = []
     for name in dict.fromkeys(event["track"] for _, event in events if event["track"]):
-        made = slug(name)
+        bare_slug = slug(name)
         # Apps want a letter first, and at least two characters.
-        track_slug = made if len(made) > 1 and made[0].isalpha() else f"track-{made}"
+        track_slug = bare_slug if len(bare_slug) > 1 and bare_slug[0].isalpha() else f"track-{bare_slug}"
         tracks.append({"name": name, "slug": track_slug})
     return {
         "version": clean_line(context.version()) or "0",
-        "base_url": f"{found.address}/",
+        "base_url": f"{builder.address}/",
         "conference": {
             "acronym": acronym,
             "title": clean_line(stated(edition.name, "")) or context.edition,
@@ -88,8 +88,8 @@ def build_schedule(program: Program, context: Context) -> dict[str, Any]:
             "end": days[-1]["date"],
             "daysCount": len(days),
             "timeslot_duration": "00:05",
-            "time_zone_name": found.zone.key,
-            "url": f"{found.address}/",
+            "time_zone_name": builder.zone.key,
+            "url": f"{builder.address}/",
             "colors": {"primary": color} if COLOR.match(color) else {},
             "tracks": tracks,
             "rooms": rooms,
@@ -100,19 +100,19 @@ def build_schedule(program: Program, context: Context) -> dict[str, Any]:
 
 def _rooms(program: Program, address: str) -> list[dict[str, Any]]:
     """Return the rooms; of two with one name only the first, as apps identify rooms by name."""
-    named: dict[str, RoomRecord] = {}
+    room_by_name: dict[str, RoomRecord] = {}
     for room in program.rooms:
-        named.setdefault(clean_line(stated(room.name, "")) or room.slug, room)
-    found = []
-    for name, room in named.items():
+        room_by_name.setdefault(clean_line(stated(room.name, "")) or room.slug, room)
+    objects = []
+    for name, room in room_by_name.items():
         guid = uuid_of(f"{address}/rooms/{name}")
-        made = {"name": name, "guid": guid, "capacity": stated(room.capacity, None)}
-        found.append({**made, "slug": room.slug} if ROOM_SLUG.match(room.slug) else made)
-    return found
+        room_object = {"name": name, "guid": guid, "capacity": stated(room.capacity, None)}
+        objects.append({**room_object, "slug": room.slug} if ROOM_SLUG.match(room.slug) else room_object)
+    return objects
 
 
 def _days(
-    edition: EditionRecord, context: Context, found: "Events", events: list[DatedEvent], rooms: list[str]
+    edition: EditionRecord, context: Context, builder: "Events", events: list[DatedEvent], rooms: list[str]
 ) -> list[dict[str, Any]]:
     """Return the program days, which may end after midnight. Each has all rooms in order."""
     hour = max(0, min(23, stated(edition.day_start_hour, DEFAULT_DAY_START_HOUR)))
@@ -122,21 +122,27 @@ def _days(
         by_day = {first + timedelta(days=count): [] for count in range((last - first).days + 1)}
     for start, event in events:
         # A talk at 00:30 belongs to the evening before.
-        local = start.astimezone(found.zone)
+        local = start.astimezone(builder.zone)
         day = local.date() - timedelta(days=1 if local.hour < hour else 0)
         by_day.setdefault(day, []).append(event)
     if not by_day:
         by_day[first or date(context.year or 2000, 1, 1)] = []
     days = []
-    for index, (day, own) in enumerate(sorted(by_day.items()), 1):
+    for index, (day, day_events) in enumerate(sorted(by_day.items()), 1):
         begin, end = (
-            found.moment(datetime(d.year, d.month, d.day, hour, tzinfo=found.zone).astimezone(UTC))
-            for d in (day, day + timedelta(days=1))
+            builder.moment(
+                datetime(
+                    day_start.year, day_start.month, day_start.day, hour, tzinfo=builder.zone
+                ).astimezone(UTC)
+            )
+            for day_start in (day, day + timedelta(days=1))
         )
         # In the order of the rooms; events without a room come last.
-        names = dict.fromkeys([*rooms, *sorted(one["room"] for one in own if one["room"] != NO_ROOM)])
+        names = dict.fromkeys(
+            [*rooms, *sorted(event["room"] for event in day_events if event["room"] != NO_ROOM)]
+        )
         by_room: dict[str, list[EventObject]] = {name: [] for name in names}
-        for event in own:
+        for event in day_events:
             by_room.setdefault(event["room"], []).append(event)
         times = {"day_start": begin.isoformat(), "day_end": end.isoformat()}
         days.append({"index": index, "date": day.isoformat(), **times, "rooms": by_room})
@@ -149,38 +155,48 @@ class Events(Lookup):
         self.acronym, self.site = acronym, get_site_url(context)
         self.host = get_host(self.site)
         self.address = f"{self.site}/{context.edition}"
-        self.room_names = {one.slug: clean_line(stated(one.name, "")) or one.slug for one in program.rooms}
-        self.topics = {one.slug: clean_line(stated(one.name, "") or one.slug) for one in program.topics}
+        self.room_names = {
+            room.slug: clean_line(stated(room.name, "")) or room.slug for room in program.rooms
+        }
+        self.topics = {
+            topic.slug: clean_line(stated(topic.name, "") or topic.slug) for topic in program.topics
+        }
         self.people = {key: person for person in program.people for key in (person.ref.uid, *person.ref.ids)}
         # Kinds of the conference's own are types by their names.
         kinds = {"session": program.session_kinds, "presentation": program.presentation_kinds}
         self.types = {
-            what: {
+            applies_to: {
                 kind.slug: stated(kind.name, "") or kind.slug
-                for kind in own
+                for kind in own_kinds
                 if stated(kind.counts_as, "") != kind.slug
             }
-            for what, own in kinds.items()
+            for applies_to, own_kinds in kinds.items()
         }
-        self.inside: dict[str, list[PresentationRecord]] = {}
-        for shown in program.presentations:
-            self.inside.setdefault(stated(shown.session, None) or "", []).append(shown)
+        self.presentations_by_session: dict[str, list[PresentationRecord]] = {}
+        for presentation in program.presentations:
+            self.presentations_by_session.setdefault(stated(presentation.session, None) or "", []).append(
+                presentation
+            )
 
     def events(self) -> list[DatedEvent]:
         """Return all events by time, numbered."""
         sessions = list(filter(None, map(self._session, self.program.sessions)))
         presentations = list(filter(None, map(self._presentation, self.program.presentations)))
-        numbers = self._numbers("session", sessions) | self._numbers("presentation", presentations)
-        found = [*sessions, *presentations]
-        for _, event in found:
+        numbers = self._number_events("session", sessions) | self._number_events(
+            "presentation", presentations
+        )
+        events = [*sessions, *presentations]
+        for _, event in events:
             event["id"] = numbers[event["guid"]]
             event["slug"] = f"{self.acronym}-{event['id']}"
-        return sorted(found, key=lambda one: (one[0].astimezone(UTC), one[1]["guid"]))
+        return sorted(
+            events, key=lambda dated_event: (dated_event[0].astimezone(UTC), dated_event[1]["guid"])
+        )
 
-    def _numbers(self, kind: str, events: list[DatedEvent]) -> dict[str, int]:
+    def _number_events(self, kind: str, events: list[DatedEvent]) -> dict[str, int]:
         """Number the events of a kind, oldest first and including drafts, so that numbers never change."""
-        known = [event_guid(self.context, kind, uid) for uid in self.context.uids(kind)]
-        guids = [*known, *sorted(event["guid"] for _, event in events)]
+        known_guids = [event_guid(self.context, kind, uid) for uid in self.context.uids(kind)]
+        guids = [*known_guids, *sorted(event["guid"] for _, event in events)]
         return assign_numbers(guids, odd=kind == "presentation")
 
     def moment(self, value: datetime) -> datetime:
@@ -190,21 +206,21 @@ class Events(Lookup):
         return local.astimezone(UTC) if offset % MINUTE else local
 
     def _session(self, session: SessionRecord) -> DatedEvent | None:
-        shown = self.inside.get(session.uid, [])
-        untimed = [one for one in shown if not stated(one.start, None)]
+        presentations = self.presentations_by_session.get(session.uid, [])
+        untimed = [presentation for presentation in presentations if not stated(presentation.start, None)]
         start = stated(session.start, None)
-        if start is None or (shown and not untimed):
+        if start is None or (presentations and not untimed):
             return None
-        is_talk = len(shown) == len(untimed) == 1 and self.title(shown[0]) == stated(session.title, "")
-        single = shown[0] if is_talk else None
+        is_talk = len(presentations) == len(untimed) == 1 and self.title(presentations[0]) == stated(
+            session.title, ""
+        )
+        talk = presentations[0] if is_talk else None
         texts = [stated(session.abstract, ""), self._chair_line(session)]
-        texts.append(self.abstract(single) if single else "\n".join(map(self._list_item, untimed)))
+        texts.append(self.abstract(talk) if talk else "\n".join(map(self._list_item, untimed)))
         roles = [role.person for role in stated(session.roles, ()) if role.role != "chair"]
         kind = str(session.kind or "other")
         kind = (
-            DEMO
-            if kind == "other" and single and single.kind == DEMO
-            else self.types["session"].get(kind, kind)
+            DEMO if kind == "other" and talk and talk.kind == DEMO else self.types["session"].get(kind, kind)
         )
         links: list[Link] = []
         for (title, link_type), field in SESSION_LINKS.items():
@@ -215,50 +231,56 @@ class Events(Lookup):
             event_guid(self.context, "session", session.uid),
             f"sessions/{session.uid}/",
             (start, stated(session.end, None) or start),
-            room=first_stated("room", single, session),
+            room=first_stated("room", talk, session),
             title=stated(session.title, ""),
             kind=kind,
-            paper=self.paper(single),
+            paper=self.paper(talk),
             texts=texts,
-            people=(self._people(single) if single else []) or roles,
-            links=[*links, *(self._links(single) if single else ())],
-            rows=[row for row in (single, session, self.parent(session)) if row],
+            people=(self._people(talk) if talk else []) or roles,
+            links=[*links, *(self._links(talk) if talk else ())],
+            rows=[row for row in (talk, session, self.parent(session)) if row],
         )
 
     def _chair_line(self, session: SessionRecord) -> str:
         names = [clean_line(role.person.name) for role in stated(session.roles, ()) if role.role == "chair"]
         return f"Chair: {', '.join(names)}" if names else ""
 
-    def _list_item(self, shown: PresentationRecord) -> str:
+    def _list_item(self, presentation: PresentationRecord) -> str:
         """Return a presentation without its own time, such as a poster, as an item of a Markdown list."""
-        title = clean_line(markup.plain(self.title(shown)))
-        if paper := self.paper(shown):
+        title = clean_line(markup.plain(self.title(presentation)))
+        if paper := self.paper(presentation):
             escaped = title.replace("\\", "\\\\").replace("[", "\\[").replace("]", "\\]")
             title = f"[{escaped}]({self.address}/papers/{paper.uid}/)"
-        mark = CANCELLED_PREFIX.strip() if is_cancelled(shown) else ""
-        return " ".join(filter(None, ("-", mark, clean_line(stated(shown.board, "")), title)))
+        mark = CANCELLED_PREFIX.strip() if is_cancelled(presentation) else ""
+        return " ".join(filter(None, ("-", mark, clean_line(stated(presentation.board, "")), title)))
 
-    def _presentation(self, shown: PresentationRecord) -> DatedEvent | None:
-        session, paper, start = self.session(shown), self.paper(shown), stated(shown.start, None)
+    def _presentation(self, presentation: PresentationRecord) -> DatedEvent | None:
+        session, paper, start = (
+            self.session(presentation),
+            self.paper(presentation),
+            stated(presentation.start, None),
+        )
         if start is None:
             return None
         page = f"papers/{paper.uid}/" if paper else f"sessions/{session.uid}/" if session else "schedule/"
-        texts = [self.abstract(shown)]
+        texts = [self.abstract(presentation)]
         if session:
             texts.append(f"Session: {clean_line(markup.plain(stated(session.title, '')))}")
             texts.append(self._chair_line(session))
         return self._event(
-            event_guid(self.context, "presentation", shown.uid),
+            event_guid(self.context, "presentation", presentation.uid),
             page,
-            (start, first_stated("end", shown, session) or start),
-            room=first_stated("room", shown, session),
-            title=self.title(shown),
-            kind=self.types["presentation"].get(str(shown.kind), stated(shown.kind, "") or "talk"),
+            (start, first_stated("end", presentation, session) or start),
+            room=first_stated("room", presentation, session),
+            title=self.title(presentation),
+            kind=self.types["presentation"].get(
+                str(presentation.kind), stated(presentation.kind, "") or "talk"
+            ),
             paper=paper,
             texts=texts,
-            people=self._people(shown),
-            links=self._links(shown),
-            rows=[row for row in (shown, session, self.parent(session)) if row],
+            people=self._people(presentation),
+            links=self._links(presentation),
+            rows=[row for row in (presentation, session, self.parent(session)) if row],
         )
 
     def _event(
@@ -314,40 +336,44 @@ class Events(Lookup):
         }
 
     def _person(self, ref: PersonRef) -> dict[str, Any]:
-        known = next((self.people[key] for key in (ref.uid, *ref.ids) if key and key in self.people), None)
-        ids = dict((known.ref.ids if known else ()) or ref.ids)
+        record = next((self.people[key] for key in (ref.uid, *ref.ids) if key and key in self.people), None)
+        ids = dict((record.ref.ids if record else ()) or ref.ids)
         guid = uuid_of(f"{self.site}/people/{ref.uid or ref.name}")
-        own = ids.get(self.host, "")
-        number = int(own) if own.isascii() and own.isdecimal() and len(own) < 11 else 0
+        number_text = ids.get(self.host, "")
+        number = (
+            int(number_text)
+            if number_text.isascii() and number_text.isdecimal() and len(number_text) < 11
+            else 0
+        )
         person = {"id": number or number_of_guid(guid), "guid": guid, "name": clean_line(ref.name)}
         if ref.uid:
             person["url"] = f"{self.site}/people/{ref.uid}/"
-        if known and (biography := clean_text(stated(known.biography, ""))):
+        if record and (biography := clean_text(stated(record.biography, ""))):
             person["biography"] = biography
-        if known and is_web_url(homepage := clean_line(stated(known.homepage, ""))):
+        if record and is_web_url(homepage := clean_line(stated(record.homepage, ""))):
             person["links"] = [{"type": "web", "url": homepage, "title": "Homepage"}]
         return person
 
-    def _people(self, shown: PresentationRecord) -> list[PersonRef]:
+    def _people(self, presentation: PresentationRecord) -> list[PersonRef]:
         """Return the speakers, else the presenting authors, else all authors."""
-        paper = self.paper(shown)
-        speakers = [speaker.person for speaker in stated(shown.speakers, ())]
+        paper = self.paper(presentation)
+        speakers = [speaker.person for speaker in stated(presentation.speakers, ())]
         authors = stated(paper.authors, ()) if paper else ()
         presenting = [author.person for author in authors if author.presenting]
         return speakers or presenting or [author.person for author in authors]
 
-    def _links(self, shown: PresentationRecord) -> list[Link]:
-        paper, recording = self.paper(shown), stated(shown.recording_url, "")
-        found: list[Link] = []
+    def _links(self, presentation: PresentationRecord) -> list[Link]:
+        paper, recording = self.paper(presentation), stated(presentation.recording_url, "")
+        links: list[Link] = []
         if is_web_url(recording):
-            found.append(({"type": "media", "url": recording, "title": "Recording"}, False))
+            links.append(({"type": "media", "url": recording, "title": "Recording"}, False))
         for material in stated(paper.materials, ()) if paper else ():
             if material.visible and is_web_url(material.url):
                 kind, is_attachment = LINK_TYPES.get(material.kind, LINK_TYPES["other"])
                 default = LINK_TITLES.get(material.kind, material.kind.capitalize())
                 title = clean_line(material.label) or default
-                found.append(({"type": kind, "url": clean_line(material.url), "title": title}, is_attachment))
-        return found
+                links.append(({"type": kind, "url": clean_line(material.url), "title": title}, is_attachment))
+        return links
 
 
 # Guids, numbers and slugs derive from uids and stay the same as long as they do
@@ -370,19 +396,19 @@ def number_of_guid(guid: str) -> int:
 
 def assign_numbers(guids: Iterable[str], *, odd: bool = False) -> dict[str, int]:
     """Return an even or odd number for each guid. Adding guids at the end never changes earlier numbers."""
-    taken: set[int] = set()
-    found: dict[str, int] = {}
+    used_numbers: set[int] = set()
+    number_by_guid: dict[str, int] = {}
     for guid in dict.fromkeys(guids):
         value = number_of_guid(guid) & ~1 | odd
-        while value in taken:
+        while value in used_numbers:
             value = value + 2 if value + 2 <= LAST_NUMBER else FIRST_NUMBER + odd
-        taken.add(value)
-        found[guid] = value
-    return found
+        used_numbers.add(value)
+        number_by_guid[guid] = value
+    return number_by_guid
 
 
 def acronym_of(conference: str, context: Context) -> str:
     """Return a short name such as "mlsys2021": small letters, digits and underscores, at least four."""
-    words = f"{conference}{context.edition}" if conference else f"program_{context.edition}"
-    name = NON_ACRONYM_CHARS.sub("_", words.lower())
+    text = f"{conference}{context.edition}" if conference else f"program_{context.edition}"
+    name = NON_ACRONYM_CHARS.sub("_", text.lower())
     return name if len(name) >= 4 else f"{name}_{context.year or 'program'}"

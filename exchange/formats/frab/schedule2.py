@@ -27,83 +27,96 @@ def iterate_events(
     schedule: JsonObject, conference: JsonObject, zone: tzinfo
 ) -> Iterator[tuple[str, JsonObject, date | None, time]]:
     """Yield for each event: its room, the event, the day that it belongs to, and the start of days."""
-    rooms = {key: room for room in _objects(conference, "rooms") for key in _keys(room)}
-    tracks = {key: track for track in _objects(conference, "tracks") for key in _keys(track)}
+    room_by_key = {key: room for room in _objects(conference, "rooms") for key in _keys(room)}
+    track_by_key = {key: track for track in _objects(conference, "tracks") for key in _keys(track)}
     people = _objects(schedule, "persons")
-    persons = {key: _translate_texts(person) for person in people for key in _keys(person)}
+    person_by_key = {key: _translate_texts(person) for person in people for key in _keys(person)}
     days = list(_days(conference, zone))
     # The first day may begin later and the last one end earlier, so the most common hour is used.
-    turns = Counter(moment.time() for _, *ends in days for moment in ends)
-    begins = turns.most_common(1)[0][0] if turns else time()
+    day_start_counts = Counter(moment.time() for _, *limits in days for moment in limits)
+    day_start = day_start_counts.most_common(1)[0][0] if day_start_counts else time()
     guids: dict[str, set[str]] = {}
     for event in schedule.objects("events", are_rows=True):
         content = _translate_texts(event.content)
-        room, track = _resolve_name(content.get("room"), rooms), _resolve_name(content.get("track"), tracks)
-        content |= {"date": content.get("start"), "room": room, "track": track}
-        if isinstance(kind := content.get("type"), str):
+        room_name, track_name = (
+            _resolve_name(content.get("room"), room_by_key),
+            _resolve_name(content.get("track"), track_by_key),
+        )
+        content |= {"date": content.get("start"), "room": room_name, "track": track_name}
+        if isinstance(event_type := content.get("type"), str):
             # They are constants, such as LIGHTNING_TALK.
-            content["type"] = kind.replace("_", " ").capitalize()
+            content["type"] = event_type.replace("_", " ").capitalize()
         participants = event.items("participants")
         content["persons"] = [
-            {**persons.get(str(one.get("guid")), {}), **one} if isinstance(one, dict) else one
-            for one in participants
+            {**person_by_key.get(str(participant.get("guid")), {}), **participant}
+            if isinstance(participant, dict)
+            else participant
+            for participant in participants
         ]
-        for one in participants:
-            name, guid = (one.get("name"), one.get("guid")) if isinstance(one, dict) else (None, None)
+        for participant in participants:
+            name, guid = (
+                (participant.get("name"), participant.get("guid"))
+                if isinstance(participant, dict)
+                else (None, None)
+            )
             if isinstance(name, str) and isinstance(guid, str) and guid:
                 guids.setdefault(name, set()).add(guid)
         title = content.get("title")
         if not content.get("guid"):
             # Breaks may have no code.
             content["code"] = content.get("code") or slug(f"{title} {content['date']}")
-        called = f" ({short(title)})" if isinstance(title, str) and title else ""
-        where = Where(event.where.file, f"{event.where.place}{called}")
+        title_suffix = f" ({short(title)})" if isinstance(title, str) and title else ""
+        where = Where(event.where.file, f"{event.where.place}{title_suffix}")
         start = _parse_moment(content["date"], zone)
-        own = next((day for day, first, last in days if start and first <= start < last), None)
-        yield room, JsonObject(content, where, event.findings), own, begins
+        event_day = next(
+            (day for day, day_begin, day_end in days if start and day_begin <= start < day_end), None
+        )
+        yield room_name, JsonObject(content, where, event.findings), event_day, day_start
     _note_namesakes(guids, schedule)
 
 
 def _note_namesakes(guids: dict[str, set[str]], schedule: JsonObject) -> None:
     """Report people of one name, who become one person. Guids are not stored: they hash e-mail addresses."""
-    namesakes = sorted(name for name, found in guids.items() if len(found) > 1)
+    namesakes = sorted(name for name, person_guids in guids.items() if len(person_guids) > 1)
     if namesakes:
         message = gettext("Names of more than one person in the file, who are one here: %(names)s.")
         schedule.findings.note("doubt", schedule.where, message, names=shorten_list(namesakes))
 
 
 def _objects(parent: JsonObject, name: str) -> list[Content]:
-    return [one for one in parent.items(name) if isinstance(one, dict)]
+    return [item for item in parent.items(name) if isinstance(item, dict)]
 
 
 def _keys(content: Content) -> list[str]:
     return [key for name in ("guid", "slug") if isinstance(key := content.get(name), str) and key]
 
 
-def _resolve_name(reference: object, known: dict[str, Content]) -> str:
+def _resolve_name(reference: object, object_by_key: dict[str, Content]) -> str:
     """Return the name of a referenced object. A reference is an object with guid, slug or name, or a name."""
     if not isinstance(reference, dict):
         return reference if isinstance(reference, str) else ""
-    found = next((known[key] for key in _keys(reference) if key in known), reference)
-    return pick_language(found.get("name") or found.get("slug"))
+    target = next((object_by_key[key] for key in _keys(reference) if key in object_by_key), reference)
+    return pick_language(target.get("name") or target.get("slug"))
 
 
 def _translate_texts(content: "Content | object") -> Content:
     """Return an object with its texts in one language."""
-    found: Content = dict(content) if isinstance(content, dict) else {}
-    return found | {name: pick_language(found[name]) for name in TEXTS if isinstance(found.get(name), dict)}
+    fields: Content = dict(content) if isinstance(content, dict) else {}
+    return fields | {
+        name: pick_language(fields[name]) for name in TEXTS if isinstance(fields.get(name), dict)
+    }
 
 
 def _days(conference: JsonObject, zone: tzinfo) -> Iterator[tuple[date, datetime, datetime]]:
-    for one in conference.objects("days", are_rows=True):
-        start, end = (_parse_moment(one.content.get(name), zone) for name in ("start", "end"))
+    for day_object in conference.objects("days", are_rows=True):
+        start, end = (_parse_moment(day_object.content.get(name), zone) for name in ("start", "end"))
         try:
-            own = parse_date(one.line("date"))
+            day = parse_date(day_object.line("date"))
         except InvalidValueError as error:
-            one.problem("date", str(error))
+            day_object.problem("date", str(error))
             continue
         if start and end:
-            yield own, start, end
+            yield day, start, end
 
 
 def _parse_moment(value: object, zone: tzinfo) -> datetime | None:

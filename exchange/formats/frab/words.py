@@ -57,10 +57,10 @@ LINK_TITLES = {"pdf": "Paper", "other": "Link", "review": "Reviews"}
 
 def guess_built_in_kind(key: str) -> str:
     """Return the built-in kind of sessions that a type suggests. The type is given as a slug."""
-    words = key.replace("-", " ")
+    text = key.replace("-", " ")
     return next(
-        (COUNTS_AS[word] for word in TYPE_WORDS if re.search(rf"\b{word}s?\b", words)),
-        guess_session_kind(words, "other"),
+        (COUNTS_AS[word] for word in TYPE_WORDS if re.search(rf"\b{word}s?\b", text)),
+        guess_session_kind(text, "other"),
     )
 
 
@@ -92,15 +92,15 @@ def join_paragraphs(*texts: str) -> str:
     return "\n\n".join(filter(None, texts))
 
 
-def classify_link(kind: str, title: str, is_attachment: bool) -> tuple[str, str]:
+def classify_link(link_type: str, title: str, is_attachment: bool) -> tuple[str, str]:
     """Return the kind and label of the material for a link of this type and title."""
-    for name, spelled in LINK_TYPES.items():
-        if spelled == (kind, is_attachment) and title == LINK_TITLES.get(name, name.capitalize()):
-            return name, ""
-    alike = {"media": "video", "web": "project"}
+    for kind, link in LINK_TYPES.items():
+        if link == (link_type, is_attachment) and title == LINK_TITLES.get(kind, kind.capitalize()):
+            return kind, ""
+    kind_by_type = {"media": "video", "web": "project"}
     if is_attachment:
-        alike = {"paper": "pdf", "slides": "slides", "media": "poster"}
-    return alike.get(kind, "other"), title
+        kind_by_type = {"paper": "pdf", "slides": "slides", "media": "poster"}
+    return kind_by_type.get(link_type, "other"), title
 
 
 def get_site_url(context: Context) -> str:

@@ -60,8 +60,8 @@ def recognizes(sources: Sequence[Source]) -> bool:
     has_yaml = any(PurePath(name).suffix.casefold() in YAMLS for name in names)
     tables = [source for source in sources if extension(source) in ("csv", "tsv")]
     has_papers = any(header_columns(table) >= REQUIRED_COLUMNS for table in tables)
-    bare = (PurePath(name).name for name in names if not name.endswith("/"))
-    return (has_yaml or has_papers) and all(map(has_known_extension, bare))
+    file_names = (PurePath(name).name for name in names if not name.endswith("/"))
+    return (has_yaml or has_papers) and all(map(has_known_extension, file_names))
 
 
 class SiteReader:
@@ -71,10 +71,10 @@ class SiteReader:
         self.findings, self.papers = findings, PaperReader(findings)
         # Tables other than those of papers, and the content of YAML and JSON files by name.
         self.tables: list[Sheet] = []
-        self.parts: dict[str, object] = {}
+        self.contents: dict[str, object] = {}
         self.committee: Stated[tuple[CommitteeRecord, ...]] = UNSTATED
-        self.taken = 0
-        self.unknown: list[str] = []
+        self.read_count = 0
+        self.unknown_files: list[str] = []
 
     def add(self, file: Source) -> None:
         suffix, stem = PurePath(file.name).suffix.casefold(), PurePath(file.name).stem
@@ -82,39 +82,41 @@ class SiteReader:
         if reason:
             self._note_omission(Where(file.name), str(reason))
         elif suffix in JSONS:
-            self.parts[file.name] = read_json_texts(file, self.findings)
+            self.contents[file.name] = read_json_texts(file, self.findings)
         elif suffix in YAMLS:
-            self.parts[file.name] = read_yaml(file, self.findings)
+            self.contents[file.name] = read_yaml(file, self.findings)
         else:
             for _title, sheet in read_sheets(file, self.findings):
                 if set(sheet.columns) >= REQUIRED_COLUMNS and not EVENT_TABLE_NAMES.match(stem):
                     self.papers.add(sheet)
-                    self.taken += 1
+                    self.read_count += 1
                 else:
                     self.tables.append(sheet)
 
     def program(self, context: Context) -> Program:
         """Read everything except tables of papers, which must be read before, as sessions refer to papers."""
-        parts = self.parts.values()
-        config = next((part for part in parts if isinstance(part, dict) and CONFIG_KEYS & set(part)), {})
-        about = SiteRow(config, Where("config.yml"))
-        zone_name = about.text("timezone", "time_zone")
-        zone = read_zone(zone_name, context, about.where, "timezone", self.findings)
+        contents = self.contents.values()
+        config = next(
+            (content for content in contents if isinstance(content, dict) and CONFIG_KEYS & set(content)), {}
+        )
+        config_row = SiteRow(config, Where("config.yml"))
+        zone_name = config_row.text("timezone", "time_zone")
+        zone = read_zone(zone_name, context, config_row.where, "timezone", self.findings)
         sessions = SessionReader(Times(zone, self.findings), self.findings, self.papers)
         for sheet in self.tables:
             self._add_table(sheet, sessions)
-        for name, part in self.parts.items():
-            if part is config or self._add_part(part, name, sessions):
-                self.taken += 1
-            elif part is not None:
-                # Unreadable files, whose part is None, have already been reported.
+        for name, content in self.contents.items():
+            if content is config or self._add_content(content, name, sessions):
+                self.read_count += 1
+            elif content is not None:
+                # Unreadable files, whose content is None, have already been reported.
                 self._note_unknown(Where(name))
         sessions.finish()
         edition = EditionRecord(
-            where=about.where,
+            where=config_row.where,
             slug=context.edition,
-            name=tidy(about.text("name")) or UNSTATED,
-            description=clean_title(about.text("tagline")) or UNSTATED,
+            name=tidy(config_row.text("name")) or UNSTATED,
+            description=clean_title(config_row.text("tagline")) or UNSTATED,
             timezone=zone_name or UNSTATED,
             committee=self.committee,
         )
@@ -128,30 +130,30 @@ class SiteReader:
         )
 
     def _add_table(self, sheet: Sheet, sessions: SessionReader) -> None:
-        has = set(sheet.columns)
-        if not has >= {"uid", "title"}:
+        columns = set(sheet.columns)
+        if not columns >= {"uid", "title"}:
             self._note_unknown(sheet.where)
             return
-        is_of_talks = bool(has & {"speakers", "speaker"}) and not EVENT_TABLE_NAMES.match(
+        has_talks = bool(columns & {"speakers", "speaker"}) and not EVENT_TABLE_NAMES.match(
             PurePath(sheet.where.file).stem
         )
-        (sessions.add_talks if is_of_talks else sessions.add_table)(sheet)
-        self.taken += 1
+        (sessions.add_talks if has_talks else sessions.add_table)(sheet)
+        self.read_count += 1
 
-    def _add_part(self, part: object, name: str, sessions: SessionReader) -> bool:
-        if isinstance(part, dict) and isinstance(part.get("committee"), list):
-            self.committee = tuple(_members(part["committee"], name, self.findings))
+    def _add_content(self, content: object, name: str, sessions: SessionReader) -> bool:
+        if isinstance(content, dict) and isinstance(content.get("committee"), list):
+            self.committee = tuple(_read_committee(content["committee"], name, self.findings))
             return True
-        if isinstance(part, dict) and is_conference(part):
-            add_conference(part, name, self.papers, sessions)
+        if isinstance(content, dict) and is_conference(content):
+            add_conference(content, name, self.papers, sessions)
             return True
-        return sessions.add(part, name)
+        return sessions.add(content, name)
 
     def _note_omission(self, where: Where, reason: str) -> None:
         self.findings.note("warning", where, gettext("Left out. %(reason)s"), reason=reason)
 
     def _note_unknown(self, where: Where) -> None:
-        self.unknown.append(where.file)
+        self.unknown_files.append(where.file)
         self._note_omission(where, gettext("This is not a known Mini-Conf file."))
 
 
@@ -160,37 +162,39 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     findings = Findings()
     site = SiteReader(findings)
     for source in sources:
-        for file in _files(source, findings):
+        for file in _iterate_files(source, findings):
             site.add(file)
     program = site.program(context)
     is_empty = not (program.papers or program.sessions or program.presentations or program.edition)
     if is_empty and not findings.has_problems:
         message = gettext("There is no Mini-Conf file to read. Add papers.csv, or the YAML files next to it.")
         findings.problem(Where(sources[0].name if sources else ""), "", message)
-    elif len(site.unknown) > site.taken:
+    elif len(site.unknown_files) > site.read_count:
         message = gettext(
             "Most of the files would be left out: %(names)s. "
             "If the others are all that you want, give only them."
         )
-        findings.problem(Where(), "", message, names=shorten_list(site.unknown))
+        findings.problem(Where(), "", message, names=shorten_list(site.unknown_files))
     return check_program(program, findings)
 
 
-def _files(source: Source, findings: Findings) -> Iterator[Source]:
+def _iterate_files(source: Source, findings: Findings) -> Iterator[Source]:
     """Yield the files of a site; a note names those with another extension."""
-    inside = [PurePath(name).name for name in member_names(source) if not name.endswith("/")]
-    others = [name for name in inside or [source.name] if not has_known_extension(name)]
-    if others:
+    zip_names = [PurePath(name).name for name in member_names(source) if not name.endswith("/")]
+    skipped_names = [name for name in zip_names or [source.name] if not has_known_extension(name)]
+    if skipped_names:
         message = gettext("Left out because they aren’t tables, YAML or JSON: %(names)s.")
-        findings.note("warning", Where(source.name if inside else ""), message, names=shorten_list(others))
-    if inside or has_known_extension(source.name):
+        findings.note(
+            "warning", Where(source.name if zip_names else ""), message, names=shorten_list(skipped_names)
+        )
+    if zip_names or has_known_extension(source.name):
         yield from unpack(source, findings, has_known_extension)
 
 
-def _members(rows: list[object], file: str, findings: Findings) -> Iterator[CommitteeRecord]:
+def _read_committee(rows: list[object], file: str, findings: Findings) -> Iterator[CommitteeRecord]:
     """Read `committee.yml`: role, name, affiliation."""
-    for index, content in enumerate(rows):
-        row = SiteRow(content if isinstance(content, dict) else {}, Where(file, f"committee[{index}]"))
+    for index, value in enumerate(rows):
+        row = SiteRow(value if isinstance(value, dict) else {}, Where(file, f"committee[{index}]"))
         name = tidy(row.text("name"))
         if not name or "@" in name:
             findings.problem(row.where, "name", gettext("The name is missing."))

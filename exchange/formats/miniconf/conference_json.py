@@ -57,56 +57,60 @@ NOT_A_PERSON = re.compile(
 )
 
 
-def is_conference(part: object) -> bool:
-    return isinstance(part, dict) and all(isinstance(part.get(name), dict) for name in ("papers", "sessions"))
+def is_conference(content: object) -> bool:
+    return isinstance(content, dict) and all(
+        isinstance(content.get(name), dict) for name in ("papers", "sessions")
+    )
 
 
-def add_conference(part: dict[str, object], file: str, papers: PaperReader, sessions: SessionReader) -> None:
-    ConferenceReader(SiteRow(part, Where(file)), papers, sessions).read()
+def add_conference(
+    content: dict[str, object], file: str, papers: PaperReader, sessions: SessionReader
+) -> None:
+    ConferenceReader(SiteRow(content, Where(file)), papers, sessions).read()
 
 
 class ConferenceReader:
     """Reader of one file. Adds its papers and sessions to the readers of both."""
 
-    def __init__(self, whole: SiteRow, papers: PaperReader, sessions: SessionReader) -> None:
-        self.whole, self.papers, self.sessions = whole, papers, sessions
+    def __init__(self, document: SiteRow, papers: PaperReader, sessions: SessionReader) -> None:
+        self.document, self.papers, self.sessions = document, papers, sessions
         # The keys of papers by the event to which they belong.
-        self.shown: dict[str, list[str]] = defaultdict(list)
+        self.papers_by_event: dict[str, list[str]] = defaultdict(list)
         # Events, and the descriptions of plenaries, tutorials and workshops, by key.
-        self.events = dict(self._contents("events"))
-        self.described = dict(chain.from_iterable(map(self._contents, DESCRIBED_EVENT_LISTS)))
+        self.events = dict(self._contents_by_key("events"))
+        self.descriptions = dict(chain.from_iterable(map(self._contents_by_key, DESCRIBED_EVENT_LISTS)))
 
     def read(self) -> None:
         self.papers.has_table = True
-        for key, row in self._named("papers"):
+        for key, row in self._rows_by_key("papers"):
             self._add_paper(key, row)
         untimed = []
-        for key, row in self._named("sessions"):
+        for key, row in self._rows_by_key("sessions"):
             if row.start:
                 self._add_session(key, row)
             else:
                 untimed.append(row.text("name") or key)
         if untimed:
             message = gettext("Sessions without a time were left out: %(names)s.")
-            self.sessions.findings.note("warning", self.whole.where, message, names=shorten_list(untimed))
+            self.sessions.findings.note("warning", self.document.where, message, names=shorten_list(untimed))
 
-    def _contents(self, name: str) -> Iterator[tuple[str, dict[str, object]]]:
-        return ((key, row.content) for key, row in self._named(name))
+    def _contents_by_key(self, name: str) -> Iterator[tuple[str, dict[str, object]]]:
+        return ((key, row.content) for key, row in self._rows_by_key(name))
 
-    def _named(self, name: str) -> list[tuple[str, SiteRow]]:
-        value = self.whole.content.get(name)
+    def _rows_by_key(self, name: str) -> list[tuple[str, SiteRow]]:
+        value = self.document.content.get(name)
         pairs = value.items() if isinstance(value, dict) else ()
-        file = self.whole.where.file
+        file = self.document.where.file
         return [
-            (str(key), SiteRow(one, Where(file, f"{name}.{short(str(key))}")))
-            for key, one in pairs
-            if isinstance(one, dict)
+            (str(key), SiteRow(item, Where(file, f"{name}.{short(str(key))}")))
+            for key, item in pairs
+            if isinstance(item, dict)
         ]
 
     def _add_paper(self, key: str, row: SiteRow) -> None:
         uid = make_uid(row.text("id") or key)
-        for event in row.texts("event_ids"):
-            self.shown[event].append(uid)
+        for event_id in row.texts("event_ids"):
+            self.papers_by_event[event_id].append(uid)
         links = [
             (kind, row.text(name))
             for name, kind in MATERIAL_BY_FIELD.items()
@@ -130,36 +134,39 @@ class ConferenceReader:
         )
 
     def _authors(self, row: SiteRow) -> tuple[AuthorRecord, ...]:
-        names = row.texts("authors") or [one.text("full_name", "name") for one in row.rows("authors")]
+        names = row.texts("authors") or [author.text("full_name", "name") for author in row.rows("authors")]
         return tuple(self.papers.parts.author(name, row.where) for name in names)
 
     def _add_session(self, key: str, row: SiteRow) -> None:
-        events = self._inside(row, "events")
-        shown = [(name, event) for name, event in events if self._papers_of(name, event)]
+        events = self._merged_events(row, "events")
+        paper_events = [(name, event) for name, event in events if self._papers_of(name, event)]
         # The plenary, tutorial or workshop that the session is, if any.
-        about = next((event for name in SESSION_EVENT_LISTS for _, event in self._inside(row, name)), row)
-        people = self._people(about)
+        main_event = next(
+            (event for name in SESSION_EVENT_LISTS for _, event in self._merged_events(row, name)), row
+        )
+        people = self._people(main_event)
         name = tidy(row.text("name", "display_name") or key)
-        kind = self._kind_of_session(name, row, about, [event for _, event in shown])
+        kind = self._kind_of_session(name, row, main_event, [event for _, event in paper_events])
         if kind == "social" and slug(key) not in slug(name):
             # The key contains the type, such as "Birds of a Feather 2".
             name = f"{tidy(key)}: {name}"
-        places = [event.text("room") for _, event in events] if len(events) == 1 else []
-        role, affiliation = ROLE_BY_KIND.get(kind, "speaker"), tidy(about.text("institution"))
+        rooms = [event.text("room") for _, event in events] if len(events) == 1 else []
+        role, affiliation = ROLE_BY_KIND.get(kind, "speaker"), tidy(main_event.text("institution"))
         session = self.sessions.add_session(
             row,
             row.where,
             uid=make_uid(row.text("id") or key),
             title=escape_markdown(name),
             kind=kind,
-            room=self._room(about.text("room") or "".join(places)),
-            abstract=_description(about),
-            recording_url=_web_url_or_empty(about.text("video_url")) or UNSTATED,
+            room=self._room(main_event.text("room") or "".join(rooms)),
+            abstract=_description(main_event),
+            recording_url=_web_url_or_empty(main_event.text("video_url")) or UNSTATED,
             roles=tuple(
-                RoleRecord(where=row.where, person=one, role=role, affiliation=affiliation) for one in people
+                RoleRecord(where=row.where, person=person, role=role, affiliation=affiliation)
+                for person in people
             ),
         )
-        for name, event in shown if session else ():
+        for name, event in paper_events if session else ():
             self._add_event(name, event, row, session)
 
     def _add_event(self, name: str, event: SiteRow, block: SiteRow, parent: SessionRecord | None) -> None:
@@ -180,7 +187,7 @@ class ConferenceReader:
         )
         self.sessions.add_presentations(self._papers_of(name, event), session, event.where)
 
-    def _inside(self, row: SiteRow, name: str) -> list[tuple[str, SiteRow]]:
+    def _merged_events(self, row: SiteRow, name: str) -> list[tuple[str, SiteRow]]:
         """Return the events of a session by key, merged with their descriptions elsewhere in the file."""
         value = row.content.get(name)
         if isinstance(value, list):
@@ -189,36 +196,40 @@ class ConferenceReader:
         return [
             (
                 str(key),
-                SiteRow({**self.described.get(str(key), {}), **_without_empty_values(event)}, row.where),
+                SiteRow({**self.descriptions.get(str(key), {}), **_without_empty_values(event)}, row.where),
             )
             for key, event in pairs
             if isinstance(event, dict)
         ]
 
     def _papers_of(self, name: str, event: SiteRow) -> list[str]:
-        keys = dict.fromkeys([*event.texts("paper_ids"), *self.shown.get(event.text("id") or name, ())])
+        keys = dict.fromkeys(
+            [*event.texts("paper_ids"), *self.papers_by_event.get(event.text("id") or name, ())]
+        )
         return list(keys)
 
-    def _kind_of_session(self, name: str, row: SiteRow, about: SiteRow, shown: list[SiteRow]) -> str:
-        kinds = Counter(guess_session_kind(event.text("type"), "oral", PAPER_KINDS) for event in shown)
-        words = row.text("type").casefold()
+    def _kind_of_session(
+        self, name: str, row: SiteRow, main_event: SiteRow, paper_events: list[SiteRow]
+    ) -> str:
+        kinds = Counter(guess_session_kind(event.text("type"), "oral", PAPER_KINDS) for event in paper_events)
+        type_name = row.text("type").casefold()
         if kinds:
             return kinds.most_common(1)[0][0]
-        if words in KIND_BY_TYPE:
-            return KIND_BY_TYPE[words]
-        usual = "invited_talk" if about is not row and self._people(about) else "other"
+        if type_name in KIND_BY_TYPE:
+            return KIND_BY_TYPE[type_name]
+        default = "invited_talk" if main_event is not row and self._people(main_event) else "other"
         return guess_session_kind(
-            f"{name} {about.text('presenter')}", "break" if words == "breaks" else usual
+            f"{name} {main_event.text('presenter')}", "break" if type_name == "breaks" else default
         )
 
-    def _people(self, about: SiteRow) -> list[PersonRef]:
+    def _people(self, row: SiteRow) -> list[PersonRef]:
         """Return presenters and organizers; add the biography if there is one person."""
-        names = [name for field in ("presenter", "organizers", "committee") for name in _names(about, field)]
-        found = [PersonRef(where=about.where, name=name) for name in dict.fromkeys(names)]
-        biography = about.text("bio").strip()
-        if len(found) == 1 and not PLACEHOLDER.match(biography):
-            self.sessions.add_biography(found[0], biography)
-        return found
+        names = [name for field in ("presenter", "organizers", "committee") for name in _names(row, field)]
+        people = [PersonRef(where=row.where, name=name) for name in dict.fromkeys(names)]
+        biography = row.text("bio").strip()
+        if len(people) == 1 and not PLACEHOLDER.match(biography):
+            self.sessions.add_biography(people[0], biography)
+        return people
 
     def _room(self, name: str) -> str | None:
         return self.sessions.add_room(name, virtual=name.casefold().startswith("virtual"))
@@ -231,12 +242,19 @@ def _without_empty_values(row: dict[str, object]) -> dict[str, object]:
 
 def _names(row: SiteRow, field: str) -> list[str]:
     """Return the people in a field: a name, or a list of names or objects. Boards and teams are skipped."""
-    found = [row.text(field), *row.texts(field), *(one.text("full_name", "name") for one in row.rows(field))]
-    people = [
-        one.name for text in found if text and not NOT_A_PERSON.search(text) for one in parse_authors(text)
+    texts = [
+        row.text(field),
+        *row.texts(field),
+        *(person.text("full_name", "name") for person in row.rows(field)),
     ]
-    names = (name.removeprefix("and ") for name in people)
-    return [name for name in names if name and not PLACEHOLDER.match(name)]
+    author_names = [
+        author.name
+        for text in texts
+        if text and not NOT_A_PERSON.search(text)
+        for author in parse_authors(text)
+    ]
+    cleaned_names = (name.removeprefix("and ") for name in author_names)
+    return [name for name in cleaned_names if name and not PLACEHOLDER.match(name)]
 
 
 def _description(row: SiteRow) -> str:

@@ -37,7 +37,7 @@ class PaperReader:
     def _paper(self, row: SheetRow) -> PaperRecord:
         cells = {name: self.parts.text(value, row.where, name) for name, value in row.cells.items()}
         links = [(name, kind) for name, kind in LINKS.items() if WEB_ADDRESS.match(cells.get(name, ""))]
-        has = cells.keys()
+        columns = cells.keys()
         return PaperRecord(
             where=row.where,
             uid=make_uid(cells["uid"]),
@@ -45,10 +45,12 @@ class PaperReader:
             status="published",
             authors=tuple(self.parts.author(name, row.where) for name in split_cell(cells["authors"])),
             materials=tuple(link_material(cells[name], kind, row) for name, kind in links) or UNSTATED,
-            abstract=escape_markdown(cells["abstract"].strip()) if "abstract" in has else UNSTATED,
-            keywords=tuple(dict.fromkeys(split_cell(cells["keywords"]))) if "keywords" in has else UNSTATED,
-            topic=self.parts.topic(cells["track"], row.where) if "track" in has else UNSTATED,
-            track=tidy(cells["paper_type"]) if "paper_type" in has else UNSTATED,
+            abstract=escape_markdown(cells["abstract"].strip()) if "abstract" in columns else UNSTATED,
+            keywords=tuple(dict.fromkeys(split_cell(cells["keywords"])))
+            if "keywords" in columns
+            else UNSTATED,
+            topic=self.parts.topic(cells["track"], row.where) if "track" in columns else UNSTATED,
+            track=tidy(cells["paper_type"]) if "paper_type" in columns else UNSTATED,
         )
 
 

@@ -20,8 +20,8 @@ MAX_JSON_DEPTH = 40
 MAX_JSON_BYTES = 100_000_000
 STARTS, ENDS = ("start_time", "start", "begin"), ("end_time", "end", "finish")
 TIMESTAMP_PATTERN = re.compile(
-    r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)(?P<sign>[T _])"
-    r"(?P<hour>\d\d?)(?P<rest>:\d\d(:\d\d(\.\d+)?)?) ?(?P<offset>Z|[+-]\d\d(:?\d\d)?)?\Z"
+    r"(?P<year>\d{4})-(?P<month>\d\d?)-(?P<day>\d\d?)(?P<separator>[T _])"
+    r"(?P<hour>\d\d?)(?P<minutes>:\d\d(:\d\d(\.\d+)?)?) ?(?P<offset>Z|[+-]\d\d(:?\d\d)?)?\Z"
 )
 
 
@@ -49,21 +49,21 @@ class SiteRow:
     def rows(self, name: str) -> "list[SiteRow]":
         """Return the objects of a list, or of an object of objects."""
         value = self.content.get(name)
-        inner = list(value.values()) if isinstance(value, dict) else value
+        items = list(value.values()) if isinstance(value, dict) else value
         return (
-            [SiteRow(one, self.where) for one in inner if isinstance(one, dict)]
-            if isinstance(inner, list)
+            [SiteRow(item, self.where) for item in items if isinstance(item, dict)]
+            if isinstance(items, list)
             else []
         )
 
     def texts(self, name: str) -> list[str]:
         """Return the single values of a list."""
         value = self.content.get(name)
-        return [scalar(one) for one in value if scalar(one)] if isinstance(value, list) else []
+        return [scalar(item) for item in value if scalar(item)] if isinstance(value, list) else []
 
 
-def site_rows(part: object, file: str) -> list[SiteRow]:
-    rows = enumerate(part if isinstance(part, list) else [])
+def site_rows(items: object, file: str) -> list[SiteRow]:
+    rows = enumerate(items if isinstance(items, list) else [])
     return [
         SiteRow(row, Where(file, describe_place("", index, row.get("UID"))))
         for index, row in rows
@@ -75,9 +75,9 @@ def read_json_texts(source: Source, findings: Findings) -> object:
     """Return lists, dicts and texts as YAML files give them, or None for a file that was reported."""
     if is_too_large(source, MAX_JSON_BYTES, findings):
         return None
-    found = read_json(source, findings)
+    content = read_json(source, findings)
     try:
-        return None if found is UNREADABLE else _as_texts(found, Where(source.name), findings)
+        return None if content is UNREADABLE else _as_texts(content, Where(source.name), findings)
     except InvalidValueError as error:
         findings.problem(Where(source.name), "", str(error))
         return None
@@ -89,9 +89,9 @@ def _as_texts(value: object, where: Where, findings: Findings, depth: int = 0) -
             gettext("Lists and objects are nested too deeply here for a conference program.")
         )
     if isinstance(value, dict):
-        return {name: _as_texts(one, where, findings, depth + 1) for name, one in value.items()}
+        return {name: _as_texts(item, where, findings, depth + 1) for name, item in value.items()}
     if isinstance(value, list):
-        return [_as_texts(one, where, findings, depth + 1) for one in value]
+        return [_as_texts(item, where, findings, depth + 1) for item in value]
     return "" if value is None else clean_text(str(value), where, "", findings)
 
 
@@ -101,21 +101,21 @@ class Times:
 
     zone: ZoneInfo
     findings: Findings
-    _assumed: Counter[str] = field(default_factory=Counter)
+    _assumed_zone_counts: Counter[str] = field(default_factory=Counter)
 
     def read(self, text: str, where: Where, field: str) -> datetime | None:
         text = text.strip()
-        found = TIMESTAMP_PATTERN.match(text)
-        if found:
-            day = f"{found['year']}-{found['month']:0>2}-{found['day']:0>2}"
+        match = TIMESTAMP_PATTERN.match(text)
+        if match:
+            day = f"{match['year']}-{match['month']:0>2}-{match['day']:0>2}"
             # ACL 2020 writes UTC as `2020-07-06_05:00:00`.
-            offset = found["offset"] or ("Z" if found["sign"] == "_" else "")
+            offset = match["offset"] or ("Z" if match["separator"] == "_" else "")
             if offset not in ("", "Z"):
                 digits = offset[1:].replace(":", "")
                 offset = f"{offset[0]}{digits[:2]}:{digits[2:] or '00'}"
-            text = f"{day}T{found['hour']:0>2}{found['rest']}{offset}"
+            text = f"{day}T{match['hour']:0>2}{match['minutes']}{offset}"
             if not offset:
-                self._assumed[where.file] += 1
+                self._assumed_zone_counts[where.file] += 1
         try:
             return parse_datetime(text, self.zone)
         except InvalidValueError as error:
@@ -123,6 +123,6 @@ class Times:
             return None
 
     def note(self) -> None:
-        for file, count in self._assumed.items():
+        for file, count in self._assumed_zone_counts.items():
             message = gettext("%(count)s times name no zone; they were taken as times in %(zone)s.")
             self.findings.note("doubt", Where(file), message, count=count, zone=self.zone.key)

@@ -68,8 +68,8 @@ class Event:
     def roles(self) -> tuple[RoleRecord, ...]:
         role, where = ROLE_BY_KIND.get(self.kind, "speaker"), self.row.where
         return tuple(
-            RoleRecord(where=where, person=one, role=role, affiliation=self.affiliation)
-            for one in self.people
+            RoleRecord(where=where, person=person, role=role, affiliation=self.affiliation)
+            for person in self.people
         )
 
 
@@ -84,34 +84,34 @@ class SessionReader:
     presentations: list[PresentationRecord] = field(default_factory=list)
     people: dict[str, PersonRecord] = field(default_factory=dict)
     rooms: dict[str, RoomRecord] = field(default_factory=dict)
-    unknown: list[str] = field(default_factory=list)
-    _calendar: list[SiteRow] = field(default_factory=list)
-    _untimed: list[Event] = field(default_factory=list)
+    unknown_papers: list[str] = field(default_factory=list)
+    _calendar_rows: list[SiteRow] = field(default_factory=list)
+    _untimed_events: list[Event] = field(default_factory=list)
     # Talks of a session, by the beginning of the name of their file, such as `w3_papers.csv`.
-    _talks: list[tuple[str, SiteRow]] = field(default_factory=list)
-    # Keys of sessions by the names by which papers name them.
-    _named: dict[str, SessionRecord | None] = field(default_factory=dict)
+    _talk_rows: list[tuple[str, SiteRow]] = field(default_factory=list)
+    # Sessions by the names by which papers refer to them.
+    _session_by_name: dict[str, SessionRecord | None] = field(default_factory=dict)
     _assumed_ends: int = 0
-    # The file of each event key, since keys are unique within a file only.
-    _files: dict[str, str] = field(default_factory=dict)
+    # The file of each event, since their keys are unique within a file only.
+    _file_by_uid: dict[str, str] = field(default_factory=dict)
 
-    def add(self, part: object, file: str) -> bool:
+    def add(self, content: object, file: str) -> bool:
         """Read a file. Return False if its structure is unknown."""
-        if isinstance(part, dict):
-            named = {str(key): row for key, row in part.items() if isinstance(row, dict)}
-            sessions = {key: SiteRow(row, Where(file, short(key))) for key, row in named.items()}
-            if not any(row.start for row in sessions.values()):
+        if isinstance(content, dict):
+            objects = {str(key): value for key, value in content.items() if isinstance(value, dict)}
+            row_by_key = {key: SiteRow(value, Where(file, short(key))) for key, value in objects.items()}
+            if not any(row.start for row in row_by_key.values()):
                 return False
-            for key, row in sessions.items():
-                self._add_papers(key, row)
+            for key, row in row_by_key.items():
+                self._add_paper_session(key, row)
             return True
-        rows = site_rows(part, file)
+        rows = site_rows(content, file)
         if rows and all(_is_event(row.content.keys()) for row in rows):
             for row in rows:
                 self._add_event(row)
             return True
         if rows and all("title" in row.content and row.start for row in rows):
-            self._calendar += rows
+            self._calendar_rows += rows
             return True
         return False
 
@@ -123,7 +123,7 @@ class SessionReader:
     def add_talks(self, sheet: Sheet) -> None:
         """Read a table of talks with speakers, such as `w3_papers.csv` of the workshop W3."""
         session = PurePath(sheet.where.file).stem.partition("_")[0].casefold()
-        self._talks += [(session, row) for row in _rows_of_sheet(sheet, self.papers)]
+        self._talk_rows += [(session, row) for row in _rows_of_sheet(sheet, self.papers)]
 
     def add_room(self, name: str, *, virtual: bool = False) -> str | None:
         name = tidy(name)
@@ -132,12 +132,12 @@ class SessionReader:
         record = RoomRecord(slug=slug(name), name=name, virtual=virtual)
         return self.rooms.setdefault(record.slug, record).slug
 
-    def _add_papers(self, key: str, row: SiteRow) -> None:
-        words = row.text("long_name", "name", "cluster_name", "title")
-        title = escape_markdown(tidy(words or f"Session {key}"))
+    def _add_paper_session(self, key: str, row: SiteRow) -> None:
+        name = row.text("long_name", "name", "cluster_name", "title")
+        title = escape_markdown(tidy(name or f"Session {key}"))
         kind = guess_session_kind(f"{row.text('name')} {key} {row.where.file}", "oral", PAPER_KINDS)
         session = self.add_session(row, row.where, uid=make_uid(key), title=title, kind=kind)
-        self._named[key] = session
+        self._session_by_name[key] = session
         papers = row.texts("papers") + self.papers.papers_by_session.pop(key, [])
         self.add_presentations(papers, session, row.where)
 
@@ -145,7 +145,7 @@ class SessionReader:
         """Add a presentation of each paper to the session. Collect papers that are in no table."""
         for paper in dict.fromkeys(map(make_uid, papers)):
             if self.papers.has_table and paper not in self.papers.papers:
-                self.unknown.append(paper)
+                self.unknown_papers.append(paper)
             elif session:
                 presentation = PresentationRecord(
                     where=where,
@@ -161,7 +161,7 @@ class SessionReader:
         """Add a plenary, tutorial or workshop; one without times waits for a calendar."""
         title, people = clean_title(row.text("title", "name")), self._people(row)
         uid, file = make_uid(row.text("UID")), row.where.file
-        if self._files.setdefault(uid, file) != file:
+        if self._file_by_uid.setdefault(uid, file) != file:
             uid = make_uid(f"{PurePath(file).stem}.{uid}")
         event = Event(
             row,
@@ -174,24 +174,24 @@ class SessionReader:
         )
         slots = [slot for slot in row.rows("sessions") or [row] if slot.start]
         if not slots:
-            self._untimed.append(event)
+            self._untimed_events.append(event)
         self._add_slots(event, slots)
 
     def _add_slots(self, event: Event, slots: list[SiteRow]) -> None:
-        taken: set[tuple[object, object]] = set()
+        added_times: set[tuple[object, object]] = set()
         for slot in slots:
-            uid = event.uid if not taken else make_uid(f"{event.uid}.{len(taken) + 1}")
-            values = {
+            uid = event.uid if not added_times else make_uid(f"{event.uid}.{len(added_times) + 1}")
+            fields = {
                 "title": event.title,
                 "kind": event.kind,
                 "roles": event.roles,
                 "abstract": event.abstract,
             }
-            session = self.add_session(slot, event.row.where, uid=uid, **values)
-            if session and (session.start, session.end) in taken:
+            session = self.add_session(slot, event.row.where, uid=uid, **fields)
+            if session and (session.start, session.end) in added_times:
                 self.sessions.pop()
             elif session:
-                taken.add((session.start, session.end))
+                added_times.add((session.start, session.end))
 
     def _people(self, row: SiteRow) -> list[PersonRef]:
         """Return the people of an event, from a list or a text such as `A, B and C`."""
@@ -200,17 +200,18 @@ class SessionReader:
             # The organizers of a social event are a committee with members.
             value = value.get("members", [])
         if isinstance(value, list):
-            names = [scalar(one.get("name")) if isinstance(one, dict) else scalar(one) for one in value]
+            names = [scalar(item.get("name")) if isinstance(item, dict) else scalar(item) for item in value]
         else:
-            names = [one.name for one in parse_authors(scalar(value).replace("|", ";"))]
-        unique = dict.fromkeys(filter(None, (HONORIFICS.sub("", tidy(name)) for name in names)))
-        found = [PersonRef(where=row.where, name=name) for name in unique]
-        if len(found) == 1:
-            self.add_biography(found[0], row.text("bio"))
-        for one in row.rows("authors"):
-            if name := tidy(one.text("name")):
-                self.add_biography(PersonRef(where=row.where, name=name), one.text("bio", "biography"))
-        return found
+            names = [author.name for author in parse_authors(scalar(value).replace("|", ";"))]
+        unique_names = dict.fromkeys(filter(None, (HONORIFICS.sub("", tidy(name)) for name in names)))
+        people = [PersonRef(where=row.where, name=name) for name in unique_names]
+        if len(people) == 1:
+            self.add_biography(people[0], row.text("bio"))
+        for author in row.rows("authors"):
+            if name := tidy(author.text("name")):
+                biography = author.text("bio", "biography")
+                self.add_biography(PersonRef(where=row.where, name=name), biography)
+        return people
 
     def add_biography(self, person: PersonRef, biography: str) -> None:
         if biography.strip():
@@ -235,54 +236,57 @@ class SessionReader:
     def finish(self) -> None:
         """Read the calendars, and report what is assumed or left out."""
         self._read_calendar()
-        self._add_untimed()
-        self._add_named()
-        self._add_waiting_talks()
+        self._add_untimed_events_as_drafts()
+        self._add_papers_by_session_name()
+        self._add_talks_of_tables()
         self.times.note()
         if self._assumed_ends:
             message = gettext("%(count)s sessions have no end; they were taken to last an hour.")
             self.findings.note("doubt", Where(), message, count=self._assumed_ends)
-        if self.unknown:
+        if self.unknown_papers:
             message = gettext("Left out because no table holds the paper: %(count)s appearances (%(keys)s).")
-            count = len(self.unknown)
-            self.findings.note("warning", Where(), message, count=count, keys=shorten_list(self.unknown))
+            count = len(self.unknown_papers)
+            self.findings.note(
+                "warning", Where(), message, count=count, keys=shorten_list(self.unknown_papers)
+            )
 
     def _read_calendar(self) -> None:
-        starts = {(slug(str(one.title)), one.start) for one in self.sessions}
-        timed = {session.uid for session in self.sessions}
-        untimed = {event.uid: event for event in self._untimed}
-        slots: dict[str, list[SiteRow]] = defaultdict(list)
-        has_days = any(row.text("view") == "day" for row in self._calendar)
-        for row in self._calendar:
-            title, page, keys = clean_title(row.text("title")), *_link_target(row.text("link"))
-            if timed & keys or (has_days and row.text("view") == "week"):
+        titles_and_starts = {(slug(str(session.title)), session.start) for session in self.sessions}
+        scheduled_uids = {session.uid for session in self.sessions}
+        untimed_by_uid = {event.uid: event for event in self._untimed_events}
+        slots_by_event: dict[str, list[SiteRow]] = defaultdict(list)
+        has_days = any(row.text("view") == "day" for row in self._calendar_rows)
+        for row in self._calendar_rows:
+            title, page_kind, keys = clean_title(row.text("title")), *_link_target(row.text("link"))
+            if scheduled_uids & keys or (has_days and row.text("view") == "week"):
                 continue
-            event = next((untimed[key] for key in keys if key in untimed), None)
+            event = next((untimed_by_uid[key] for key in keys if key in untimed_by_uid), None)
             if event and not (event.kind == "invited_talk" and QUESTION_SESSION.search(title)):
-                slots[event.uid].append(row)
+                slots_by_event[event.uid].append(row)
                 continue
             start = self.times.read(row.start, row.where, "start")
-            if start is None or (slug(title), start) in starts:
+            if start is None or (slug(title), start) in titles_and_starts:
                 continue
-            starts.add((slug(title), start))
+            titles_and_starts.add((slug(title), start))
             uid = slug(f"{title} {start:%Y-%m-%d %H%M}")
-            kind = KIND_BY_PAGE.get(page) or guess_session_kind(f"{title} {row.text('type')}", "other")
+            kind = KIND_BY_PAGE.get(page_kind) or guess_session_kind(f"{title} {row.text('type')}", "other")
             roles = event.roles if event else ()
             session = self.add_session(row, row.where, uid=uid, title=title, kind=kind, roles=roles)
-            self._named |= dict.fromkeys(_session_names(row.text("link")), session)
-            self._named.setdefault(tidy(row.text("title")), session)
+            self._session_by_name |= dict.fromkeys(_session_names(row.text("link")), session)
+            self._session_by_name.setdefault(tidy(row.text("title")), session)
             if event and session:
                 # A session of questions about a talk that was recorded before.
                 self._add_talk(event, session.uid)
-                untimed.pop(event.uid)
-        for uid, rows in slots.items():
-            self._add_slots(untimed.pop(uid), rows)
-        self._untimed = list(untimed.values())
+                untimed_by_uid.pop(event.uid)
+        for uid, rows in slots_by_event.items():
+            self._add_slots(untimed_by_uid.pop(uid), rows)
+        self._untimed_events = list(untimed_by_uid.values())
 
     def _add_talk(self, event: Event, session: Stated[str | None]) -> None:
         where = event.row.where
         speakers = [
-            SpeakerRecord(where=where, person=one, affiliation=event.affiliation) for one in event.people
+            SpeakerRecord(where=where, person=person, affiliation=event.affiliation)
+            for person in event.people
         ]
         talk = PresentationRecord(
             where=where,
@@ -296,13 +300,13 @@ class SessionReader:
         )
         self.presentations.append(talk)
 
-    def _add_untimed(self) -> None:
+    def _add_untimed_events_as_drafts(self) -> None:
         """Add events without a time: talks as not scheduled, others as sessions that are drafts."""
         starts = (session.start for session in self.sessions)
-        first = min((start for start in starts if isinstance(start, datetime)), default=None)
+        first_start = min((start for start in starts if isinstance(start, datetime)), default=None)
         drafts = []
-        for event in self._untimed:
-            if first is None or event.kind in ("invited_talk", "other"):
+        for event in self._untimed_events:
+            if first_start is None or event.kind in ("invited_talk", "other"):
                 self._add_talk(event, UNSTATED)
                 continue
             drafts.append(event.title)
@@ -312,8 +316,8 @@ class SessionReader:
                 kind=event.kind,
                 title=event.title,
                 abstract=event.abstract,
-                start=first,
-                end=first,
+                start=first_start,
+                end=first_start,
                 status="draft",
                 roles=event.roles,
             )
@@ -325,22 +329,22 @@ class SessionReader:
             )
             self.findings.note("warning", Where(), message, count=len(drafts), titles=shorten_list(drafts))
 
-    def _add_named(self) -> None:
+    def _add_papers_by_session_name(self) -> None:
         """Add presentations of papers whose rows name sessions of a calendar."""
-        absent = []
-        for name, papers in self.papers.papers_by_session.items():
-            session = self._named.get(name)
+        unknown_names = []
+        for session_name, papers in self.papers.papers_by_session.items():
+            session = self._session_by_name.get(session_name)
             if session:
                 self.add_presentations(papers, session, session.where)
             else:
-                absent.append(name)
-        if absent:
+                unknown_names.append(session_name)
+        if unknown_names:
             message = gettext("Papers name sessions that no file has; they are not scheduled: %(names)s.")
-            self.findings.note("warning", Where(), message, names=shorten_list(absent))
+            self.findings.note("warning", Where(), message, names=shorten_list(unknown_names))
 
-    def _add_waiting_talks(self) -> None:
+    def _add_talks_of_tables(self) -> None:
         sessions = {session.uid.casefold(): session.uid for session in self.sessions}
-        for key, row in self._talks:
+        for key, row in self._talk_rows:
             people = self._people(row)
             event = Event(row, make_uid(row.text("UID")), clean_title(row.text("title")), "", people, "", "")
             self._add_talk(event, sessions.get(key, UNSTATED))
@@ -352,18 +356,18 @@ def _is_event(columns: Collection[str]) -> bool:
 
 
 def _rows_of_sheet(sheet: Sheet, papers: PaperReader) -> list[SiteRow]:
-    found = []
+    rows = []
     for row in sheet.rows:
         cells = {name: papers.parts.text(cell, row.where, name) for name, cell in row.cells.items()}
-        found.append(SiteRow({**cells, "UID": cells["uid"]}, row.where))
-    return found
+        rows.append(SiteRow({**cells, "UID": cells["uid"]}, row.where))
+    return rows
 
 
 def _link_target(link: str) -> tuple[str, set[str]]:
     """Return the kind of page that a link such as `workshop_W3.html` leads to, and its possible keys."""
     stem = PurePath(_split_url(link).path).stem
     pieces = stem.split("_")
-    keys = {make_uid("_".join(pieces[place:])) for place in range(len(pieces))} | set(
+    keys = {make_uid("_".join(pieces[index:])) for index in range(len(pieces))} | set(
         map(make_uid, _session_names(link))
     )
     return pieces[0], keys - {""}

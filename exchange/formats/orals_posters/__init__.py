@@ -81,55 +81,57 @@ def output_rows(program: Program, context: Context) -> list[OutputRow]:
         for session in program.sessions
         if stated(session.start, None) and stated(session.end, None) and stated(session.title, "").strip()
     }
-    found: dict[str, OutputRow] = {}
-    for shown in program.presentations:
-        paper = papers.get(stated(shown.paper, None) or "")
-        _name, kind = context.own_kind("presentation", stated(shown.kind, ""))
+    row_by_uid: dict[str, OutputRow] = {}
+    for presentation in program.presentations:
+        paper = papers.get(stated(presentation.paper, None) or "")
+        _name, kind = context.own_kind("presentation", stated(presentation.kind, ""))
         if paper and kind in KINDS:
-            session = sessions.get(stated(shown.session, None) or "")
-            found[shown.uid] = OutputRow(replace(shown, kind=kind), paper, session)
-    seconds = {uid: shown.presentation for uid, shown in found.items() if _is_second(shown, found)}
+            session = sessions.get(stated(presentation.session, None) or "")
+            row_by_uid[presentation.uid] = OutputRow(replace(presentation, kind=kind), paper, session)
+    second_slots = {
+        uid: row.presentation for uid, row in row_by_uid.items() if _is_second_slot(row, row_by_uid)
+    }
     return [
-        replace(shown, second=seconds.get(f"{uid}{SECOND_SLOT_SUFFIX}"))
-        for uid, shown in found.items()
-        if uid not in seconds
+        replace(row, second=second_slots.get(f"{uid}{SECOND_SLOT_SUFFIX}"))
+        for uid, row in row_by_uid.items()
+        if uid not in second_slots
     ]
 
 
-def _is_second(shown: OutputRow, found: Mapping[str, OutputRow]) -> bool:
+def _is_second_slot(row: OutputRow, row_by_uid: Mapping[str, OutputRow]) -> bool:
     """Return whether this is a second slot: its uid extends that of another one that differs by time only."""
-    own = shown.presentation
-    uid = own.uid.removesuffix(SECOND_SLOT_SUFFIX)
-    first = found.get(uid) if uid != own.uid else None
-    if first is None or uid.endswith(SECOND_SLOT_SUFFIX) or not isinstance(own.start, datetime):
+    presentation = row.presentation
+    uid = presentation.uid.removesuffix(SECOND_SLOT_SUFFIX)
+    first_row = row_by_uid.get(uid) if uid != presentation.uid else None
+    if first_row is None or uid.endswith(SECOND_SLOT_SUFFIX) or not isinstance(presentation.start, datetime):
         return False
-    other = first.presentation
-    same = ("kind", "paper", "session", "board", "room", "status")
-    return all(getattr(own, name) == getattr(other, name) for name in same)
+    first_presentation = first_row.presentation
+    compared_fields = ("kind", "paper", "session", "board", "room", "status")
+    return all(getattr(presentation, name) == getattr(first_presentation, name) for name in compared_fields)
 
 
 class EventWriter:
     def __init__(self, program: Program, context: Context) -> None:
         self.context, self.site = context, context.site_url.rstrip("/")
         self.zone = program_zone(program, context)
-        self.shown = output_rows(program, context)
-        self.numbers = assign_numbers(context.edition, (shown.presentation.uid for shown in self.shown))
+        self.rows = output_rows(program, context)
+        self.numbers = assign_numbers(context.edition, (row.presentation.uid for row in self.rows))
         self.institutions = {record.slug: stated(record.name, "") for record in program.institutions}
         self.room_names = {room.slug: stated(room.name, "") or room.slug for room in program.rooms}
         self.rooms: dict[str, str] = {}
         self.topics = TopicTree()
-        self.own_topics = TopicTree({topic.slug: topic for topic in program.topics})
-        self.by_paper: dict[str, list[OutputRow]] = {}
-        for shown in self.shown:
-            self.by_paper.setdefault(shown.paper.uid, []).append(shown)
+        self.program_topics = TopicTree({topic.slug: topic for topic in program.topics})
+        self.rows_by_paper: dict[str, list[OutputRow]] = {}
+        for row in self.rows:
+            self.rows_by_paper.setdefault(row.paper.uid, []).append(row)
 
     def page(self) -> Iterator[bytes]:
-        yield f'{{"count": {len(self.shown)}, "next": null, "previous": null, "results": ['.encode()
+        yield f'{{"count": {len(self.rows)}, "next": null, "previous": null, "results": ['.encode()
         empty: dict[str, object] = dict.fromkeys(FIELDS)
         empty |= {"children": [], "children_ids": [], "schedule_html": ""}
         opening = b"\n"
-        for shown in self.shown:
-            yield opening + _json({**empty, **self._paper(shown.paper), **self._event(shown)})
+        for row in self.rows:
+            yield opening + _json({**empty, **self._paper(row.paper), **self._event(row)})
             opening = b",\n"
         yield b"\n]}\n"
 
@@ -150,48 +152,48 @@ class EventWriter:
             **link_fields(stated(paper.materials, ()), self.context.site_url),
         }
 
-    def _event(self, shown: OutputRow) -> dict[str, object]:
-        others = [other for other in self.by_paper[shown.paper.uid] if other is not shown]
-        kind = str(shown.presentation.kind).capitalize()
+    def _event(self, row: OutputRow) -> dict[str, object]:
+        other_rows = [other_row for other_row in self.rows_by_paper[row.paper.uid] if other_row is not row]
+        kind = str(row.presentation.kind).capitalize()
         room = None
-        if shown.room:
+        if row.room:
             # Names with the same slug are written in one spelling.
-            name = tidy(self.room_names.get(shown.room, shown.room)) or shown.room
+            name = tidy(self.room_names.get(row.room, row.room)) or row.room
             room = escape_entities(self.rooms.setdefault(slug(name), name))
-        title = escape_entities(tidy(stated(shown.session.title, ""))) if shown.session else None
-        parent = stable_number(self.context.edition, "session", shown.session.uid) if shown.session else None
-        slots = (*shown.times(shown.presentation), *shown.times(shown.second))
+        title = escape_entities(tidy(stated(row.session.title, ""))) if row.session else None
+        parent = stable_number(self.context.edition, "session", row.session.uid) if row.session else None
+        slots = (*row.times(row.presentation), *row.times(row.second))
         times = [time.astimezone(self.zone).isoformat() if time else None for time in slots]
         return {
-            "id": self.numbers[shown.presentation.uid],
+            "id": self.numbers[row.presentation.uid],
             "session": title,
             "eventtype": kind,
             "event_type": kind,
             "room_name": room,
-            "virtualsite_url": self._path(shown),
+            "virtualsite_url": self._path(row),
             **dict(zip(("starttime", "endtime", "starttime2", "endtime2"), times, strict=True)),
             "parent1": title,
             "parent_id": parent,
             "show_in_schedule_overview": False,
-            "visible": shown.is_public,
-            "poster_position": escape_entities(tidy(stated(shown.presentation.board, ""))) or None,
-            "related_events": [self._path(other) for other in others],
-            "related_events_ids": [self.numbers[other.presentation.uid] for other in others],
+            "visible": row.is_public,
+            "poster_position": escape_entities(tidy(stated(row.presentation.board, ""))) or None,
+            "related_events": [self._path(other_row) for other_row in other_rows],
+            "related_events_ids": [self.numbers[other_row.presentation.uid] for other_row in other_rows],
         }
 
-    def _path(self, shown: OutputRow) -> str:
-        number = self.numbers[shown.presentation.uid]
-        return f"/virtual/{self.context.year}/{shown.presentation.kind}/{number}"
+    def _path(self, row: OutputRow) -> str:
+        number = self.numbers[row.presentation.uid]
+        return f"/virtual/{self.context.year}/{row.presentation.kind}/{number}"
 
     def _topic(self, key: str | None) -> str | None:
         """Return the path `Computer Vision->Other`, each level in one spelling."""
-        path = split_topic("->".join(self.own_topics.path(key))) or split_topic(key or "")
+        path = split_topic("->".join(self.program_topics.path(key))) or split_topic(key or "")
         key = self.topics.add(path[:MAX_TOPIC_LEVELS])
         return escape_entities("->".join(self.topics.path(key))) or None
 
     def _authors(self, paper: PaperRecord) -> list[dict[str, object]]:
         """Return the paper's authors in order, each once, with public addresses only."""
-        kept, _repeats = split_repeated_authors(filter(None, map(self._author, stated(paper.authors, ()))))
+        authors, _repeats = split_repeated_authors(filter(None, map(self._author, stated(paper.authors, ()))))
         return [
             {
                 "id": author.id,
@@ -199,7 +201,7 @@ class EventWriter:
                 "url": author.url or None,
                 "institution": escape_entities(author.institution) or None,
             }
-            for author in kept
+            for author in authors
         ]
 
     def _author(self, author: AuthorRecord) -> EventAuthor | None:
@@ -209,8 +211,8 @@ class EventWriter:
         if person.uid:
             key = stable_number("", "person", person.uid)
         url = f"{self.site}/people/{person.uid}/" if self.site and person.uid else ""
-        printed = author.affiliations or [self.institutions.get(key, "") for key in author.institutions]
-        institution = "; ".join(split_affiliations(";".join(printed)))
+        affiliations = author.affiliations or [self.institutions.get(key, "") for key in author.institutions]
+        institution = "; ".join(split_affiliations(";".join(affiliations)))
         return EventAuthor(name, key, url, institution) if name else None
 
 
@@ -219,9 +221,9 @@ def write(program: Program, context: Context) -> Iterator[OutputFile]:
     writer = EventWriter(program, context)
     yield OutputFile(f"{context.edition}-orals-posters.json", writer.page())
     abstracts = {
-        str(writer.numbers[shown.presentation.uid]): shown.paper.abstract
-        for shown in writer.shown
-        if stated(shown.paper.abstract, "")
+        str(writer.numbers[row.presentation.uid]): row.paper.abstract
+        for row in writer.rows
+        if stated(row.paper.abstract, "")
     }
     yield OutputFile(f"{context.edition}-abstracts.json", [_json(abstracts, 1), b"\n"])
 
@@ -247,16 +249,16 @@ def stable_number(edition: str, kind: str, uid: str) -> int:
 
 def assign_numbers(edition: str, uids: Iterable[str]) -> dict[str, int]:
     """Return a unique number for each event. If its number is taken, use the next free one."""
-    wanted = sorted(set(uids), key=lambda uid: (not is_number(uid), uid))
-    taken: set[int] = set()
-    found: dict[str, int] = {}
-    for uid in wanted:
+    sorted_uids = sorted(set(uids), key=lambda uid: (not is_number(uid), uid))
+    used_numbers: set[int] = set()
+    number_by_uid: dict[str, int] = {}
+    for uid in sorted_uids:
         value = stable_number(edition, "event", uid)
-        while value in taken:
+        while value in used_numbers:
             value += 1
-        taken.add(value)
-        found[uid] = value
-    return found
+        used_numbers.add(value)
+        number_by_uid[uid] = value
+    return number_by_uid
 
 
 FORMAT = Format(

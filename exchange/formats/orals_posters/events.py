@@ -40,38 +40,40 @@ class EventAuthor:
 
 
 class InputRow:
-    """One appearance of a paper. Empty text means null; `named` are the names of the row's fields."""
+    """One appearance of a paper. Empty text means null; `field_names` are the names of the row's fields."""
 
     def __init__(self, row: JsonObject) -> None:
-        self.where, self.named = row.where, frozenset(row.content)
-        self.name = _name(row, "name", gettext("The title is missing."))
-        self.id = _number(row, "id", gettext("The number of the event is missing.")) or 0
+        self.where, self.field_names = row.where, frozenset(row.content)
+        self.name = _read_line(row, "name", gettext("The title is missing."))
+        self.id = _read_number(row, "id", gettext("The number of the event is missing.")) or 0
         self.uid = row.text("uid").strip()
-        words = row.text("eventtype").lower()
-        self.kind = next((kind for kind in KINDS if kind in words), "")
+        event_type = row.text("eventtype").lower()
+        self.kind = next((kind for kind in KINDS if kind in event_type), "")
         if not self.kind:
             message = gettext('This must be Poster, Oral or Spotlight, not "%(words)s".')
-            row.problem("eventtype", message, words=short(words))
-        self.authors = tuple(map(_author, row.objects("authors")))
+            row.problem("eventtype", message, words=short(event_type))
+        self.authors = tuple(map(_read_author, row.objects("authors")))
         self.abstract = row.text("abstract") if row.has("abstract") else None
-        self.topic = split_topic(_name(row, "topic"))
+        self.topic = split_topic(_read_line(row, "topic"))
         if len(self.topic) > MAX_TOPIC_LEVELS:
             message = gettext("This topic has more than %(count)s levels.")
             row.problem("topic", message, count=MAX_TOPIC_LEVELS)
         keywords = (word for word in row.items("keywords") if isinstance(word, str))
         cleaned = (clean_text(word, row.where, f"{row.path}keywords", row.findings) for word in keywords)
         self.keywords = tuple(filter(None, (_decode_entities(word, row, "keywords") for word in cleaned)))
-        self.decision, self.session = _name(row, "decision"), _name(row, "session")
-        self.parent_id = _number(row, "parent_id")
-        self.room, self.board = _name(row, "room_name"), _name(row, "poster_position")
-        self.start, self.end = _time(row, "starttime"), _time(row, "endtime")
-        self.start2, self.end2 = _time(row, "starttime2"), _time(row, "endtime2")
+        self.decision, self.session = _read_line(row, "decision"), _read_line(row, "session")
+        self.parent_id = _read_number(row, "parent_id")
+        self.room, self.board = _read_line(row, "room_name"), _read_line(row, "poster_position")
+        self.start, self.end = _read_time(row, "starttime"), _read_time(row, "endtime")
+        self.start2, self.end2 = _read_time(row, "starttime2"), _read_time(row, "endtime2")
         self.url, self.paper_url = row.text("url").strip(), row.text("paper_url").strip()
         self.pdf_url = row.text("paper_pdf_url").strip()
-        self.media = tuple(map(_media, row.objects("eventmedia")))
+        self.media = tuple(map(_read_medium, row.objects("eventmedia")))
         self.sourceurl = row.text("sourceurl").strip()
         self.visible = row.content.get("visible") is not False
-        self.related = tuple(one for one in row.items("related_events_ids") if type(one) is int)
+        self.related = tuple(
+            event_id for event_id in row.items("related_events_ids") if type(event_id) is int
+        )
 
 
 def split_topic(topic: str) -> tuple[str, ...]:
@@ -81,7 +83,7 @@ def split_topic(topic: str) -> tuple[str, ...]:
 
 def escape_entities(text: str) -> str:
     """Escape text that looks like an HTML entity, so that reading returns the text unchanged."""
-    return ENTITY.sub(lambda found: f"&amp;{found[0][1:]}", text)
+    return ENTITY.sub(lambda match: f"&amp;{match[0][1:]}", text)
 
 
 def read_event(row: object, where: Where, findings: Findings) -> InputRow | None:
@@ -92,55 +94,55 @@ def read_event(row: object, where: Where, findings: Findings) -> InputRow | None
     for name in sorted(row.keys() - FIELDS):
         message = gettext('The field "%(name)s" is not known to this format and was left out.')
         findings.note("warning", Where(where.file), message, name=short(name))
-    before = findings.problem_count
+    problem_count = findings.problem_count
     event = InputRow(JsonObject(row, where, findings))
-    return event if findings.problem_count == before else None
+    return event if findings.problem_count == problem_count else None
 
 
-def _author(row: JsonObject) -> EventAuthor:
-    name = _name(row, "fullname", gettext("The author's name is missing."))
-    return EventAuthor(name, _number(row, "id"), row.text("url").strip(), _name(row, "institution"))
+def _read_author(row: JsonObject) -> EventAuthor:
+    name = _read_line(row, "fullname", gettext("The author's name is missing."))
+    return EventAuthor(name, _read_number(row, "id"), row.text("url").strip(), _read_line(row, "institution"))
 
 
-def _media(row: JsonObject) -> MaterialRecord:
-    url, label = row.text("uri").strip() or row.text("file").strip(), _name(row, "name")
+def _read_medium(row: JsonObject) -> MaterialRecord:
+    url, label = row.text("uri").strip() or row.text("file").strip(), _read_line(row, "name")
     is_visible = row.content.get("visible") is not False
     kind = media_kind(row.text("type"), label, url)
     return MaterialRecord(where=row.where, kind=kind, url=url, label=label, visible=is_visible)
 
 
-def _name(row: JsonObject, name: str, missing: str = "") -> str:
-    """Return text on one line, with HTML entities decoded once. `missing`: the problem if it is empty."""
-    before = row.findings.problem_count
-    found = _decode_entities(row.text(name), row, name)
-    if missing and not found and row.findings.problem_count == before:
-        row.problem(name, missing)
-    return found
+def _read_line(row: JsonObject, name: str, missing_message: str = "") -> str:
+    """Return text on one line, with HTML entities decoded once. `missing_message` reports an empty one."""
+    problem_count = row.findings.problem_count
+    text = _decode_entities(row.text(name), row, name)
+    if missing_message and not text and row.findings.problem_count == problem_count:
+        row.problem(name, missing_message)
+    return text
 
 
 def _decode_entities(text: str, row: JsonObject, name: str) -> str:
     if "&" in text:
-        decoded = ENTITY.sub(lambda found: html.unescape(found[0]), text)
+        decoded = ENTITY.sub(lambda match: html.unescape(match[0]), text)
         text = clean_text(decoded, row.where, f"{row.path}{name}", row.findings)
-        if any(html.unescape(found[0]) != found[0] for found in ENTITY.finditer(text)):
+        if any(html.unescape(match[0]) != match[0] for match in ENTITY.finditer(text)):
             message = gettext("%(field)s still holds an HTML entity; it was encoded twice: %(text)s")
             row.findings.note("doubt", row.where, message, field=f"{row.path}{name}", text=short(text))
     return tidy(text)
 
 
-def _number(row: JsonObject, name: str, missing: str = "") -> int | None:
-    """Return a number, which may be written as text. `missing`: the problem if there is none."""
-    value, before = row.content.get(name), row.findings.problem_count
+def _read_number(row: JsonObject, name: str, missing_message: str = "") -> int | None:
+    """Return a number, which may be written as text. `missing_message`: the problem if there is none."""
+    value, problem_count = row.content.get(name), row.findings.problem_count
     if isinstance(value, str) and (not value or (value.isascii() and value.isdigit())):
-        found = int(value[:18]) if value else None
+        number = int(value[:18]) if value else None
     else:
-        found = row.number(name)
-    if missing and not found and row.findings.problem_count == before:
-        row.problem(name, missing)
-    return found
+        number = row.number(name)
+    if missing_message and not number and row.findings.problem_count == problem_count:
+        row.problem(name, missing_message)
+    return number
 
 
-def _time(row: JsonObject, name: str) -> datetime | None:
+def _read_time(row: JsonObject, name: str) -> datetime | None:
     text = row.text(name).strip()
     try:
         return parse_datetime(text) if text else None
@@ -203,28 +205,28 @@ def link_kind(address: str) -> str:
 
 def media_kind(type_: str, name: str, address: str) -> str:
     """Return the kind of material by its type, else by its name, else by the type of file or the host."""
-    words = name.lower()
-    named = next((kind for word, kind in KIND_BY_WORD.items() if word in words), "")
+    lower_name = name.lower()
+    named_kind = next((kind for word, kind in KIND_BY_WORD.items() if word in lower_name), "")
     is_pdf = type_.lower() == "pdf"
-    telling = type_.lower() if type_.lower() in TYPED_KINDS else named
-    return telling or ("pdf" if is_pdf else link_kind(address)) or "other"
+    specific_kind = type_.lower() if type_.lower() in TYPED_KINDS else named_kind
+    return specific_kind or ("pdf" if is_pdf else link_kind(address)) or "other"
 
 
 def materials_of(events: Iterable[InputRow], host: str, findings: Findings) -> tuple[MaterialRecord, ...]:
     """Return the materials of a paper's events, each address once."""
-    found: dict[str, MaterialRecord] = {}
+    material_by_url: dict[str, MaterialRecord] = {}
     for event in events:
         project = "code" if link_kind(absolute_url(event.url, host)) == "code" else "project"
         links = (("pdf", event.pdf_url), ("review", event.paper_url), (project, event.url))
-        own = [MaterialRecord(where=event.where, kind=kind, url=url) for kind, url in links]
-        for material in (*own, *event.media):
+        link_materials = [MaterialRecord(where=event.where, kind=kind, url=url) for kind, url in links]
+        for material in (*link_materials, *event.media):
             url = absolute_url(material.url, host)
             if url:
-                found.setdefault(url, replace(material, url=url))
+                material_by_url.setdefault(url, replace(material, url=url))
             elif material.url:
                 message = gettext("This link was left out, because its host is not known: %(address)s")
                 findings.note("warning", event.where, message, address=short(material.url, 120))
-    return tuple(found.values())
+    return tuple(material_by_url.values())
 
 
 def track_of(sourceurl: str) -> str:
@@ -236,8 +238,8 @@ def track_of(sourceurl: str) -> str:
     if "id" not in query:
         return tidy(query.get("track", [""])[0])  # as in files of this site
     group = query["id"][0]
-    last = group.rstrip("/").rpartition("/")[2]
-    return "" if last == "Conference" else tidy(last.replace("_", " "))
+    group_name = group.rstrip("/").rpartition("/")[2]
+    return "" if group_name == "Conference" else tidy(group_name.replace("_", " "))
 
 
 def link_fields(materials: Iterable[MaterialRecord], site_url: str) -> dict[str, object]:
@@ -258,7 +260,7 @@ def link_fields(materials: Iterable[MaterialRecord], site_url: str) -> dict[str,
         if slot and fields[slot] is None:
             fields[slot] = url
         else:
-            type_ = TYPE_BY_KIND[kind]
-            medium = {"type": type_, "name": escape_entities(label or type_), "uri": url}
+            medium_type = TYPE_BY_KIND[kind]
+            medium = {"type": medium_type, "name": escape_entities(label or medium_type), "uri": url}
             media.append({**medium, "visible": True, "sortkey": len(media)})
     return {**fields, "eventmedia": media}

@@ -73,11 +73,11 @@ class TopicTree:
 
 def group_by_paper(events: Iterable[InputRow]) -> list[list[InputRow]]:
     """Return each paper's events, the poster first: by uid, else related events, else title and author."""
-    everything = list(events)
-    groups: dict[int, list[InputRow]] = {event.id: [event] for event in everything}
+    all_events = list(events)
+    groups: dict[int, list[InputRow]] = {event.id: [event] for event in all_events}
     uids: dict[str, int] = {}
     titles: dict[tuple[str, str], int] = {}
-    for event in sorted(everything, key=lambda event: not event.uid):
+    for event in sorted(all_events, key=lambda event: not event.uid):
         title = (slug(event.name), event.authors[0].name if event.authors else "")
         related = next((other for other in event.related if other in groups), None)
         target = uids.setdefault(event.uid, event.id) if event.uid else related
@@ -89,26 +89,26 @@ def group_by_paper(events: Iterable[InputRow]) -> list[list[InputRow]]:
             large.extend(small)
             groups.update(dict.fromkeys((member.id for member in small), large))
     unique = {id(group): group for group in groups.values()}
-    order = {event.id: (event.kind != "poster", place) for place, event in enumerate(everything)}
+    order = {event.id: (event.kind != "poster", index) for index, event in enumerate(all_events)}
     return [sorted(group, key=lambda event: order[event.id]) for group in unique.values()]
 
 
 def split_repeated_authors(authors: Iterable[EventAuthor]) -> tuple[list[EventAuthor], list[EventAuthor]]:
     """Return authors and repeated ones: with the same id, or the same name if one of them has no id."""
-    kept: list[EventAuthor] = []
+    distinct: list[EventAuthor] = []
     repeats: list[EventAuthor] = []
     ids: set[int] = set()
-    ids_of: dict[str, set[int | None]] = {}
+    ids_by_name: dict[str, set[int | None]] = {}
     for author in authors:
-        namesakes = ids_of.get(author.name, set())
+        namesakes = ids_by_name.get(author.name, set())
         if author.id in ids or (namesakes and (author.id is None or None in namesakes)):
             repeats.append(author)
             continue
-        kept.append(author)
-        ids_of.setdefault(author.name, set()).add(author.id)
+        distinct.append(author)
+        ids_by_name.setdefault(author.name, set()).add(author.id)
         if author.id is not None:
             ids.add(author.id)
-    return kept, repeats
+    return distinct, repeats
 
 
 def split_affiliations(text: str) -> tuple[str, ...]:
@@ -125,7 +125,7 @@ class PaperReader:
 
     def paper(self, events: Sequence[InputRow]) -> PaperRecord:
         main = events[0]
-        named = frozenset[str]().union(*(event.named for event in events))
+        field_names = frozenset[str]().union(*(event.field_names for event in events))
         for other in events[1:]:
             if other.name != main.name:
                 message = gettext(
@@ -139,53 +139,59 @@ class PaperReader:
         topic = next((event.topic for event in events if event.topic), ())
         keywords = next((event.keywords for event in events if event.keywords), ())
         decisions = sorted(filter(None, (event.decision for event in events)), key=decision_rank)
-        apart = (self.abstracts.get(str(event.id)) for event in events)
-        own = [event.abstract for event in events if event.abstract is not None]
+        separate_abstracts = (self.abstracts.get(str(event.id)) for event in events)
+        event_abstracts = [event.abstract for event in events if event.abstract is not None]
         return PaperRecord(
             where=main.where,
             uid=next((event.uid for event in events if event.uid), str(min(event.id for event in events))),
             title=main.name,
-            abstract=next(filter(None, (*apart, *own)), "" if own else UNSTATED),
+            abstract=next(
+                filter(None, (*separate_abstracts, *event_abstracts)), "" if event_abstracts else UNSTATED
+            ),
             track=track_of(track) if track else UNSTATED,
-            topic=self.topics.add(topic, main.where) if "topic" in named else UNSTATED,
-            keywords=keywords if "keywords" in named else UNSTATED,
-            decision=next(iter(decisions), "") if "decision" in named else UNSTATED,
+            topic=self.topics.add(topic, main.where) if "topic" in field_names else UNSTATED,
+            keywords=keywords if "keywords" in field_names else UNSTATED,
+            decision=next(iter(decisions), "") if "decision" in field_names else UNSTATED,
             status="published" if any(event.visible for event in events) else "draft",
             authors=self._authors(events),
             materials=materials_of(events, self.host, self.findings),
         )
 
     def _authors(self, events: Sequence[InputRow]) -> Stated[tuple[AuthorRecord, ...]]:
-        listed = [event for event in events if event.authors]
-        if not listed:
+        events_with_authors = [event for event in events if event.authors]
+        if not events_with_authors:
             return UNSTATED  # every paper has authors, so an empty list states nothing
-        kept = self._distinct(listed[0])
-        for other in listed[1:]:
-            if [author.name for author in self._distinct(other)] != [author.name for author in kept]:
+        authors = self._distinct_authors(events_with_authors[0])
+        for other in events_with_authors[1:]:
+            if [author.name for author in self._distinct_authors(other)] != [
+                author.name for author in authors
+            ]:
                 message = gettext("Event %(id)s lists other authors. Those of event %(taken)s were taken.")
-                self.findings.note("warning", other.where, message, id=other.id, taken=listed[0].id)
-        names = Counter(author.name for author in kept)
+                self.findings.note(
+                    "warning", other.where, message, id=other.id, taken=events_with_authors[0].id
+                )
+        names = Counter(author.name for author in authors)
         for name in sorted(name for name, count in names.items() if count > 1):
             message = gettext(
                 "Two authors are called %(name)s and have different numbers. They were taken as two people."
             )
-            self.findings.note("doubt", listed[0].where, message, name=name)
-        return tuple(self._author(author, listed[0]) for author in kept)
+            self.findings.note("doubt", events_with_authors[0].where, message, name=name)
+        return tuple(self._author(author, events_with_authors[0]) for author in authors)
 
-    def _distinct(self, event: InputRow) -> list[EventAuthor]:
-        kept, repeats = split_repeated_authors(event.authors)
+    def _distinct_authors(self, event: InputRow) -> list[EventAuthor]:
+        authors, repeats = split_repeated_authors(event.authors)
         for author in repeats:
             message = gettext("%(name)s is listed twice as an author; taken once.")
             self.findings.note("repeat", event.where, message, name=author.name)
-        return kept
+        return authors
 
     def _author(self, author: EventAuthor, event: InputRow) -> AuthorRecord:
         """Return an author: with the uid from exports of this site, else the number at the author's host."""
         site, uid = self.context.site_url.rstrip("/"), ""
         ids: tuple[tuple[str, str], ...] = ()
-        own = re.match(re.escape(site) + r"/people/([\w.-]+)/", author.url, re.ASCII)
-        if site and own:
-            uid = own[1]
+        own_page = re.match(re.escape(site) + r"/people/([\w.-]+)/", author.url, re.ASCII)
+        if site and own_page:
+            uid = own_page[1]
         elif author.id is not None:
             ids = ((public_host(author.url) or FALLBACK_HOST, str(author.id)),)
         affiliations = split_affiliations(author.institution)
@@ -208,7 +214,7 @@ class SessionReader:
         self.zone, self.findings = zone, findings
         self.rooms: dict[str, str] = {}
         self.sessions: dict[str, SessionRecord] = {}
-        self._session_of: dict[int, SessionRecord] = {}
+        self._session_by_event: dict[int, SessionRecord] = {}
 
     def add(self, events: Iterable[InputRow]) -> None:
         groups: dict[tuple[object, ...], list[InputRow]] = {}
@@ -250,7 +256,7 @@ class SessionReader:
             message = gettext("Session %(uid)s has a second title: “%(other)s”. “%(session)s” was taken.")
             values = {"uid": first.parent_id, "other": other, "session": first.session}
             self.findings.note("warning", first.where, message, **values)
-        start, end = _times(events)
+        start, end = _session_times(events)
         rooms = {slug(event.room) if event.room else None for event in events}
         session = SessionRecord(
             where=first.where,
@@ -263,21 +269,21 @@ class SessionReader:
             status="published" if any(event.visible for event in events) else "draft",
         )
         self.sessions[uid] = session
-        self._session_of.update(dict.fromkeys((event.id for event in events), session))
+        self._session_by_event.update(dict.fromkeys((event.id for event in events), session))
 
     def presentations(self, event: InputRow, paper: str) -> list[PresentationRecord]:
         """Return one presentation for an event, or two if it has a second slot."""
-        session = self._session_of.get(event.id)
+        session = self._session_by_event.get(event.id)
         room = slug(event.room) if event.room else None
-        as_session = session and (event.start, event.end) in ((session.start, session.end), (None, None))
+        inherits_times = session and (event.start, event.end) in ((session.start, session.end), (None, None))
         first = PresentationRecord(
             where=event.where,
             uid=str(event.id),
             kind=event.kind,
             paper=paper,
             session=session.uid if session else None,
-            start=None if as_session else event.start,
-            end=None if as_session else event.end,
+            start=None if inherits_times else event.start,
+            end=None if inherits_times else event.end,
             board=event.board,
             room=None if session and room == session.room else room,
             status="published" if event.visible else "draft",
@@ -287,16 +293,16 @@ class SessionReader:
         return [first, replace(first, uid=f"{first.uid}-2", start=event.start2, end=event.end2)]
 
 
-def _times(events: Sequence[InputRow]) -> tuple[datetime, datetime]:
+def _session_times(events: Sequence[InputRow]) -> tuple[datetime, datetime]:
     """Return the times of most events, as of posters; else the times that span all events.
 
     So one event at another time does not change the others, which have the times of their session.
     """
-    both = [(event.start, event.end) for event in events if event.start and event.end]
+    slots = [(event.start, event.end) for event in events if event.start and event.end]
     starts = [event.start for event in events if event.start]
-    for usual, count in Counter(both).most_common(1):
+    for slot, count in Counter(slots).most_common(1):
         if 2 * count > len(starts):
-            return usual
+            return slot
     return min(starts), max([event.end for event in events if event.end] + starts)
 
 
@@ -354,39 +360,45 @@ class EventFiles:
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read the events, and the abstracts if their file is given."""
     findings = Findings()
-    collected = EventFiles(findings)
+    files = EventFiles(findings)
     for source in sources:
-        collected.add(source)
-    if not (collected.has_events or findings.has_problems):
+        files.add(source)
+    if not (files.has_events or findings.has_problems):
         findings.problem(Where(), "", gettext('Give the file with the events: the one that holds "results".'))
-    events = list(collected.events.values())
+    events = list(files.events.values())
     # The host of relative links is the file's own, else that of the authors' pages.
     addresses = (author.url for event in events for author in event.authors)
-    host = collected.host or next(filter(None, map(public_host, addresses)), "")
-    papers = PaperReader(context, host, collected.abstracts, findings)
+    host = files.host or next(filter(None, map(public_host, addresses)), "")
+    papers = PaperReader(context, host, files.abstracts, findings)
     sessions = SessionReader(program_zone(Program(), context), findings)
     sessions.add(events)
     groups = group_by_paper(events)
     records = tuple(papers.paper(group) for group in groups)
-    paper_of: dict[int, str] = {}
+    uid_by_event: dict[int, str] = {}
     for group, record in zip(groups, records, strict=True):
-        paper_of.update(dict.fromkeys((event.id for event in group), record.uid))
-    shown = [found for event in events for found in sessions.presentations(event, paper_of[event.id])]
-    left = [key for key in collected.abstracts if not (key.isdecimal() and int(key[:18]) in collected.events)]
-    if left:
+        uid_by_event.update(dict.fromkeys((event.id for event in group), record.uid))
+    presentations = [
+        presentation
+        for event in events
+        for presentation in sessions.presentations(event, uid_by_event[event.id])
+    ]
+    unmatched_keys = [
+        key for key in files.abstracts if not (key.isdecimal() and int(key[:18]) in files.events)
+    ]
+    if unmatched_keys:
         message = gettext("%(count)s abstracts belong to no event of these files, such as %(first)s.")
-        findings.note("warning", Where(), message, count=len(left), first=short(left[0]))
+        findings.note("warning", Where(), message, count=len(unmatched_keys), first=short(unmatched_keys[0]))
     program = Program(
         institutions=tuple(papers.parts.institutions.values()),
         topics=tuple(papers.topics.topics.values()),
         rooms=tuple(RoomRecord(slug=key, name=name) for key, name in sessions.rooms.items()),
         papers=records,
         sessions=tuple(sessions.sessions.values()),
-        presentations=tuple(shown),
+        presentations=tuple(presentations),
     )
     return check_program(program, findings)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    found = [top_level_names(read_head(source)) for source in sources]
-    return all(found) and any("results" in names for names in found)
+    name_sets = [top_level_names(read_head(source)) for source in sources]
+    return all(name_sets) and any("results" in names for names in name_sets)

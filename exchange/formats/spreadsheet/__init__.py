@@ -46,33 +46,33 @@ def read(sources: Sequence[Source], context: Context) -> Program:
     findings = Findings()
     mapping = Mapping()
     for source in filter(is_mapping, sources):
-        more = read_mapping(source, findings)
-        mapping.headings |= more.headings
-        mapping.tables += more.tables
-        mapping.is_markdown = mapping.is_markdown or more.is_markdown
-    readings = {one.file: TextDialect(one.separator, one.encoding) for one in mapping.tables}
+        file_mapping = read_mapping(source, findings)
+        mapping.headings |= file_mapping.headings
+        mapping.tables += file_mapping.tables
+        mapping.is_markdown = mapping.is_markdown or file_mapping.is_markdown
+    dialects = {table.file: TextDialect(table.separator, table.encoding) for table in mapping.tables}
     tables = [source for source in sources if not is_mapping(source)]
-    grids = read_grids(tables, findings, dialects=readings)
+    grids = read_grids(tables, findings, dialects=dialects)
     return read_tables(grids, mapping, context, findings)
 
 
 def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findings: Findings) -> Program:
     """Return the program of these tables. Raises `ProgramError` with all problems."""
     reader = PaperReader(context, findings, is_markdown=mapping.is_markdown)
-    strange: list[Grid] = []
-    wanted = list(filter(mapping.includes, grids))
+    unusable_grids: list[Grid] = []
+    included_grids = list(filter(mapping.includes, grids))
     has_rows = False
-    for grid in wanted:
+    for grid in included_grids:
         table = mapping.table(grid) or _guess_table(grid, mapping, findings)
         role = table_role(table.columns)
         if not role:
-            strange.append(grid)
+            unusable_grids.append(grid)
             continue
         rows = list(rows_of(grid, table.columns, findings, has_header=table.has_header))
         has_rows = has_rows or bool(rows)
         reader.add(rows, role)
-    for grid in strange:
-        if len(strange) < len(wanted):
+    for grid in unusable_grids:
+        if len(unusable_grids) < len(included_grids):
             message = gettext("This sheet holds no papers and no authors; it was left out.")
             findings.note("warning", Where(grid.name), message)
             continue
@@ -81,13 +81,13 @@ def read_tables(grids: Sequence[Grid], mapping: Mapping, context: Context, findi
             "Name it “title”, or give a mapping file."
         )
         findings.problem(Where(grid.name), "", message, names=shorten_list(_headings(grid)))
-    if not wanted and not findings.has_problems:
+    if not included_grids and not findings.has_problems:
         findings.problem(Where(), "", gettext("There is no table to read. Give a CSV or XLSX file."))
     papers = reader.finish()
     sessions, presentations = reader.schedule.finish()
-    if not (has_rows or strange or findings.has_problems):
+    if not (has_rows or unusable_grids or findings.has_problems):
         message = gettext("The table has columns of papers, but no rows.")
-        findings.problem(Where(wanted[0].name), "", message)
+        findings.problem(Where(included_grids[0].name), "", message)
     program = Program(
         institutions=tuple(reader.parts.institutions.values()),
         topics=tuple(reader.parts.topics.values()),
@@ -108,27 +108,30 @@ def _guess_table(grid: Grid, mapping: Mapping, findings: Findings) -> TableMappi
     """Map columns by the mapping file and by guess; report those that are not read."""
     headings = _headings(grid)
     lines = [cells for _, cells in grid.lines[1 : MAX_GUESS_ROWS + 1]]
-    found = guess_columns(headings, samples_of(lines, grid.width), mapping)
-    left = [
+    fields = guess_columns(headings, samples_of(lines, grid.width), mapping)
+    unmapped = [
         heading
-        for heading, name in zip(headings, found, strict=True)
+        for heading, name in zip(headings, fields, strict=True)
         if not name and mapping.headings.get(fold_heading(heading)) != ""
     ]
-    if left and table_role(found):
+    if unmapped and table_role(fields):
         message = gettext("These columns were not taken: %(names)s. A mapping file can say what they are.")
-        findings.note("warning", Where(grid.name), message, names=", ".join(left))
-    return TableMapping(grid.file, grid.sheet, found)
+        findings.note("warning", Where(grid.name), message, names=", ".join(unmapped))
+    return TableMapping(grid.file, grid.sheet, fields)
 
 
 def guess_columns(
     headings: Sequence[str], samples: Sequence[Sequence[str]], mapping: Mapping | None = None
 ) -> list[str]:
     """Return the fields of columns: those that the mapping names, then guessed ones."""
-    named = mapping.headings if mapping else {}
+    field_by_heading = mapping.headings if mapping else {}
     keys = [fold_heading(heading) for heading in headings]
-    taken = {named[key] for key in keys if named.get(key)}
+    mapped_fields = {field_by_heading[key] for key in keys if field_by_heading.get(key)}
     guessed = guess_fields(headings, samples)
-    return [named.get(key, "" if name in taken else name) for key, name in zip(keys, guessed, strict=True)]
+    return [
+        field_by_heading.get(key, "" if name in mapped_fields else name)
+        for key, name in zip(keys, guessed, strict=True)
+    ]
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
@@ -141,9 +144,9 @@ def _is_table(source: Source) -> bool:
     """Return whether a file is a workbook or CSV; a .txt must have several columns, or a known one."""
     if extension(source) in ("xlsx", "xlsm"):
         return is_workbook(source)
-    named = header_columns(source) if extension(source) in TEXT_EXTENSIONS else set()
-    return len(named) > (1 if extension(source) == "txt" else 0) or any(
-        fold_heading(name) in BY_HEADING for name in named
+    columns = header_columns(source) if extension(source) in TEXT_EXTENSIONS else set()
+    return len(columns) > (1 if extension(source) == "txt" else 0) or any(
+        fold_heading(name) in BY_HEADING for name in columns
     )
 
 

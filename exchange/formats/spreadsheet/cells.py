@@ -33,16 +33,16 @@ def rows_of(grid: Grid, columns: Sequence[str], findings: Findings, *, has_heade
     """Yield the rows in which a mapped column is not empty."""
     lines = grid.lines[1:] if has_header else grid.lines
     width = len(grid.lines[0][1]) if grid.lines else 0
-    places = [(place, name) for place, name in enumerate(columns) if name]
+    mapped_columns = [(index, name) for index, name in enumerate(columns) if name]
     for number, line in lines:
         where = Where(grid.name, f"row {number}")
         if grid.is_text and has_header and any(cell.strip() for cell in line[width:]):
             findings.problem(where, "", gettext("The row has cells beyond the columns that have names."))
             continue
-        cells: dict[str, list[str]] = {name: [] for _, name in places}
-        for place, name in places:
-            if fault := grid.faults.get((number, place)):
+        cells: dict[str, list[str]] = {name: [] for _, name in mapped_columns}
+        for index, name in mapped_columns:
+            if fault := grid.faults.get((number, index)):
                 findings.problem(where, name, fault)
-            cells[name].append(line[place].strip() if place < len(line) else "")
+            cells[name].append(line[index].strip() if index < len(line) else "")
         if any(map(any, cells.values())):
             yield Row(where, cells)

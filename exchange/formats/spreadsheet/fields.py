@@ -253,11 +253,11 @@ def fold_heading(name: str) -> str:
 
 
 def _fields_by_heading() -> dict[str, tuple[Field, ...]]:
-    found: dict[str, list[Field]] = defaultdict(list)
+    fields_by_heading: dict[str, list[Field]] = defaultdict(list)
     for field in FIELDS.values():
-        for name in field.names.split(", "):
-            found[fold_heading(name)].append(field)
-    return {name: tuple(fields) for name, fields in found.items()}
+        for heading in field.names.split(", "):
+            fields_by_heading[fold_heading(heading)].append(field)
+    return {heading: tuple(fields) for heading, fields in fields_by_heading.items()}
 
 
 BY_HEADING = _fields_by_heading()

@@ -49,29 +49,33 @@ def guess_fields(headings: Sequence[str], samples: Sequence[Sequence[str]]) -> l
     """Return the name of each column's field, empty for none. `samples`: some cells of each column."""
     columns = [[cell.strip() for cell in cells if cell.strip()] for cells in samples]
     keys = [fold_heading(heading) for heading in headings]
-    found = [""] * len(headings)
+    field_names = [""] * len(headings)
     # OpenReview also exports numbers of papers, but its other files identify papers by forum.
     if FORUM in keys:
-        found[keys.index(FORUM)] = "uid"
+        field_names[keys.index(FORUM)] = "uid"
     has_id = any(FIELDS["uid"] in BY_HEADING.get(key, ()) for key in keys)
     has_session = any(FIELDS["session"] in BY_HEADING.get(key, ()) for key in keys)
 
-    def free(place: int, fields: Iterable[Field]) -> str:
+    def choose_field(index: int, fields: Iterable[Field]) -> str:
         """Return the first of these fields that the column can be."""
         for field in fields:
-            is_free = field.is_repeated or field.name not in found
+            is_free = field.is_repeated or field.name not in field_names
             # With a session, this column is the kind of the session rather than of the presentation.
-            is_other = field.name == "kind" and "sessiontype" in keys[place] and has_session
-            if is_free and not is_other and can_hold(field, columns[place]):
+            is_session_kind = field.name == "kind" and "sessiontype" in keys[index] and has_session
+            if is_free and not is_session_kind and can_hold(field, columns[index]):
                 return field.name
         return ""
 
-    for by in (_fields_of_heading, _fields_of_numbered_heading, _fields_of_similar_heading):
-        for place, heading in enumerate(headings):
-            found[place] = found[place] or free(place, by(heading, columns[place], has_id=has_id))
-    for place, cells in enumerate(columns):
-        found[place] = found[place] or free(place, _fields_of_cells(headings[place], cells) if cells else ())
-    return found
+    for find_fields in (_fields_of_heading, _fields_of_numbered_heading, _fields_of_similar_heading):
+        for index, heading in enumerate(headings):
+            field_names[index] = field_names[index] or choose_field(
+                index, find_fields(heading, columns[index], has_id=has_id)
+            )
+    for index, cells in enumerate(columns):
+        field_names[index] = field_names[index] or choose_field(
+            index, _fields_of_cells(headings[index], cells) if cells else ()
+        )
+    return field_names
 
 
 def can_hold(field: Field, cells: Sequence[str]) -> bool:
@@ -80,8 +84,8 @@ def can_hold(field: Field, cells: Sequence[str]) -> bool:
         return False
     if _is_e_mail(cells) and field.name not in ("authors", "name"):
         return False
-    looks = CELL_TESTS.get(field.holds)
-    return not cells or looks is None or any(map(looks, cells))
+    test = CELL_TESTS.get(field.holds)
+    return not cells or test is None or any(map(test, cells))
 
 
 def _fields_of_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Sequence[Field]:
@@ -96,9 +100,9 @@ def _fields_of_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> S
 
 def _fields_of_numbered_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Iterator[Field]:
     """Yield the fields of a heading without its number, such as that of a second author."""
-    bare = DIGITS.sub("", heading)
-    if bare != heading:
-        yield from (one for one in BY_HEADING.get(fold_heading(bare), ()) if one.is_repeated)
+    unnumbered = DIGITS.sub("", heading)
+    if unnumbered != heading:
+        yield from (field for field in BY_HEADING.get(fold_heading(unnumbered), ()) if field.is_repeated)
 
 
 def _fields_of_similar_heading(heading: str, cells: Sequence[str], *, has_id: bool) -> Sequence[Field]:
@@ -107,15 +111,15 @@ def _fields_of_similar_heading(heading: str, cells: Sequence[str], *, has_id: bo
         return ()
     if not MIN_SIMILAR_CHARS <= len(name) <= MAX_HEADING_CHARS:
         return ()
-    close = get_close_matches(name, BY_HEADING, n=1, cutoff=MIN_SIMILARITY)
-    return BY_HEADING[close[0]] if close else ()
+    similar = get_close_matches(name, BY_HEADING, n=1, cutoff=MIN_SIMILARITY)
+    return BY_HEADING[similar[0]] if similar else ()
 
 
 def _fields_of_cells(heading: str, cells: Sequence[str]) -> Iterator[Field]:
     if all(map(DOI.match, cells)):
         yield FIELDS["doi"]
     elif all(map(WEB_ADDRESS.match, cells)):
-        yield from (FIELDS[name] for name, signs in KIND_BY_URL if all(map(signs.search, cells)))
+        yield from (FIELDS[name] for name, pattern in KIND_BY_URL if all(map(pattern.search, cells)))
     elif all(map(looks_like_date, cells)) and not REVIEW_DATES.search(heading):
         yield FIELDS["date"]
 

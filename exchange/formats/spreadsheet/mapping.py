@@ -54,7 +54,9 @@ class Mapping:
     is_markdown: bool = False
 
     def table(self, grid: Grid) -> TableMapping | None:
-        return next((one for one in self.tables if (one.file, one.sheet) == (grid.file, grid.sheet)), None)
+        return next(
+            (table for table in self.tables if (table.file, table.sheet) == (grid.file, grid.sheet)), None
+        )
 
     def includes(self, grid: Grid) -> bool:
         """Return whether a table is read: without a list of tables all are."""
@@ -63,99 +65,99 @@ class Mapping:
 
     def as_source(self) -> Source:
         """Return the mapping as the file that `read_mapping` reads."""
-        content = {"tables": [asdict(one) for one in self.tables], "markdown": self.is_markdown}
+        content = {"tables": [asdict(table) for table in self.tables], "markdown": self.is_markdown}
         return Source("mapping.json", json.dumps(content).encode())
 
 
 def headings_of(lines: Sequence[Sequence[str]], width: int, *, has_header: bool) -> list[str]:
     """Return the names of columns: their headings, or letters as in spreadsheets."""
-    first = list(lines[0]) if lines and has_header else []
-    first += [""] * (width - len(first))
+    cells = list(lines[0]) if lines and has_header else []
+    cells += [""] * (width - len(cells))
     return [
-        " ".join(cell[:MAX_SHOWN_CHARS].split()) or column_name(place) for place, cell in enumerate(first)
+        " ".join(cell[:MAX_SHOWN_CHARS].split()) or column_name(index) for index, cell in enumerate(cells)
     ]
 
 
-def column_name(place: int) -> str:
+def column_name(index: int) -> str:
     """Return the name of a column in spreadsheets: "Column A" for the first."""
-    found, rest = "", place + 1
-    while rest:
-        rest, digit = divmod(rest - 1, 26)
-        found = chr(65 + digit) + found
-    return gettext("Column %(letters)s") % {"letters": found}
+    letters, remaining = "", index + 1
+    while remaining:
+        remaining, digit = divmod(remaining - 1, 26)
+        letters = chr(65 + digit) + letters
+    return gettext("Column %(letters)s") % {"letters": letters}
 
 
 def layout_keys(headings: Sequence[str]) -> list[str]:
     """Return the headings as stored: folded, with a number if repeated."""
-    seen: dict[str, int] = {}
-    found = []
+    counts: dict[str, int] = {}
+    keys = []
     for heading in headings:
         key = fold_heading(heading)[:MAX_SAMPLE_CHARS]
-        seen[key] = seen.get(key, 0) + 1
-        found.append(key if seen[key] == 1 else f"{key} {seen[key]}")
-    return found
+        counts[key] = counts.get(key, 0) + 1
+        keys.append(key if counts[key] == 1 else f"{key} {counts[key]}")
+    return keys
 
 
 def samples_of(lines: Iterable[Sequence[str]], width: int) -> list[list[str]]:
     """Return up to three different cells of each column, shortened."""
-    found: list[list[str]] = [[] for _ in range(width)]
+    samples: list[list[str]] = [[] for _ in range(width)]
     for cells in lines:
-        for place, cell in enumerate(cells[:width]):
+        for index, cell in enumerate(cells[:width]):
             text = short(" ".join(cell.split()), MAX_SAMPLE_CHARS)
-            if text and len(found[place]) < MAX_SAMPLES and text not in found[place]:
-                found[place].append(text)
-    return found
+            if text and len(samples[index]) < MAX_SAMPLES and text not in samples[index]:
+                samples[index].append(text)
+    return samples
 
 
 def read_mapping(source: Source, findings: Findings) -> Mapping:
     """Read a mapping file: `[columns]`, then lines such as `"Titel" = "title"`; `""` leaves a column out."""
-    where, found = Where(source.name), None
+    where, content = Where(source.name), None
     text = decode(source, findings, advice=ADVICE)
     try:
         if text is not None:
-            found = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+            content = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         message = gettext("The mapping cannot be read: %(error)s. %(advice)s")
         findings.problem(where, "", message, error=short(str(error)), advice=ADVICE)
-    if found is None:
+    if content is None:
         return Mapping()
-    if isinstance(found, dict) and isinstance(found.get("tables"), list):
-        return _read_tables(found, where, findings)
-    columns = found.get("columns") if isinstance(found, dict) else None
+    if isinstance(content, dict) and isinstance(content.get("tables"), list):
+        return _read_tables(content, where, findings)
+    columns = content.get("columns") if isinstance(content, dict) else None
     if not isinstance(columns, dict):
         message = gettext('The mapping must hold "columns": names in the sheet and what they are.')
         findings.problem(where, "columns", message)
         return Mapping()
     mapping = Mapping()
-    for name, column in columns.items():
-        if _is_field(column, where, f"columns.{short(name)}", findings):
-            mapping.headings[fold_heading(name)] = column
+    for name, field_name in columns.items():
+        if _check_field(field_name, where, f"columns.{short(name)}", findings):
+            mapping.headings[fold_heading(name)] = field_name
     return mapping
 
 
-def _read_tables(found: dict[str, Any], where: Where, findings: Findings) -> Mapping:
-    mapping = Mapping(is_markdown=found.get("markdown") is True)
+def _read_tables(content: dict[str, Any], where: Where, findings: Findings) -> Mapping:
+    mapping = Mapping(is_markdown=content.get("markdown") is True)
     names = set(TableMapping.__dataclass_fields__)
-    for number, one in enumerate(found["tables"]):
+    for index, row in enumerate(content["tables"]):
         values = (
-            {name: value for name, value in one.items() if name in names} if isinstance(one, dict) else {}
+            {name: value for name, value in row.items() if name in names} if isinstance(row, dict) else {}
         )
         if [type(values.get(name)) for name in ("file", "sheet", "columns")] != [int, str, list]:
             message = gettext("A table needs its file, its sheet and its columns.")
-            findings.problem(where, f"tables[{number}]", message)
+            findings.problem(where, f"tables[{index}]", message)
             continue
         table = TableMapping(**values)
-        if all(_is_field(name, where, f"tables[{number}]", findings) for name in table.columns):
+        if all(_check_field(name, where, f"tables[{index}]", findings) for name in table.columns):
             mapping.tables.append(table)
     return mapping
 
 
-def _is_field(name: object, where: Where, field: str, findings: Findings) -> bool:
-    if name == "" or (isinstance(name, str) and name in FIELDS):
+def _check_field(field_name: object, where: Where, path: str, findings: Findings) -> bool:
+    if field_name == "" or (isinstance(field_name, str) and field_name in FIELDS):
         return True
     message = gettext("There is no such column: “%(column)s”. %(hint)s Known are: %(known)s.")
-    values = {"column": short(str(name)), "hint": did_you_mean(str(name), FIELDS).strip()}
-    findings.problem(where, field, message, **values, known=", ".join(FIELDS))
+    values = {"column": short(str(field_name)), "hint": did_you_mean(str(field_name), FIELDS).strip()}
+    findings.problem(where, path, message, **values, known=", ".join(FIELDS))
     return False
 
 
@@ -164,53 +166,55 @@ def _is_field(name: object, where: Where, field: str, findings: Findings) -> boo
 
 def table_role(columns: Sequence[str]) -> str:
     """Return "papers", "authors" or "sessions", or an empty text if the table cannot be read."""
-    named = set(columns)
-    is_split = {"name", "last"} & named and columns.count("last") < 2
-    if is_split and "uid" in named and "authors" not in named:
+    fields = set(columns)
+    has_author_column = {"name", "last"} & fields and columns.count("last") < 2
+    if has_author_column and "uid" in fields and "authors" not in fields:
         return "authors"
-    if named & {"title", "uid"}:
+    if fields & {"title", "uid"}:
         return "papers"
-    return "sessions" if "session" in named and not named & PAPER_ONLY_FIELDS else ""
+    return "sessions" if "session" in fields and not fields & PAPER_ONLY_FIELDS else ""
 
 
 def mapping_problems(
     columns: Sequence[str], headings: Sequence[str], samples: Sequence[Sequence[str]], *, is_one_day: bool
 ) -> list[str]:
     """Return the reasons why a table cannot be read with these columns, as messages."""
-    found = []
-    named = set(columns)
-    for name in sorted(named - {""}, key=list(columns).index):
-        twice = [heading for heading, column in zip(headings, columns, strict=True) if column == name]
-        if len(twice) > 1 and not FIELDS[name].is_repeated:
+    messages = []
+    fields = set(columns)
+    for field_name in sorted(fields - {""}, key=list(columns).index):
+        repeated_headings = [
+            heading for heading, column in zip(headings, columns, strict=True) if column == field_name
+        ]
+        if len(repeated_headings) > 1 and not FIELDS[field_name].is_repeated:
             message = gettext("%(headings)s: only one column can be “%(field)s”. Choose which.")
-            both = ", ".join(f"“{short(one)}”" for one in twice)
-            found.append(message % {"headings": both, "field": FIELDS[name].label})
+            heading_list = ", ".join(f"“{short(heading)}”" for heading in repeated_headings)
+            messages.append(message % {"headings": heading_list, "field": FIELDS[field_name].label})
     role = table_role(columns)
-    if not named - {""}:
-        found.append(gettext("No column is mapped. Choose at least the title of the papers."))
+    if not fields - {""}:
+        messages.append(gettext("No column is mapped. Choose at least the title of the papers."))
     elif not role:
-        found.append(
+        messages.append(
             gettext(
                 "Title is not mapped. Choose the column with the titles of the papers, "
                 "or the one with the IDs of papers that are here already."
             )
         )
-    needs_day = [name for name in ("start", "end") if name in named]
-    times = [cell for name in needs_day for cell in samples[list(columns).index(name)]]
-    if times and not (named & {"date", "session"} or is_one_day or has_day(times)):
+    time_fields = [field_name for field_name in ("start", "end") if field_name in fields]
+    time_cells = [cell for field_name in time_fields for cell in samples[list(columns).index(field_name)]]
+    if time_cells and not (fields & {"date", "session"} or is_one_day or has_day(time_cells)):
         message = gettext(
             "The times have no date: “%(sample)s”. Choose a column with the date, or leave the times out."
         )
-        found.append(message % {"sample": next(filter(looks_like_time, times), times[0])})
-    if "session_kind" in named and "session" not in named:
-        found.append(gettext("“Kind of session” needs a column with the session."))
+        messages.append(message % {"sample": next(filter(looks_like_time, time_cells), time_cells[0])})
+    if "session_kind" in fields and "session" not in fields:
+        messages.append(gettext("“Kind of session” needs a column with the session."))
     if (
-        "affiliation" in named
+        "affiliation" in fields
         and role == "papers"
-        and not named & {"authors", "author_names", "last", "name"}
+        and not fields & {"authors", "author_names", "last", "name"}
     ):
-        found.append(gettext("Affiliations need a column with the authors."))
-    return found
+        messages.append(gettext("Affiliations need a column with the authors."))
+    return messages
 
 
 def describe_omitted_columns(columns: Sequence[str], headings: Sequence[str]) -> str:

@@ -62,13 +62,15 @@ class PaperReader:
         self.awards: dict[str, AwardRecord] = {}
         self.author_marks: list[tuple[str, str, str, Where]] = []
         self.has_papers = False
-        self.by_title: dict[str, list[str]] | None = None
-        self.known = {one.key for one in context.known("paper")}
+        self.known_uids_by_title: dict[str, list[str]] | None = None
+        self.known_papers = {paper.key for paper in context.known("paper")}
         self.known_awards: dict[str, str] = {}
-        for one in context.known("award"):
-            self.known_awards.setdefault(_fold_title(one.name), one.key)
+        for award in context.known("award"):
+            self.known_awards.setdefault(_fold_title(award.name), award.key)
         self.topics = {
-            word: one.key for one in context.known("topic") for word in (one.key, markup.fold(one.name))
+            name: topic.key
+            for topic in context.known("topic")
+            for name in (topic.key, markup.fold(topic.name))
         }
 
     def add(self, rows: Iterable[Row], role: str) -> None:
@@ -116,16 +118,16 @@ class PaperReader:
         """Return the uid of the edition's paper of this title, else one made from the title."""
         if not title:
             return ""
-        if self.by_title is None:
-            self.by_title = defaultdict(list)
-            for one in self.context.known("paper"):
-                self.by_title[_fold_title(one.name)].append(one.key)
-        found = self.by_title.get(_fold_title(self.source(title)), [])
-        return found[0] if len(found) == 1 else make_uid(title)
+        if self.known_uids_by_title is None:
+            self.known_uids_by_title = defaultdict(list)
+            for paper in self.context.known("paper"):
+                self.known_uids_by_title[_fold_title(paper.name)].append(paper.key)
+        uids = self.known_uids_by_title.get(_fold_title(self.source(title)), [])
+        return uids[0] if len(uids) == 1 else make_uid(title)
 
     def _paper(self, uid: str, title: str, row: Row) -> PaperRecord:
         where = row.where
-        text = {
+        texts = {
             name: self.parts.text(row.get(name), where, name)
             for name in ("track", "decision", "doi", "pages", "license")
             if row.has(name)
@@ -135,14 +137,14 @@ class PaperReader:
             message = gettext("“%(word)s” is not a status: write draft, published or withdrawn.")
             self.findings.problem(where, "status", message, word=short(status))
         is_accepted = bool(ACCEPTED.search(row.get("decision") or row.get("kind")))
-        if not (is_accepted or status or uid in self.known):
+        if not (is_accepted or status or uid in self.known_papers):
             self.undecided.append(uid)
         topics = split_list(row.get("topic"), is_list=True)
-        more = [*topics[1:]]
+        more_topics = [*topics[1:]]
         for cell in row.all("more_topics"):
-            more += split_list(cell, is_list=True)
+            more_topics += split_list(cell, is_list=True)
         keywords = [word for cell in row.all("keywords") for word in split_list(cell)]
-        cleaned = (self.parts.text(word, where, "keywords") for word in (*keywords, *more))
+        cleaned_keywords = (self.parts.text(word, where, "keywords") for word in (*keywords, *more_topics))
         authors = self._authors(row)
         return PaperRecord(
             where=where,
@@ -150,9 +152,11 @@ class PaperReader:
             title=self.source(title) if title else UNSTATED,
             abstract=self._source(row, "abstract"),
             lay_summary=self._source(row, "lay_summary"),
-            **text,
+            **texts,
             topic=self._topic(topics[0], where) if topics else UNSTATED,
-            keywords=tuple(dict.fromkeys(cleaned)) if row.has("keywords") or more else UNSTATED,
+            keywords=tuple(dict.fromkeys(cleaned_keywords))
+            if row.has("keywords") or more_topics
+            else UNSTATED,
             status=status or ("published" if is_accepted else UNSTATED),
             authors=authors or UNSTATED,
             materials=tuple(self._materials(row)) or UNSTATED,
@@ -162,8 +166,8 @@ class PaperReader:
         return self.source(self.parts.text(row.get(name), row.where, name)) if row.has(name) else UNSTATED
 
     def _topic(self, name: str, where: Where) -> str | None:
-        known = self.topics.get(name) or self.topics.get(markup.fold(name))
-        return known or self.parts.topic(name, where)
+        known_key = self.topics.get(name) or self.topics.get(markup.fold(name))
+        return known_key or self.parts.topic(name, where)
 
     def _materials(self, row: Row) -> Iterable[MaterialRecord]:
         for kind in MATERIAL_FIELDS:
@@ -176,10 +180,10 @@ class PaperReader:
 
     def _add_award(self, uid: str, row: Row) -> None:
         for name in split_list(row.get("award"), is_list=True):
-            known = self.known_awards.get(_fold_title(name))
-            key = known or make_uid(name)
+            known_key = self.known_awards.get(_fold_title(name))
+            key = known_key or make_uid(name)
             award = self.awards.get(key) or AwardRecord(
-                where=row.where, uid=key, name=UNSTATED if known else self.source(name), grants=()
+                where=row.where, uid=key, name=UNSTATED if known_key else self.source(name), grants=()
             )
             grants = (*stated(award.grants, ()), GrantRecord(where=row.where, paper=uid))
             self.awards[key] = replace(award, grants=grants)
@@ -195,16 +199,16 @@ class PaperReader:
         profiles = profiles if len(profiles) == len(names) else []
         return tuple(
             self.parts.author(
-                one.name,
+                author.name,
                 where,
-                affiliations=(*one.affiliations, *affiliations[place]),
-                corresponding=one.is_corresponding,
-                orcid=orcids[place] if place < len(orcids) else "",
-                ids=((PROFILE_SCHEME, profiles[place]),) if profiles else (),
+                affiliations=(*author.affiliations, *affiliations[index]),
+                corresponding=author.is_corresponding,
+                orcid=orcids[index] if index < len(orcids) else "",
+                ids=((PROFILE_SCHEME, profiles[index]),) if profiles else (),
             )
-            for place, one in enumerate(names)
+            for index, author in enumerate(names)
             # Some of several columns may be empty.
-            if one.name or len(row.all("authors")) < 2
+            if author.name or len(row.all("authors")) < 2
         )
 
     def _names(self, row: Row) -> list[ParsedAuthor]:
@@ -218,32 +222,36 @@ class PaperReader:
         cell, names = "".join(cells), row.get("author_names") or row.get("name")
         # The column of authors may contain affiliations that a second column of bare names lacks.
         byline = cell if "(" in cell else names or cell
-        found = parse_authors(self.parts.text(byline, row.where, "authors"))
-        if len(found) > 1 and all(one.name and " " not in one.name for one in found) and byline.isascii():
+        authors = parse_authors(self.parts.text(byline, row.where, "authors"))
+        if (
+            len(authors) > 1
+            and all(author.name and " " not in author.name for author in authors)
+            and byline.isascii()
+        ):
             message = gettext(
                 "All authors have one name only: %(cell)s. Do commas separate family and given names?"
             )
             self.findings.note("doubt", row.where, message, cell=byline[:60])
-        return found
+        return authors
 
     def _affiliations(self, row: Row, names: list[ParsedAuthor]) -> list[tuple[str, ...]]:
         """Return the affiliations of each author; a row lists them in the order of the authors."""
-        none: list[tuple[str, ...]] = [()] * len(names)
+        no_affiliations: list[tuple[str, ...]] = [()] * len(names)
         cells = [self.parts.text(cell, row.where, "affiliation") for cell in row.all("affiliation")]
         if len(cells) > 1:
-            places = [split_list(cell, is_list=True) for cell in cells]
-            return (places + none)[: len(names)]
-        places = [(word,) for word in split_affiliations(cells[0] if cells else "")]
-        if not places or not names:
-            return none
-        if len(places) == len(names) or len(places) == 1:
-            return places if len(places) == len(names) else places * len(names)
+            affiliations = [split_list(cell, is_list=True) for cell in cells]
+            return (affiliations + no_affiliations)[: len(names)]
+        affiliations = [(affiliation,) for affiliation in split_affiliations(cells[0] if cells else "")]
+        if not affiliations or not names:
+            return no_affiliations
+        if len(affiliations) == len(names) or len(affiliations) == 1:
+            return affiliations if len(affiliations) == len(names) else affiliations * len(names)
         message = gettext(
             "Affiliations were left out: there are %(places)d for %(names)d authors, "
             "so it is not known whose they are."
         )
-        self.findings.note("warning", row.where, message, places=len(places), names=len(names))
-        return none
+        self.findings.note("warning", row.where, message, places=len(affiliations), names=len(names))
+        return no_affiliations
 
     # Rows of authors
 
@@ -252,43 +260,45 @@ class PaperReader:
         if not uid:
             self.findings.problem(row.where, "uid", gettext("Say to which paper the author belongs."))
             return
-        text = {name: self.parts.text(row.get(name), row.where, name) for name in row.cells}
-        name = text.get("name") or f"{text.get('first', '')} {text.get('last', '')}"
-        parts = [text.get("affiliation", ""), text.get("country", "")]
-        affiliation = ", ".join(filter(None, parts if text.get("affiliation") else []))
-        position = text.get("position", "")
+        texts = {name: self.parts.text(row.get(name), row.where, name) for name in row.cells}
+        name = texts.get("name") or f"{texts.get('first', '')} {texts.get('last', '')}"
+        affiliation_parts = [texts.get("affiliation", ""), texts.get("country", "")]
+        affiliation = ", ".join(filter(None, affiliation_parts if texts.get("affiliation") else []))
+        position = texts.get("position", "")
         author = self.parts.author(
             name,
             row.where,
             affiliations=[affiliation],
-            corresponding=text.get("corresponding", "").casefold() in TRUE_WORDS,
-            orcid=text.get("orcid", ""),
+            corresponding=texts.get("corresponding", "").casefold() in TRUE_WORDS,
+            orcid=texts.get("orcid", ""),
         )
-        author = replace(author, presenting=text.get("presenter", "").casefold() in TRUE_WORDS)
+        author = replace(author, presenting=texts.get("presenter", "").casefold() in TRUE_WORDS)
         order = int(position) if position.isdecimal() and len(position) < 6 else 0
         self.authors[uid].append((order, author))
-        self.titles.setdefault(uid, (tidy(text.get("title", "")), row.where))
+        self.titles.setdefault(uid, (tidy(texts.get("title", "")), row.where))
 
     # The end
 
     def finish(self) -> tuple[PaperRecord, ...]:
         """Add the authors to their papers, and report what was left out."""
-        strays = [uid for uid in self.authors if uid not in self.papers and uid not in self.declined]
-        for uid in strays:
+        uids_without_row = [
+            uid for uid in self.authors if uid not in self.papers and uid not in self.declined
+        ]
+        for uid in uids_without_row:
             title, where = self.titles[uid]
-            if self.has_papers and uid not in self.known:
+            if self.has_papers and uid not in self.known_papers:
                 message = gettext("There is no paper “%(uid)s” in these files.")
                 self.findings.problem(where, "uid", message, uid=uid)
                 continue
             self.papers[uid] = PaperRecord(
                 where=where, uid=uid, title=self.source(title) if title else UNSTATED
             )
-            if title and uid not in self.known:
+            if title and uid not in self.known_papers:
                 self.undecided.append(uid)
         for uid, rows in self.authors.items():
             if uid in self.papers:
-                ordered = tuple(author for _, author in sorted(rows, key=lambda row: row[0]))
-                self.papers[uid] = replace(self.papers[uid], authors=ordered)
+                authors = tuple(author for _, author in sorted(rows, key=lambda row: row[0]))
+                self.papers[uid] = replace(self.papers[uid], authors=authors)
         self._mark_authors()
         groups: dict[str, list[str]] = defaultdict(list)
         for uid, word in self.declined.items():
@@ -307,21 +317,23 @@ class PaperReader:
 
     def _mark_authors(self) -> None:
         """Mark presenting and corresponding authors, among those of the file, else of the database."""
-        missing = [uid for uid, *_ in self.author_marks if not is_stated(self.papers[uid].authors)]
-        here = self.context.authors(missing) if missing else {}
+        uids_without_authors = [
+            uid for uid, *_ in self.author_marks if not is_stated(self.papers[uid].authors)
+        ]
+        existing_authors = self.context.authors(uids_without_authors) if uids_without_authors else {}
         for uid, mark, cell, where in self.author_marks:
-            authors = stated(self.papers[uid].authors, ()) or here.get(uid, ())
-            for one in parse_authors(cell):
-                place = _find_author(one.name, authors)
-                if place is None:
+            authors = stated(self.papers[uid].authors, ()) or existing_authors.get(uid, ())
+            for marked_author in parse_authors(cell):
+                index = _find_author(marked_author.name, authors)
+                if index is None:
                     message = gettext(
                         "“%(name)s” is not an author of the paper, so no author is marked as %(what)s."
                     )
-                    what = gettext("presenting") if mark == "presenter" else gettext("corresponding")
-                    self.findings.note("warning", where, message, name=short(one.name), what=what)
+                    role = gettext("presenting") if mark == "presenter" else gettext("corresponding")
+                    self.findings.note("warning", where, message, name=short(marked_author.name), what=role)
                     continue
                 flag: dict[str, Any] = {"presenting" if mark == "presenter" else "corresponding": True}
-                authors = (*authors[:place], replace(authors[place], **flag), *authors[place + 1 :])
+                authors = (*authors[:index], replace(authors[index], **flag), *authors[index + 1 :])
             if authors:
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
 
@@ -332,11 +344,11 @@ def _fold_title(title: str) -> str:
 
 def _parse_author(cell: str) -> ParsedAuthor:
     """Return the one author of a cell, affiliations in parentheses."""
-    found = parse_authors(cell)
-    if len(found) == 2 and "," in cell and "(" not in cell:
+    authors = parse_authors(cell)
+    if len(authors) == 2 and "," in cell and "(" not in cell:
         family, _, given = cell.partition(",")
         return ParsedAuthor(tidy(f"{given} {family}"))
-    return found[0] if found else ParsedAuthor("")
+    return authors[0] if authors else ParsedAuthor("")
 
 
 def _without_trailing_empty(cells: list[str]) -> list[str]:
@@ -348,31 +360,33 @@ def _without_trailing_empty(cells: list[str]) -> list[str]:
 
 def _find_author(name: str, authors: tuple[AuthorRecord, ...]) -> int | None:
     """Return the index of the author with this name, else of the only one with family name and initial."""
-    wanted = markup.fold(name)
+    folded_name = markup.fold(name)
     names = [markup.fold(author.person.name) for author in authors]
-    if names.count(wanted) == 1:
-        return names.index(wanted)
-    parts = wanted.split()
+    if names.count(folded_name) == 1:
+        return names.index(folded_name)
+    parts = folded_name.split()
     if not parts:
         return None
-    same = [
-        place
-        for place, one in enumerate(names)
-        if one.split()[-1:] == parts[-1:] and (len(parts) == 1 or one[:1] == wanted[:1])
+    matches = [
+        index
+        for index, other in enumerate(names)
+        if other.split()[-1:] == parts[-1:] and (len(parts) == 1 or other[:1] == folded_name[:1])
     ]
-    return same[0] if len(same) == 1 else None
+    return matches[0] if len(matches) == 1 else None
 
 
 def split_affiliations(cell: str) -> list[str]:
     """Split affiliations at semicolons, bars or lines. Empty ones are included, as positions matter."""
-    sign = next((sign for sign in LIST_SEPARATORS if sign in cell), "")
-    parts = [tidy(part) for part in (cell.split(sign) if sign else [cell])]
+    separator = next((separator for separator in LIST_SEPARATORS if separator in cell), "")
+    parts = [tidy(part) for part in (cell.split(separator) if separator else [cell])]
     return _without_trailing_empty(parts)
 
 
 def split_list(cell: str, *, is_list: bool = False) -> tuple[str, ...]:
     """Split at semicolons, bars or lines, else at commas unless `is_list`. Topics may contain commas."""
-    separators = [sign for sign in LIST_SEPARATORS if sign in cell] or ([] if is_list else [","])
-    for sign in separators:
-        cell = cell.replace(sign, "\0")
+    separators = [separator for separator in LIST_SEPARATORS if separator in cell] or (
+        [] if is_list else [","]
+    )
+    for separator in separators:
+        cell = cell.replace(separator, "\0")
     return tuple(dict.fromkeys(filter(None, map(tidy, cell.split("\0")))))

@@ -33,7 +33,7 @@ class RowTimes:
     def __init__(self, context: Context, findings: Findings, zone: ZoneInfo) -> None:
         self.context, self.findings, self.zone = context, findings, zone
 
-    def _written(self, cell: str, where: Where, name: str) -> WrittenTime:
+    def _parse_cell(self, cell: str, where: Where, name: str) -> WrittenTime:
         if not cell:
             return WrittenTime()
         try:
@@ -46,11 +46,11 @@ class RowTimes:
         """Return the day that a row names in any of its columns of times, without reporting anything."""
         for name in ("date", "start", "session_start"):
             try:
-                found = parse_written_time(row.get(name), self.context.days) if row.get(name) else None
+                written = parse_written_time(row.get(name), self.context.days) if row.get(name) else None
             except InvalidValueError:
                 continue
-            if found and found.day:
-                return found.day
+            if written and written.day:
+                return written.day
         return None
 
     def session_span(self, row: Row) -> Span:
@@ -66,41 +66,47 @@ class RowTimes:
 
     def _read_span(self, row: Row, names: tuple[str, str], fallback: date | None) -> Span:
         where = row.where
-        begin, end = (self._written(row.get(name), where, name) for name in names)
-        written = self._written(row.get("date"), where, "date")
-        start = begin.start or (written.start if names[0] == "start" else None)
-        day = begin.day or written.day or end.day or fallback
-        if start is None:
+        written_start, written_end = (self._parse_cell(row.get(name), where, name) for name in names)
+        written_date = self._parse_cell(row.get("date"), where, "date")
+        start_clock = written_start.start or (written_date.start if names[0] == "start" else None)
+        day = written_start.day or written_date.day or written_end.day or fallback
+        if start_clock is None:
             return Span(day=day)
         if day is None:
             message = gettext("“%(time)s” has no date. Choose a column with the date.")
             self.findings.problem(where, names[0], message, time=short(row.get(names[0]) or row.get("date")))
             return Span()
-        first = self._moment(day, start, begin.offset or end.offset, where, names[0])
-        finish = end.start or begin.end or written.end
-        last = None
-        if finish is not None:
-            is_night = finish < start and start.hour >= LATE_HOUR and finish.hour < EARLY_HOUR
-            last_day = end.day or day + timedelta(days=1 if is_night else 0)
-            last = self._moment(last_day, finish, end.offset or begin.offset, where, names[1])
-        elif first and row.get("duration") and names[0] == "start":
-            last = first + self._duration(row.get("duration"), where)
-        return Span(first, last, day)
+        start = self._parse_moment(
+            day, start_clock, written_start.offset or written_end.offset, where, names[0]
+        )
+        end_clock = written_end.start or written_start.end or written_date.end
+        end = None
+        if end_clock is not None:
+            is_night = (
+                end_clock < start_clock and start_clock.hour >= LATE_HOUR and end_clock.hour < EARLY_HOUR
+            )
+            end_day = written_end.day or day + timedelta(days=1 if is_night else 0)
+            end = self._parse_moment(
+                end_day, end_clock, written_end.offset or written_start.offset, where, names[1]
+            )
+        elif start and row.get("duration") and names[0] == "start":
+            end = start + self._parse_duration(row.get("duration"), where)
+        return Span(start, end, day)
 
-    def _moment(self, day: date, clock: time, offset: str, where: Where, name: str) -> datetime | None:
+    def _parse_moment(self, day: date, clock: time, offset: str, where: Where, name: str) -> datetime | None:
         offset = f"{offset[:3]}:{offset[-2:]}" if offset and offset != "Z" else offset
         try:
-            written = f"{day.isoformat()} {clock.isoformat('seconds')}{offset}"
-            return parse_datetime(written, self.zone).astimezone(UTC)
+            text = f"{day.isoformat()} {clock.isoformat('seconds')}{offset}"
+            return parse_datetime(text, self.zone).astimezone(UTC)
         except InvalidValueError as error:
             self.findings.problem(where, name, str(error))
             return None
 
-    def _duration(self, cell: str, where: Where) -> timedelta:
-        if found := MINUTES.match(cell):
-            return timedelta(minutes=int(found[1]))
-        if found := HOURS.match(cell):
-            return timedelta(hours=int(found[1]), minutes=int(found[2]))
+    def _parse_duration(self, cell: str, where: Where) -> timedelta:
+        if match := MINUTES.match(cell):
+            return timedelta(minutes=int(match[1]))
+        if match := HOURS.match(cell):
+            return timedelta(hours=int(match[1]), minutes=int(match[2]))
         message = gettext("“%(text)s” is not a duration. Write minutes, such as 20.")
         self.findings.problem(where, "duration", message, text=short(cell))
         return timedelta()

@@ -66,7 +66,7 @@ class NewSession:
     kinds: list[str] = field(default_factory=list)
     spans: list[Span] = field(default_factory=list)
     rooms: list[str] = field(default_factory=list)
-    own: Span = field(default_factory=Span)
+    own_span: Span = field(default_factory=Span)
     own_kind: str = ""
     roles: list[RoleRecord] = field(default_factory=list)
     known: KnownRow | None = None
@@ -94,26 +94,26 @@ class ScheduleReader:
         self.context, self.parts, self.findings, self.source = context, parts, findings, source
         self.rooms: dict[str, RoomRecord] = {}
         self.known_rooms = {
-            name: one.key for one in context.known("room") for name in (one.key, markup.fold(one.name))
+            name: room.key for room in context.known("room") for name in (room.key, markup.fold(room.name))
         }
         self.sessions: dict[tuple[str, date | None], NewSession] = {}
-        self.by_title: dict[str, list[KnownRow]] = defaultdict(list)
-        for one in context.known("session"):
-            self.by_title[_fold_title(one.name)].append(one)
-            self.by_title[_fold_title(one.key)].append(one)
+        self.known_sessions_by_title: dict[str, list[KnownRow]] = defaultdict(list)
+        for session in context.known("session"):
+            self.known_sessions_by_title[_fold_title(session.name)].append(session)
+            self.known_sessions_by_title[_fold_title(session.key)].append(session)
         self.known_presentations: dict[str, list[KnownRow]] = defaultdict(list)
-        for one in context.known("presentation"):
-            self.known_presentations[one.name].append(one)
+        for presentation in context.known("presentation"):
+            self.known_presentations[presentation.name].append(presentation)
         self.kinds = {
             applies_to: {
-                name: one.key
-                for one in context.known(f"{applies_to} kind")
-                for name in (one.key, markup.fold(one.name))
+                name: kind.key
+                for kind in context.known(f"{applies_to} kind")
+                for name in (kind.key, markup.fold(kind.name))
             }
             for applies_to in ("session", "presentation")
         }
         self.appearances: dict[str, Appearance] = {}
-        self.by_paper: dict[str, list[Appearance]] = defaultdict(list)
+        self.appearances_by_paper: dict[str, list[Appearance]] = defaultdict(list)
         self.zone = get_zone(context.timezone)
         self.times = RowTimes(context, findings, self.zone)
 
@@ -121,7 +121,10 @@ class ScheduleReader:
 
     def is_another_presentation(self, paper: str, row: Row) -> bool:
         """Return whether a further row of a paper is another presentation of it."""
-        keys = [(one.kind, one.row.get("session")) for one in self.by_paper[paper]]
+        keys = [
+            (appearance.kind, appearance.row.get("session"))
+            for appearance in self.appearances_by_paper[paper]
+        ]
         return bool(keys) and any((kind, row.get("session")) not in keys for kind in self._kinds(row))
 
     def add(self, paper: str, row: Row) -> None:
@@ -130,21 +133,21 @@ class ScheduleReader:
             not any(row.get(name) for name in PRESENTATION_FIELDS if name != "kind") and not self._kinds(row)
         ):
             return
-        kinds = self._kinds(row) or [self._guessed_kind(paper, row)]
-        session = self._session(row) if row.get("session") else None
-        span = self.times.row_span(row, self._day_here(session))
-        room = self._room(row.get("room"), row.where)
+        kinds = self._kinds(row) or [self._guess_presentation_kind(paper, row)]
+        session = self._find_or_add_session(row) if row.get("session") else None
+        span = self.times.row_span(row, self._session_day(session))
+        room = self._find_or_add_room(row.get("room"), row.where)
         if session:
             self._note_other_day(session, span, row)
             session = self._session_of_day(session, span, row)
-        places = [kind for kind in kinds if session and kind == self._kind_of_session(session, row)]
-        first = (places or kinds)[0]
+        kinds_of_session = [kind for kind in kinds if session and kind == self._kind_of_session(session, row)]
+        first = (kinds_of_session or kinds)[0]
         for kind in kinds:
-            is_here = kind == first
-            uid = self._uid(paper, kind, row, session if is_here else None)
-            placed = (span, room, session) if is_here else (Span(), "", None)
-            self.appearances[uid] = Appearance(uid, paper, kind, row, *placed)
-            self.by_paper[paper].append(self.appearances[uid])
+            is_first = kind == first
+            uid = self._uid(paper, kind, row, session if is_first else None)
+            slot = (span, room, session) if is_first else (Span(), "", None)
+            self.appearances[uid] = Appearance(uid, paper, kind, row, *slot)
+            self.appearances_by_paper[paper].append(self.appearances[uid])
         if session:
             session.kinds.append(first)
             session.spans.append(span)
@@ -156,23 +159,25 @@ class ScheduleReader:
         if not title:
             self.findings.problem(row.where, "session", gettext("The title of the session is missing."))
             return
-        session = self._session(row, title)
-        span = self.times.row_span(row, self._day_here(session))
+        session = self._find_or_add_session(row, title)
+        span = self.times.row_span(row, self._session_day(session))
         self._note_other_day(session, span, row)
         session = self._session_of_day(session, span, row)
         session.spans.append(span)
-        session.rooms.append(self._room(row.get("room"), row.where))
+        session.rooms.append(self._find_or_add_room(row.get("room"), row.where))
         session.own_kind = session.own_kind or self._session_kind(row.get("kind"))
-        if not session.own.start:
-            session.own = span
+        if not session.own_span.start:
+            session.own_span = span
         names = ";".join(filter(None, [*row.all("authors"), row.get("presenter"), row.get("name")]))
         affiliation = row.get("affiliation")
-        for one in parse_authors(self.parts.text(names, row.where, "authors")):
-            if one.name:
-                place = next(iter(one.affiliations), affiliation)
-                session.roles.append(self._role(one.name, "speaker", row.where, place))
+        for speaker in parse_authors(self.parts.text(names, row.where, "authors")):
+            if speaker.name:
+                speaker_affiliation = next(iter(speaker.affiliations), affiliation)
+                session.roles.append(
+                    self._build_role(speaker.name, "speaker", row.where, speaker_affiliation)
+                )
 
-    def _role(self, name: str, role: str, where: Where, affiliation: str = "") -> RoleRecord:
+    def _build_role(self, name: str, role: str, where: Where, affiliation: str = "") -> RoleRecord:
         return RoleRecord(
             where=where, person=PersonRef(where=where, name=name), role=role, affiliation=affiliation
         )
@@ -189,23 +194,23 @@ class ScheduleReader:
             return list(dict.fromkeys(parts))
         return [self._presentation_kind(cell) or cell]
 
-    def _presentation_kind(self, words: str) -> str:
-        known = self.kinds["presentation"]
-        if found := known.get(words) or known.get(markup.fold(words)):
-            return found
-        more = (kind for kind, signs in MORE_KINDS if signs.search(words))
-        return guess_session_kind(words, "", PRESENTATION_KINDS) or next(more, "")
+    def _presentation_kind(self, text: str) -> str:
+        own_kinds = self.kinds["presentation"]
+        if key := own_kinds.get(text) or own_kinds.get(markup.fold(text)):
+            return key
+        other_kinds = (kind for kind, pattern in MORE_KINDS if pattern.search(text))
+        return guess_session_kind(text, "", PRESENTATION_KINDS) or next(other_kinds, "")
 
-    def _session_kind(self, words: str) -> str:
-        words = tidy(words)
-        known = self.kinds["session"]
-        return known.get(words) or known.get(markup.fold(words)) or guess_session_kind(words, "") or words
+    def _session_kind(self, text: str) -> str:
+        text = tidy(text)
+        own_kinds = self.kinds["session"]
+        return own_kinds.get(text) or own_kinds.get(markup.fold(text)) or guess_session_kind(text, "") or text
 
-    def _guessed_kind(self, paper: str, row: Row) -> str:
+    def _guess_presentation_kind(self, paper: str, row: Row) -> str:
         """Return the kind of a row that names none: that of the known presentation, else by other fields."""
-        here = self.known_presentations.get(paper, [])
-        if len(here) == 1:
-            return here[0].kind
+        known_rows = self.known_presentations.get(paper, [])
+        if len(known_rows) == 1:
+            return known_rows[0].kind
         decision = guess_session_kind(row.get("decision"), "", PRESENTATION_KINDS)
         if row.get("board"):
             return "poster"
@@ -213,29 +218,35 @@ class ScheduleReader:
         return decision or guess_session_kind(session, "oral", PRESENTATION_KINDS)
 
     def _kind_of_session(self, session: NewSession, row: Row) -> str:
-        known = session.known.kind if session.known else ""
+        known_kind = session.known.kind if session.known else ""
         return (
-            known or session.own_kind or guess_session_kind(f"{row.get('session_kind')} {session.title}", "")
+            known_kind
+            or session.own_kind
+            or guess_session_kind(f"{row.get('session_kind')} {session.title}", "")
         )
 
     def _uid(self, paper: str, kind: str, row: Row, session: NewSession | None) -> str:
         """Return the uid of the known presentation, else a new one."""
-        here = [one for one in self.known_presentations.get(paper, []) if one.key not in self.appearances]
-        alike = [one for one in here if one.kind == kind]
-        if len(alike) > 1 and session and session.known:
+        unused_presentations = [
+            presentation
+            for presentation in self.known_presentations.get(paper, [])
+            if presentation.key not in self.appearances
+        ]
+        matches = [presentation for presentation in unused_presentations if presentation.kind == kind]
+        if len(matches) > 1 and session and session.known:
             key = session.known.key
-            alike = [one for one in alike if one.session == key] or alike
-        if alike:
-            return alike[0].key
+            matches = [presentation for presentation in matches if presentation.session == key] or matches
+        if matches:
+            return matches[0].key
         uid = make_uid(f"{paper}-{kind}")
-        number, found = 2, uid
-        while found in self.appearances:
-            found, number = f"{uid[:60]}-{number}", number + 1
-        return found
+        number, candidate = 2, uid
+        while candidate in self.appearances:
+            candidate, number = f"{uid[:60]}-{number}", number + 1
+        return candidate
 
     # Rooms
 
-    def _room(self, cell: str, where: Where) -> str:
+    def _find_or_add_room(self, cell: str, where: Where) -> str:
         name = tidy(self.parts.text(cell, where, "room"))
         if not name:
             return ""
@@ -247,31 +258,33 @@ class ScheduleReader:
 
     # Sessions
 
-    def _session(self, row: Row, title: str = "") -> NewSession:
+    def _find_or_add_session(self, row: Row, title: str = "") -> NewSession:
         """Return the session of a row: the one of this title and day, else a new one."""
         title = title or tidy(self.parts.text(row.get("session"), row.where, "session"))
-        own = self.times.session_span(row)
-        day = self.times.day(row) or own.day
-        known = self._find_known(title, day)
+        own_span = self.times.session_span(row)
+        day = self.times.day(row) or own_span.day
+        known = self._find_known_session(title, day)
         key = (_fold_title(title), self._day_of(known) if known else day)
         session = self.sessions.get(key)
         if session is None:
             session = self.sessions[key] = NewSession(title, row.where, known=known)
         session.own_kind = session.own_kind or self._session_kind(row.get("session_kind"))
-        if own.start and not session.own.start:
-            session.own = own
-        for one in parse_authors(self.parts.text(row.get("chair"), row.where, "chair")):
+        if own_span.start and not session.own_span.start:
+            session.own_span = own_span
+        for chair in parse_authors(self.parts.text(row.get("chair"), row.where, "chair")):
             names = [role.person.name for role in session.roles]
-            if one.name and one.name not in names:
-                session.roles.append(self._role(one.name, "chair", row.where, "; ".join(one.affiliations)))
+            if chair.name and chair.name not in names:
+                session.roles.append(
+                    self._build_role(chair.name, "chair", row.where, "; ".join(chair.affiliations))
+                )
         return session
 
-    def _find_known(self, title: str, day: date | None) -> KnownRow | None:
+    def _find_known_session(self, title: str, day: date | None) -> KnownRow | None:
         titles = (_fold_title(self.source(title)), _fold_title(title))
-        found = list(dict.fromkeys(next(filter(None, map(self.by_title.get, titles)), [])))
-        same = [one for one in found if day and self._day_of(one) == day]
-        if same or len(found) == 1:
-            return (same or found)[0]
+        rows = list(dict.fromkeys(next(filter(None, map(self.known_sessions_by_title.get, titles)), [])))
+        rows_of_day = [row for row in rows if day and self._day_of(row) == day]
+        if rows_of_day or len(rows) == 1:
+            return (rows_of_day or rows)[0]
         return None
 
     def _session_of_day(self, session: NewSession, span: Span, row: Row) -> NewSession:
@@ -279,28 +292,28 @@ class ScheduleReader:
         key = _fold_title(session.title)
         if session.known or not span.day or self.sessions.get((key, None)) is not session:
             return session
-        if known := self._find_known(session.title, span.day):
+        if known := self._find_known_session(session.title, span.day):
             session.known = known
-        other = self.sessions.get((key, span.day))
-        if other is None:
+        session_of_day = self.sessions.get((key, span.day))
+        if session_of_day is None:
             if not session.spans:
                 self.sessions[key, span.day] = self.sessions.pop((key, None))
                 return session
-            other = self.sessions[key, span.day] = NewSession(session.title, row.where)
+            session_of_day = self.sessions[key, span.day] = NewSession(session.title, row.where)
         elif not session.spans:
             self.sessions.pop((key, None))
-            other.own_kind = other.own_kind or session.own_kind
-            other.roles += [one for one in session.roles if one not in other.roles]
-        return other
+            session_of_day.own_kind = session_of_day.own_kind or session.own_kind
+            session_of_day.roles += [role for role in session.roles if role not in session_of_day.roles]
+        return session_of_day
 
     def _day_of(self, session: KnownRow | None) -> date | None:
         return session.start.astimezone(self.zone).date() if session and session.start else None
 
     # Days
 
-    def _day_here(self, session: NewSession | None) -> date | None:
+    def _session_day(self, session: NewSession | None) -> date | None:
         """Return the day of a session, for rows that name none."""
-        return (self._day_of(session.known) or session.own.day) if session else None
+        return (self._day_of(session.known) or session.own_span.day) if session else None
 
     def _note_other_day(self, session: NewSession, span: Span, row: Row) -> None:
         """Report a row on another day than the only session of this title, which is not moved."""
@@ -317,22 +330,24 @@ class ScheduleReader:
 
     def finish(self) -> tuple[tuple[SessionRecord, ...], tuple[PresentationRecord, ...]]:
         """Return new and changed sessions, and the presentations."""
-        sessions = [record for one in self._with_uids() if (record := self._session_record(one))]
-        presentations = [self._presentation(one) for one in self.appearances.values()]
+        sessions = [record for session in self._assign_uids() if (record := self._session_record(session))]
+        presentations = [self._presentation(appearance) for appearance in self.appearances.values()]
         return tuple(sessions), tuple(presentations)
 
-    def _with_uids(self) -> list[NewSession]:
+    def _assign_uids(self) -> list[NewSession]:
         """Give new sessions their uids, made from the title, and from the day if a title repeats."""
-        taken = {one.key for one in self.context.known("session")}
-        ordered = sorted(self.sessions.items(), key=lambda item: item[0][0])
-        for _title, group in groupby(ordered, key=lambda item: item[0][0]):
-            rows = list(group)
-            for (_, day), session in rows:
+        used_uids = {session.key for session in self.context.known("session")}
+        sorted_sessions = sorted(self.sessions.items(), key=lambda item: item[0][0])
+        for _title, group in groupby(sorted_sessions, key=lambda item: item[0][0]):
+            sessions_of_title = list(group)
+            for (_, day), session in sessions_of_title:
                 if session.known:
                     session.uid = session.known.key
                     continue
                 uid = slug(session.title)
-                session.uid = slug(f"{uid} {day}") if day and (len(rows) > 1 or uid in taken) else uid
+                session.uid = (
+                    slug(f"{uid} {day}") if day and (len(sessions_of_title) > 1 or uid in used_uids) else uid
+                )
         return list(self.sessions.values())
 
     def _session_record(self, session: NewSession) -> SessionRecord | None:
@@ -340,7 +355,7 @@ class ScheduleReader:
         starts = [span.start for span in session.spans if span.start]
         ends = [span.end or span.start for span in session.spans if span.start]
         roles = tuple(session.roles) or UNSTATED
-        start, end = session.own.start, session.own.end
+        start, end = session.own_span.start, session.own_span.end
         if session.known:
             kind: Stated[str] = session.own_kind or UNSTATED
             if not (kind or start or roles):
@@ -366,46 +381,48 @@ class ScheduleReader:
             where=session.where,
             uid=session.uid,
             title=self.source(session.title),
-            kind=session.own_kind or _kind_of_new(session),
+            kind=session.own_kind or _kind_of_new_session(session),
             start=start,
             end=end,
             room=room or UNSTATED,
             roles=roles,
         )
 
-    def _presentation(self, one: Appearance) -> PresentationRecord:
-        session, row = one.session, one.row
-        home = ""
+    def _presentation(self, appearance: Appearance) -> PresentationRecord:
+        session, row = appearance.session, appearance.row
+        session_room = ""
         if session:
-            home = session.known.room if session.known else _common_value(session.rooms)
+            session_room = session.known.room if session.known else _common_value(session.rooms)
         room: Stated[str | None] = UNSTATED
-        if one.room:
+        if appearance.room:
             # Presentations in the room of their session have no room of their own.
-            room = None if one.room == home else one.room
+            room = None if appearance.room == session_room else appearance.room
         board = self.parts.text(row.get("board"), row.where, "board")
         return PresentationRecord(
             where=row.where,
-            uid=one.uid,
-            kind=one.kind,
-            paper=one.paper,
+            uid=appearance.uid,
+            kind=appearance.kind,
+            paper=appearance.paper,
             session=session.uid if session else UNSTATED,
-            start=one.span.start or UNSTATED,
-            end=one.span.end or UNSTATED,
-            board=board if board and (one.kind == "poster" or session) else UNSTATED,
+            start=appearance.span.start or UNSTATED,
+            end=appearance.span.end or UNSTATED,
+            board=board if board and (appearance.kind == "poster" or session) else UNSTATED,
             room=room,
         )
 
 
-def _kind_of_new(session: NewSession) -> str:
+def _kind_of_new_session(session: NewSession) -> str:
     """Return the kind that the title names, else that of all its papers."""
-    shown = _common_value(session.kinds)
-    return guess_session_kind(session.title, "") or (shown if shown in PAPER_KINDS else "other")
+    presentation_kind = _common_value(session.kinds)
+    return guess_session_kind(session.title, "") or (
+        presentation_kind if presentation_kind in PAPER_KINDS else "other"
+    )
 
 
 def _common_value(values: Iterable[str]) -> str:
     """Return the value that all share; empty if they differ."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else ""
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else ""
 
 
 def _fold_title(title: str) -> str:

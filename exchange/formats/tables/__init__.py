@@ -41,15 +41,15 @@ MAX_MENU_DEPTH = 20
 def read(sources: Sequence[Source], context: Context) -> Program:
     """Read several CSV files or ZIPs of them. Wall times are those of the edition's zone."""
     findings = Findings()
-    sheets = _sheets(sources, findings)
+    sheets = _read_tables(sources, findings)
     if not sheets and not findings.has_problems:
         findings.problem(Where(), "", gettext("There is no table to read. Give files such as papers.csv."))
     if AUTHORS_COLUMN in sheets and AUTHORS_COLUMN in getattr(sheets.get("papers"), "columns", ()):
         message = gettext("The authors are in authors.csv too. Keep that file or this column.")
         findings.problem(sheets["papers"].where, AUTHORS_COLUMN, message)
-    zone = _zone(sheets, context, findings)
+    zone = _find_zone(sheets, context, findings)
     entries = {name: read_rows(TABLES[name], sheet, zone, findings) for name, sheet in sheets.items()}
-    return check_program(_program(entries, context, findings), findings)
+    return check_program(_build_program(entries, context, findings), findings)
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
@@ -77,63 +77,65 @@ def table_of_file(file: str, endings: Sequence[str]) -> str:
     return name if name in TABLES and path.suffix[1:].casefold() in endings else ""
 
 
-def _sheets(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
+def _read_tables(sources: Iterable[Source], findings: Findings) -> dict[str, Sheet]:
     """Read every table of CSV files, ZIPs of them and workbooks."""
-    found: dict[str, Sheet] = {}
+    sheets: dict[str, Sheet] = {}
     for source in sources:
         if is_workbook(source):
             for title, sheet in read_sheets(source, findings):
-                if name := _new_table(f"{title}.xlsx", source.name, found, findings):
-                    found[name] = sheet
+                if name := _check_table_name(f"{title}.xlsx", source.name, sheets, findings):
+                    sheets[name] = sheet
             continue
         for file in unpack(source, findings):
             path = PurePath(file.name.replace("\\", "/"))
-            name = _new_table(path.name, file.name, found, findings)
+            name = _check_table_name(path.name, file.name, sheets, findings)
             for _title, table in read_sheets(Source(path.name, file.content), findings) if name else ():
-                found[name] = table
-    return found
+                sheets[name] = table
+    return sheets
 
 
-def _new_table(file: str, place: str, found: Iterable[str], findings: Findings) -> str:
+def _check_table_name(file: str, source_name: str, earlier_names: Iterable[str], findings: Findings) -> str:
     """Return the table that a file name means. Report names of no table, and duplicates."""
     name = table_of_file(file, (*TEXT_EXTENSIONS, "xlsx"))
     if not name:
-        known = [f"{table}.csv" for table in TABLES]
-        listed = gettext("Valid tables: %(tables)s") % {"tables": ", ".join(known)}
-        message = f"{gettext('No table has this name.')}{did_you_mean(file, known) or f' {listed}'}"
-        findings.problem(Where(short(place)), "", message)
-    elif name in found:
-        findings.problem(Where(short(place)), "", gettext("This table is given twice. Give it once."))
+        file_names = [f"{table}.csv" for table in TABLES]
+        valid_names = gettext("Valid tables: %(tables)s") % {"tables": ", ".join(file_names)}
+        message = f"{gettext('No table has this name.')}{did_you_mean(file, file_names) or f' {valid_names}'}"
+        findings.problem(Where(short(source_name)), "", message)
+    elif name in earlier_names:
+        findings.problem(Where(short(source_name)), "", gettext("This table is given twice. Give it once."))
         return ""
     return name
 
 
-def _zone(sheets: dict[str, Sheet], context: Context, findings: Findings) -> ZoneInfo:
+def _find_zone(sheets: dict[str, Sheet], context: Context, findings: Findings) -> ZoneInfo:
     """Return the zone that edition.csv states, else that of the context, or UTC if it is invalid."""
     rows = sheets["edition"].rows if "edition" in sheets else ()
-    stated = rows[0].cells.get("timezone", "").strip() if rows else ""
+    stated_zone = rows[0].cells.get("timezone", "").strip() if rows else ""
     try:
-        return get_zone(stated or context.timezone)
+        return get_zone(stated_zone or context.timezone)
     except InvalidValueError as error:
-        if not stated:  # a stated zone is checked with the edition
+        if not stated_zone:  # a stated zone is checked with the edition
             findings.problem(Where(), "timezone", str(error))
         return ZoneInfo("UTC")
 
 
-def _program(entries: dict[str, list[Entry]], context: Context, findings: Findings) -> Program:
+def _build_program(entries: dict[str, list[Entry]], context: Context, findings: Findings) -> Program:
     parts: dict[str, list[Any]] = {
         table.name: [entry.record for entry in entries.get(table.name, [])] for table in PARENT_TABLES
     }
     for name in SINGLE_ROW_TABLES:
         for record in parts[name][1:]:
             findings.problem(record.where, "", gettext("This table holds one row."))
-    parts["edition"] = [replace(one, slug=one.slug or context.edition) for one in parts["edition"]]
+    parts["edition"] = [
+        replace(edition, slug=edition.slug or context.edition) for edition in parts["edition"]
+    ]
     for table in CHILD_TABLES:
         if table.name in entries:
             parts[table.parent] = _join_children(table, entries, parts[table.parent], context, findings)
-    whole: dict[str, Any] = {name: tuple(found) for name, found in parts.items()}
-    whole |= {name: next(iter(parts[name]), None) for name in SINGLE_ROW_TABLES}
-    return Program(**whole)
+    values: dict[str, Any] = {name: tuple(records) for name, records in parts.items()}
+    values |= {name: next(iter(parts[name]), None) for name in SINGLE_ROW_TABLES}
+    return Program(**values)
 
 
 def _join_children(
@@ -142,29 +144,29 @@ def _join_children(
     """Add the rows of a child table to their parents; if the parents' table is absent, create parents."""
     if table.parent == "edition":
         edition = parents[0] if parents else EditionRecord(slug=context.edition)
-        children = _children(table, entries[table.name], findings)
+        children = _build_children(table, entries[table.name], findings)
         return [replace(edition, **{table.field: children}), *parents[1:]]
     groups: dict[str, list[Any]] = {}
     for entry in entries[table.name]:
         groups.setdefault(entry.link, []).append(entry.record)
-    known = {str(key_of(parent)[1]) for parent in parents}
+    parent_keys = {str(key_of(parent)[1]) for parent in parents}
     for link, group in groups.items():
-        if link in known or not link:
+        if link in parent_keys or not link:
             continue
         if table.parent in entries:
             message = gettext("There is no such %(column)s in %(table)s.csv: %(key)s.")
             message %= {"column": table.link, "table": table.parent, "key": short(link)}
-            findings.problem(group[0].where, table.link, f"{message}{did_you_mean(link, known)}")
+            findings.problem(group[0].where, table.link, f"{message}{did_you_mean(link, parent_keys)}")
         else:
             # All other fields of these parents are unstated.
-            own: dict[str, Any] = {"where": group[0].where, TABLES[table.parent].key: link}
-            parents = [*parents, TABLES[table.parent].record(**own)]
+            values: dict[str, Any] = {"where": group[0].where, TABLES[table.parent].key: link}
+            parents = [*parents, TABLES[table.parent].record(**values)]
     return [
         replace(parent, **{table.field: tuple(groups.get(str(key_of(parent)[1]), ()))}) for parent in parents
     ]
 
 
-def _children(table: Table, entries: Sequence[Entry], findings: Findings) -> tuple[Record, ...]:
+def _build_children(table: Table, entries: Sequence[Entry], findings: Findings) -> tuple[Record, ...]:
     if table.name != "menu":
         return tuple(entry.record for entry in entries)
     # From the last line to the first: the lines collected one level below a line are its children.
@@ -190,15 +192,15 @@ def write(program: Program, context: Context) -> Iterable[OutputFile]:
     for table in TABLES.values():
         entries = list(entries_of(table, program))
         if entries or _is_stated_empty(table, program):
-            stated = [
+            columns = [
                 column
                 for column in table.columns
                 if column.of_person
                 or not entries
-                or any(is_stated(getattr(one.record, column.field)) for one in entries)
+                or any(is_stated(getattr(entry.record, column.field)) for entry in entries)
             ]
-            headings = [*([table.link] if table.link else []), *(column.name for column in stated)]
-            rows = (cells_of(table, stated, entry, zone) for entry in entries)
+            headings = [*([table.link] if table.link else []), *(column.name for column in columns)]
+            rows = (cells_of(table, columns, entry, zone) for entry in entries)
             files.append((f"{table.name}.csv", write_sheet(headings, rows)))
     yield OutputFile(f"{context.edition}-tables.zip", [pack_zip(files)])
 

@@ -40,10 +40,12 @@ def download_lines(name: str, program: Program, context: Context) -> Iterator[li
     table, zone = TABLES[name], program_zone(program, context)
     yield [column_heading(column) for column in download_columns(name)]
     columns = [with_offset(column) for column in table.columns]
-    added = {"papers": paper_cells, "awards": award_cells}.get(name)
-    more: AddedCells = added(program, context, zone) if added else lambda record: []
+    build_added_cells = {"papers": paper_cells, "awards": award_cells}.get(name)
+    added_cells: AddedCells = (
+        build_added_cells(program, context, zone) if build_added_cells else lambda record: []
+    )
     for entry in entries_of(table, program, [*chain(*DERIVED_COLUMNS.get(name, {}).values())]):
-        yield [*cells_of(table, columns, entry, zone), *more(entry.record)]
+        yield [*cells_of(table, columns, entry, zone), *added_cells(entry.record)]
 
 
 def with_offset(column: Column) -> Column:
@@ -63,29 +65,36 @@ def page_url(context: Context, path: str) -> str:
 
 def paper_cells(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
     """Return a function for the derived cells of a paper. Cancelled sessions are left out."""
-    sessions = {one.uid: one for one in with_fields(program.sessions, ["title", "start", "status"])}
-    shown: dict[str, list[str]] = defaultdict(list)
-    for one in with_fields(program.presentations, ["paper", "session", "start", "status"]):
-        session = sessions.get(stated(one.session, None) or "")
-        if session and "cancelled" not in (one.status, session.status):
-            start = first_stated("start", one, session)
-            words = (markup.plain(stated(session.title, "")), format_moment(start, zone) if start else "")
-            shown[stated(one.paper, None) or ""].append(", ".join(filter(None, words)))
-    won: dict[str, list[str]] = defaultdict(list)
+    sessions = {
+        session.uid: session for session in with_fields(program.sessions, ["title", "start", "status"])
+    }
+    appearances: dict[str, list[str]] = defaultdict(list)
+    for presentation in with_fields(program.presentations, ["paper", "session", "start", "status"]):
+        session = sessions.get(stated(presentation.session, None) or "")
+        if session and "cancelled" not in (presentation.status, session.status):
+            start = first_stated("start", presentation, session)
+            title_and_time = (
+                markup.plain(stated(session.title, "")),
+                format_moment(start, zone) if start else "",
+            )
+            appearances[stated(presentation.paper, None) or ""].append(
+                ", ".join(filter(None, title_and_time))
+            )
+    awards: dict[str, list[str]] = defaultdict(list)
     for award in with_fields(program.awards, ["name", "grants"]):
         for grant in stated(award.grants, ()):
             if not grant.edition:
-                won[grant.paper].append(stated(award.name, ""))
+                awards[grant.paper].append(stated(award.name, ""))
 
     def cells(paper: Any) -> list[str]:
-        pdfs = (one.url for one in stated(paper.materials, ()) if one.kind == "pdf" and one.visible)
-        pdf = next(pdfs, "")
+        pdf_urls = (file.url for file in stated(paper.materials, ()) if file.kind == "pdf" and file.visible)
+        pdf_url = next(pdf_urls, "")
         return [
             join_list([author.person.name for author in stated(paper.authors, ())]),
             page_url(context, f"{context.edition}/papers/{paper.uid}"),
-            f"{context.site_url.rstrip('/')}{pdf}" if pdf.startswith("/") else pdf,
-            join_list(shown.get(paper.uid, [])),
-            join_list(won.get(paper.uid, [])),
+            f"{context.site_url.rstrip('/')}{pdf_url}" if pdf_url.startswith("/") else pdf_url,
+            join_list(appearances.get(paper.uid, [])),
+            join_list(awards.get(paper.uid, [])),
         ]
 
     return cells
@@ -94,12 +103,12 @@ def paper_cells(program: Program, context: Context, zone: ZoneInfo) -> AddedCell
 def award_cells(program: Program, context: Context, zone: ZoneInfo) -> AddedCells:
     """Return a function for the derived cells of an award: names or titles of winners, and their pages."""
 
-    def key(grant: GrantRecord) -> tuple[str, str]:
+    def paper_key(grant: GrantRecord) -> tuple[str, str]:
         return grant.edition or context.edition, grant.paper
 
     awards = with_fields(program.awards, ["grants"])
     grants = [grant for award in awards for grant in stated(award.grants, ())]
-    titles = context.paper_titles([key(grant) for grant in grants if grant.paper])
+    titles = context.paper_titles([paper_key(grant) for grant in grants if grant.paper])
 
     def cells(award: Any) -> list[str]:
         names, pages = [], []
@@ -108,7 +117,7 @@ def award_cells(program: Program, context: Context, zone: ZoneInfo) -> AddedCell
                 names.append(grant.person.name)
                 pages.append(page_url(context, f"people/{grant.person.uid}") if grant.person.uid else "")
             else:
-                edition, paper = key(grant)
+                edition, paper = paper_key(grant)
                 names.append(markup.plain(titles.get((edition, paper), "")) or paper)
                 pages.append(page_url(context, f"{edition}/papers/{paper}"))
         return [join_list(names), join_list(pages)]

@@ -82,27 +82,27 @@ def _parse_whole(text: str, zone: ZoneInfo) -> int:
 
 
 def _parse_flag(text: str, zone: ZoneInfo) -> bool:
-    found = FLAG_WORDS.get(text.strip().casefold())
-    if found is None:
+    flag = FLAG_WORDS.get(text.strip().casefold())
+    if flag is None:
         raise InvalidValueError(gettext('"%(text)s" is neither yes nor no.'), text=short(text))
-    return found
+    return flag
 
 
 def _parse_pairs(text: str, zone: ZoneInfo) -> tuple[tuple[str, str], ...]:
     """Read `dblp:l/YLiu; neurips.cc:457880`."""
     parts = [part.partition(":") for part in split_list(remove_control_characters(text))]
-    found = tuple((scheme.strip(), value.strip()) for scheme, _, value in parts)
-    if not all(map(all, found)):
+    pairs = tuple((scheme.strip(), value.strip()) for scheme, _, value in parts)
+    if not all(map(all, pairs)):
         message = gettext('"%(text)s" is not a list of identifiers. Write them as dblp:l/YLiu; orcid:0000-….')
         raise InvalidValueError(message, text=short(text))
-    return found
+    return pairs
 
 
 def format_clock(value: datetime, zone: ZoneInfo) -> str:
     """Return the wall time; with its offset if the wall time alone is ambiguous."""
     local = value.astimezone(zone)
-    shown = local if is_ambiguous(local) or local.microsecond else local.replace(tzinfo=None)
-    return shown.isoformat(" ", "auto" if local.second or local.microsecond else "minutes")
+    moment = local if is_ambiguous(local) or local.microsecond else local.replace(tzinfo=None)
+    return moment.isoformat(" ", "auto" if local.second or local.microsecond else "minutes")
 
 
 CELL_TYPES: dict[object, CellType] = {
@@ -150,7 +150,7 @@ class Table:
     """One CSV file: one row per record.
 
     A child table fills `field` of the records of `parent`; its column `link` holds their key.
-    `key`: the column that identifies a row. `words`: the column from which a missing key is made.
+    `key`: the column that identifies a row. `key_source`: the column from which a missing key is made.
     """
 
     name: str
@@ -159,12 +159,12 @@ class Table:
     field: str = ""
     link: str = ""
     key: str = ""
-    words: str = ""
+    key_source: str = ""
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
         hints = get_type_hints(self.record)
-        found: list[Column] = []
+        columns: list[Column] = []
         for field in fields(self.record):
             hint = hints[field.name]
             inner = get_args(hint)[0] if get_origin(hint) is Stated else hint
@@ -173,10 +173,10 @@ class Table:
             if field.name == "where" or (is_list and issubclass(parts[0], Record)):
                 continue
             if PersonRef in (hint, *get_args(hint)):
-                found += _columns_of_person(field.name)
+                columns += _columns_of_person(field.name)
             else:
-                found.append(Column(field.name, field.name, cell_type(hint), field.default))
-        return tuple(found)
+                columns.append(Column(field.name, field.name, cell_type(hint), field.default))
+        return tuple(columns)
 
     @cached_property
     def headings(self) -> tuple[str, ...]:
@@ -186,29 +186,29 @@ class Table:
 def _columns_of_person(field: str) -> list[Column]:
     """Return a person's columns: `uid` in the table of people, `person uid` in the others."""
     hints = get_type_hints(PersonRef)
-    found = []
+    columns = []
     for name in PERSON_FIELDS:
-        kind, title = cell_type(hints[name]), "person_uid" if name == "uid" and field != "ref" else name
-        found.append(Column(title, name, kind, kind.empty, of_person=True))
-    return found
+        kind, heading = cell_type(hints[name]), "person_uid" if name == "uid" and field != "ref" else name
+        columns.append(Column(heading, name, kind, kind.empty, of_person=True))
+    return columns
 
 
 PARENT_TABLES = (
     Table("conference", records.ConferenceRecord, key="slug"),
     Table("edition", records.EditionRecord, key="slug"),
-    Table("institutions", records.InstitutionRecord, key="slug", words="name"),
+    Table("institutions", records.InstitutionRecord, key="slug", key_source="name"),
     Table("people", records.PersonRecord),
-    Table("pages", records.PageRecord, key="slug", words="title"),
-    Table("sponsors", records.SponsorRecord, key="slug", words="name"),
-    Table("announcements", records.AnnouncementRecord, key="uid", words="title"),
-    Table("key_dates", records.KeyDateRecord, key="uid", words="title"),
-    Table("topics", records.TopicRecord, key="slug", words="name"),
-    Table("session_kinds", records.KindRecord, key="slug", words="name"),
-    Table("presentation_kinds", records.KindRecord, key="slug", words="name"),
-    Table("rooms", records.RoomRecord, key="slug", words="name"),
-    Table("papers", records.PaperRecord, key="uid", words="title"),
-    Table("awards", records.AwardRecord, key="uid", words="name"),
-    Table("sessions", records.SessionRecord, key="uid", words="title"),
+    Table("pages", records.PageRecord, key="slug", key_source="title"),
+    Table("sponsors", records.SponsorRecord, key="slug", key_source="name"),
+    Table("announcements", records.AnnouncementRecord, key="uid", key_source="title"),
+    Table("key_dates", records.KeyDateRecord, key="uid", key_source="title"),
+    Table("topics", records.TopicRecord, key="slug", key_source="name"),
+    Table("session_kinds", records.KindRecord, key="slug", key_source="name"),
+    Table("presentation_kinds", records.KindRecord, key="slug", key_source="name"),
+    Table("rooms", records.RoomRecord, key="slug", key_source="name"),
+    Table("papers", records.PaperRecord, key="uid", key_source="title"),
+    Table("awards", records.AwardRecord, key="uid", key_source="name"),
+    Table("sessions", records.SessionRecord, key="uid", key_source="title"),
     Table("presentations", records.PresentationRecord, key="uid"),
 )
 CHILD_TABLES = (
@@ -244,19 +244,21 @@ class Entry:
 
 def read_rows(table: Table, sheet: Sheet, zone: ZoneInfo, findings: Findings) -> list[Entry]:
     """Return the records of a sheet, or none if its columns are not those of the table."""
-    known = (*table.headings, *([AUTHORS_COLUMN] if table.name == "papers" else []))
-    added = DERIVED_COLUMNS.get(table.name, {})
-    unknown = [column for column in sheet.columns if column not in known and column not in added]
-    for column in unknown:
-        findings.unknown(sheet.where, column_heading(column), "column", map(column_heading, known))
+    known_columns = (*table.headings, *([AUTHORS_COLUMN] if table.name == "papers" else []))
+    derived = DERIVED_COLUMNS.get(table.name, {})
+    unknown_columns = [
+        column for column in sheet.columns if column not in known_columns and column not in derived
+    ]
+    for column in unknown_columns:
+        findings.unknown(sheet.where, column_heading(column), "column", map(column_heading, known_columns))
     if table.link and table.link not in sheet.columns:
         findings.problem(sheet.where, column_heading(table.link), gettext("This column is missing."))
         return []
-    if unknown:
+    if unknown_columns:
         return []
-    if passed_over := [column_heading(column) for column in sheet.columns if column in added]:
+    if skipped_columns := [column_heading(column) for column in sheet.columns if column in derived]:
         message = gettext("Columns that only repeat other tables were not read: %(columns)s.")
-        findings.note("warning", sheet.where, message, columns=", ".join(passed_over))
+        findings.note("warning", sheet.where, message, columns=", ".join(skipped_columns))
     return [RowReader(table, row, zone, findings).entry() for row in sheet.rows]
 
 
@@ -275,8 +277,8 @@ class RowReader:
         if self.table.link and self.table.link != LEVEL_COLUMN and not link:
             message = gettext("Say to which %(link)s the row belongs: its uid.")
             self.problem(self.table.link, message, link=self.table.link)
-        own: dict[str, Any] = {}
-        person: dict[str, Any] = {}
+        values: dict[str, Any] = {}
+        person_values: dict[str, Any] = {}
         for column in self.table.columns:
             has_person = has_person or column.of_person
             value = self._value(column) if column.name in self.row.cells else UNSTATED
@@ -284,19 +286,19 @@ class RowReader:
                 continue
             if value in (UNSTATED, "") and column.default is MISSING and column.name != self.table.key:
                 self.problem(column.name, gettext("This cell must not be empty."))
-            (person if column.of_person else own)[column.field] = value
+            (person_values if column.of_person else values)[column.field] = value
         # Only an award's grant may have no person.
-        if any(person.values()) or (has_person and self.table.name != "grants"):
-            if not person.setdefault("name", "").strip():
+        if any(person_values.values()) or (has_person and self.table.name != "grants"):
+            if not person_values.setdefault("name", "").strip():
                 self.problem("name", gettext("The name is missing."))
-            own["ref" if self.table.name == "people" else "person"] = PersonRef(
-                where=self.row.where, **person
+            values["ref" if self.table.name == "people" else "person"] = PersonRef(
+                where=self.row.where, **person_values
             )
-        if self.table.key and not own.get(self.table.key):
-            own[self.table.key] = self._made_key(own)
+        if self.table.key and not values.get(self.table.key):
+            values[self.table.key] = self._derive_key(values)
         if self.row.cells.get(AUTHORS_COLUMN, "").strip() and self.table.name == "papers":
-            own["authors"] = self._authors()
-        return Entry(link, self.table.record(where=self.row.where, **own))
+            values["authors"] = self._read_authors()
+        return Entry(link, self.table.record(where=self.row.where, **values))
 
     def _value(self, column: Column) -> object:
         cell = self.row.cells[column.name]
@@ -323,14 +325,14 @@ class RowReader:
             self.findings.note("warning", self.row.where, message, name=column_heading(column.name))
         return value
 
-    def _made_key(self, own: dict[str, Any]) -> str:
+    def _derive_key(self, values: dict[str, Any]) -> str:
         """Return the key of a row without one. The same words always make the same key."""
-        if self.table.name == "presentations" and own.get("paper") and own.get("kind"):
-            return f"{own['paper']}-{own['kind']}"
-        words: str = own.get(self.table.words) or ""
-        return slug(words) if words.strip() else ""
+        if self.table.name == "presentations" and values.get("paper") and values.get("kind"):
+            return f"{values['paper']}-{values['kind']}"
+        text: str = values.get(self.table.key_source) or ""
+        return slug(text) if text.strip() else ""
 
-    def _authors(self) -> tuple[AuthorRecord, ...]:
+    def _read_authors(self) -> tuple[AuthorRecord, ...]:
         where = self.row.where
         try:
             names = split_list(remove_control_characters(self.row.cells[AUTHORS_COLUMN]))
@@ -353,23 +355,23 @@ def table_lines(name: str, program: Program, zone: ZoneInfo) -> Iterator[list[st
         yield cells_of(table, table.columns, entry, zone)
 
 
-def records_of(table: Table, program: Program, more: Collection[str] = ()) -> Iterable[Record]:
-    """Return the records that are, or contain, the rows of a table. `more`: fields besides the columns."""
-    found = getattr(program, table.parent or table.name)
+def records_of(table: Table, program: Program, extra_fields: Collection[str] = ()) -> Iterable[Record]:
+    """Return the records that are, or contain, the rows of a table. `extra_fields`: besides its columns."""
+    content = getattr(program, table.parent or table.name)
     if (table.parent or table.name) in SINGLE_ROW_TABLES:
-        return [found] if found else []
-    own = [table.field] if table.parent else [one.field for one in table.columns]
-    return with_fields(found, [*own, *more])
+        return [content] if content else []
+    field_names = [table.field] if table.parent else [column.field for column in table.columns]
+    return with_fields(content, [*field_names, *extra_fields])
 
 
-def entries_of(table: Table, program: Program, more: Collection[str] = ()) -> Iterator[Entry]:
-    for record in records_of(table, program, more):
+def entries_of(table: Table, program: Program, extra_fields: Collection[str] = ()) -> Iterator[Entry]:
+    for record in records_of(table, program, extra_fields):
         if not table.parent:
             yield Entry("", record)
         elif is_stated(children := getattr(record, table.field)):
             key = str(key_of(record)[1])
             yield from (
-                menu_entries(children) if table.name == "menu" else (Entry(key, one) for one in children)
+                menu_entries(children) if table.name == "menu" else (Entry(key, child) for child in children)
             )
 
 

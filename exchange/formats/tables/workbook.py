@@ -44,11 +44,11 @@ class Notes:
             self.rows.append([str(len(self.rows) + 1), sheet, str(row), column, note, ""])
         if _units(text) <= MAX_CELL_CHARS and not CONTINUED_MARK.search(text):
             return text
-        parts, left = [], text
-        while _units(left) > MAX_PART_CHARS:
-            parts.append(left.encode("utf-16-le")[: 2 * MAX_PART_CHARS].decode("utf-16-le", "ignore"))
-            left = left[len(parts[-1]) :]
-        first, *rest = [*parts, left]
+        parts, remaining = [], text
+        while _units(remaining) > MAX_PART_CHARS:
+            parts.append(remaining.encode("utf-16-le")[: 2 * MAX_PART_CHARS].decode("utf-16-le", "ignore"))
+            remaining = remaining[len(parts[-1]) :]
+        first, *rest = [*parts, remaining]
         number = len(self.rows) + 1
         note = gettext(
             "The text is longer than a cell can be (%(most)d characters): it was cut, the rest is here."
@@ -111,11 +111,11 @@ def _sheet(name: str, rows: Iterable[Sequence[str]], notes: Notes | None) -> Ite
     headings: Sequence[str] = ()
     for number, row in enumerate(rows, start=1):
         headings = headings or row
-        fitted = (
+        fitted_cells = (
             notes.fit_text(cell, name, number, column) if notes else cell
             for column, cell in zip(headings, row, strict=True)
         )
-        line = f"<row>{''.join(map(_cell, fitted))}</row>"
+        line = f"<row>{''.join(map(_cell, fitted_cells))}</row>"
         parts.append(line)
         size += len(line)
         if size > PIECE_CHARS:
@@ -127,8 +127,8 @@ def _sheet(name: str, rows: Iterable[Sequence[str]], notes: Notes | None) -> Ite
 def _cell(text: str) -> str:
     if not text:
         return "<c/>"
-    coded = escape(CODE.sub("_x005F_", text)).replace("\r", "_x000D_")
-    return f'<c t="inlineStr"><is><t xml:space="preserve">{coded}</t></is></c>'
+    escaped = escape(CODE.sub("_x005F_", text)).replace("\r", "_x000D_")
+    return f'<c t="inlineStr"><is><t xml:space="preserve">{escaped}</t></is></c>'
 
 
 def _package_files(names: Sequence[str]) -> dict[str, str]:
