@@ -59,11 +59,10 @@ def read(sources: Sequence[Source], context: Context) -> Program:
 
 
 def recognizes(sources: Sequence[Source]) -> bool:
-    return (
-        len(sources) == 1
-        and "format" in top_level_names(read_head(sources[0]))
-        and FORMAT_NAME in read_head(sources[0])
-    )
+    if len(sources) != 1:
+        return False
+    head = read_head(sources[0])
+    return FORMAT_NAME in head and "format" in top_level_names(head)
 
 
 def _has_valid_header(content: dict[str, object], source: Source, findings: Findings) -> bool:

@@ -36,7 +36,7 @@ from exchange.formats.frab.words import (
     split_first_paragraph,
 )
 from exchange.problems import Findings, Where, short
-from exchange.reading.textfiles import JsonObject, is_too_large, require_single_file
+from exchange.reading.textfiles import JsonObject, describe_place, is_too_large, require_single_file
 from exchange.reading.values import (
     InvalidValueError,
     check_program,
@@ -155,9 +155,8 @@ def _listed_events(
         room_path = f"{day_object.where.place}.rooms.{short(name)}"
         room_object = JsonObject({name: events}, Where(day_object.where.file, room_path), day_object.findings)
         for index, event in enumerate(room_object.objects(name)):
-            title = event.content.get("title")
-            title_suffix = f" ({short(title)})" if isinstance(title, str) and title else ""
-            where = Where(day_object.where.file, f"{room_path}[{index}]{title_suffix}")
+            place = describe_place(room_path, index, event.content.get("title"))
+            where = Where(day_object.where.file, place)
             yield name, JsonObject(event.content, where, day_object.findings), day, day_start
 
 
@@ -466,9 +465,8 @@ class EventReader:
         counts_as = guess_built_in_kind(key)
         if key not in self.kinds and len(self.kinds) < MAX_TYPES:
             self.kinds[key] = KindRecord(slug=key, name=name, counts_as=counts_as, where=raw.where)
-        return key if key in self.kinds else counts_as, "talk" if counts_as == "oral" else BUILT_IN_TYPES[
-            counts_as
-        ]
+        session_kind = key if key in self.kinds else counts_as
+        return session_kind, "talk" if counts_as == "oral" else BUILT_IN_TYPES[counts_as]
 
     def _links(self, raw: JsonObject) -> tuple[dict[str, Any], list[MaterialRecord]]:
         """Return the links that are fields of the session, and the other ones as materials."""

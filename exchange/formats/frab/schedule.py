@@ -6,7 +6,7 @@ times are omitted. A session with a single presentation of the same title is wri
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -130,12 +130,8 @@ def _days(
     days = []
     for index, (day, day_events) in enumerate(sorted(by_day.items()), 1):
         begin, end = (
-            builder.moment(
-                datetime(
-                    day_start.year, day_start.month, day_start.day, hour, tzinfo=builder.zone
-                ).astimezone(UTC)
-            )
-            for day_start in (day, day + timedelta(days=1))
+            builder.moment(datetime.combine(start_day, time(hour), builder.zone).astimezone(UTC))
+            for start_day in (day, day + timedelta(days=1))
         )
         # In the order of the rooms; events without a room come last.
         names = dict.fromkeys(
@@ -174,17 +170,15 @@ class Events(Lookup):
         }
         self.presentations_by_session: dict[str, list[PresentationRecord]] = {}
         for presentation in program.presentations:
-            self.presentations_by_session.setdefault(stated(presentation.session, None) or "", []).append(
-                presentation
-            )
+            session_uid = stated(presentation.session, None) or ""
+            self.presentations_by_session.setdefault(session_uid, []).append(presentation)
 
     def events(self) -> list[DatedEvent]:
         """Return all events by time, numbered."""
         sessions = list(filter(None, map(self._session, self.program.sessions)))
         presentations = list(filter(None, map(self._presentation, self.program.presentations)))
-        numbers = self._number_events("session", sessions) | self._number_events(
-            "presentation", presentations
-        )
+        numbers = self._number_events("session", sessions)
+        numbers |= self._number_events("presentation", presentations)
         events = [*sessions, *presentations]
         for _, event in events:
             event["id"] = numbers[event["guid"]]
@@ -255,13 +249,10 @@ class Events(Lookup):
         return " ".join(filter(None, ("-", mark, clean_line(stated(presentation.board, "")), title)))
 
     def _presentation(self, presentation: PresentationRecord) -> DatedEvent | None:
-        session, paper, start = (
-            self.session(presentation),
-            self.paper(presentation),
-            stated(presentation.start, None),
-        )
+        start = stated(presentation.start, None)
         if start is None:
             return None
+        session, paper = self.session(presentation), self.paper(presentation)
         page = f"papers/{paper.uid}/" if paper else f"sessions/{session.uid}/" if session else "schedule/"
         texts = [self.abstract(presentation)]
         if session:

@@ -38,29 +38,22 @@ def iterate_events(
     guids: dict[str, set[str]] = {}
     for event in schedule.objects("events", are_rows=True):
         content = _translate_texts(event.content)
-        room_name, track_name = (
-            _resolve_name(content.get("room"), room_by_key),
-            _resolve_name(content.get("track"), track_by_key),
-        )
+        room_name = _resolve_name(content.get("room"), room_by_key)
+        track_name = _resolve_name(content.get("track"), track_by_key)
         content |= {"date": content.get("start"), "room": room_name, "track": track_name}
         if isinstance(event_type := content.get("type"), str):
             # They are constants, such as LIGHTNING_TALK.
             content["type"] = event_type.replace("_", " ").capitalize()
-        participants = event.items("participants")
-        content["persons"] = [
-            {**person_by_key.get(str(participant.get("guid")), {}), **participant}
-            if isinstance(participant, dict)
-            else participant
-            for participant in participants
-        ]
-        for participant in participants:
-            name, guid = (
-                (participant.get("name"), participant.get("guid"))
-                if isinstance(participant, dict)
-                else (None, None)
-            )
+        persons: list[object] = []
+        for participant in event.items("participants"):
+            if not isinstance(participant, dict):
+                persons.append(participant)
+                continue
+            name, guid = participant.get("name"), participant.get("guid")
+            persons.append({**person_by_key.get(str(guid), {}), **participant})
             if isinstance(name, str) and isinstance(guid, str) and guid:
                 guids.setdefault(name, set()).add(guid)
+        content["persons"] = persons
         title = content.get("title")
         if not content.get("guid"):
             # Breaks may have no code.

@@ -150,7 +150,7 @@ class ConferenceReader:
         if kind == "social" and slug(key) not in slug(name):
             # The key contains the type, such as "Birds of a Feather 2".
             name = f"{tidy(key)}: {name}"
-        rooms = [event.text("room") for _, event in events] if len(events) == 1 else []
+        event_room = events[0][1].text("room") if len(events) == 1 else ""
         role, affiliation = ROLE_BY_KIND.get(kind, "speaker"), tidy(main_event.text("institution"))
         session = self.sessions.add_session(
             row,
@@ -158,7 +158,7 @@ class ConferenceReader:
             uid=make_uid(row.text("id") or key),
             title=escape_markdown(name),
             kind=kind,
-            room=self._room(main_event.text("room") or "".join(rooms)),
+            room=self._room(main_event.text("room") or event_room),
             abstract=_description(main_event),
             recording_url=_web_url_or_empty(main_event.text("video_url")) or UNSTATED,
             roles=tuple(

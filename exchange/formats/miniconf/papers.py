@@ -26,7 +26,7 @@ class PaperReader:
         self.has_table = True
         for row in sheet.rows:
             paper = self._paper(row)
-            if paper.uid in self.papers and self.papers[paper.uid] == paper:
+            if self.papers.get(paper.uid) == paper:
                 continue
             key = paper.uid if paper.uid not in self.papers else f"{paper.uid} {row.where}"
             self.papers[key] = paper

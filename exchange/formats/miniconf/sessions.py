@@ -181,13 +181,15 @@ class SessionReader:
         added_times: set[tuple[object, object]] = set()
         for slot in slots:
             uid = event.uid if not added_times else make_uid(f"{event.uid}.{len(added_times) + 1}")
-            fields = {
-                "title": event.title,
-                "kind": event.kind,
-                "roles": event.roles,
-                "abstract": event.abstract,
-            }
-            session = self.add_session(slot, event.row.where, uid=uid, **fields)
+            session = self.add_session(
+                slot,
+                event.row.where,
+                uid=uid,
+                title=event.title,
+                kind=event.kind,
+                roles=event.roles,
+                abstract=event.abstract,
+            )
             if session and (session.start, session.end) in added_times:
                 self.sessions.pop()
             elif session:

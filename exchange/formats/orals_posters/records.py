@@ -161,22 +161,19 @@ class PaperReader:
         events_with_authors = [event for event in events if event.authors]
         if not events_with_authors:
             return UNSTATED  # every paper has authors, so an empty list states nothing
-        authors = self._distinct_authors(events_with_authors[0])
-        for other in events_with_authors[1:]:
-            if [author.name for author in self._distinct_authors(other)] != [
-                author.name for author in authors
-            ]:
+        main, *others = events_with_authors
+        authors = self._distinct_authors(main)
+        names = [author.name for author in authors]
+        for other in others:
+            if [author.name for author in self._distinct_authors(other)] != names:
                 message = gettext("Event %(id)s lists other authors. Those of event %(taken)s were taken.")
-                self.findings.note(
-                    "warning", other.where, message, id=other.id, taken=events_with_authors[0].id
-                )
-        names = Counter(author.name for author in authors)
-        for name in sorted(name for name, count in names.items() if count > 1):
+                self.findings.note("warning", other.where, message, id=other.id, taken=main.id)
+        for name in sorted(name for name, count in Counter(names).items() if count > 1):
             message = gettext(
                 "Two authors are called %(name)s and have different numbers. They were taken as two people."
             )
-            self.findings.note("doubt", events_with_authors[0].where, message, name=name)
-        return tuple(self._author(author, events_with_authors[0]) for author in authors)
+            self.findings.note("doubt", main.where, message, name=name)
+        return tuple(self._author(author, main) for author in authors)
 
     def _distinct_authors(self, event: InputRow) -> list[EventAuthor]:
         authors, repeats = split_repeated_authors(event.authors)

@@ -142,12 +142,13 @@ def recognizes(sources: Sequence[Source]) -> bool:
 
 def _is_table(source: Source) -> bool:
     """Return whether a file is a workbook or CSV; a .txt must have several columns, or a known one."""
-    if extension(source) in ("xlsx", "xlsm"):
+    suffix = extension(source)
+    if suffix in ("xlsx", "xlsm"):
         return is_workbook(source)
-    columns = header_columns(source) if extension(source) in TEXT_EXTENSIONS else set()
-    return len(columns) > (1 if extension(source) == "txt" else 0) or any(
-        fold_heading(name) in BY_HEADING for name in columns
-    )
+    columns = header_columns(source) if suffix in TEXT_EXTENSIONS else set()
+    if suffix == "txt" and len(columns) == 1:
+        return any(fold_heading(name) in BY_HEADING for name in columns)
+    return bool(columns)
 
 
 FORMAT = Format(

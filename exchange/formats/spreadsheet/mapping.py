@@ -181,7 +181,7 @@ def mapping_problems(
     """Return the reasons why a table cannot be read with these columns, as messages."""
     messages = []
     fields = set(columns)
-    for field_name in sorted(fields - {""}, key=list(columns).index):
+    for field_name in sorted(fields - {""}, key=columns.index):
         repeated_headings = [
             heading for heading, column in zip(headings, columns, strict=True) if column == field_name
         ]
@@ -200,7 +200,7 @@ def mapping_problems(
             )
         )
     time_fields = [field_name for field_name in ("start", "end") if field_name in fields]
-    time_cells = [cell for field_name in time_fields for cell in samples[list(columns).index(field_name)]]
+    time_cells = [cell for field_name in time_fields for cell in samples[columns.index(field_name)]]
     if time_cells and not (fields & {"date", "session"} or is_one_day or has_day(time_cells)):
         message = gettext(
             "The times have no date: “%(sample)s”. Choose a column with the date, or leave the times out."

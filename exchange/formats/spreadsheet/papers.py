@@ -14,7 +14,7 @@ from exchange.files import Context
 from exchange.formats.spreadsheet.cells import Row
 from exchange.formats.spreadsheet.fields import MATERIAL_FIELDS
 from exchange.formats.spreadsheet.guess import STATUSES
-from exchange.formats.spreadsheet.schedule import ScheduleReader, is_program_row
+from exchange.formats.spreadsheet.schedule import ScheduleReader, fold_title, is_program_row
 from exchange.problems import Findings, Where, short
 from exchange.reading.papers import (
     ACCEPTED,
@@ -66,7 +66,7 @@ class PaperReader:
         self.known_papers = {paper.key for paper in context.known("paper")}
         self.known_awards: dict[str, str] = {}
         for award in context.known("award"):
-            self.known_awards.setdefault(_fold_title(award.name), award.key)
+            self.known_awards.setdefault(fold_title(award.name), award.key)
         self.topics = {
             name: topic.key
             for topic in context.known("topic")
@@ -121,8 +121,8 @@ class PaperReader:
         if self.known_uids_by_title is None:
             self.known_uids_by_title = defaultdict(list)
             for paper in self.context.known("paper"):
-                self.known_uids_by_title[_fold_title(paper.name)].append(paper.key)
-        uids = self.known_uids_by_title.get(_fold_title(self.source(title)), [])
+                self.known_uids_by_title[fold_title(paper.name)].append(paper.key)
+        uids = self.known_uids_by_title.get(fold_title(self.source(title)), [])
         return uids[0] if len(uids) == 1 else make_uid(title)
 
     def _paper(self, uid: str, title: str, row: Row) -> PaperRecord:
@@ -180,7 +180,7 @@ class PaperReader:
 
     def _add_award(self, uid: str, row: Row) -> None:
         for name in split_list(row.get("award"), is_list=True):
-            known_key = self.known_awards.get(_fold_title(name))
+            known_key = self.known_awards.get(fold_title(name))
             key = known_key or make_uid(name)
             award = self.awards.get(key) or AwardRecord(
                 where=row.where, uid=key, name=UNSTATED if known_key else self.source(name), grants=()
@@ -244,8 +244,10 @@ class PaperReader:
         affiliations = [(affiliation,) for affiliation in split_affiliations(cells[0] if cells else "")]
         if not affiliations or not names:
             return no_affiliations
-        if len(affiliations) == len(names) or len(affiliations) == 1:
-            return affiliations if len(affiliations) == len(names) else affiliations * len(names)
+        if len(affiliations) == 1:
+            return affiliations * len(names)
+        if len(affiliations) == len(names):
+            return affiliations
         message = gettext(
             "Affiliations were left out: there are %(places)d for %(names)d authors, "
             "so it is not known whose they are."
@@ -262,8 +264,9 @@ class PaperReader:
             return
         texts = {name: self.parts.text(row.get(name), row.where, name) for name in row.cells}
         name = texts.get("name") or f"{texts.get('first', '')} {texts.get('last', '')}"
-        affiliation_parts = [texts.get("affiliation", ""), texts.get("country", "")]
-        affiliation = ", ".join(filter(None, affiliation_parts if texts.get("affiliation") else []))
+        affiliation, country = texts.get("affiliation", ""), texts.get("country", "")
+        if affiliation and country:
+            affiliation = f"{affiliation}, {country}"
         position = texts.get("position", "")
         author = self.parts.author(
             name,
@@ -336,10 +339,6 @@ class PaperReader:
                 authors = (*authors[:index], replace(authors[index], **flag), *authors[index + 1 :])
             if authors:
                 self.papers[uid] = replace(self.papers[uid], authors=authors)
-
-
-def _fold_title(title: str) -> str:
-    return markup.fold(markup.plain(title))
 
 
 def _parse_author(cell: str) -> ParsedAuthor:

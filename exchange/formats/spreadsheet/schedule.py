@@ -99,8 +99,8 @@ class ScheduleReader:
         self.sessions: dict[tuple[str, date | None], NewSession] = {}
         self.known_sessions_by_title: dict[str, list[KnownRow]] = defaultdict(list)
         for session in context.known("session"):
-            self.known_sessions_by_title[_fold_title(session.name)].append(session)
-            self.known_sessions_by_title[_fold_title(session.key)].append(session)
+            self.known_sessions_by_title[fold_title(session.name)].append(session)
+            self.known_sessions_by_title[fold_title(session.key)].append(session)
         self.known_presentations: dict[str, list[KnownRow]] = defaultdict(list)
         for presentation in context.known("presentation"):
             self.known_presentations[presentation.name].append(presentation)
@@ -129,11 +129,10 @@ class ScheduleReader:
 
     def add(self, paper: str, row: Row) -> None:
         """Add the presentations of a paper's row."""
-        if not any(row.get(name) for name in PRESENTATION_FIELDS) or (
-            not any(row.get(name) for name in PRESENTATION_FIELDS if name != "kind") and not self._kinds(row)
-        ):
+        kinds = self._kinds(row)
+        if not kinds and not any(row.get(name) for name in PRESENTATION_FIELDS if name != "kind"):
             return
-        kinds = self._kinds(row) or [self._guess_presentation_kind(paper, row)]
+        kinds = kinds or [self._guess_presentation_kind(paper, row)]
         session = self._find_or_add_session(row) if row.get("session") else None
         span = self.times.row_span(row, self._session_day(session))
         room = self._find_or_add_room(row.get("room"), row.where)
@@ -264,7 +263,7 @@ class ScheduleReader:
         own_span = self.times.session_span(row)
         day = self.times.day(row) or own_span.day
         known = self._find_known_session(title, day)
-        key = (_fold_title(title), self._day_of(known) if known else day)
+        key = (fold_title(title), self._day_of(known) if known else day)
         session = self.sessions.get(key)
         if session is None:
             session = self.sessions[key] = NewSession(title, row.where, known=known)
@@ -280,7 +279,7 @@ class ScheduleReader:
         return session
 
     def _find_known_session(self, title: str, day: date | None) -> KnownRow | None:
-        titles = (_fold_title(self.source(title)), _fold_title(title))
+        titles = (fold_title(self.source(title)), fold_title(title))
         rows = list(dict.fromkeys(next(filter(None, map(self.known_sessions_by_title.get, titles)), [])))
         rows_of_day = [row for row in rows if day and self._day_of(row) == day]
         if rows_of_day or len(rows) == 1:
@@ -289,7 +288,7 @@ class ScheduleReader:
 
     def _session_of_day(self, session: NewSession, span: Span, row: Row) -> NewSession:
         """Return the session of the row's day if the day was unknown until the time of the row was read."""
-        key = _fold_title(session.title)
+        key = fold_title(session.title)
         if session.known or not span.day or self.sessions.get((key, None)) is not session:
             return session
         if known := self._find_known_session(session.title, span.day):
@@ -425,5 +424,5 @@ def _common_value(values: Iterable[str]) -> str:
     return distinct.pop() if len(distinct) == 1 else ""
 
 
-def _fold_title(title: str) -> str:
+def fold_title(title: str) -> str:
     return markup.fold(markup.plain(title))

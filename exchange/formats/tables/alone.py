@@ -73,13 +73,9 @@ def paper_cells(program: Program, context: Context, zone: ZoneInfo) -> AddedCell
         session = sessions.get(stated(presentation.session, None) or "")
         if session and "cancelled" not in (presentation.status, session.status):
             start = first_stated("start", presentation, session)
-            title_and_time = (
-                markup.plain(stated(session.title, "")),
-                format_moment(start, zone) if start else "",
-            )
-            appearances[stated(presentation.paper, None) or ""].append(
-                ", ".join(filter(None, title_and_time))
-            )
+            title, time = markup.plain(stated(session.title, "")), format_moment(start, zone) if start else ""
+            paper_uid = stated(presentation.paper, None) or ""
+            appearances[paper_uid].append(", ".join(filter(None, (title, time))))
     awards: dict[str, list[str]] = defaultdict(list)
     for award in with_fields(program.awards, ["name", "grants"]):
         for grant in stated(award.grants, ()):

@@ -273,20 +273,20 @@ class RowReader:
         self.findings.problem(self.row.where, column_heading(column), message, **values)
 
     def entry(self) -> Entry:
-        link, has_person = self.row.cells.get(self.table.link, "").strip(), False
+        link = self.row.cells.get(self.table.link, "").strip()
         if self.table.link and self.table.link != LEVEL_COLUMN and not link:
             message = gettext("Say to which %(link)s the row belongs: its uid.")
             self.problem(self.table.link, message, link=self.table.link)
         values: dict[str, Any] = {}
         person_values: dict[str, Any] = {}
         for column in self.table.columns:
-            has_person = has_person or column.of_person
             value = self._value(column) if column.name in self.row.cells else UNSTATED
             if value is UNSTATED and column.default is not MISSING:
                 continue
             if value in (UNSTATED, "") and column.default is MISSING and column.name != self.table.key:
                 self.problem(column.name, gettext("This cell must not be empty."))
             (person_values if column.of_person else values)[column.field] = value
+        has_person = any(column.of_person for column in self.table.columns)
         # Only an award's grant may have no person.
         if any(person_values.values()) or (has_person and self.table.name != "grants"):
             if not person_values.setdefault("name", "").strip():
