@@ -84,8 +84,8 @@ def clean_text(text: str) -> str:
 
 def split_first_paragraph(text: str) -> tuple[str, str]:
     """Split a text into its first paragraph and the rest: an event's abstract and its description."""
-    first, *rest = BLANK_LINE.split(text, maxsplit=1)
-    return first, rest[0] if rest else ""
+    first, *others = BLANK_LINE.split(text, maxsplit=1)
+    return first, others[0] if others else ""
 
 
 def join_paragraphs(*texts: str) -> str:

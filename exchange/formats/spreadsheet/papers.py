@@ -94,7 +94,7 @@ class PaperReader:
             else:
                 self.findings.problem(row.where, "title", gettext("The title is missing."))
             return
-        if word := self._declined(row):
+        if word := self._find_rejection(row):
             self.declined[uid] = word
             return
         if uid in self.papers or uid in self.declined:
@@ -110,9 +110,9 @@ class PaperReader:
                 self.author_marks.append((uid, name, row.get(name), row.where))
         self._add_award(uid, row)
 
-    def _declined(self, row: Row) -> str:
-        words = (row.get("decision"), row.get("kind"))
-        return next((word for word in words if DECLINED.search(word)), "")
+    def _find_rejection(self, row: Row) -> str:
+        cells = (row.get("decision"), row.get("kind"))
+        return next((cell for cell in cells if DECLINED.search(cell)), "")
 
     def _uid_of_title(self, title: str) -> str:
         """Return the uid of the edition's paper of this title, else one made from the title."""

@@ -350,7 +350,7 @@ class ScheduleReader:
         return list(self.sessions.values())
 
     def _session_record(self, session: NewSession) -> SessionRecord | None:
-        room = _common_value(session.rooms)
+        room = _shared_value(session.rooms)
         starts = [span.start for span in session.spans if span.start]
         ends = [span.end or span.start for span in session.spans if span.start]
         roles = tuple(session.roles) or UNSTATED
@@ -391,7 +391,7 @@ class ScheduleReader:
         session, row = appearance.session, appearance.row
         session_room = ""
         if session:
-            session_room = session.known.room if session.known else _common_value(session.rooms)
+            session_room = session.known.room if session.known else _shared_value(session.rooms)
         room: Stated[str | None] = UNSTATED
         if appearance.room:
             # Presentations in the room of their session have no room of their own.
@@ -412,13 +412,13 @@ class ScheduleReader:
 
 def _kind_of_new_session(session: NewSession) -> str:
     """Return the kind that the title names, else that of all its papers."""
-    presentation_kind = _common_value(session.kinds)
+    presentation_kind = _shared_value(session.kinds)
     return guess_session_kind(session.title, "") or (
         presentation_kind if presentation_kind in PAPER_KINDS else "other"
     )
 
 
-def _common_value(values: Iterable[str]) -> str:
+def _shared_value(values: Iterable[str]) -> str:
     """Return the value that all share; empty if they differ."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else ""

@@ -48,12 +48,12 @@ class Notes:
         while _units(remaining) > MAX_PART_CHARS:
             parts.append(remaining.encode("utf-16-le")[: 2 * MAX_PART_CHARS].decode("utf-16-le", "ignore"))
             remaining = remaining[len(parts[-1]) :]
-        first, *rest = [*parts, remaining]
+        first, *further_parts = [*parts, remaining]
         number = len(self.rows) + 1
         note = gettext(
             "The text is longer than a cell can be (%(most)d characters): it was cut, the rest is here."
         ) % {"most": MAX_CELL_CHARS}
-        self.rows += [[str(number), sheet, str(row), column, note, part] for part in rest or [""]]
+        self.rows += [[str(number), sheet, str(row), column, note, part] for part in further_parts or [""]]
         return f"{first}[continued in notes {number}]"
 
 
