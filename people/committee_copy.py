@@ -10,6 +10,6 @@ def offices_of(edition: Edition) -> list[str]:
     return list(dict.fromkeys([*edition.committee_offices, *used]))
 
 
-def copy_offices(copying: EditionCopy) -> None:
-    copying.target.committee_offices = offices_of(copying.source)
-    copying.target.save()
+def copy_offices(edition_copy: EditionCopy) -> None:
+    edition_copy.target.committee_offices = offices_of(edition_copy.source)
+    edition_copy.target.save()

@@ -60,8 +60,8 @@ class ConditionFilter(admin.SimpleListFilter):
         return [(name, str(label)) for name, (label, _condition) in self.conditions.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
-        chosen = self.conditions.get(self.value() or "")
-        return queryset.filter(chosen[1]) if chosen else queryset
+        choice = self.conditions.get(self.value() or "")
+        return queryset.filter(choice[1]) if choice else queryset
 
 
 class EvidenceFilter(ConditionFilter):
@@ -98,11 +98,11 @@ class PairList(ContentList):
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
-        rows = list(self.result_list)
-        names = visible_names(access_for(request), reasons.named_people(rows))
-        for row in rows:
-            vars(row)["names_around"] = names
-        self.result_list = rows
+        pairs = list(self.result_list)
+        names = visible_names(access_for(request), reasons.named_people(pairs))
+        for pair in pairs:
+            vars(pair)["names_around"] = names
+        self.result_list = pairs
 
 
 class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
@@ -121,8 +121,8 @@ class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
         return self.has_change_permission(request, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: S | None = None) -> bool:
-        rows = [getattr(obj, name) for name in self.model.subjects] if obj else [None]
-        return all(self.rows_admin.has_change_permission(request, row) for row in rows)
+        subjects = [getattr(obj, name) for name in self.model.subjects] if obj else [None]
+        return all(self.rows_admin.has_change_permission(request, subject) for subject in subjects)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -134,12 +134,12 @@ class SuggestionAdmin[S: Suggestion](admin.ModelAdmin[S]):
         return self.rows_admin.has_module_permission(request)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[S]:
-        access, rows = access_for(request), cast(SuggestionQuerySet[S], super().get_queryset(request))
-        found = rows.undecided()
+        access = access_for(request)
+        suggestions = cast(SuggestionQuerySet[S], super().get_queryset(request)).undecided()
         if not access.may_everywhere("change", self.rows_model):
             keys = access.rows(self.rows_model._base_manager.order_by(), "change").values("pk")
-            found = found.filter(**{f"{name}__in": keys for name in self.model.subjects})
-        return found
+            suggestions = suggestions.filter(**{f"{name}__in": keys for name in self.model.subjects})
+        return suggestions
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
@@ -206,32 +206,32 @@ class PairAdmin(SuggestionAdmin[Pair]):
         return reverse(f"admin:{self.opts.app_label}_{self.opts.model_name}_{page}")
 
     def list_context(self) -> dict[str, object]:
-        last = Comparison.for_model(self.rows_model)
-        new_rows = self.rows_model._default_manager.filter(pk__gt=last.last_key if last else 0)
-        name = self.rows_model._meta.model_name
+        comparison = Comparison.for_model(self.rows_model)
+        new_rows = self.rows_model._default_manager.filter(pk__gt=comparison.last_key if comparison else 0)
+        model_name = self.rows_model._meta.model_name
         return {
             "title": capfirst(str(self.opts.verbose_name_plural)),
-            "comparison": last,
-            "is_stale": not storage.is_fresh(last),
+            "comparison": comparison,
+            "is_stale": not storage.is_fresh(comparison),
             "new_count": new_rows.count(),
             "look_address": self.address("look"),
             "merges_address": self.rows_admin.page_address("merges"),
-            "distinctions_address": reverse(f"admin:people_{name}distinction_changelist"),
+            "distinctions_address": reverse(f"admin:people_{model_name}distinction_changelist"),
         }
 
     def look_view(self, request: HttpRequest) -> HttpResponse:
         """Search for duplicates again."""
         if request.method != "POST" or not self.has_view_permission(request):
             raise PermissionDenied
-        began = timezone.now()
+        started_at = timezone.now()
         count = storage.search(self.rows_model)
-        seconds = (timezone.now() - began).total_seconds()
-        words = ngettext(
+        seconds = (timezone.now() - started_at).total_seconds()
+        message = ngettext(
             "Checked: %(count)d likely duplicate, in %(seconds).1f s.",
             "Checked: %(count)d likely duplicates, in %(seconds).1f s.",
             count,
         )
-        self.message_user(request, words % {"count": count, "seconds": seconds}, messages.SUCCESS)
+        self.message_user(request, message % {"count": count, "seconds": seconds}, messages.SUCCESS)
         return redirect(self.address("changelist"))
 
     def decision_address(self, suggestion: Pair) -> str:
@@ -253,14 +253,14 @@ class PairAdmin(SuggestionAdmin[Pair]):
 
     @admin.display(description=_("likelihood"), ordering="score")
     def likelihood(self, pair: Pair) -> SafeString:
-        words = next(words for words, (least, _most) in LIKELIHOODS.values() if pair.score >= least)
-        return format_html("{} <span>{} %</span>", words, pair.score)
+        label = next(label for label, (minimum, _maximum) in LIKELIHOODS.values() if pair.score >= minimum)
+        return format_html("{} <span>{} %</span>", label, pair.score)
 
     @admin.display(description=_("why"))
     def why(self, pair: Pair) -> SafeString:
-        lines = reasons.reason_texts(pair.reasons, vars(pair)["names_around"])
-        marked = ((("against" if one.is_against else "for"), one.words) for one in lines)
-        return format_html("<ul>{}</ul>", format_html_join("", '<li class="{}">{}</li>', marked))
+        texts = reasons.reason_texts(pair.reasons, vars(pair)["names_around"])
+        items = ((("against" if text.is_against else "for"), text.words) for text in texts)
+        return format_html("<ul>{}</ul>", format_html_join("", '<li class="{}">{}</li>', items))
 
     # Actions
 
@@ -269,25 +269,25 @@ class PairAdmin(SuggestionAdmin[Pair]):
         pairs = self.decidable_rows(request, queryset)
         for pair in pairs:
             merge.mark_distinct([pair.first, pair.second])
-        words = ngettext(
+        message = ngettext(
             "%(count)d pair noted as not the same.", "%(count)d pairs noted as not the same.", len(pairs)
         )
-        self.message_user(request, words % {"count": len(pairs)}, messages.SUCCESS)
+        self.message_user(request, message % {"count": len(pairs)}, messages.SUCCESS)
 
     @admin.action(permissions=["change"], description=_("Merge each of these pairs"))
     def merge_pairs(self, request: HttpRequest, queryset: QuerySet[Pair]) -> HttpResponse | None:
         """Ask for confirmation, and then merge each pair in a separate change set."""
-        visible = self.rows_admin.visible_to(request)
+        visible_rows = self.rows_admin.visible_to(request)
         plans = [
-            side_by_side([pair.first, pair.second], visible)
+            side_by_side([pair.first, pair.second], visible_rows)
             for pair in self.decidable_rows(request, queryset)
         ]
-        foreign = [plan for plan in plans if self.rows_admin.used_elsewhere(request, plan)]
-        if foreign:
-            names = ", ".join(str(row) for plan in foreign for row in plan.rows)
-            words = gettext("Not changed, because they are in editions that you can’t change: %(names)s.")
-            self.message_user(request, words % {"names": names}, messages.WARNING)
-        plans = [plan for plan in plans if plan not in foreign]
+        forbidden_plans = [plan for plan in plans if self.rows_admin.used_elsewhere(request, plan)]
+        if forbidden_plans:
+            names = ", ".join(str(row) for plan in forbidden_plans for row in plan.rows)
+            message = gettext("Not changed, because they are in editions that you can’t change: %(names)s.")
+            self.message_user(request, message % {"names": names}, messages.WARNING)
+        plans = [plan for plan in plans if plan not in forbidden_plans]
         if "confirmed" not in request.POST:
             context = self.rows_admin.page_context(
                 request,
@@ -301,20 +301,20 @@ class PairAdmin(SuggestionAdmin[Pair]):
 
     def merge_all(self, request: HttpRequest, plans: list[SideBySide]) -> None:
         """Merge each pair, and report the pairs that can't be merged."""
-        done, left = 0, list[str]()
+        count, problems = 0, list[str]()
         for plan in plans:
-            keep = next(row for row in plan.rows if row.pk == plan.keep)
+            survivor = next(row for row in plan.rows if row.pk == plan.keep)
             try:
-                merge.merge(keep, plan.rows, plan.presets, hide=plan.doubtful, user=request.user)
-                done += 1
+                merge.merge(survivor, plan.rows, plan.presets, hide=plan.doubtful, user=request.user)
+                count += 1
             except merge.CannotMergeError as error:
-                left += error.reasons
-        words = ngettext("%(count)d pair merged.", "%(count)d pairs merged.", done) % {"count": done}
-        address, back = self.rows_admin.page_address("merges"), gettext("Revert merges")
-        said = format_html('{} <a href="{}">{}</a>', words, address, back)
-        self.message_user(request, said, messages.SUCCESS)
-        for reason in dict.fromkeys(left):
-            self.message_user(request, reason, messages.WARNING)
+                problems += error.reasons
+        text = ngettext("%(count)d pair merged.", "%(count)d pairs merged.", count) % {"count": count}
+        merges_url = self.rows_admin.page_address("merges")
+        message = format_html('{} <a href="{}">{}</a>', text, merges_url, gettext("Revert merges"))
+        self.message_user(request, message, messages.SUCCESS)
+        for problem in dict.fromkeys(problems):
+            self.message_user(request, problem, messages.WARNING)
 
 
 def paper_count(count: int) -> str:
@@ -324,9 +324,9 @@ def paper_count(count: int) -> str:
 def merge_summary(plan: SideBySide) -> dict[str, object]:
     """Return the template context of a merge on the confirmation page."""
     columns = {column.row.pk: column for column in plan.columns}
-    keep = columns.pop(plan.keep)
+    survivor = columns.pop(plan.keep)
     name = next(row.name for row in plan.rows if row.pk == plan.presets["name"])
-    return {"keep": keep, "others": columns.values(), "name": name}
+    return {"keep": survivor, "others": columns.values(), "name": name}
 
 
 @admin.register(PersonPair)

@@ -34,19 +34,22 @@ class PartsField(forms.MultipleChoiceField):
             help_text=gettext_lazy("Only for a track chair: the papers in them are theirs to edit."),
         )
 
-    def offer_rows(self, edition: Edition | None, kept: Iterable[str] = ()) -> None:
+    def offer_rows(self, edition: Edition | None, stored_parts: Iterable[str] = ()) -> None:
         """Set the choices to the parts of an edition, and stored parts that were deleted."""
-        offered = [choice for parts in ROLE_PARTS.values() for choice in parts(edition)] if edition else []
-        known = {value for value, _label in offered}
-        gone = [(one, _("Deleted: %(part)s") % {"part": one}) for one in kept if one not in known]
-        self.choices = [*offered, *gone]
+        choices = [choice for parts in ROLE_PARTS.values() for choice in parts(edition)] if edition else []
+        edition_parts = {value for value, _label in choices}
+        deleted_parts = [part for part in stored_parts if part not in edition_parts]
+        self.choices = [
+            *choices,
+            *((part, _("Deleted: %(part)s") % {"part": part}) for part in deleted_parts),
+        ]
 
 
-def check_parts(cleaned: dict[str, object], form: forms.Form | forms.ModelForm[Any]) -> None:
+def check_parts(cleaned_data: dict[str, object], form: forms.Form | forms.ModelForm[Any]) -> None:
     """Require parts for roles that are limited to parts. Clear them for other roles."""
-    if cleaned.get("role") not in ROLE_PARTS:
-        cleaned["parts"] = []
-    elif not cleaned.get("parts") and "parts" not in form.errors:
+    if cleaned_data.get("role") not in ROLE_PARTS:
+        cleaned_data["parts"] = []
+    elif not cleaned_data.get("parts") and "parts" not in form.errors:
         form.add_error("parts", _("Choose at least one topic or track."))
 
 
@@ -66,17 +69,17 @@ class MemberForm(forms.ModelForm[Membership]):
             parts.offer_rows(self.instance.edition, self.instance.parts)
 
     def clean(self) -> dict[str, object]:
-        cleaned = super().clean() or self.cleaned_data
-        check_parts(cleaned, self)
-        return cleaned
+        cleaned_data = super().clean() or self.cleaned_data
+        check_parts(cleaned_data, self)
+        return cleaned_data
 
     def clean_role(self) -> str:
         role: str = self.cleaned_data["role"]
         stored = Membership.objects.get(pk=self.instance.pk)
         if role != Role.OWNER and membership.is_last_owner(stored) and not self.is_free:
             raise forms.ValidationError(LAST_OWNER % {"edition": stored.place}, code="last_owner")
-        same = Membership.objects.filter(user=stored.user_id, role=role).exclude(pk=stored.pk)
-        if same.filter(edition=stored.edition_id, conference=stored.conference_id).exists():
+        same_role = Membership.objects.filter(user=stored.user_id, role=role).exclude(pk=stored.pk)
+        if same_role.filter(edition=stored.edition_id, conference=stored.conference_id).exists():
             raise forms.ValidationError(_("This account already has this role."), code="unique")
         return role
 
@@ -91,38 +94,39 @@ class InviteForm(forms.ModelForm[Invitation]):
     parts = PartsField()
 
     def __init__(
-        self, edition: Edition, roles: list[str], in_series: list[str], data: QueryDict | None = None
+        self, edition: Edition, roles: list[str], series_roles: list[str], data: QueryDict | None = None
     ) -> None:
         super().__init__(data)
-        self.in_series = in_series
-        role, where = (cast(forms.ChoiceField, self.fields[name]) for name in ("role", "where"))
-        person = cast("forms.ModelChoiceField[Person]", self.fields["person"])
-        role.choices = role_choices(roles)
-        role.initial = roles[-1] if Role.EDITOR not in roles else Role.EDITOR
-        where.choices, where.initial = [(EDITION, str(edition))], EDITION
-        where.required = False
-        if in_series:
-            words = _("All editions of %(series)s, those to come too") % {"series": edition.conference}
-            where.choices = [*where.choices, (SERIES, words)]
+        self.series_roles = series_roles
+        role_field, where_field = (cast(forms.ChoiceField, self.fields[name]) for name in ("role", "where"))
+        person_field = cast("forms.ModelChoiceField[Person]", self.fields["person"])
+        role_field.choices = role_choices(roles)
+        role_field.initial = roles[-1] if Role.EDITOR not in roles else Role.EDITOR
+        where_field.choices, where_field.initial = [(EDITION, str(edition))], EDITION
+        where_field.required = False
+        if series_roles:
+            series_label = _("All editions of %(series)s, those to come too") % {"series": edition.conference}
+            where_field.choices = [*where_field.choices, (SERIES, series_label)]
         else:
             del self.fields["where"]
         if any(role in ROLE_PARTS for role in roles):
             cast(PartsField, self.fields["parts"]).offer_rows(edition)
         else:
             del self.fields["parts"]
-        person.queryset, person.empty_label = session_leaders(edition), _("None: not a session chair")
+        person_field.queryset = session_leaders(edition)
+        person_field.empty_label = _("None: not a session chair")
 
     def clean(self) -> dict[str, object]:
-        cleaned = super().clean() or self.cleaned_data
-        check_parts(cleaned, self)
-        role = cleaned.get("role")
-        if role and cleaned.get("where") == SERIES and role not in self.in_series:
+        cleaned_data = super().clean() or self.cleaned_data
+        check_parts(cleaned_data, self)
+        role = cleaned_data.get("role")
+        if role and cleaned_data.get("where") == SERIES and role not in self.series_roles:
             self.add_error("where", _("Nobody has this role in a series. Choose the edition."))
-        if cleaned.get("role") == Role.SESSION_CHAIR and not cleaned.get("person"):
+        if cleaned_data.get("role") == Role.SESSION_CHAIR and not cleaned_data.get("person"):
             self.add_error("person", _("Choose the person whose sessions a session chair sees."))
-        if cleaned.get("role") != Role.SESSION_CHAIR:
-            cleaned["person"] = None
-        return cleaned
+        if cleaned_data.get("role") != Role.SESSION_CHAIR:
+            cleaned_data["person"] = None
+        return cleaned_data
 
 
 # Values of `where`: the edition, or all editions of the series.
@@ -139,6 +143,6 @@ def role_choices(roles: Iterable[str]) -> list[tuple[str, SafeString]]:
 
 def session_leaders(edition: Edition) -> QuerySet[Person]:
     """Return the people who lead a session of the edition."""
-    roles = related_model(Person, "session_roles")._base_manager.filter(session__edition=edition)
-    there = roles.filter(role__in=("chair", "moderator", "organizer"))
-    return Person.objects.filter(pk__in=there.order_by().values("person"), merged_into__isnull=True)
+    session_roles = related_model(Person, "session_roles")._base_manager.filter(session__edition=edition)
+    leading_roles = session_roles.filter(role__in=("chair", "moderator", "organizer"))
+    return Person.objects.filter(pk__in=leading_roles.order_by().values("person"), merged_into__isnull=True)

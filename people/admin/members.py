@@ -45,13 +45,13 @@ class MembershipAdmin(ScopedAdmin):
     radio_fields: ClassVar[dict[str, Any]] = {"role": admin.VERTICAL}
 
     def get_urls(self) -> list[URLPattern]:
-        wrap, start = self.admin_site.admin_view, "invitations/<int:key>"
-        own = [
-            path(f"{start}/revoke/", wrap(self.revoke_view), name="accounts_membership_revoke"),
+        wrap, prefix = self.admin_site.admin_view, "invitations/<int:key>"
+        urls = [
+            path(f"{prefix}/revoke/", wrap(self.revoke_view), name="accounts_membership_revoke"),
             path("roles/", wrap(self.roles_view), name="accounts_membership_roles"),
-            path(f"{start}/send/", wrap(self.send_view), name="accounts_membership_send"),
+            path(f"{prefix}/send/", wrap(self.send_view), name="accounts_membership_send"),
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
     # Program chairs may not change or delete owners.
 
@@ -75,16 +75,18 @@ class MembershipAdmin(ScopedAdmin):
 
     def edition(self, request: HttpRequest) -> Edition:
         """Return the requested edition if the user may see its members."""
-        found = requested_edition(request)
-        if found is None:
+        requested = requested_edition(request)
+        if requested is None:
             raise Http404("No edition yet.")
         access = access_for(request)
-        if access.may_all_rows("view", Membership, found):
-            return found
-        mine = [one for one in editions_for(request) if access.may_all_rows("view", Membership, one)]
-        if not mine or "edition" in request.GET or "edition" in request.POST:
+        if access.may_all_rows("view", Membership, requested):
+            return requested
+        visible_editions = [
+            edition for edition in editions_for(request) if access.may_all_rows("view", Membership, edition)
+        ]
+        if not visible_editions or "edition" in request.GET or "edition" in request.POST:
             raise PermissionDenied
-        return mine[0]
+        return visible_editions[0]
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
@@ -93,23 +95,23 @@ class MembershipAdmin(ScopedAdmin):
             raise PermissionDenied
         edition = self.edition(request)
         roles = membership.grantable_roles(request.user, edition)
-        in_series = membership.grantable_roles(request.user, edition.conference)
+        series_roles = membership.grantable_roles(request.user, edition.conference)
         members = members_by_role(edition)
-        invited = Invitation.objects.filter(Q(edition=edition) | Q(conference=edition.conference_id))
-        invitations = [*invited.waiting().select_related("created_by")]
+        all_invitations = Invitation.objects.filter(Q(edition=edition) | Q(conference=edition.conference_id))
+        invitations = [*all_invitations.waiting().select_related("created_by")]
         labels = part_labels(edition, [*members, *invitations])
 
-        def with_limits[M: (Membership, Invitation)](one: M) -> tuple[M, str, bool]:
-            given = roles if one.edition_id else in_series
-            return one, ", ".join(part_names(one, labels)), one.role in given
+        def table_row[M: (Membership, Invitation)](row: M) -> tuple[M, str, bool]:
+            grantable_roles = roles if row.edition_id else series_roles
+            return row, ", ".join(part_names(row, labels)), row.role in grantable_roles
 
         context = self.page_context(
             request,
             _("Members of %(edition)s") % {"edition": edition},
             edition=edition,
             editions=editions_for(request),
-            members=[with_limits(one) for one in members],
-            invitations=[with_limits(one) for one in invitations],
+            members=[table_row(row) for row in members],
+            invitations=[table_row(row) for row in invitations],
             may_invite=bool(roles),
             can_send=can_send(),
         )
@@ -121,19 +123,21 @@ class MembershipAdmin(ScopedAdmin):
             raise PermissionDenied
         edition = self.edition(request)
         members = members_by_role(edition)
-        labels, holders = part_labels(edition, members), dict[str, list[str]]()
-        for one in members:
-            more = [_("all editions")] if one.conference_id else [*part_names(one, labels)]
-            name = one.user.get_full_name() or one.user.get_username()
-            holders.setdefault(one.role, []).append(f"{name} ({', '.join(more)})" if more else name)
-        lines = role_table()
+        labels, names_by_role = part_labels(edition, members), dict[str, list[str]]()
+        for member in members:
+            details = [_("all editions")] if member.conference_id else [*part_names(member, labels)]
+            name = member.user.get_full_name() or member.user.get_username()
+            names_by_role.setdefault(member.role, []).append(
+                f"{name} ({', '.join(details)})" if details else name
+            )
+        role_lines = role_table()
         context = self.page_context(
             request,
             _("Who may do what in %(edition)s") % {"edition": edition},
             edition=edition,
             editions=editions_for(request),
-            columns=[name for name, _words in lines[0].columns],
-            lines=[(line, holders.get(line.role, [])) for line in lines],
+            columns=[name for name, _content in role_lines[0].columns],
+            lines=[(role_line, names_by_role.get(role_line.role, [])) for role_line in role_lines],
         )
         return TemplateResponse(request, "admin/accounts/membership/roles.html", context)
 
@@ -147,8 +151,8 @@ class MembershipAdmin(ScopedAdmin):
         roles = membership.grantable_roles(request.user, edition)
         if not roles:
             raise PermissionDenied
-        in_series = membership.grantable_roles(request.user, edition.conference)
-        form = InviteForm(edition, roles, in_series, request.POST or None)
+        series_roles = membership.grantable_roles(request.user, edition.conference)
+        form = InviteForm(edition, roles, series_roles, request.POST or None)
         if request.method == "POST" and form.is_valid():
             invitation = form.save(commit=False)
             if form.cleaned_data.get("where") == SERIES:
@@ -177,8 +181,8 @@ class MembershipAdmin(ScopedAdmin):
         """Return a pending invitation that the user may manage."""
         rows = Invitation.objects.waiting().select_related("edition", "conference")
         invitation = get_object_or_404(rows, pk=key)
-        given = membership.grantable_roles(request.user, invitation.place)
-        if invitation.role not in given:
+        grantable_roles = membership.grantable_roles(request.user, invitation.place)
+        if invitation.role not in grantable_roles:
             if invitation.edition and access_for(request).may_all_rows(
                 "view", Membership, invitation.edition
             ):
@@ -190,16 +194,16 @@ class MembershipAdmin(ScopedAdmin):
         """Mail a new link."""
         invitation = self.invitation(request, key)
         if request.method == "POST" and request.user.is_authenticated and can_send():
-            said = {"email": invitation.email}
+            values = {"email": invitation.email}
             try:
                 membership.mail_invitation(invitation, request.user)
             except membership.CannotSendError:
                 logging.getLogger(__name__).exception("An invitation could not be mailed.")
-                words = _("The e-mail to %(email)s couldn’t be sent. The current link still works.")
-                messages.error(request, words % said)
+                message = _("The e-mail to %(email)s couldn’t be sent. The current link still works.")
+                messages.error(request, message % values)
             else:
-                words = _("A new link was sent to %(email)s. Earlier links no longer work.")
-                messages.success(request, words % said)
+                message = _("A new link was sent to %(email)s. Earlier links no longer work.")
+                messages.success(request, message % values)
         return redirect(members_url(invitation.place))
 
     def revoke_view(self, request: HttpRequest, key: int) -> HttpResponse:
@@ -224,20 +228,20 @@ class MembershipAdmin(ScopedAdmin):
         self, db_field: Field[Any, Any], request: HttpRequest, **kwargs: object
     ) -> forms.TypedChoiceField | None:
         match = request.resolver_match
-        row = self.get_object(request, match.kwargs.get("object_id", "")) if match else None
-        if db_field.name == "role" and row is not None:
-            given = membership.grantable_roles(request.user, row.place)
-            kwargs["choices"] = role_choices(given)
+        member = self.get_object(request, match.kwargs.get("object_id", "")) if match else None
+        if db_field.name == "role" and member is not None:
+            roles = membership.grantable_roles(request.user, member.place)
+            kwargs["choices"] = role_choices(roles)
         return super().formfield_for_choice_field(db_field, request, **kwargs)
 
     def get_deleted_objects(
         self, objs: Sequence[Membership] | QuerySet[Membership], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-        deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
+        deleted, counts, perms_needed, protected = super().get_deleted_objects(objs, request)
         is_free = access_for(request).may_everywhere("delete", Membership)
-        held = [] if is_free else [one for one in objs if membership.is_last_owner(one)]
-        last = [LAST_OWNER % {"edition": one.place} for one in held]
-        return deleted, counts, lacking, [*protected, *last]
+        last_owners = [] if is_free else [member for member in objs if membership.is_last_owner(member)]
+        owner_errors = [LAST_OWNER % {"edition": member.place} for member in last_owners]
+        return deleted, counts, perms_needed, [*protected, *owner_errors]
 
     def delete_model(self, request: HttpRequest, obj: Membership) -> None:
         # Store it for `response_delete`, which runs after the membership was deleted.
@@ -245,8 +249,8 @@ class MembershipAdmin(ScopedAdmin):
         membership.end_membership(obj)
 
     def response_change(self, request: HttpRequest, obj: Membership) -> HttpResponse:
-        said = {"name": obj.user, "role": obj.get_role_display(), "edition": obj.place}
-        messages.success(request, _("%(name)s is now %(role)s of %(edition)s.") % said)
+        values = {"name": obj.user, "role": obj.get_role_display(), "edition": obj.place}
+        messages.success(request, _("%(name)s is now %(role)s of %(edition)s.") % values)
         return redirect(members_url(obj.place))
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
@@ -257,22 +261,22 @@ class MembershipAdmin(ScopedAdmin):
 def members_by_role(edition: Edition) -> list[Membership]:
     """Return the members of an edition and of its series, by role."""
     order = [*Role]
-    found = membership.members_of(edition).select_related(
+    members = membership.members_of(edition).select_related(
         "edition", "conference", "user__person_account__person"
     )
-    return sorted(found, key=lambda one: order.index(Role(one.role)))
+    return sorted(members, key=lambda member: order.index(Role(member.role)))
 
 
 def part_labels(edition: Edition, rows: Iterable[Membership | Invitation]) -> dict[str, str]:
     """Return the labels of the parts of an edition. No query unless one of the rows is limited to parts."""
-    if not any(one.parts for one in rows):
+    if not any(row.parts for row in rows):
         return {}
     return dict(choice for parts in ROLE_PARTS.values() for choice in parts(edition))
 
 
-def part_names(one: Membership | Invitation, labels: dict[str, str]) -> list[str]:
+def part_names(row: Membership | Invitation, labels: dict[str, str]) -> list[str]:
     """Return the labels of the parts to which a role is limited, except deleted parts."""
-    return [labels[part] for part in one.parts if part in labels]
+    return [labels[part] for part in row.parts if part in labels]
 
 
 def members_url(place: Model | None) -> str:

@@ -52,24 +52,24 @@ class MergeAdmin(ContentAdmin):
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
         name = f"{self.opts.app_label}_{self.opts.model_name}"
-        own = [
+        urls = [
             path("compare/", wrap(self.compare_view), name=f"{name}_compare"),
             path("merges/", wrap(self.merges_view), name=f"{name}_merges"),
-            path("merges/<int:change_set>/", wrap(self.unmerge_view), name=f"{name}_unmerge"),
+            path("merges/<int:key>/", wrap(self.unmerge_view), name=f"{name}_unmerge"),
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
     def compare_address(self, keys: Iterable[int], back: str = "") -> str:
         """Return the address that compares these rows."""
-        asked = [("id", key) for key in keys] + ([("next", back)] if back else [])
-        return f"{self.page_address('compare')}?{urlencode(asked)}"
+        parameters = [("id", key) for key in keys] + ([("next", back)] if back else [])
+        return f"{self.page_address('compare')}?{urlencode(parameters)}"
 
     @admin.action(permissions=["change"], description=_("Compare and merge selected %(verbose_name_plural)s"))
     def compare_selected(self, request: HttpRequest, queryset: QuerySet[Model]) -> HttpResponse | None:
         keys = list(queryset.order_by("pk").values_list("pk", flat=True)[: MAX_COMPARED + 1])
         if not MIN_COMPARED <= len(keys) <= MAX_COMPARED:
-            words = gettext("Choose two to %(maximum)d to compare.") % {"maximum": MAX_COMPARED}
-            self.message_user(request, words, messages.WARNING)
+            message = gettext("Choose two to %(maximum)d to compare.") % {"maximum": MAX_COMPARED}
+            self.message_user(request, message, messages.WARNING)
             return None
         return redirect(self.compare_address(keys))
 
@@ -78,8 +78,8 @@ class MergeAdmin(ContentAdmin):
     def compared_rows(self, request: HttpRequest) -> list[Mergeable]:
         """Return the requested rows that the user may see."""
         keys = [key for text in request.GET.getlist("id")[:MAX_COMPARED] if (key := parse_key(text))]
-        found = self.get_queryset(request).filter(merged_into__isnull=True).in_bulk(keys)
-        return [found[key] for key in dict.fromkeys(keys) if key in found]
+        rows_by_key = self.get_queryset(request).filter(merged_into__isnull=True).in_bulk(keys)
+        return [rows_by_key[key] for key in dict.fromkeys(keys) if key in rows_by_key]
 
     def compare_view(self, request: HttpRequest) -> HttpResponse:
         """Compare two or more rows. With POST, merge them or mark them as distinct.
@@ -90,21 +90,21 @@ class MergeAdmin(ContentAdmin):
         if not self.has_change_permission(request):
             raise PermissionDenied
         if len(rows) < MIN_COMPARED:
-            words = gettext("There are no longer two entries to compare: they were merged or deleted.")
-            self.message_user(request, words, messages.WARNING)
+            message = gettext("There are no longer two entries to compare: they were merged or deleted.")
+            self.message_user(request, message, messages.WARNING)
             return redirect(self.next_address(request) or self.page_address("changelist"))
         if not all(self.has_change_permission(request, row) for row in rows):
             raise PermissionDenied
-        shown = side_by_side(rows, self.visible_to(request))
+        comparison = side_by_side(rows, self.visible_to(request))
         problems: list[str] = []
         if request.method == "POST":
-            done = self.decide(request, shown, problems)
-            if done is not None:
-                return done
+            response = self.decide(request, comparison, problems)
+            if response is not None:
+                return response
         context = self.page_context(
             request,
             gettext("Are these the same person or institution?"),
-            shown=shown,
+            shown=comparison,
             problems=problems,
             reasons=self.reasons(request, rows),
             next=self.next_address(request),
@@ -113,55 +113,59 @@ class MergeAdmin(ContentAdmin):
         )
         return TemplateResponse(request, "admin/people/compare.html", context)
 
-    def decide(self, request: HttpRequest, shown: SideBySide, problems: list[str]) -> HttpResponse | None:
+    def decide(
+        self, request: HttpRequest, comparison: SideBySide, problems: list[str]
+    ) -> HttpResponse | None:
         """Merge or mark as distinct, and redirect. Otherwise add messages to `problems`."""
-        rows = shown.rows
+        rows = comparison.rows
         if "distinct" in request.POST:
             merge.mark_distinct(rows)
-            words = gettext("Saved: %(names)s are not the same. They won’t be suggested again.")
-            listed = ", ".join(f"“{row}”" for row in rows)
-            self.message_user(request, words % {"names": listed}, messages.SUCCESS)
+            message = gettext("Saved: %(names)s are not the same. They won’t be suggested again.")
+            row_names = ", ".join(f"“{row}”" for row in rows)
+            self.message_user(request, message % {"names": row_names}, messages.SUCCESS)
             return redirect(self.next_address(request) or self.page_address("changelist"))
-        if request.POST.get("seen") != shown.fingerprint:
+        if request.POST.get("seen") != comparison.fingerprint:
             problems.append(gettext("Something changed after you opened the page. Review it again."))
             return None
-        keys = {str(row.pk): row for row in rows}
-        keep = keys.get(request.POST.get("keep", ""))
-        if keep is None:
+        rows_by_key = {str(row.pk): row for row in rows}
+        survivor = rows_by_key.get(request.POST.get("keep", ""))
+        if survivor is None:
             problems.append(gettext("Choose which address to keep."))
             return None
-        if elsewhere := self.used_elsewhere(request, shown, keep.pk):
-            words = gettext("%(names)s: in editions that you can’t change. Keep that entry.")
-            problems.append(words % {"names": ", ".join(map(str, elsewhere))})
+        if uneditable_rows := self.used_elsewhere(request, comparison, survivor.pk):
+            message = gettext("%(names)s: in editions that you can’t change. Keep that entry.")
+            problems.append(message % {"names": ", ".join(map(str, uneditable_rows))})
             return None
-        picked = {line.name: request.POST.get(f"value-{line.name}", "") for line in shown.lines}
-        chosen = {name: int(key) for name, key in picked.items() if key in keys}
-        hide = [row.name for row in rows if str(row.pk) in request.POST.getlist("hide")]
+        requested_keys = {
+            field.name: request.POST.get(f"value-{field.name}", "") for field in comparison.lines
+        }
+        choices = {name: int(key) for name, key in requested_keys.items() if key in rows_by_key}
+        hidden_names = [row.name for row in rows if str(row.pk) in request.POST.getlist("hide")]
         try:
-            merged = merge.merge(keep, rows, chosen, hide=hide, user=request.user)
+            merged = merge.merge(survivor, rows, choices, hide=hidden_names, user=request.user)
         except merge.CannotMergeError as error:
             problems += error.reasons
             return None
         self.message_user(request, self.merge_message(merged, rows), messages.SUCCESS)
-        return redirect(self.next_address(request) or self.page_address("change", keep.pk))
+        return redirect(self.next_address(request) or self.page_address("change", survivor.pk))
 
     def merge_message(self, merged: merge.Merged[Mergeable], rows: Iterable[Mergeable]) -> SafeString:
         """Return a message about a merge, with a link to revert it."""
-        others = ", ".join(f"“{row}”" for row in rows if row.pk != merged.survivor.pk)
+        other_names = ", ".join(f"“{row}”" for row in rows if row.pk != merged.survivor.pk)
         count = merged.moved_count
-        words = ngettext(
+        sentence = ngettext(
             "%(others)s merged into %(survivor)s: %(count)d entry moved.",
             "%(others)s merged into %(survivor)s: %(count)d entries moved.",
             count,
         )
-        said = words % {"others": others, "survivor": f"“{merged.survivor}”", "count": count}
+        text = sentence % {"others": other_names, "survivor": f"“{merged.survivor}”", "count": count}
         if merged.dropped:
-            listed = "; ".join(merged.dropped[:MAX_SHOWN_DROPPED])
-            more = " …" if len(merged.dropped) > MAX_SHOWN_DROPPED else ""
-            twice = gettext("Duplicate entries were merged: %(listed)s.")
-            said = f"{said} {twice % {'listed': listed + more}}"
-        back = self.page_address("unmerge", merged.change_set)
-        return format_html('{} <a href="{}">{}</a>', said, back, gettext("Revert the merge"))
+            dropped_names = "; ".join(merged.dropped[:MAX_SHOWN_DROPPED])
+            ellipsis = " …" if len(merged.dropped) > MAX_SHOWN_DROPPED else ""
+            dropped_sentence = gettext("Duplicate entries were merged: %(listed)s.")
+            text = f"{text} {dropped_sentence % {'listed': dropped_names + ellipsis}}"
+        unmerge_url = self.page_address("unmerge", merged.change_set)
+        return format_html('{} <a href="{}">{}</a>', text, unmerge_url, gettext("Revert the merge"))
 
     def next_address(self, request: HttpRequest) -> str:
         """Return the requested next page if it is on this site."""
@@ -172,17 +176,19 @@ class MergeAdmin(ContentAdmin):
         """Return a function that returns the rows of a model that the user may see."""
         return lambda model: access_for(request).rows(model._default_manager.all())
 
-    def used_elsewhere(self, request: HttpRequest, shown: SideBySide, keep: int = 0) -> list[Mergeable]:
+    def used_elsewhere(
+        self, request: HttpRequest, comparison: SideBySide, survivor_key: int = 0
+    ) -> list[Mergeable]:
         """Return the rows to merge that are referenced by rows that the user may not change."""
-        access, keep = access_for(request), keep or shown.keep
-        found = []
-        for row in shown.rows:
-            for model, relation in merge.relations(self.model) if row.pk != keep else ():
+        access, survivor_key = access_for(request), survivor_key or comparison.keep
+        uneditable_rows = []
+        for row in comparison.rows:
+            for model, relation in merge.relations(self.model) if row.pk != survivor_key else ():
                 if lookup_of(model) and not access.may_everywhere("change", model):
                     rows = model._default_manager.filter(**{relation.field.name: row})
                     if rows.exclude(pk__in=access.rows(rows, "change").values("pk")).exists():
-                        found.append(row)
-        return list(dict.fromkeys(found))
+                        uneditable_rows.append(row)
+        return list(dict.fromkeys(uneditable_rows))
 
     def reasons(self, request: HttpRequest, rows: Iterable[Mergeable]) -> list[dict[str, object]]:
         """Return the reasons why these rows were suggested, by pair."""
@@ -196,8 +202,8 @@ class MergeAdmin(ContentAdmin):
 
     def merges(self) -> QuerySet[ChangeSet]:
         """Return the merges of this model."""
-        start = f"{self.opts.label_lower}:"
-        return ChangeSet.objects.filter(origin=Origin.MERGE, reference__startswith=start)
+        prefix = f"{self.opts.label_lower}:"
+        return ChangeSet.objects.filter(origin=Origin.MERGE, reference__startswith=prefix)
 
     def merged_rows(self, request: HttpRequest, change_set: ChangeSet) -> list[Mergeable]:
         """Return the rows of a merge, or none unless the user may see all of them."""
@@ -212,49 +218,53 @@ class MergeAdmin(ContentAdmin):
         if not self.has_change_permission(request):
             raise PermissionDenied
         page = Paginator(self.merges().select_related("user"), PAGE_ROWS).get_page(request.GET.get("p"))
-        keys = [int(one.reference.rpartition(":")[2]) for one in page]
+        keys = [int(change_set.reference.rpartition(":")[2]) for change_set in page]
         survivors = self.get_queryset(request).in_bulk(keys)
-        elsewhere = change_sets_beyond_scope(access_for(request), [one.pk for one in page])
+        forbidden_keys = change_sets_beyond_scope(access_for(request), [row.pk for row in page])
         lines = [
             {
-                "change_set": one,
+                "change_set": change_set,
                 "row": admin_link(survivors[key]),
-                "undo": "" if one.pk in elsewhere else self.page_address("unmerge", one.pk),
+                "undo": ""
+                if change_set.pk in forbidden_keys
+                else self.page_address("unmerge", change_set.pk),
             }
-            for one, key in zip(page, keys, strict=True)
+            for change_set, key in zip(page, keys, strict=True)
             if key in survivors
         ]
         title = gettext("Merged %(rows)s") % {"rows": self.opts.verbose_name_plural}
         context = self.page_context(request, title, lines=lines, page_obj=page)
         return TemplateResponse(request, "admin/people/merges.html", context)
 
-    def check_may_revert(self, request: HttpRequest, act: ChangeSet, rows: Iterable[Mergeable]) -> None:
+    def check_may_revert(
+        self, request: HttpRequest, change_set: ChangeSet, rows: Iterable[Mergeable]
+    ) -> None:
         """Raise `PermissionDenied` unless the user may change all rows of the change set."""
-        may = all(self.has_change_permission(request, row) for row in rows)
-        if not may or change_sets_beyond_scope(access_for(request), [act.pk]):
+        may_change_rows = all(self.has_change_permission(request, row) for row in rows)
+        if not may_change_rows or change_sets_beyond_scope(access_for(request), [change_set.pk]):
             raise PermissionDenied
 
-    def unmerge_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
+    def unmerge_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Preview the revert of a merge. With POST, revert it."""
-        act = get_object_or_404(self.merges(), pk=change_set)
-        rows = self.merged_rows(request, act)
+        change_set = get_object_or_404(self.merges(), pk=key)
+        rows = self.merged_rows(request, change_set)
         if not rows:
             raise Http404("No such merge.")
-        self.check_may_revert(request, act, rows)
-        found, problems = undo_plan(act), list[str]()
-        if request.method == "POST" and not found.is_empty:
+        self.check_may_revert(request, change_set, rows)
+        plan, problems = undo_plan(change_set), list[str]()
+        if request.method == "POST" and not plan.is_empty:
             try:
-                undo(act, request.user)
+                undo(change_set, request.user)
             except CannotRevertError as error:
                 problems = error.reasons
             else:
                 links = format_html_join(", ", "{}", ((admin_link(row),) for row in rows))
-                words = gettext("The merge was reverted:")
-                self.message_user(request, format_html("{} {}", words, links), messages.SUCCESS)
+                message = format_html("{} {}", gettext("The merge was reverted:"), links)
+                self.message_user(request, message, messages.SUCCESS)
                 return redirect(self.compare_address(row.pk for row in rows))
-        title = gettext("Revert a merge: %(detail)s") % {"detail": act.detail}
+        title = gettext("Revert a merge: %(detail)s") % {"detail": change_set.detail}
         context = self.page_context(
-            request, title, act=act, found=found, problems=problems, back=self.page_address("merges")
+            request, title, act=change_set, found=plan, problems=problems, back=self.page_address("merges")
         )
         return TemplateResponse(request, "admin/people/unmerge.html", context)
 
@@ -266,19 +276,19 @@ class MergeAdmin(ContentAdmin):
         extra_context: dict[str, object] | None = None,
     ) -> HttpResponse:
         row = self.get_object(request, object_id) if parse_key(object_id) else None
-        more: dict[str, object] = {}
+        context: dict[str, object] = {}
         if row is not None and row.merged_into_id:
-            more["merged_into_link"] = admin_link(row.merged_into)
+            context["merged_into_link"] = admin_link(row.merged_into)
         elif row is not None and self.has_change_permission(request, row):
-            more["suggested"] = self.suggested(row)
-            more["split_address"] = self.page_address("split", row.pk) if self.model is Person else ""
-        return super().change_view(request, object_id, form_url, {**more, **(extra_context or {})})
+            context["suggested"] = self.suggested(row)
+            context["split_address"] = self.page_address("split", row.pk) if self.model is Person else ""
+        return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
     def suggested(self, row: Mergeable) -> str:
         """Return the address that compares a row with its likely duplicates. Empty if there are none."""
         pairs = storage.PAIR_MODELS[self.model].objects.undecided().about_row(row.pk)
-        found = pairs.values_list("first_id", "second_id")[: MAX_COMPARED - 1]
-        keys = dict.fromkeys(key for pair in found for key in pair if key != row.pk)
+        key_pairs = pairs.values_list("first_id", "second_id")[: MAX_COMPARED - 1]
+        keys = dict.fromkeys(key for pair in key_pairs for key in pair if key != row.pk)
         return self.compare_address([row.pk, *keys], self.page_address("change", row.pk)) if keys else ""
 
     def reference_link(self, change_set: ChangeSet) -> str:
@@ -292,11 +302,11 @@ class SplitAdmin(MergeAdmin):
 
     def get_urls(self) -> list[URLPattern]:
         wrap = self.admin_site.admin_view
-        own = [
+        urls = [
             path("<path:object_id>/split/", wrap(self.split_view), name="people_person_split"),
-            path("splits/<int:change_set>/", wrap(self.unsplit_view), name="people_person_unsplit"),
+            path("splits/<int:key>/", wrap(self.unsplit_view), name="people_person_unsplit"),
         ]
-        return [*own, *super().get_urls()]
+        return [*urls, *super().get_urls()]
 
     def split_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show the form to split a person. With POST, move the chosen rows to a new person."""
@@ -308,15 +318,18 @@ class SplitAdmin(MergeAdmin):
         (column,) = compared_people([person], self.visible_to(request), limit=None)
         problems: list[str] = []
         if request.method == "POST":
-            new = self.divide(request, person, column, problems)
-            if new is not None:
-                words = gettext("%(new)s was split from %(person)s.") % {"new": new, "person": person}
-                act = split.split_change_sets().get(reference=f"{self.opts.label_lower}:{new.pk}")
-                back = self.page_address("unsplit", act.pk), gettext("Revert the split")
-                self.message_user(
-                    request, format_html('{} <a href="{}">{}</a>', words, *back), messages.SUCCESS
+            new_person = self.divide(request, person, column, problems)
+            if new_person is not None:
+                values = {"new": new_person, "person": person}
+                text = gettext("%(new)s was split from %(person)s.") % values
+                reference = f"{self.opts.label_lower}:{new_person.pk}"
+                change_set = split.split_change_sets().get(reference=reference)
+                unsplit_url = self.page_address("unsplit", change_set.pk)
+                message = format_html(
+                    '{} <a href="{}">{}</a>', text, unsplit_url, gettext("Revert the split")
                 )
-                return redirect(self.compare_address([person.pk, new.pk]))
+                self.message_user(request, message, messages.SUCCESS)
+                return redirect(self.compare_address([person.pk, new_person.pk]))
         context = self.page_context(
             request,
             gettext("Split: %(person)s") % {"person": person},
@@ -333,46 +346,45 @@ class SplitAdmin(MergeAdmin):
         self, request: HttpRequest, person: Person, column: ComparedRow, problems: list[str]
     ) -> Person | None:
         """Move the chosen rows to a new person. Otherwise add messages to `problems`."""
-        offered = column.by_key()
-        picked: dict[type[Content], list[int]] = defaultdict(list)
+        rows_by_key = column.by_key()
+        keys_by_model: dict[type[Content], list[int]] = defaultdict(list)
         for key in dict.fromkeys(request.POST.getlist("row")):
-            if key in offered:
-                picked[type(offered[key])].append(offered[key].pk)
+            if key in rows_by_key:
+                keys_by_model[type(rows_by_key[key])].append(rows_by_key[key].pk)
         name = " ".join(request.POST.get("name", "").split())
         if not name:
             problems.append(gettext("Enter the new person's name."))
-        if not picked:
+        if not keys_by_model:
             problems.append(gettext("Choose what belongs to the new person."))
         access = access_for(request)
-        for model, keys in picked.items():
+        for model, keys in keys_by_model.items():
             if access.rows(model._default_manager.filter(pk__in=keys), "change").count() < len(keys):
                 problems.append(gettext("Some of it is in editions that you can’t change."))
         if problems:
             return None
         try:
-            return split.split(person, name, picked, request.user)
+            return split.split(person, name, keys_by_model, request.user)
         except ValidationError as error:
             problems += error.messages
             return None
 
-    def unsplit_view(self, request: HttpRequest, change_set: int) -> HttpResponse:
+    def unsplit_view(self, request: HttpRequest, key: int) -> HttpResponse:
         """Preview the revert of a split. With POST, revert it."""
-        act = get_object_or_404(split.split_change_sets(), pk=change_set)
-        found = split.inspect_split(act)
-        seen = self.get_queryset(request)
-        rows = [row for row in (found.person, found.new) if row is not None]
-        if not rows or seen.filter(pk__in=[row.pk for row in rows]).count() < len(rows):
+        change_set = get_object_or_404(split.split_change_sets(), pk=key)
+        state = split.inspect_split(change_set)
+        visible_people = self.get_queryset(request)
+        rows = [row for row in (state.person, state.new) if row is not None]
+        if not rows or visible_people.filter(pk__in=[row.pk for row in rows]).count() < len(rows):
             raise Http404("No such split.")
-        self.check_may_revert(request, act, rows)
-        if request.method == "POST" and found.person and not found.is_empty:
-            split.revert_split(act, request.user)
-            words = gettext("The split was reverted:")
-            said = format_html("{} {}", words, admin_link(found.person))
-            self.message_user(request, said, messages.SUCCESS)
-            return redirect(self.page_address("change", found.person.pk))
-        title = gettext("Revert a split: %(detail)s") % {"detail": act.detail}
+        self.check_may_revert(request, change_set, rows)
+        if request.method == "POST" and state.person and not state.is_empty:
+            split.revert_split(change_set, request.user)
+            message = format_html("{} {}", gettext("The split was reverted:"), admin_link(state.person))
+            self.message_user(request, message, messages.SUCCESS)
+            return redirect(self.page_address("change", state.person.pk))
+        title = gettext("Revert a split: %(detail)s") % {"detail": change_set.detail}
         context = self.page_context(
-            request, title, act=act, found=found, back=self.page_address("changelist")
+            request, title, act=change_set, found=state, back=self.page_address("changelist")
         )
         return TemplateResponse(request, "admin/people/unsplit.html", context)
 

@@ -37,41 +37,41 @@ class LikelyNamesakeAdmin(SuggestionAdmin[LikelyNamesake]):
     actions = ["are_one"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[LikelyNamesake]:
-        access, found = access_for(request), super().get_queryset(request)
+        access, suggestions = access_for(request), super().get_queryset(request)
         if not access.may_everywhere("change", Person):
             # Users who may not see all papers of a person can't split them.
-            wrote = related_model(Person, "authorships")._base_manager.order_by()
-            unseen = wrote.exclude(pk__in=access.rows(wrote, "view").values("pk"))
-            found = found.exclude(person__in=unseen.values("person"))
-        return found.annotate(paper_rows=with_count(Person, "authorships", "person"))
+            authorships = related_model(Person, "authorships")._base_manager.order_by()
+            hidden_authorships = authorships.exclude(pk__in=access.rows(authorships, "view").values("pk"))
+            suggestions = suggestions.exclude(person__in=hidden_authorships.values("person"))
+        return suggestions.annotate(paper_rows=with_count(Person, "authorships", "person"))
 
     def decision_address(self, suggestion: LikelyNamesake) -> str:
         """Return the address of the form to split, with the papers of the presumed other person selected."""
-        wrote = related_model(Person, "authorships")._base_manager
-        rows = wrote.filter(person=suggestion.person, paper__in=suggestion.papers).order_by("pk")
-        address = reverse("admin:people_person_split", args=[suggestion.person_id])
-        return f"{address}?{urlencode([('row', row_key(row)) for row in rows])}"
+        authorships = related_model(Person, "authorships")._base_manager
+        rows = authorships.filter(person=suggestion.person, paper__in=suggestion.papers).order_by("pk")
+        split_url = reverse("admin:people_person_split", args=[suggestion.person_id])
+        return f"{split_url}?{urlencode([('row', row_key(row)) for row in rows])}"
 
     @admin.display(description=_("likelihood of two"), ordering="score")
-    def likelihood(self, mixed: LikelyNamesake) -> str:
-        return f"{mixed.score} %"
+    def likelihood(self, namesake: LikelyNamesake) -> str:
+        return f"{namesake.score} %"
 
     @admin.display(description=_("papers"))
-    def apart(self, mixed: LikelyNamesake) -> SafeString:
-        count, other = int(vars(mixed)["paper_rows"]), len(mixed.papers)
-        words = ngettext(
+    def apart(self, namesake: LikelyNamesake) -> SafeString:
+        count, other_count = int(vars(namesake)["paper_rows"]), len(namesake.papers)
+        text = ngettext(
             "%(papers)s; %(other)d shares no co-author and no institution with the others",
             "%(papers)s; %(other)d share no co-author and no institution with the others",
-            other,
+            other_count,
         )
-        return format_html("{}", words % {"papers": paper_count(count), "other": other})
+        return format_html("{}", text % {"papers": paper_count(count), "other": other_count})
 
     @admin.action(permissions=["change"], description=_("Each of these is one person"))
     def are_one(self, request: HttpRequest, queryset: QuerySet[LikelyNamesake]) -> None:
-        rows = self.decidable_rows(request, queryset)
-        for row in rows:
-            row.is_one = True
-        LikelyNamesake.objects.bulk_update(rows, ["is_one"])
-        names = ", ".join(str(row.person) for row in rows)
-        words = gettext("Noted as one person: %(names)s.") % {"names": names}
-        self.message_user(request, words, messages.SUCCESS)
+        namesakes = self.decidable_rows(request, queryset)
+        for namesake in namesakes:
+            namesake.is_one = True
+        LikelyNamesake.objects.bulk_update(namesakes, ["is_one"])
+        names = ", ".join(str(namesake.person) for namesake in namesakes)
+        message = gettext("Noted as one person: %(names)s.") % {"names": names}
+        self.message_user(request, message, messages.SUCCESS)

@@ -51,8 +51,8 @@ class AppearingFilter(admin.SimpleListFilter):
         return [(str(edition.pk), str(edition)) for edition in editions_for(request)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
-        offered = {key for key, _name in self.lookup_choices}
-        if self.value() not in offered or not isinstance(queryset, LetteredQuerySet | SuggestionQuerySet):
+        keys = {key for key, _name in self.lookup_choices}
+        if self.value() not in keys or not isinstance(queryset, LetteredQuerySet | SuggestionQuerySet):
             return queryset
         return queryset.appearing_in(self.value())
 
@@ -150,7 +150,7 @@ class PersonAdmin(SplitAdmin):
         fieldsets = super().get_fieldsets(request, obj)
         if obj is None or access_of(request.user).may("private", Person, obj):
             return fieldsets
-        return [one for one in fieldsets if "email" not in one[1]["fields"]]
+        return [fieldset for fieldset in fieldsets if "email" not in fieldset[1]["fields"]]
 
     def for_list(self, rows: QuerySet[Person]) -> QuerySet[Person]:
         return rows.annotate(
@@ -161,14 +161,15 @@ class PersonAdmin(SplitAdmin):
         self, request: HttpRequest, queryset: QuerySet[Person], search_term: str
     ) -> tuple[QuerySet[Person], bool]:
         """Search former names and e-mail addresses only of people whose private fields the user may read."""
-        found, twice = super().get_search_results(request, queryset, search_term)
+        results, may_have_duplicates = super().get_search_results(request, queryset, search_term)
         access = access_of(request.user)
         if access.may_everywhere("private", Person) or not search_term.strip():
-            return found, twice
-        readable = Person._base_manager.filter(access.scope(Person, "private")).values("pk")
-        public = [one for one in self.search_fields if one not in PRIVATE_SEARCH_FIELDS]
-        openly = search_rows(queryset, public, search_term)
-        return found.filter(models.Q(pk__in=readable) | models.Q(pk__in=openly.values("pk"))), twice
+            return results, may_have_duplicates
+        readable_people = Person._base_manager.filter(access.scope(Person, "private")).values("pk")
+        public_fields = [field for field in self.search_fields if field not in PRIVATE_SEARCH_FIELDS]
+        public_results = search_rows(queryset, public_fields, search_term)
+        condition = models.Q(pk__in=readable_people) | models.Q(pk__in=public_results.values("pk"))
+        return results.filter(condition), may_have_duplicates
 
     def response_add(
         self, request: HttpRequest, obj: Person, post_url_continue: str | None = None
@@ -176,9 +177,9 @@ class PersonAdmin(SplitAdmin):
         """Add the affiliation to the response of a pop-up, for the form that opened it."""
         response = super().response_add(request, obj, post_url_continue)
         if isinstance(response, TemplateResponse) and response.context_data:
-            sent = json.loads(response.context_data["popup_response_data"])
+            popup_data = json.loads(response.context_data["popup_response_data"])
             response.context_data["popup_response_data"] = json.dumps(
-                {**sent, "affiliation": obj.affiliation}
+                {**popup_data, "affiliation": obj.affiliation}
             )
         return response
 
@@ -189,8 +190,8 @@ class PersonAdmin(SplitAdmin):
         self, objs: Sequence[Person] | QuerySet[Person], request: HttpRequest
     ) -> tuple[list[str], dict[str, int], set[str], list[str]]:
         """List the papers and sessions of a protected person instead of authorships and roles."""
-        deleted, counts, lacking, protected = super().get_deleted_objects(objs, request)
-        return deleted, counts, lacking, [*protecting_rows(objs)] if protected else []
+        deleted, counts, perms_needed, protected = super().get_deleted_objects(objs, request)
+        return deleted, counts, perms_needed, [*protecting_rows(objs)] if protected else []
 
     paper_count = count_column("paper_rows", _("papers"))
     role_count = count_column("role_rows", _("roles in sessions"))
@@ -217,12 +218,12 @@ def protecting_rows(people: Sequence[Person] | QuerySet[Person]) -> list[SafeStr
 
 def describe_row(row: models.Model) -> SafeString:
     """Describe a row with its parent: "Paper: Title (MLSys 2021), authorship of Ada Lovelace"."""
-    owner = parent_of(row) or row
+    parent = parent_of(row) or row
     return format_html(
         # Translators: “Paper: Title (MLSys 2021), authorship of Ada Lovelace”.
         gettext("{kind}: {thing} ({edition}), {part} of {person}"),
-        kind=str(owner._meta.verbose_name).capitalize(),
-        thing=admin_link(owner),
+        kind=str(parent._meta.verbose_name).capitalize(),
+        thing=admin_link(parent),
         edition=edition_of(row) or gettext("all editions"),
         part=row._meta.verbose_name,
         person=getattr(row, "person", row),
@@ -269,10 +270,10 @@ class InstitutionAdmin(MergeAdmin):
 
     def for_list(self, rows: QuerySet[Institution]) -> QuerySet[Institution]:
         authorships = related_model(Institution, "authorships")
-        access, theirs = current_access(), models.Q(authorships__isnull=False)
+        access, condition = current_access(), models.Q(authorships__isnull=False)
         if access and not access.may_everywhere("view", authorships):
-            theirs = models.Q(authorships__in=access.rows(authorships._base_manager.all()).values("pk"))
-        return rows.annotate(author_rows=models.Count("authorships", filter=theirs))
+            condition = models.Q(authorships__in=access.rows(authorships._base_manager.all()).values("pk"))
+        return rows.annotate(author_rows=models.Count("authorships", filter=condition))
 
     def choice_label(self, row: Any) -> str:
         return f"{row.name} ({row.country})" if row.country else str(row.name)

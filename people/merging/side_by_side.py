@@ -92,7 +92,7 @@ class ComparedRow:
 
     def by_key(self) -> dict[str, Content]:
         """Return the contributions, names and identifiers by their names in a form."""
-        return {one.key: one.row for one in self.contributions} | dict(self.parts)
+        return {contribution.key: contribution.row for contribution in self.contributions} | dict(self.parts)
 
     @property
     def parts(self) -> list[tuple[str, Content]]:
@@ -116,17 +116,17 @@ class SideBySide:
     @property
     def presets(self) -> dict[str, int]:
         """The primary key of the row whose value a merge uses by default, by field."""
-        return {line.name: one.key for line in self.lines for one in line.choices if one.is_preset}
+        return {line.name: choice.key for line in self.lines for choice in line.choices if choice.is_preset}
 
     @property
     def fingerprint(self) -> str:
         """A digest of the comparison, to detect changes before a merge."""
-        shown = [
+        content = [
             [(line.name, [(c.key, str(c.value)) for c in line.choices]) for line in self.lines],
             [[(c.kind, c.row.pk) for c in column.contributions] + [column.more] for column in self.columns],
             [[(n.name, n.hidden) for n in column.names] for column in self.columns],
         ]
-        return sha256(repr(shown).encode()).hexdigest()
+        return sha256(repr(content).encode()).hexdigest()
 
 
 # A function that returns the rows of a model that the user may see.
@@ -138,29 +138,39 @@ def all_rows(model: type[Model]) -> QuerySet[Model]:
     return model._default_manager.all()
 
 
-def side_by_side(rows: Sequence[Mergeable], visible: VisibleRows = all_rows) -> SideBySide:
+def side_by_side(rows: Sequence[Mergeable], visible_rows: VisibleRows = all_rows) -> SideBySide:
     """Compare people or institutions. The number of queries does not depend on the number of rows."""
     people = [row for row in rows if isinstance(row, Person)]
     institutions = [row for row in rows if isinstance(row, Institution)]
-    columns = compared_people(people, visible) if people else _compared_institutions(institutions, visible)
-    keep = max(columns, key=lambda column: (column.count, -column.row.pk)).row
+    columns = (
+        compared_people(people, visible_rows)
+        if people
+        else _compared_institutions(institutions, visible_rows)
+    )
+    survivor = max(columns, key=lambda column: (column.count, -column.row.pk)).row
     hidden = hidden_names(people) if people else set()
-    chosen = default_choices([keep, *(row for row in rows if row.pk != keep.pk)], hidden)
-    if people and names.is_suspicious(keep.name):
-        sound = [one for one in people if not names.is_suspicious(one.name)]
-        chosen["name"] = next((one.pk for one in sound if one.name.casefold() not in hidden), chosen["name"])
-    lines = [_compared_field(rows, name, chosen[name], hidden) for name in CHOSEN_FIELDS[type(keep)]]
-    shown = [line for line in lines if any(choice.value for choice in line.choices)]
+    keys_by_field = default_choices([survivor, *(row for row in rows if row.pk != survivor.pk)], hidden)
+    if people and names.is_suspicious(survivor.name):
+        plausible_keys = (
+            person.pk
+            for person in people
+            if not names.is_suspicious(person.name) and person.name.casefold() not in hidden
+        )
+        keys_by_field["name"] = next(plausible_keys, keys_by_field["name"])
+    lines = [
+        _compared_field(rows, name, keys_by_field[name], hidden) for name in CHOSEN_FIELDS[type(survivor)]
+    ]
+    filled_lines = [line for line in lines if any(choice.value for choice in line.choices)]
     doubtful = [row.name for row in rows if set(row.name.split()) & names.NOT_NAMES]
-    return SideBySide(columns, shown, keep.pk, doubtful)
+    return SideBySide(columns, filled_lines, survivor.pk, doubtful)
 
 
-def _compared_field(rows: Sequence[Mergeable], name: str, chosen: int, hidden: set[str]) -> ComparedField:
+def _compared_field(rows: Sequence[Mergeable], name: str, chosen_key: int, hidden: set[str]) -> ComparedField:
     choices = [
         FieldChoice(
             row.pk,
             getattr(row, name) or "",
-            row.pk == chosen,
+            row.pk == chosen_key,
             is_hidden=name == "name" and row.name.casefold() in hidden,
         )
         for row in rows
@@ -169,59 +179,78 @@ def _compared_field(rows: Sequence[Mergeable], name: str, chosen: int, hidden: s
 
 
 def compared_people(
-    people: Sequence[Person], visible: VisibleRows = all_rows, limit: int | None = MAX_CONTRIBUTIONS
+    people: Sequence[Person], visible_rows: VisibleRows = all_rows, limit: int | None = MAX_CONTRIBUTIONS
 ) -> list[ComparedRow]:
     """Return the names and contributions of people, at most `limit` contributions of each."""
-    relations = [
+    prefetches = [
         Prefetch(
-            one.relation,
-            visible(model).select_related(*one.select_related).order_by("pk"),
-            to_attr=f"all_{one.relation}",
+            appearance.relation,
+            visible_rows(model).select_related(*appearance.select_related).order_by("pk"),
+            to_attr=f"all_{appearance.relation}",
         )
-        for one, (model, _name) in zip(APPEARANCES[Person], appearance_relations(Person), strict=True)
+        for appearance, (model, _name) in zip(APPEARANCES[Person], appearance_relations(Person), strict=True)
     ]
-    prefetch_related_objects(people, "names", "identifiers", *relations)
-    found = [
-        [(one.relation, row) for one in APPEARANCES[Person] for row in vars(person)[f"all_{one.relation}"]]
+    prefetch_related_objects(people, "names", "identifiers", *prefetches)
+    rows_by_person = [
+        [
+            (appearance.relation, row)
+            for appearance in APPEARANCES[Person]
+            for row in vars(person)[f"all_{appearance.relation}"]
+        ]
         for person in people
     ]
-    bearers = Counter(key for rows in found for key in {(name, parent_of(row)) for name, row in rows})
+    people_counts = Counter(
+        key
+        for related_rows in rows_by_person
+        for key in {(relation, parent_of(row)) for relation, row in related_rows}
+    )
     columns = []
-    for person, rows in zip(people, found, strict=True):
+    for person, related_rows in zip(people, rows_by_person, strict=True):
         contributions = [
-            _contribution(row, is_shared=name != "committee_roles" and bearers[name, parent_of(row)] > 1)
-            for name, row in rows
+            _contribution(
+                row, is_shared=relation != "committee_roles" and people_counts[relation, parent_of(row)] > 1
+            )
+            for relation, row in related_rows
         ]
-        contributions.sort(key=lambda one: (not one.is_shared, -one.edition.start_date.toordinal()))
-        more = max(0, len(contributions) - limit) if limit is not None else 0
+        contributions.sort(key=lambda row: (not row.is_shared, -row.edition.start_date.toordinal()))
+        hidden_count = max(0, len(contributions) - limit) if limit is not None else 0
         column = ComparedRow(person, [*person.names.all()], [*person.identifiers.all()])
-        column.contributions, column.more = contributions[:limit], more
+        column.contributions, column.more = contributions[:limit], hidden_count
         columns.append(column)
     return columns
 
 
 def _contribution(row: Content, *, is_shared: bool) -> Contribution:
-    thing = cast(Content, parent_of(row))
-    places = getattr(row, "affiliations", None) or [getattr(row, "affiliation", "")]
-    role = getattr(row, "get_role_display", None)
-    kind = str(role() if role else getattr(row, "role", "") or row._meta.verbose_name)
-    edition = cast(Edition, getattr(thing, "edition", thing))
+    parent = cast(Content, parent_of(row))
+    affiliations = getattr(row, "affiliations", None) or [getattr(row, "affiliation", "")]
+    get_role_label = getattr(row, "get_role_display", None)
+    kind = str(get_role_label() if get_role_label else getattr(row, "role", "") or row._meta.verbose_name)
+    edition = cast(Edition, getattr(parent, "edition", parent))
     printed = getattr(row, "name", "")
-    return Contribution(row, capfirst(kind), thing, edition, printed, [*filter(None, places)], is_shared)
+    return Contribution(
+        row, capfirst(kind), parent, edition, printed, [*filter(None, affiliations)], is_shared
+    )
 
 
-def _compared_institutions(rows: Sequence[Institution], visible: VisibleRows) -> list[ComparedRow]:
+def _compared_institutions(
+    institutions: Sequence[Institution], visible_rows: VisibleRows
+) -> list[ComparedRow]:
     ((model, _name),) = appearance_relations(Institution)
-    authorships = visible(model)
+    authorships = visible_rows(model)
     counts = dict(
-        Institution.objects.filter(pk__in=[row.pk for row in rows])
+        Institution.objects.filter(pk__in=[institution.pk for institution in institutions])
         .annotate(number=Count("authorships", filter=Q(authorships__in=authorships.values("pk"))))
         .values_list("pk", "number")
     )
-    shown = authorships.select_related("paper__edition").order_by("-pk")[:MAX_CONTRIBUTIONS]
-    prefetch_related_objects(rows, Prefetch("authorships", shown, to_attr="all_authorships"))
+    shown_authorships = authorships.select_related("paper__edition").order_by("-pk")[:MAX_CONTRIBUTIONS]
+    prefetch_related_objects(
+        institutions, Prefetch("authorships", shown_authorships, to_attr="all_authorships")
+    )
     columns = []
-    for row in rows:
-        found = [_contribution(one, is_shared=False) for one in vars(row)["all_authorships"]]
-        columns.append(ComparedRow(row, contributions=found, more=max(0, counts[row.pk] - len(found))))
+    for institution in institutions:
+        contributions = [
+            _contribution(authorship, is_shared=False) for authorship in vars(institution)["all_authorships"]
+        ]
+        hidden_count = max(0, counts[institution.pk] - len(contributions))
+        columns.append(ComparedRow(institution, contributions=contributions, more=hidden_count))
     return columns

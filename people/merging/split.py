@@ -30,21 +30,21 @@ def split(person: Person, name: str, rows: RowKeys, user: "User" = None) -> Pers
     """Create a person, and move these rows of another one to it, such as authorships and names."""
     detail = gettext("split from %(person)s") % {"person": person}
     with recording(Origin.FORM, user, detail) as log, revision.lock():
-        new = Person(name=name)
-        new.full_clean()
-        new.save()
-        log.set_reference(new)
-        _reassign(rows, person, new)
-        mark_distinct([person, new])
+        new_person = Person(name=name)
+        new_person.full_clean()
+        new_person.save()
+        log.set_reference(new_person)
+        _move_person_rows(rows, person, new_person)
+        mark_distinct([person, new_person])
         log.write()
-    return new
+    return new_person
 
 
-def _reassign(rows: RowKeys, person: Person, other: Person) -> None:
+def _move_person_rows(rows: RowKeys, person: Person, target: Person) -> None:
     """Move those of the rows that reference a person to another person."""
     for model, keys in rows.items():
-        theirs = model._default_manager.filter(pk__in=keys, **{PERSON_FIELD: person})
-        move_rows(theirs, PERSON_FIELD, other, dropped=[])
+        person_rows = model._default_manager.filter(pk__in=keys, **{PERSON_FIELD: person})
+        move_rows(person_rows, PERSON_FIELD, target, dropped=[])
 
 
 def split_change_sets() -> QuerySet[ChangeSet]:
@@ -72,26 +72,26 @@ def inspect_split(change_set: ChangeSet) -> Split:
     """Return the current state of a split."""
     key = int(change_set.reference.rpartition(":")[2])
     rows: dict[type[Content], list[int]] = defaultdict(list)
-    former: set[int] = set()
+    former_keys: set[int] = set()
     for change in change_set.rows.filter(kind=RowChange.Kind.CHANGED).order_by("pk"):
         before, after = change.values.get(PERSON_FIELD, (None, None))
         if after == key:
             rows[content_model(change.model)].append(change.object_id)
-            former.add(before)
-    person = follow_merges(Person.objects.filter(pk__in=former).first())
-    new = Person.objects.filter(pk=key).first()
-    later = RowChange.objects.filter(change_set__gt=change_set.pk)
-    edits = later.filter(model=Person._meta.label_lower, object_id=key)
-    kept = [str(new)] if new and (edits.exists() or _has_more(new, rows)) else []
-    return Split(person, new, rows, kept)
+            former_keys.add(before)
+    person = follow_merges(Person.objects.filter(pk__in=former_keys).first())
+    new_person = Person.objects.filter(pk=key).first()
+    later_changes = RowChange.objects.filter(change_set__gt=change_set.pk)
+    edits = later_changes.filter(model=Person._meta.label_lower, object_id=key)
+    kept = [str(new_person)] if new_person and (edits.exists() or _has_other_rows(new_person, rows)) else []
+    return Split(person, new_person, rows, kept)
 
 
-def _has_more(person: Person, rows: Mapping[type[Content], list[int]]) -> bool:
+def _has_other_rows(person: Person, rows: Mapping[type[Content], list[int]]) -> bool:
     """Return whether other rows reference a person."""
     for relation in Person._meta.related_objects:
         model = relation.related_model
-        others = model._base_manager.filter(**{relation.field.name: person})
-        if others.exclude(pk__in=rows.get(model, []) if is_recorded(model) else []).exists():
+        referencing_rows = model._base_manager.filter(**{relation.field.name: person})
+        if referencing_rows.exclude(pk__in=rows.get(model, []) if is_recorded(model) else []).exists():
             return True
     return False
 
@@ -99,9 +99,9 @@ def _has_more(person: Person, rows: Mapping[type[Content], list[int]]) -> bool:
 def revert_split(change_set: ChangeSet, user: "User" = None) -> Split:
     """Move back the rows that the new person still has. Delete the person if unedited and without rows."""
     with recording(Origin.UNDO, user, change_set.detail), revision.lock():
-        found = inspect_split(change_set)
-        if found.person and found.new and not found.is_empty:
-            _reassign(found.rows, found.new, found.person)
-            if not found.kept:
-                found.new.delete()
-    return found
+        state = inspect_split(change_set)
+        if state.person and state.new and not state.is_empty:
+            _move_person_rows(state.rows, state.new, state.person)
+            if not state.kept:
+                state.new.delete()
+    return state

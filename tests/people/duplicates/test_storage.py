@@ -44,7 +44,7 @@ def test_concurrent_searches_write_one_after_the_other() -> None:
 def test_search_does_not_wait_for_a_merge() -> None:
     one, other = make_twins()
     with transaction.atomic():
-        merge._locked(Person, [one, other])
+        merge._lock_rows(Person, [one, other])
         one.save()
         thread, failed = over_another_connection(lambda: storage.search(Person))
         thread.join(SECONDS)
