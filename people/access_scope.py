@@ -38,20 +38,21 @@ WRITE_ACTIONS = ("add", "change", "delete")
 def published_by_others(model: type[Model], access: Access, editions: set[int]) -> Q:
     """Match those referenced by a published row of these editions that the account did not add itself."""
 
-    def added_by_others(rows: type[Any], name: str) -> QuerySet[Content]:
-        shown: QuerySet[Content] = rows.objects.published().filter(**{f"{rows.edition_lookup}__in": editions})
-        for mine in added_by(access.user, rows, name):
-            shown = shown.exclude(mine)
-        return shown
+    def added_by_others(row_model: type[Any], field_name: str) -> QuerySet[Content]:
+        lookup = {f"{row_model.edition_lookup}__in": editions}
+        rows: QuerySet[Content] = row_model.objects.published().filter(**lookup)
+        for condition in added_by(access.user, row_model, field_name):
+            rows = rows.exclude(condition)
+        return rows
 
     return shown_by(model, added_by_others) if editions else NO_ROWS
 
 
-def added_by(user: "User", model: type[Model], name: str) -> Iterator[Q]:
-    """Yield conditions that match rows that the account added, or whose field `name` it changed."""
-    own = RowChange.objects.filter(change_set__user=user.pk).order_by()
-    created = own.filter(kind=RowChange.Kind.CREATED)
-    changed = own.filter(kind=RowChange.Kind.CHANGED, values__has_key=name)
+def added_by(user: "User", model: type[Model], field_name: str) -> Iterator[Q]:
+    """Yield conditions that match rows that the account added, or whose field `field_name` it changed."""
+    own_changes = RowChange.objects.filter(change_set__user=user.pk).order_by()
+    created = own_changes.filter(kind=RowChange.Kind.CREATED)
+    changed = own_changes.filter(kind=RowChange.Kind.CHANGED, values__has_key=field_name)
     label = model._meta.label_lower
     yield Q(pk__in=created.filter(model=label).values("object_id"))
     yield Q(pk__in=changed.filter(model=label).values("object_id"))
@@ -79,29 +80,34 @@ def entered_by_team(model: type[Model], access: Access, editions: set[int]) -> Q
     label = model._meta.label_lower
     created = RowChange.objects.filter(model=label, kind=RowChange.Kind.CREATED).order_by()
     with_rows = RowChange.objects.filter(change_set=OuterRef("change_set"), edition_key__in=editions)
-    own = created.filter(Q(change_set__user=access.user.pk) | Exists(with_rows))
+    own_creations = created.filter(Q(change_set__user=access.user.pk) | Exists(with_rows))
     series = get_edition_model()._base_manager.filter(pk__in=editions).order_by().values("conference")
     members = Membership.objects.filter(Q(edition__in=editions) | Q(conference__in=series))
-    team = members.order_by().values("user")
-    by_team = created.filter(change_set__user__in=team)
-    elsewhere = shown_by(model, lambda rows, _name: rows_of_other_editions(rows, editions))
-    return Q(pk__in=own.values("object_id")) | Q(pk__in=by_team.values("object_id")) & ~elsewhere
+    team_users = members.order_by().values("user")
+    team_creations = created.filter(change_set__user__in=team_users)
+    used_elsewhere = shown_by(
+        model, lambda row_model, _field_name: rows_of_other_editions(row_model, editions)
+    )
+    return (
+        Q(pk__in=own_creations.values("object_id"))
+        | Q(pk__in=team_creations.values("object_id")) & ~used_elsewhere
+    )
 
 
-def rows_of_other_editions(rows: type[Any], editions: set[int]) -> QuerySet[Content]:
+def rows_of_other_editions(row_model: type[Any], editions: set[int]) -> QuerySet[Content]:
     """Return the rows of all other editions."""
-    others: QuerySet[Content] = rows._base_manager.exclude(**{f"{rows.edition_lookup}__in": editions})
-    return others
+    rows: QuerySet[Content] = row_model._base_manager.exclude(**{f"{row_model.edition_lookup}__in": editions})
+    return rows
 
 
 def in_drafts_elsewhere(model: type[Model], editions: set[int]) -> Q:
     """Match those that a draft of another edition references, even if they are also public."""
 
-    def drafts(rows: type[Any], _name: str) -> QuerySet[Content]:
-        published = rows.objects.published().order_by().values("pk")
-        return rows_of_other_editions(rows, editions).exclude(pk__in=published)
+    def draft_rows(row_model: type[Any], _field_name: str) -> QuerySet[Content]:
+        published = row_model.objects.published().order_by().values("pk")
+        return rows_of_other_editions(row_model, editions).exclude(pk__in=published)
 
-    return shown_by(model, drafts)
+    return shown_by(model, draft_rows)
 
 
 def scope(model: type[Model], access: Access, action: str) -> Q:
@@ -111,21 +117,21 @@ def scope(model: type[Model], access: Access, action: str) -> Q:
         if not editions:
             return NO_ROWS
         return published_by_others(model, access, editions) | entered_by_team(model, access, editions)
-    here = appearing_in_editions(model, editions)
+    appearing = appearing_in_editions(model, editions)
     if not access.editions("change", model):
-        return here
+        return appearing
     public = Q(pk__in=model._default_manager.all().published().order_by().values("pk"))  # type: ignore[attr-defined]
-    return here | public | ~in_drafts_elsewhere(model, editions)
+    return appearing | public | ~in_drafts_elsewhere(model, editions)
 
 
 def mergeable_scope(access: Access, action: str, *, model: type[Model]) -> Q:
     """Match the people or institutions for which roles allow an action, and those merged into them."""
     # Some roles are limited to the account's own rows.
-    own = (OWN_ROWS[role][model](access) for role in access.limited_editions(action, model))
-    found = reduce(or_, own, scope(model, access, action))
+    own_conditions = (OWN_ROWS[role][model](access) for role in access.limited_editions(action, model))
+    condition = reduce(or_, own_conditions, scope(model, access, action))
     # No edition references merged rows, so use the permissions of the rows they were merged into.
-    survivors = model._base_manager.filter(found, merged_into__isnull=True)
-    return Q(merged_into__isnull=True) & found | Q(merged_into__in=survivors.values("pk"))
+    survivors = model._base_manager.filter(condition, merged_into__isnull=True)
+    return Q(merged_into__isnull=True) & condition | Q(merged_into__in=survivors.values("pk"))
 
 
 def accessible_keys(model: type[Model], access: Access, action: str) -> QuerySet[Model, object]:
@@ -137,8 +143,8 @@ def part_scope(access: Access, action: str, *, model: type[Model], read: str = "
     """Match rows of people for whom the account may do this. Viewing them requires `read`, if set."""
     if not access.editions(action, model):
         return NO_ROWS
-    needed = "change" if action in WRITE_ACTIONS else read or action
-    return Q(person__in=accessible_keys(Person, access, needed))
+    needed_action = "change" if action in WRITE_ACTIONS else read or action
+    return Q(person__in=accessible_keys(Person, access, needed_action))
 
 
 def distinction_scope(access: Access, action: str, *, model: type[Model]) -> Q:
@@ -152,15 +158,15 @@ def visible_names(access: Access, keys: set[int]) -> dict[int, str]:
     return dict(access.rows(Person.objects.filter(pk__in=keys)).values_list("pk", "name")) if keys else {}
 
 
-def change_sets_beyond_scope(access: Access, acts: Iterable[int]) -> set[int]:
+def change_sets_beyond_scope(access: Access, keys: Iterable[int]) -> set[int]:
     """Return the keys of change sets with rows of editions that the account may not change. One query."""
-    changes = RowChange.objects.filter(change_set__in=acts, edition_key__isnull=False).order_by()
-    found = set()
-    for act, label, edition in changes.values_list("change_set", "model", "edition_key").distinct():
-        model = apps.get_model(label)
-        if not access.may_everywhere("change", model) and edition not in access.editions("change", model):
-            found.add(act)
-    return found
+    changes = RowChange.objects.filter(change_set__in=keys, edition_key__isnull=False).order_by()
+    forbidden_keys = set()
+    for key, model_label, edition_key in changes.values_list("change_set", "model", "edition_key").distinct():
+        model = apps.get_model(model_label)
+        if not access.may_everywhere("change", model) and edition_key not in access.editions("change", model):
+            forbidden_keys.add(key)
+    return forbidden_keys
 
 
 def register() -> None:

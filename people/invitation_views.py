@@ -74,8 +74,8 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         return render_page(request, 404, title=_("This invitation is no longer valid"))
     if request.user.is_authenticated:
         return accept(request, token) if request.method == "POST" else show_invitation(request, offer)
-    begun = {"full_name": offer.name, "username": offer.email}
-    form = NewAccountForm(request.POST if request.method == "POST" else None, initial=begun)
+    initial = {"full_name": offer.name, "username": offer.email}
+    form = NewAccountForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid():
         return accept(request, token, form)
     return show_invitation(request, offer, form)
@@ -92,10 +92,10 @@ def accept(request: HttpRequest, token: str, form: NewAccountForm | None = None)
         return render_page(request, 404, title=_("This invitation is no longer valid"))
     if not request.user.is_authenticated:
         login(request, user, backend="accounts.access_scope.RoleBackend")
-    words = _("Welcome. You are %(role)s of %(edition)s.")
-    messages.success(request, words % {"role": member.get_role_display(), "edition": member.place})
-    asked = f"?{urlencode({'edition': member.edition_id})}" if member.edition_id else ""
-    return redirect(f"{reverse('admin:index')}{asked}")
+    message = _("Welcome. You are %(role)s of %(edition)s.")
+    messages.success(request, message % {"role": member.get_role_display(), "edition": member.place})
+    query = f"?{urlencode({'edition': member.edition_id})}" if member.edition_id else ""
+    return redirect(f"{reverse('admin:index')}{query}")
 
 
 def show_invitation(
@@ -106,7 +106,7 @@ def show_invitation(
     return render_page(request, 200, title=title, invitation=offer, form=form, sign_in=sign_in)
 
 
-def render_page(request: HttpRequest, status: int, **more: object) -> HttpResponse:
+def render_page(request: HttpRequest, status: int, **context: object) -> HttpResponse:
     """Render the page with the base template of the admin."""
-    context = {**admin.site.each_context(request), "is_nav_sidebar_enabled": False, **more}
-    return render(request, "admin/invitation.html", context, status=status)
+    page_context = {**admin.site.each_context(request), "is_nav_sidebar_enabled": False, **context}
+    return render(request, "admin/invitation.html", page_context, status=status)

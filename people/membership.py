@@ -39,13 +39,13 @@ def grantable_roles(user: "AnyUser", place: Model | None) -> list[str]:
     ]
     if access.may_everywhere("add", Membership):
         return possible
-    held: frozenset[str] = frozenset()
+    own_roles: frozenset[str] = frozenset()
     if isinstance(place, Edition):
-        held = access.roles.get(place.pk, held)
+        own_roles = access.roles.get(place.pk, own_roles)
     elif isinstance(place, Conference) and access.owns_all(place.editions.all()):
-        held = frozenset({Role.OWNER})
-    given = frozenset[str]().union(*(INVITABLE_ROLES.get(role, frozenset()) for role in held))
-    return [role for role in possible if role in given]
+        own_roles = frozenset({Role.OWNER})
+    grantable = frozenset[str]().union(*(INVITABLE_ROLES.get(role, frozenset()) for role in own_roles))
+    return [role for role in possible if role in grantable]
 
 
 def is_last_owner(membership: Membership) -> bool:
@@ -85,19 +85,21 @@ def accept_invitation(token: str, user: "User", at: datetime | None = None) -> M
 
 def grant_role(invitation: Invitation, user: "User") -> Membership:
     """Grant the offered role unless the account has one that includes it. Delete roles that it includes."""
-    place = {"edition": invitation.edition, "conference": invitation.conference}
-    held = [*Membership.objects.filter(user=user, **place)]
-    if stronger := next((one for one in held if includes(one.role, invitation.role)), None):
+    scope = {"edition": invitation.edition, "conference": invitation.conference}
+    existing = [*Membership.objects.filter(user=user, **scope)]
+    if stronger := next((row for row in existing if includes(row.role, invitation.role)), None):
         return stronger
-    fresh = {"parts": invitation.parts, "granted_by": invitation.created_by}
+    defaults = {"parts": invitation.parts, "granted_by": invitation.created_by}
     membership, is_new = Membership.objects.get_or_create(
-        user=user, role=invitation.role, **place, defaults=fresh
+        user=user, role=invitation.role, **scope, defaults=defaults
     )
     if not is_new and membership.parts != invitation.parts:
         membership.parts = [*dict.fromkeys([*membership.parts, *invitation.parts])]
         membership.save(update_fields=["parts"])
-    lesser = [one.pk for one in held if one.pk != membership.pk and includes(invitation.role, one.role)]
-    Membership.objects.filter(pk__in=lesser).delete()
+    redundant_keys = [
+        row.pk for row in existing if row.pk != membership.pk and includes(invitation.role, row.role)
+    ]
+    Membership.objects.filter(pk__in=redundant_keys).delete()
     return membership
 
 
@@ -122,10 +124,11 @@ def mail_invitation(invitation: Invitation, sender: "User") -> None:
         raise CannotSendError
     try:
         with transaction.atomic():
-            held = Invitation.objects.select_for_update(of=("self",)).waiting().get(pk=invitation.pk)
-            link = Invitation.address(held.renew())
-            held.save(update_fields=["digest", "expires_at"])
-            send_mail(held.email, *invitation_message(held, link, sender), sender)
+            waiting = Invitation.objects.select_for_update(of=("self",)).waiting()
+            locked_invitation = waiting.get(pk=invitation.pk)
+            link = Invitation.address(locked_invitation.renew())
+            locked_invitation.save(update_fields=["digest", "expires_at"])
+            send_mail(locked_invitation.email, *invitation_message(locked_invitation, link, sender), sender)
     except (*MAIL_ERRORS, Invitation.DoesNotExist) as error:
         raise CannotSendError from error
 
@@ -136,7 +139,7 @@ def invitation_message(invitation: Invitation, link: str, sender: "User") -> tup
     The time of expiry is in the edition's time zone, or in UTC for a series.
     """
     expires_at = invitation.expires_at.astimezone(invitation.edition.zone if invitation.edition else UTC)
-    said = {
+    values = {
         "edition": join_lines(invitation.place),
         "role": invitation.get_role_display(),
         "sender": join_lines(sender.get_full_name() or sender.get_username()),
@@ -144,9 +147,9 @@ def invitation_message(invitation: Invitation, link: str, sender: "User") -> tup
         "link": link,
     }
     paragraphs = [
-        _("%(sender)s invites you to %(edition)s as %(role)s.") % said,
+        _("%(sender)s invites you to %(edition)s as %(role)s.") % values,
         _("Open this link to create an account or to sign in with your existing one:"),
         link,
-        _("The link works once and expires on %(until)s. Ignore it if you didn’t expect it.") % said,
+        _("The link works once and expires on %(until)s. Ignore it if you didn’t expect it.") % values,
     ]
-    return _("Invitation to %(edition)s") % said, "\n\n".join(paragraphs) + "\n"
+    return _("Invitation to %(edition)s") % values, "\n\n".join(paragraphs) + "\n"

@@ -49,8 +49,12 @@ class NameParts:
 
 def normalize(display: str) -> str:
     """Return a name in the form in which it is stored: NFC, single spaces, no control characters."""
-    signs = (" " if sign.isspace() else sign for sign in display if sign.isspace() or _is_printable(sign))
-    return " ".join(unicodedata.normalize("NFC", "".join(signs)).split())
+    characters = (
+        " " if character.isspace() else character
+        for character in display
+        if character.isspace() or _is_printable(character)
+    )
+    return " ".join(unicodedata.normalize("NFC", "".join(characters)).split())
 
 
 def split(display: str) -> NameParts:
@@ -65,7 +69,7 @@ def split(display: str) -> NameParts:
     if len(words) < 2:
         return NameParts("", name)
     start = len(words) - 1
-    while start > 1 and words[start - 1].lower() in PARTICLES and not _is_capital_single(words[start - 1]):
+    while start > 1 and words[start - 1].lower() in PARTICLES and not _is_initial_letter(words[start - 1]):
         start -= 1
     return NameParts(" ".join(words[:start]), " ".join(words[start:] + suffix))
 
@@ -75,10 +79,10 @@ def sort_key(given: str, family: str, display: str = "") -> str:
     if not (given or family):
         parts = split(display)
         given, family = parts.given, parts.family
-    keys = [re.sub(r"[\W_]+", " ", fold(part).replace("'", "")) for part in (family, given)]
-    found = ", ".join(" ".join(key.split()) for key in keys if key.strip())
-    written = display or f"{given} {family}".strip()
-    return found or (f"{SORTS_LAST} {written}" if written else "")
+    folded_parts = [re.sub(r"[\W_]+", " ", fold(part).replace("'", "")) for part in (family, given)]
+    key = ", ".join(" ".join(folded.split()) for folded in folded_parts if folded.strip())
+    full_name = display or f"{given} {family}".strip()
+    return key or (f"{SORTS_LAST} {full_name}" if full_name else "")
 
 
 def initial(sort_key: str) -> str:
@@ -101,7 +105,7 @@ def initials(given: str, family: str, display: str = "") -> str:
 
 def _first_letter(word: str) -> str:
     """Return the first letter or digit as a capital, with its combining marks."""
-    start = next((place for place, sign in enumerate(word) if sign.isalnum()), len(word))
+    start = next((index for index, character in enumerate(word) if character.isalnum()), len(word))
     end = start + 1
     while end < len(word) and unicodedata.category(word[end]).startswith("M"):
         end += 1
@@ -134,12 +138,12 @@ def suspicions(display: str) -> list[str]:
     words = [word.strip(",") for word in name.split()]
     if not words:
         return ["The name is empty."]
-    has_letters = any(sign.isalnum() for sign in name)
-    found = [
+    has_letters = any(character.isalnum() for character in name)
+    sentences = [
         sentence
         for is_suspect, sentence in (
             (
-                any(not (sign.isspace() or _is_printable(sign)) for sign in display),
+                any(not (character.isspace() or _is_printable(character)) for character in display),
                 "It contains control characters.",
             ),
             ("@" in name, "It looks like an e-mail address."),
@@ -152,7 +156,7 @@ def suspicions(display: str) -> list[str]:
         )
         if is_suspect
     ]
-    return found + _suspect_case(words) + _suspect_doubling(words)
+    return sentences + _check_case(words) + _check_doubling(words)
 
 
 # Most names have only plain letters. Checking other names takes ten times as long.
@@ -168,16 +172,16 @@ def is_suspicious(display: str) -> bool:
     return bool(suspicions(display))
 
 
-def _suspect_case(words: list[str]) -> list[str]:
-    shouted = [word for word in words if len(word) > 3 and word.isupper() and fold(word).isalpha()]
-    if shouted:
-        return [f"It has a part in capitals: {', '.join(shouted)}."]
+def _check_case(words: list[str]) -> list[str]:
+    uppercase_words = [word for word in words if len(word) > 3 and word.isupper() and fold(word).isalpha()]
+    if uppercase_words:
+        return [f"It has a part in capitals: {', '.join(uppercase_words)}."]
     if all(word == word.lower() != word.upper() for word in words):
         return ["It is all in lower case."]
     return []
 
 
-def _suspect_doubling(words: list[str]) -> list[str]:
+def _check_doubling(words: list[str]) -> list[str]:
     if len(words) > 2 and fold(words[-1]) == fold(words[-2]):
         return [f"Its last word is doubled: {words[-1]}."]
     half = len(words) // 2
@@ -187,12 +191,12 @@ def _suspect_doubling(words: list[str]) -> list[str]:
 
 
 def _split_at_comma(name: str) -> NameParts:
-    family, *rest = [part.strip() for part in name.split(",")]
-    if len(rest) == 1 and _is_suffix(rest[0]):
+    family, *other_parts = [part.strip() for part in name.split(",")]
+    if len(other_parts) == 1 and _is_suffix(other_parts[0]):
         parts = split(family)
-        return NameParts(parts.given, f"{parts.family} {rest[0]}")
-    suffixes = [part for part in rest if _is_suffix(part)]
-    given = " ".join(part for part in rest if part and not _is_suffix(part))
+        return NameParts(parts.given, f"{parts.family} {other_parts[0]}")
+    suffixes = [part for part in other_parts if _is_suffix(part)]
+    given = " ".join(part for part in other_parts if part and not _is_suffix(part))
     return NameParts(given, " ".join([family, *suffixes]).strip()) if family else NameParts("", given)
 
 
@@ -207,11 +211,11 @@ def _is_suffix(word: str) -> bool:
     return word.replace(".", "").lower() in SUFFIXES
 
 
-def _is_capital_single(word: str) -> bool:
+def _is_initial_letter(word: str) -> bool:
     """Return whether a word is an initial (`Maria E Silva`) and not a particle (`Maria e Silva`)."""
     return len(word) == 1 and word.isupper()
 
 
-def _is_printable(sign: str) -> bool:
+def _is_printable(character: str) -> bool:
     """Return whether a character is not a control, format, surrogate or private one. Allow joiners."""
-    return sign in "\u200c\u200d" or unicodedata.category(sign) not in ("Cc", "Cf", "Cs", "Co")
+    return character in "\u200c\u200d" or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co")

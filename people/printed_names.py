@@ -34,6 +34,6 @@ class HiddenNames:
     def contains(self, person: Hashable, name: str) -> bool:
         return bool(self._names) and (person, name.casefold()) in self._names
 
-    def shown_name(self, person: Hashable, printed: str, known_as: str) -> str:
+    def shown_name(self, person: Hashable, printed_name: str, display_name: str) -> str:
         """Return the printed name, or the display name if the printed one is empty or hidden."""
-        return printed if printed and not self.contains(person, printed) else known_as
+        return printed_name if printed_name and not self.contains(person, printed_name) else display_name

@@ -74,24 +74,24 @@ def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
     Sessions and papers are sorted by time and title. Four queries for the papers.
     """
     years: dict[str, ProfileYear] = {}
-    shown = vars(person)
+    prefetched = vars(person)
 
     def year_of(edition: Edition | EditionSummary) -> ProfileYear:
         return years.setdefault(
             edition.slug, ProfileYear(edition if isinstance(edition, EditionSummary) else edition.face)
         )
 
-    for role in shown["shown_committee_roles"]:
+    for role in prefetched["shown_committee_roles"]:
         year_of(role.edition).committee.append(role)
-    for grant in shown["shown_grants"]:
+    for grant in prefetched["shown_grants"]:
         year_of(grant.award.edition).awards.append(grant)
-    for role in sorted(shown["shown_session_roles"], key=attrgetter("session.start", "position")):
+    for role in sorted(prefetched["shown_session_roles"], key=attrgetter("session.start", "position")):
         year_of(role.session.edition).roles.append(role)
-    for talk in shown["shown_talks"]:
+    for talk in prefetched["shown_talks"]:
         year_of(talk.presentation.edition).talks.append(talk.presentation)
-    wrote = published_rows(Person, "authorships", at).filter(person=person.pk).order_by()
-    papers = published_rows(wrote.model, "paper", at)
-    for paper in papers.filter(pk__in=wrote.values("paper")).by_title().list_rows(at):
+    authorships = published_rows(Person, "authorships", at).filter(person=person.pk).order_by()
+    papers = published_rows(authorships.model, "paper", at)
+    for paper in papers.filter(pk__in=authorships.values("paper")).by_title().list_rows(at):
         year_of(paper.edition).papers.append(paper)
     return sorted(years.values(), key=attrgetter("edition.start_date", "edition.slug"), reverse=True)
 
@@ -99,18 +99,20 @@ def profile(person: Person, at: datetime | None = None) -> list[ProfileYear]:
 def next_meetings(years: Iterable[ProfileYear], at: datetime | None = None) -> list[Meeting]:
     """Return the current and next appearances of a person, in order. No query."""
     now = at_or_now(at)
-    meetings = (one for year in years for one in year_meetings(year))
-    ahead = [one for one in meetings if max(one.end, one.start + MIN_DURATION) > now]
-    return sorted(ahead, key=attrgetter("start", "title_html"))[:MAX_MEETINGS]
+    meetings = (meeting for year in years for meeting in year_meetings(year))
+    upcoming = [meeting for meeting in meetings if max(meeting.end, meeting.start + MIN_DURATION) > now]
+    return sorted(upcoming, key=attrgetter("start", "title_html"))[:MAX_MEETINGS]
 
 
 def year_meetings(year: ProfileYear) -> Iterable[Meeting]:
     """Yield the appearances of one year that have a start and are not canceled."""
     for role in year.roles:
-        one = role.session
-        if not one.cancelled:
-            kind = f"{role.get_role_display()} · {one.get_kind_display()}"
-            yield _meeting(one, year.edition, kind, one.title_html, one.get_absolute_url(), one.room)
+        session = role.session
+        if not session.cancelled:
+            kind = f"{role.get_role_display()} · {session.get_kind_display()}"
+            yield _meeting(
+                session, year.edition, kind, session.title_html, session.get_absolute_url(), session.room
+            )
     for talk in year.talks:
         if talk.starts and not talk.cancelled:
             kind, title = talk.get_kind_display(), talk.shown_title_html
@@ -122,40 +124,44 @@ def year_meetings(year: ProfileYear) -> Iterable[Meeting]:
                 yield _meeting(talk, year.edition, talk.get_kind_display, paper.title_html, url, talk.room)
 
 
-def _meeting(thing: Any, edition: EditionSummary, kind: str, title: str, url: str, room: Any) -> Meeting:
-    start = getattr(thing, "starts", thing.start)
-    end = getattr(thing, "ends", thing.end) or start
-    place, board = room.name if room else "", getattr(thing, "board", "")
-    return Meeting(start, end, edition, kind, thing.kind, title, url, place, board)
+def _meeting(appearance: Any, edition: EditionSummary, kind: str, title: str, url: str, room: Any) -> Meeting:
+    start = getattr(appearance, "starts", appearance.start)
+    end = getattr(appearance, "ends", appearance.end) or start
+    room_name, board = room.name if room else "", getattr(appearance, "board", "")
+    return Meeting(start, end, edition, kind, appearance.kind, title, url, room_name, board)
 
 
 def co_authors(person: Person, years: Iterable[ProfileYear]) -> list[tuple[PersonLink, int]]:
     """Return the most frequent co-authors with the numbers of common papers. No query."""
-    written = Counter[str]()
+    paper_counts = Counter[str]()
     links: dict[str, PersonLink] = {}
     for paper in (paper for year in years for paper in year.papers):
         for author in paper.shown_authors:
             if author.uid != person.uid:
                 links.setdefault(author.uid, author)
-                written[author.uid] += 1
-    return [(links[uid], number) for uid, number in written.most_common(MAX_CO_AUTHORS)]
+                paper_counts[author.uid] += 1
+    return [(links[uid], count) for uid, count in paper_counts.most_common(MAX_CO_AUTHORS)]
 
 
 def index_entries(people: Iterable[Person]) -> list[IndexEntry]:
     """Return the lines of the A-Z list. The people must be fetched `with_editions()`."""
-    found = []
+    entries = []
     for person in people:
-        shown = [vars(person)[f"shown_{appearance.relation}"] for appearance in APPEARANCES[Person]]
-        editions = [attrgetter(row.edition_lookup.replace("__", "."))(row) for rows in shown for row in rows]
-        found.append(IndexEntry(person, sorted({edition.year for edition in editions})))
-    return found
+        appearances = [vars(person)[f"shown_{appearance.relation}"] for appearance in APPEARANCES[Person]]
+        editions = [
+            attrgetter(row.edition_lookup.replace("__", "."))(row)
+            for related_rows in appearances
+            for row in related_rows
+        ]
+        entries.append(IndexEntry(person, sorted({edition.year for edition in editions})))
+    return entries
 
 
 def person_head(person: Person) -> Head:
     """Return the head of a person's page. The person must be fetched `with_profile()`."""
     url = absolute(person.get_absolute_url())
     orcid = f"https://orcid.org/{person.orcid}" if person.orcid else ""
-    thing = {
+    structured_data = {
         "@type": "Person",
         "@id": language_neutral_url(person.get_absolute_url()),
         "url": url,
@@ -169,6 +175,8 @@ def person_head(person: Person) -> Head:
         "identifier": orcid and {"@type": "PropertyValue", "propertyID": "ORCID", "value": orcid},
         "sameAs": [address for address in (orcid, person.homepage) if address],
     }
-    names = [("profile:first_name", person.given), ("profile:last_name", person.family)]
+    name_properties = [("profile:first_name", person.given), ("profile:last_name", person.family)]
     description = ", ".join(filter(None, (person.name, person.affiliation)))
-    return Head(person.name, open_graph("profile", description, None, names), (), [json_ld(thing)])
+    return Head(
+        person.name, open_graph("profile", description, None, name_properties), (), [json_ld(structured_data)]
+    )

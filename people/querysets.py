@@ -44,17 +44,17 @@ def with_shown_names[R: QuerySet[Model]](rows: R) -> R:
     Case is ignored, because papers print names as their authors typed them.
     """
     names = apps.get_model("people", "PersonName")._base_manager
-    former = names.filter(person=OuterRef("person"), hidden=True).annotate(capitals=Upper("name"))
-    hidden = Exists(former.filter(capitals=Upper(OuterRef("name"))))
-    shown = Case(When(hidden, then=F("person__name")), default=F("name"))
-    return rows.select_related("person").annotate(shown_name=shown)
+    hidden_names = names.filter(person=OuterRef("person"), hidden=True).annotate(capitals=Upper("name"))
+    is_hidden = Exists(hidden_names.filter(capitals=Upper(OuterRef("name"))))
+    shown_name = Case(When(is_hidden, then=F("person__name")), default=F("name"))
+    return rows.select_related("person").annotate(shown_name=shown_name)
 
 
 def follow_merges[M: Model | None](row: M) -> M:
     """Return the row that this one was merged into, through any number of merges. Stop at cycles."""
-    seen: set[int] = set()
-    while row is not None and (merged_into := getattr(row, "merged_into", None)) and row.pk not in seen:
-        seen.add(row.pk)
+    visited: set[int] = set()
+    while row is not None and (merged_into := getattr(row, "merged_into", None)) and row.pk not in visited:
+        visited.add(row.pk)
         row = merged_into
     return row
 
@@ -66,13 +66,13 @@ def appearance_relations(model: type[Model]) -> Iterator[tuple[type[Any], str]]:
         yield field.related_model, field.field.name
 
 
-def shown_by(model: type[Model], rows_of: Callable[[type[Any], str], QuerySet[Model]]) -> Q:
-    """Match rows that other rows reference. `rows_of` returns those of each of the `appearance_relations`."""
-    found = Q(pk__in=())
-    for rows, name in appearance_relations(model):
-        shown = rows_of(rows, name).filter(**{f"{name}__isnull": False})
-        found |= Q(pk__in=shown.order_by().values(name))
-    return found
+def shown_by(model: type[Model], get_rows: Callable[[type[Any], str], QuerySet[Model]]) -> Q:
+    """Match rows that others reference. `get_rows` returns those of each of the `appearance_relations`."""
+    condition = Q(pk__in=())
+    for row_model, field_name in appearance_relations(model):
+        referencing_rows = get_rows(row_model, field_name).filter(**{f"{field_name}__isnull": False})
+        condition |= Q(pk__in=referencing_rows.order_by().values(field_name))
+    return condition
 
 
 def appearing_in_editions(model: type[Model], editions: Iterable[int | str | None]) -> Q:
@@ -80,7 +80,10 @@ def appearing_in_editions(model: type[Model], editions: Iterable[int | str | Non
     if not (keys := [*editions]):
         return Q(pk__in=())
     return shown_by(
-        model, lambda rows, _name: rows._base_manager.filter(**{f"{rows.edition_lookup}__in": keys})
+        model,
+        lambda row_model, _field_name: row_model._base_manager.filter(
+            **{f"{row_model.edition_lookup}__in": keys}
+        ),
     )
 
 
@@ -92,10 +95,10 @@ class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
     SORT_FIELD = "sort_key"
 
     def published(self, at: datetime | None = None) -> Self:
-        shown = Q()
-        for rows, name in appearance_relations(self.model):
-            shown |= Q(Exists(rows.objects.published(at).filter(**{name: OuterRef("pk")})))
-        return self.filter(shown, merged_into__isnull=True)
+        condition = Q()
+        for row_model, field_name in appearance_relations(self.model):
+            condition |= Q(Exists(row_model.objects.published(at).filter(**{field_name: OuterRef("pk")})))
+        return self.filter(condition, merged_into__isnull=True)
 
     def appearing_in(self, edition: int | str | None) -> Self:
         """Return the rows that a row of the edition with this key references, public or not."""
@@ -119,9 +122,9 @@ class LetteredQuerySet[M: "Person | Institution"](ContentQuerySet[M]):
 
     def initials(self) -> dict[str, int]:
         """Return the number of rows of each letter. Letters without rows have 0."""
-        found = self.order_by().annotate(initial=Substr(self.SORT_FIELD, 1, 1)).values_list("initial")
+        rows = self.order_by().annotate(initial=Substr(self.SORT_FIELD, 1, 1)).values_list("initial")
         counts = dict.fromkeys([*ascii_lowercase.upper(), NO_LETTER], 0)
-        for letter, count in found.annotate(number=Count("pk")):
+        for letter, count in rows.annotate(number=Count("pk")):
             # Check for an empty string, because every string contains it.
             counts[letter.upper() if letter and letter in ascii_lowercase else NO_LETTER] += count
         return counts
@@ -132,36 +135,44 @@ class PersonQuerySet(LetteredQuerySet["Person"]):
 
     def published_appearances(self, at: datetime | None = None) -> Iterator[QuerySet[Model]]:
         """Yield for each model the queryset of the rows that make people public."""
-        for rows, _name in appearance_relations(self.model):
-            published = rows.objects.published(at)
+        for row_model, _field_name in appearance_relations(self.model):
+            published = row_model.objects.published(at)
             yield published.filter(person__isnull=False, person__merged_into__isnull=True)
 
     def with_editions(self, at: datetime | None = None) -> Self:
         """Prefetch the published appearances of each person, with their editions."""
-        lookups = [rows.edition_lookup for rows, _name in appearance_relations(self.model)]
-        shown = zip(APPEARANCES[self.model], lookups, strict=True)
-        return self.prefetch_related(*(self._shown(one.relation, at, lookup) for one, lookup in shown))
+        lookups = [row_model.edition_lookup for row_model, _field_name in appearance_relations(self.model)]
+        pairs = zip(APPEARANCES[self.model], lookups, strict=True)
+        return self.prefetch_related(
+            *(self._prefetch_published(appearance.relation, at, lookup) for appearance, lookup in pairs)
+        )
 
     def with_profile(self, at: datetime | None = None) -> Self:
         """Prefetch the published rows that a person's page shows, except papers."""
-        others = (one for one in APPEARANCES[self.model] if one.relation != "authorships")
+        prefetches = [
+            self._prefetch_published(appearance.relation, at, *appearance.select_related)
+            for appearance in APPEARANCES[self.model]
+            if appearance.relation != "authorships"
+        ]
         return self.prefetch_related(
-            self._shown("names", at),
-            self._shown("identifiers", at),
-            *(self._shown(one.relation, at, *one.select_related) for one in others),
+            self._prefetch_published("names", at), self._prefetch_published("identifiers", at), *prefetches
         )
 
     def doubtful(self) -> Self:
         """Return people whose name looks wrong, or has the sort key of another person."""
-        present = self.model._base_manager.filter(merged_into__isnull=True).order_by()
-        shared = present.values("sort_key").annotate(bearers=Count("pk")).filter(bearers__gt=1)
-        wrong = Q(suspicious=True) | Q(sort_key__in=shared.values("sort_key"))
-        return self.filter(wrong, merged_into__isnull=True)
+        people = self.model._base_manager.filter(merged_into__isnull=True).order_by()
+        shared_keys = people.values("sort_key").annotate(bearers=Count("pk")).filter(bearers__gt=1)
+        condition = Q(suspicious=True) | Q(sort_key__in=shared_keys.values("sort_key"))
+        return self.filter(condition, merged_into__isnull=True)
 
-    def _shown(self, relation: str, at: datetime | None, *needed: str) -> Prefetch[str, QuerySet[Model], str]:
+    def _prefetch_published(
+        self, relation: str, at: datetime | None, *select_related: str
+    ) -> Prefetch[str, QuerySet[Model], str]:
         rows = self.published_related(relation, at)
         return Prefetch(
-            relation, rows.select_related(*needed) if needed else rows, to_attr=f"shown_{relation}"
+            relation,
+            rows.select_related(*select_related) if select_related else rows,
+            to_attr=f"shown_{relation}",
         )
 
 
@@ -187,9 +198,11 @@ class InstitutionQuerySet(LetteredQuerySet["Institution"]):
 
     def with_counts(self, at: datetime | None = None) -> Self:
         """Annotate `paper_count`, the number of published papers of all years."""
-        wrote = self.published_related("authorships", at).filter(institutions=OuterRef("pk")).order_by()
-        papers = wrote.values("institutions").annotate(number=Count("paper", distinct=True)).values("number")
-        return self.annotate(paper_count=Subquery(papers))
+        authorships = self.published_related("authorships", at).filter(institutions=OuterRef("pk")).order_by()
+        counts = (
+            authorships.values("institutions").annotate(number=Count("paper", distinct=True)).values("number")
+        )
+        return self.annotate(paper_count=Subquery(counts))
 
 
 class CommitteeRoleQuerySet(ContentQuerySet["CommitteeRole"]):
@@ -219,11 +232,11 @@ class SuggestionQuerySet[M: Model](QuerySet[M]):
         """Return the suggestions with a subject that appears in the edition with this key."""
         model = related_model(self.model, self._subjects[0])
         keys = model._base_manager.filter(appearing_in_editions(model, [edition])).order_by().values("pk")
-        return self.filter(self._about(keys))
+        return self.filter(self._has_subject_in(keys))
 
     def about_row(self, key: int) -> Self:
         """Return the suggestions about the row with this key, most likely first."""
-        return self.filter(self._about([key])).order_by("-score", "pk")
+        return self.filter(self._has_subject_in([key])).order_by("-score", "pk")
 
     @property
     def _subjects(self) -> tuple[str, ...]:
@@ -231,7 +244,7 @@ class SuggestionQuerySet[M: Model](QuerySet[M]):
         subjects: tuple[str, ...] = model.subjects
         return subjects
 
-    def _about(self, keys: Iterable[int] | QuerySet[Any, Any]) -> Q:
+    def _has_subject_in(self, keys: Iterable[int] | QuerySet[Any, Any]) -> Q:
         return Q.create([(f"{name}__in", keys) for name in self._subjects], connector=Q.OR)
 
 
@@ -245,11 +258,11 @@ class LikelyNamesakeQuerySet(SuggestionQuerySet["LikelyNamesake"]):
 
 def resolve_links[K](links: Mapping[K, K]) -> dict[K, K]:
     """Return the last key of each chain of links, by its first key. A cycle ends at one of its keys."""
-    found = {}
-    for key, there in links.items():
-        seen = {key}
-        while there in links and there not in seen:
-            seen.add(there)
-            there = links[there]
-        found[key] = there
-    return found
+    last_keys = {}
+    for key, target in links.items():
+        visited = {key}
+        while target in links and target not in visited:
+            visited.add(target)
+            target = links[target]
+        last_keys[key] = target
+    return last_keys

@@ -50,9 +50,9 @@ def send_mail(address: str, subject: str, text: str, sender: "User") -> None:
     EmailMessage(join_lines(subject), text, to=[address], reply_to=reply_to).send()
 
 
-def join_lines(words: object) -> str:
+def join_lines(text: object) -> str:
     """Return the text in one line. A line break would start another mail header."""
-    return " ".join(str(words).split())
+    return " ".join(str(text).split())
 
 
 def secret_page(view: Callable[[HttpRequest, str], HttpResponse]) -> Callable[..., HttpResponse]:

@@ -38,8 +38,8 @@ def filter_by_letter[R: (PersonQuerySet, InstitutionQuerySet)](
     letters, letter = rows.initials(), request.GET.get("letter", "")
     if letter and letter not in letters:
         raise BadParameter("letter", letter, gettext("Choose a capital letter from A to Z, or #."))
-    shown = rows.beginning_with(letter) if letter else rows
-    return shown, {
+    letter_rows = rows.beginning_with(letter) if letter else rows
+    return letter_rows, {
         "letters": letters,
         "letter": letter,
         "base_query": base_query({"letter": letter, "edition": request.GET.get("edition", "")}),
@@ -87,10 +87,10 @@ def institution_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """Show the papers of an institution by year, or their authors. Redirect if it was merged."""
     institution = Institution.objects.published().filter(slug=slug).first()
     if institution is None:
-        remaining = Institution.objects.survivor(slug)
-        if remaining is None:
+        survivor = Institution.objects.survivor(slug)
+        if survivor is None:
             raise Http404("No such institution.")
-        return redirect_to_current(request, remaining)
+        return redirect_to_current(request, survivor)
     show = request.GET.get("show", "")
     if show not in {"", "people"}:
         raise BadParameter("show", show, gettext("Use “people”, or leave it out."))

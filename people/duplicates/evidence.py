@@ -104,97 +104,104 @@ class LikelyDuplicate:
         return tuple(code for code, _ in self.reasons)
 
 
-def has_other_orcid(one: PersonCandidate, other: PersonCandidate) -> bool:
+def has_other_orcid(first: PersonCandidate, second: PersonCandidate) -> bool:
     """Return whether both people have ORCID iDs that differ."""
-    return bool(one.orcid and other.orcid and one.orcid != other.orcid)
+    return bool(first.orcid and second.orcid and first.orcid != second.orcid)
 
 
 def weigh_evidence(
-    one: PersonCandidate, other: PersonCandidate, match: SpellingMatch, shares: dict[str, float]
+    first: PersonCandidate, second: PersonCandidate, match: SpellingMatch, shares: dict[str, float]
 ) -> list[tuple[float, Reason]]:
     """Return the evidence with weights. `shares` maps affiliations to their share of all people."""
-    found: list[tuple[float, Reason]] = []
-    if one.contacts & other.contacts:
-        found.append((CONTACT_WEIGHT, ("contact", {})))
-    found += [*_papers(one, other, match), *_coauthors(one, other), *_affiliations(one, other, shares)]
-    found += [*_topics(one, other), *_years(one, other)]
-    schemes = {scheme for scheme, _ in one.ids} & {scheme for scheme, _ in other.ids}
+    evidence: list[tuple[float, Reason]] = []
+    if first.contacts & second.contacts:
+        evidence.append((CONTACT_WEIGHT, ("contact", {})))
+    evidence.extend(_weigh_papers(first, second, match))
+    evidence.extend(_weigh_coauthors(first, second))
+    evidence.extend(_weigh_affiliations(first, second, shares))
+    evidence.extend(_weigh_topics(first, second))
+    evidence.extend(_weigh_years(first, second))
+    schemes = {scheme for scheme, _ in first.ids} & {scheme for scheme, _ in second.ids}
     if schemes:
-        found.append((OTHER_IDS_WEIGHT, ("other_ids", {"schemes": sorted(schemes)})))
-    return found
+        evidence.append((OTHER_IDS_WEIGHT, ("other_ids", {"schemes": sorted(schemes)})))
+    return evidence
 
 
-def _papers(
-    one: PersonCandidate, other: PersonCandidate, match: SpellingMatch
+def _weigh_papers(
+    first: PersonCandidate, second: PersonCandidate, match: SpellingMatch
 ) -> Iterator[tuple[float, Reason]]:
-    common = one.papers.keys() & other.papers.keys()
+    common = first.papers.keys() & second.papers.keys()
     if len(common) > 1:
         yield SAME_PAPERS_WEIGHT, ("together", {"count": len(common)})
     elif common:
         (paper,) = common
-        here, there = one.papers[paper], other.papers[paper]
+        first_affiliations, second_affiliations = first.papers[paper], second.papers[paper]
         yield (
             (LISTED_TWICE_WEIGHT if match.kind in LISTED_TWICE else SAME_PAPER_WEIGHT),
             ("same_paper", {"paper": paper}),
         )
-        if here and there and not here & there:
+        if first_affiliations and second_affiliations and not first_affiliations & second_affiliations:
             yield OTHER_PLACE_THERE_WEIGHT, ("other_place_there", {})
 
 
-def _coauthors(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
-    common = one.coauthors & other.coauthors
-    if one.papers.keys() & other.papers.keys():
+def _weigh_coauthors(first: PersonCandidate, second: PersonCandidate) -> Iterator[tuple[float, Reason]]:
+    common = first.coauthors & second.coauthors
+    if first.papers.keys() & second.papers.keys():
         # Authors of the same paper always have its other authors in common.
         return
     if common:
         weight = FIRST_COAUTHOR_WEIGHT + MORE_COAUTHORS_WEIGHT * min(len(common) - 1, LARGE_TEAM)
         yield weight, ("coauthors", {"count": len(common), "people": sorted(common)[:LARGE_TEAM]})
-    elif min(len(one.coauthors), len(other.coauthors)) >= LARGE_TEAM:
+    elif min(len(first.coauthors), len(second.coauthors)) >= LARGE_TEAM:
         yield NO_COAUTHOR_WEIGHT, ("no_coauthor", {})
 
 
-def _affiliations(
-    one: PersonCandidate, other: PersonCandidate, shares: dict[str, float]
+def _weigh_affiliations(
+    first: PersonCandidate, second: PersonCandidate, shares: dict[str, float]
 ) -> Iterator[tuple[float, Reason]]:
-    common = one.affiliations & other.affiliations
+    common = first.affiliations & second.affiliations
     if common:
-        rarest = min(common, key=lambda place: (shares.get(place, 0.0), place))
+        rarest = min(common, key=lambda affiliation: (shares.get(affiliation, 0.0), affiliation))
         ratio = SAME_PLACE_SHARE / max(shares.get(rarest, 0.0), 1e-9)
         weight = log(min(MAX_AFFILIATION_RATIO, max(MIN_AFFILIATION_RATIO, ratio)))
         yield weight, ("affiliation", {"place": rarest})
-    elif one.affiliations and other.affiliations and not _share_words(one.affiliations, other.affiliations):
+    elif (
+        first.affiliations
+        and second.affiliations
+        and not _share_words(first.affiliations, second.affiliations)
+    ):
         yield OTHER_AFFILIATION_WEIGHT, ("elsewhere", {})
 
 
-def _topics(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
-    if one.papers.keys() & other.papers.keys():
+def _weigh_topics(first: PersonCandidate, second: PersonCandidate) -> Iterator[tuple[float, Reason]]:
+    if first.papers.keys() & second.papers.keys():
         # Authors of the same paper always have its topic in common.
         return
-    if one.topics & other.topics:
+    if first.topics & second.topics:
         yield SAME_TOPIC_WEIGHT, ("same_topic", {})
-    elif one.topics and other.topics:
+    elif first.topics and second.topics:
         yield OTHER_TOPICS_WEIGHT, ("other_topics", {})
 
 
-def _years(one: PersonCandidate, other: PersonCandidate) -> Iterator[tuple[float, Reason]]:
-    if one.years and other.years:
-        apart = max(min(one.years) - max(other.years), min(other.years) - max(one.years))
-        if apart >= MIN_YEARS_APART:
-            yield LONG_AGO_WEIGHT, ("long_ago", {"count": apart})
+def _weigh_years(first: PersonCandidate, second: PersonCandidate) -> Iterator[tuple[float, Reason]]:
+    if first.years and second.years:
+        gap = max(min(first.years) - max(second.years), min(second.years) - max(first.years))
+        if gap >= MIN_YEARS_APART:
+            yield LONG_AGO_WEIGHT, ("long_ago", {"count": gap})
 
 
-def _share_words(here: set[str], there: set[str]) -> bool:
+def _share_words(first: set[str], second: set[str]) -> bool:
     """Return whether affiliations have words in common, such as “Univ. of Basel” and “Basel”."""
-    return not distinctive_words(" ".join(here)).isdisjoint(distinctive_words(" ".join(there)))
+    return not distinctive_words(" ".join(first)).isdisjoint(distinctive_words(" ".join(second)))
 
 
-def distinctive_words(place: str) -> set[str]:
+def distinctive_words(affiliation: str) -> set[str]:
     """Return the words of an affiliation except short and common ones."""
-    words = {word.strip(",.;()") for word in place.split()}
-    return {word for word in words if len(word) > LARGE_TEAM} - COMMON_PLACES
+    words = {word.strip(",.;()") for word in affiliation.split()}
+    return {word for word in words if len(word) > LARGE_TEAM} - COMMON_AFFILIATION_WORDS
 
 
-COMMON_PLACES = frozenset(
+COMMON_AFFILIATION_WORDS = frozenset(
     {"university", "universite", "universitat", "universidad", "institute", "technology", "research",
      "college", "school", "department", "science", "sciences", "computer", "national", "laboratory"}
 )  # fmt: skip

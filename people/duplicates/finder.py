@@ -37,7 +37,7 @@ PART_CHARS = 3
 MAX_SHARES = 3
 # A word in the names of more people than this is usual.
 MAX_RARE_COUNT = 3
-DIFFERENCE_RANKS = {kind: place for place, kind in enumerate(SpellingDifference)}
+DIFFERENCE_RANKS = {kind: rank for rank, kind in enumerate(SpellingDifference)}
 
 type Pair = tuple[int, int]
 type Block = tuple[list[int], list[int] | None, int]
@@ -54,54 +54,55 @@ def find_duplicate_people(
     The pairs that an import `kept_apart` are included even if they are unlikely.
     """
     add_coauthors(people)
-    names = Frequencies([one.names[0] for one in people])
-    places = Counter(place for one in people for place in one.affiliations)
-    shares = {place: count / len(people) for place, count in places.items()}
-    found = []
-    index = {one.key: place for place, one in enumerate(people)} if kept_apart else {}
-    asked = {
-        (min(index[one], index[other]), max(index[one], index[other]))
-        for one, other in kept_apart
-        if one in index and other in index
+    frequencies = Frequencies([person.names[0] for person in people])
+    counts = Counter(affiliation for person in people for affiliation in person.affiliations)
+    shares = {affiliation: count / len(people) for affiliation, count in counts.items()}
+    duplicates = []
+    indexes = {person.key: index for index, person in enumerate(people)} if kept_apart else {}
+    kept_apart_pairs = {
+        (min(indexes[first_key], indexes[second_key]), max(indexes[first_key], indexes[second_key]))
+        for first_key, second_key in kept_apart
+        if first_key in indexes and second_key in indexes
     }
-    for left, right in chain(asked, (pair for pair in candidate_pairs(people) if pair not in asked)):
-        one, other = people[left], people[right]
-        if has_other_orcid(one, other) or (distinct and frozenset((one.key, other.key)) in distinct):
+    other_pairs = (pair for pair in candidate_pairs(people) if pair not in kept_apart_pairs)
+    for left, right in chain(kept_apart_pairs, other_pairs):
+        first, second = people[left], people[right]
+        if has_other_orcid(first, second) or (distinct and frozenset((first.key, second.key)) in distinct):
             continue
-        match = best_match(one, other)
-        is_asked = (left, right) in asked
-        if match is None or (names.are_both_usual(match) and not is_asked):
+        match = best_match(first, second)
+        is_kept_apart = (left, right) in kept_apart_pairs
+        if match is None or (frequencies.are_both_usual(match) and not is_kept_apart):
             continue
-        weighed = weigh_evidence(one, other, match, shares)
-        score = probability(match, names.namesakes(match), [weight for weight, _ in weighed])
-        if score >= min_score or is_asked:
-            said: list[Reason] = [(KEPT_APART, {})] if is_asked else []
-            said += [("name_" + match.kind, {}), *(reason for _, reason in weighed)]
-            first, second = sorted((one.key, other.key))
-            found.append(LikelyDuplicate(first, second, score, tuple(said)))
-    return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
+        evidence = weigh_evidence(first, second, match, shares)
+        score = probability(match, frequencies.namesakes(match), [weight for weight, _ in evidence])
+        if score >= min_score or is_kept_apart:
+            reasons: list[Reason] = [(KEPT_APART, {})] if is_kept_apart else []
+            reasons += [("name_" + match.kind, {}), *(reason for _, reason in evidence)]
+            first_key, second_key = sorted((first.key, second.key))
+            duplicates.append(LikelyDuplicate(first_key, second_key, score, tuple(reasons)))
+    return sorted(duplicates, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 
 def add_coauthors(people: Sequence[PersonCandidate]) -> None:
     """Set the co-authors of each person."""
-    authors: dict[int, list[PersonCandidate]] = defaultdict(list)
-    for one in people:
-        for paper in one.papers:
-            authors[paper].append(one)
-    for together in authors.values():
-        keys = {one.key for one in together}
-        for one in together if len(together) <= MAX_AUTHORS else ():
-            one.coauthors |= keys
-    for one in people:
-        one.coauthors.discard(one.key)
+    authors_by_paper: dict[int, list[PersonCandidate]] = defaultdict(list)
+    for person in people:
+        for paper in person.papers:
+            authors_by_paper[paper].append(person)
+    for team in authors_by_paper.values():
+        keys = {person.key for person in team}
+        for person in team if len(team) <= MAX_AUTHORS else ():
+            person.coauthors |= keys
+    for person in people:
+        person.coauthors.discard(person.key)
 
 
-def best_match(one: PersonCandidate, other: PersonCandidate) -> SpellingMatch | None:
+def best_match(first: PersonCandidate, second: PersonCandidate) -> SpellingMatch | None:
     """Return the match of the most similar spellings of two people's names."""
-    if len(one.names) == len(other.names) == 1:
-        return compare_names(one.names[0], other.names[0])
-    found = [like for a in one.names for b in other.names if (like := compare_names(a, b))]
-    return min(found, key=lambda like: DIFFERENCE_RANKS[like.kind], default=None)
+    if len(first.names) == len(second.names) == 1:
+        return compare_names(first.names[0], second.names[0])
+    matches = [match for a in first.names for b in second.names if (match := compare_names(a, b))]
+    return min(matches, key=lambda match: DIFFERENCE_RANKS[match.kind], default=None)
 
 
 class Frequencies:
@@ -111,18 +112,18 @@ class Frequencies:
     """
 
     def __init__(self, names: Collection[str], at_least: int = 0) -> None:
-        self.here, self.total = max(len(names), at_least), len(names) + ASSUMED_OTHERS
+        self.people_count, self.total = max(len(names), at_least), len(names) + ASSUMED_OTHERS
         self.words: Counter[str] = Counter()
         self.initials: Counter[str] = Counter()
         for name in names:
-            found = {word for reading in readings(name) for word in reading}
-            self.words.update(found)
-            self.initials.update({word[0] for word in found})
+            words = {word for reading in readings(name) for word in reading}
+            self.words.update(words)
+            self.initials.update({word[0] for word in words})
 
     def share(self, word: str) -> float:
         """Return the share of people with this word in their name."""
-        counted = max(self.words[word] - 1, 0) + ASSUMED_OTHERS * name_share(word)
-        return max(counted, 0.5) / self.total
+        count = max(self.words[word] - 1, 0) + ASSUMED_OTHERS * name_share(word)
+        return max(count, 0.5) / self.total
 
     def initial(self, letter: str) -> float:
         return max((self.initials[letter] + ASSUMED_OTHERS / 13) / self.total, 0.02)
@@ -133,9 +134,9 @@ class Frequencies:
         shares += [self.initial(letter) for letter in match.initials]
         if match.unlike[0]:
             # Typing errors are rare, but many names begin with another name.
-            which = min if match.kind == SpellingDifference.TYPO else max
-            shares.append(3 * which(map(self.share, match.unlike)))
-        expected = float(self.here)
+            choose = min if match.kind == SpellingDifference.TYPO else max
+            shares.append(3 * choose(map(self.share, match.unlike)))
+        expected = float(self.people_count)
         for share in shares[:MAX_SHARES]:
             expected *= share
         return expected * SAME_LANGUAGE ** (len(shares[:MAX_SHARES]) - 1)
@@ -154,7 +155,7 @@ def candidate_pairs(people: Sequence[PersonCandidate]) -> Iterator[Pair]:
     seen: set[int] = set()
     total = len(people)
     for block in blocks(people):
-        for left, right in _pairs(*block, people):
+        for left, right in _pairs_in_block(*block, people):
             pair = min(left, right) * total + max(left, right)
             if left != right and pair not in seen:
                 seen.add(pair)
@@ -163,24 +164,28 @@ def candidate_pairs(people: Sequence[PersonCandidate]) -> Iterator[Pair]:
 
 def blocks(people: Sequence[PersonCandidate]) -> Iterator[Block]:
     """Yield blocks: a list to compare pairwise, or two to compare with each other, and the size limit."""
-    whole: dict[str, list[int]] = defaultdict(list)
-    short: dict[str, list[int]] = defaultdict(list)
-    full: dict[str, list[int]] = defaultdict(list)
-    papers: dict[int, list[int]] = defaultdict(list)
-    for place, one in enumerate(people):
-        for name in dict.fromkeys(reading for spelling in one.names for reading in readings(spelling)):
+    by_whole_key: dict[str, list[int]] = defaultdict(list)
+    by_initial: dict[str, list[int]] = defaultdict(list)
+    by_full_word: dict[str, list[int]] = defaultdict(list)
+    by_paper: dict[int, list[int]] = defaultdict(list)
+    for index, person in enumerate(people):
+        for name in dict.fromkeys(reading for spelling in person.names for reading in readings(spelling)):
             for key in whole_keys(name):
-                whole[key].append(place)
+                by_whole_key[key].append(index)
             for is_short, key in initial_keys(name):
-                (short if is_short else full)[key].append(place)
-        for paper in one.papers:
-            papers[paper].append(place)
-    for key, members in whole.items():
+                (by_initial if is_short else by_full_word)[key].append(index)
+        for paper in person.papers:
+            by_paper[paper].append(index)
+    for key, members in by_whole_key.items():
         if len(members) > 1:
             yield members, None, LARGE_BLOCK_OF_PARTS if "-" in key else LARGE_BLOCK
-    yield from ((members, full[key], LARGE_BLOCK) for key, members in short.items() if key in full)
     yield from (
-        (members, None, MAX_AUTHORS) for members in papers.values() if 1 < len(members) <= MAX_AUTHORS
+        (members, by_full_word[key], LARGE_BLOCK)
+        for key, members in by_initial.items()
+        if key in by_full_word
+    )
+    yield from (
+        (members, None, MAX_AUTHORS) for members in by_paper.values() if 1 < len(members) <= MAX_AUTHORS
     )
 
 
@@ -188,12 +193,12 @@ def whole_keys(name: tuple[str, ...]) -> Iterator[str]:
     """Yield keys that are common to names that differ in order, spaces, additions or a typing error."""
     if not name:
         return
-    some = sorted(set(name[:MAX_NAME_WORDS]))
+    words = sorted(set(name[:MAX_NAME_WORDS]))
     yield "".join(name)
     yield "".join([name[-1], *name[:-1]])
-    for one, other in combinations(some, 2):
-        yield f"{one} {other}"
-        for whole, cut in ((one, other), (other, one)):
+    for word, other in combinations(words, 2):
+        yield f"{word} {other}"
+        for whole, cut in ((word, other), (other, word)):
             if len(cut) >= PART_CHARS and len(whole) > 1:
                 yield f"{whole} {cut[:PART_CHARS]}-"
                 yield f"{whole} -{cut[-PART_CHARS:]}"
@@ -210,27 +215,27 @@ def initial_keys(name: tuple[str, ...]) -> Iterator[tuple[bool, str]]:
                 yield len(other) == 1, f"{word} {other[0]}"
 
 
-def _pairs(
+def _pairs_in_block(
     members: list[int], others: list[int] | None, limit: int, people: Sequence[PersonCandidate]
 ) -> Iterator[Pair]:
     if len(members) * (len(others) if others else len(members)) <= limit**2:
         yield from ((a, b) for a in members for b in others) if others else combinations(members, 2)
         return
-    shared: dict[tuple[str, object], list[int]] = defaultdict(list)
-    known = set(members)
-    for place in {*members, *(others or ())}:
-        for clue in _evidence_of(people[place]):
-            shared[clue].append(place)
-    for found in shared.values():
-        if len(found) > LARGE_BLOCK:
+    members_by_evidence: dict[tuple[str, object], list[int]] = defaultdict(list)
+    member_set = set(members)
+    for index in {*members, *(others or ())}:
+        for evidence in _evidence_of(people[index]):
+            members_by_evidence[evidence].append(index)
+    for group in members_by_evidence.values():
+        if len(group) > LARGE_BLOCK:
             continue
-        for a, b in combinations(found, 2):
-            if others is None or a in known or b in known:
+        for a, b in combinations(group, 2):
+            if others is None or a in member_set or b in member_set:
                 yield a, b
 
 
-def _evidence_of(one: PersonCandidate) -> Iterator[tuple[str, object]]:
-    yield from (("person", key) for key in one.coauthors)
-    yield from (("place", place) for place in one.affiliations)
-    yield from (("paper", paper) for paper in one.papers)
-    yield from (("contact", contact) for contact in one.contacts)
+def _evidence_of(person: PersonCandidate) -> Iterator[tuple[str, object]]:
+    yield from (("person", key) for key in person.coauthors)
+    yield from (("place", affiliation) for affiliation in person.affiliations)
+    yield from (("paper", paper) for paper in person.papers)
+    yield from (("contact", contact) for contact in person.contacts)

@@ -56,8 +56,8 @@ class InstitutionCandidate:
 def words(name: str) -> tuple[str, ...]:
     """Return the distinctive words of a name in order, translated to English."""
     folded = re.sub(r"[^0-9a-z]+", " ", fold(name).replace("'", "")).split()
-    telling = [SYNONYMS.get(word, word) for word in folded if word not in STOP_WORDS]
-    return tuple(telling or folded)
+    distinctive = [SYNONYMS.get(word, word) for word in folded if word not in STOP_WORDS]
+    return tuple(distinctive or folded)
 
 
 @lru_cache(maxsize=65_536)
@@ -66,8 +66,11 @@ def short_forms(name: str) -> frozenset[str]:
     folded = re.sub(r"[^0-9a-z]+", " ", fold(name).replace("'", "")).split()
     if len(folded) == 1:
         return frozenset(folded) if MIN_INITIALS <= len(folded[0]) <= MAX_INITIALS else frozenset()
-    whole, telling = "".join(w[0] for w in folded), "".join(w[0] for w in folded if w not in STOP_WORDS)
-    return frozenset(form for form in (whole, telling) if MIN_INITIALS <= len(form) <= MAX_INITIALS)
+    all_initials = "".join(word[0] for word in folded)
+    distinctive = "".join(word[0] for word in folded if word not in STOP_WORDS)
+    return frozenset(
+        form for form in (all_initials, distinctive) if MIN_INITIALS <= len(form) <= MAX_INITIALS
+    )
 
 
 def is_short(name: str) -> bool:
@@ -79,69 +82,74 @@ def find_duplicate_institutions(
     institutions: Sequence[InstitutionCandidate], distinct: Set[frozenset[int]] = frozenset()
 ) -> list[LikelyDuplicate]:
     """Return likely duplicates, most likely first, without the pairs of keys that are `distinct`."""
-    found = []
-    for left, right in _candidates(institutions):
-        one, other = institutions[left], institutions[right]
-        if frozenset((one.key, other.key)) in distinct or (one.ror and other.ror and one.ror != other.ror):
+    duplicates = []
+    for left, right in _candidate_pairs(institutions):
+        first, second = institutions[left], institutions[right]
+        if frozenset((first.key, second.key)) in distinct or (
+            first.ror and second.ror and first.ror != second.ror
+        ):
             continue
-        named = best_match(one, other)
-        if named is None:
+        match = best_match(first, second)
+        if match is None:
             continue
-        score, reasons = _weigh(one, other, *named)
+        score, reasons = _weigh_evidence(first, second, *match)
         if score >= MIN_SCORE:
-            first, second = sorted((one.key, other.key))
-            found.append(LikelyDuplicate(first, second, score, reasons))
-    return sorted(found, key=lambda pair: (-pair.score, pair.first, pair.second))
+            first_key, second_key = sorted((first.key, second.key))
+            duplicates.append(LikelyDuplicate(first_key, second_key, score, reasons))
+    return sorted(duplicates, key=lambda pair: (-pair.score, pair.first, pair.second))
 
 
-def _weigh(
-    one: InstitutionCandidate, other: InstitutionCandidate, score: int, code: str
+def _weigh_evidence(
+    first: InstitutionCandidate, second: InstitutionCandidate, score: int, code: str
 ) -> tuple[int, tuple[Reason, ...]]:
     reasons: list[Reason] = [(code, {})]
-    common = len(one.people & other.people)
+    common = len(first.people & second.people)
     if common:
         score += SHARED_PERSON_SCORE * min(common, MAX_SHARED_PEOPLE)
         reasons.append(("shared_people", {"count": common}))
-    if one.country and other.country and fold(one.country) != fold(other.country):
+    if first.country and second.country and fold(first.country) != fold(second.country):
         score -= OTHER_COUNTRY_PENALTY
         reasons.append(("other_country", {}))
     return min(score, 99), tuple(reasons)
 
 
-def best_match(one: InstitutionCandidate, other: InstitutionCandidate) -> tuple[int, str] | None:
+def best_match(first: InstitutionCandidate, second: InstitutionCandidate) -> tuple[int, str] | None:
     """Return the best score of their names and its reason, or `None` if no names match."""
-    found = [like for a in one.names for b in other.names if (like := compare_institutions(a, b))]
-    best = max(found, default=None)
-    if best and best[1] == "place_words" and not compare_institutions(one.names[0], other.names[0]):
+    matches = [match for a in first.names for b in second.names if (match := compare_institutions(a, b))]
+    best = max(matches, default=None)
+    if best and best[1] == "place_words" and not compare_institutions(first.names[0], second.names[0]):
         return ALIAS_SCORE, "place_alias"
     return best
 
 
-def compare_institutions(one: str, other: str) -> tuple[int, str] | None:
+def compare_institutions(first: str, second: str) -> tuple[int, str] | None:
     """Return the score and reason of two similar names, or `None` if they differ."""
-    a, b = words(one), words(other)
+    a, b = words(first), words(second)
     if not (a and b):
         return None
     if sorted(a) == sorted(b):
         return SAME_WORDS_SCORE, "place_words"
-    here, there = set(a), set(b)
-    left, right = here - there, there - here
-    if here & there and len(left) == len(right) == 1:
-        (x,), (y,) = left, right
-        if min(len(x), len(y)) > MAX_INITIALS - 2 and OSA.distance(x, y, score_cutoff=1) <= 1:
+    words_a, words_b = set(a), set(b)
+    only_a, only_b = words_a - words_b, words_b - words_a
+    if words_a & words_b and len(only_a) == len(only_b) == 1:
+        (word_a,), (word_b,) = only_a, only_b
+        if (
+            min(len(word_a), len(word_b)) > MAX_INITIALS - 2
+            and OSA.distance(word_a, word_b, score_cutoff=1) <= 1
+        ):
             return TYPO_SCORE, "place_slip"
-    if here & there and (left | right) <= UNITS and not (left and right):
+    if words_a & words_b and (only_a | only_b) <= UNITS and not (only_a and only_b):
         return PART_SCORE, "place_part"
-    if is_short(one) != is_short(other) and short_forms(one) & short_forms(other):
+    if is_short(first) != is_short(second) and short_forms(first) & short_forms(second):
         return INITIALS_SCORE, "place_initials"
     return None
 
 
-def _candidates(institutions: Sequence[InstitutionCandidate]) -> Iterator[tuple[int, int]]:
+def _candidate_pairs(institutions: Sequence[InstitutionCandidate]) -> Iterator[tuple[int, int]]:
     blocks: dict[str, list[int]] = defaultdict(list)
-    for number, place in enumerate(institutions):
-        for key in {key for name in place.names for key in _keys(name)}:
-            blocks[key].append(number)
+    for index, institution in enumerate(institutions):
+        for key in {key for name in institution.names for key in _block_keys(name)}:
+            blocks[key].append(index)
     seen: set[tuple[int, int]] = set()
     for members in blocks.values():
         for pair in combinations(members, 2) if len(members) <= LARGE_BLOCK else ():
@@ -150,11 +158,11 @@ def _candidates(institutions: Sequence[InstitutionCandidate]) -> Iterator[tuple[
                 yield pair
 
 
-def _keys(name: str) -> Iterator[str]:
-    telling = words(name)
-    yield " ".join(sorted(telling))
-    yield " ".join(sorted(set(telling) - UNITS))
+def _block_keys(name: str) -> Iterator[str]:
+    distinctive = words(name)
+    yield " ".join(sorted(distinctive))
+    yield " ".join(sorted(set(distinctive) - UNITS))
     yield from (f"={form}" for form in short_forms(name))
-    for left_out in telling if len(telling) > 1 else ():
+    for omitted in distinctive if len(distinctive) > 1 else ():
         # Names with a typing error in one word share the key of their other words.
-        yield "~" + " ".join(sorted(word for word in telling if word != left_out))
+        yield "~" + " ".join(sorted(word for word in distinctive if word != omitted))

@@ -23,34 +23,34 @@ class MixedPerson:
 
 def find_mixed_people(people: Sequence[PersonCandidate]) -> list[MixedPerson]:
     """Return people who may be two, most likely first."""
-    authors: dict[int, set[int]] = defaultdict(set)
-    for one in people:
-        for paper in one.papers:
-            authors[paper].add(one.key)
-    frequencies = Frequencies([one.names[0] for one in people], at_least=ASSUMED_OTHERS)
-    found = []
-    for one in people:
-        groups = group_papers(one, authors) if len(one.papers) > 1 else []
-        match = compare_names(one.names[0], one.names[0]) if len(groups) > 1 else None
+    authors_by_paper: dict[int, set[int]] = defaultdict(set)
+    for person in people:
+        for paper in person.papers:
+            authors_by_paper[paper].add(person.key)
+    frequencies = Frequencies([person.names[0] for person in people], at_least=ASSUMED_OTHERS)
+    mixed_people = []
+    for person in people:
+        groups = group_papers(person, authors_by_paper) if len(person.papers) > 1 else []
+        match = compare_names(person.names[0], person.names[0]) if len(groups) > 1 else None
         if match is None:
             continue
-        first, second = (_candidate(one, group, authors) for group in groups[:2])
+        first, second = (_candidate(person, group, authors_by_paper) for group in groups[:2])
         weights = [weight for weight, _ in weigh_evidence(first, second, match, {})]
-        share = JOINED_SHARE * (ID_FACTOR if one.orcid or one.ids else 1)
+        share = JOINED_SHARE * (ID_FACTOR if person.orcid or person.ids else 1)
         score = 100 - probability(match, frequencies.namesakes(match), weights, share)
         if score >= MIN_SCORE and weights:
-            found.append(MixedPerson(one.key, score, tuple(sorted(groups[1]))))
-    return sorted(found, key=lambda mixed: (-mixed.score, mixed.key))
+            mixed_people.append(MixedPerson(person.key, score, tuple(sorted(groups[1]))))
+    return sorted(mixed_people, key=lambda mixed: (-mixed.score, mixed.key))
 
 
-def group_papers(one: PersonCandidate, authors: dict[int, set[int]]) -> list[set[int]]:
+def group_papers(person: PersonCandidate, authors_by_paper: dict[int, set[int]]) -> list[set[int]]:
     """Return groups of papers without common co-authors or affiliations, the largest first.
 
     Papers without co-authors and affiliations are omitted.
     """
     groups: list[tuple[set[object], set[int]]] = []
-    for paper in sorted(one.papers):
-        clues, papers = set(_clues(one, paper, authors)), {paper}
+    for paper in sorted(person.papers):
+        clues, papers = set(_clues(person, paper, authors_by_paper)), {paper}
         if not clues:
             continue
         for group in [group for group in groups if group[0] & clues]:
@@ -61,20 +61,22 @@ def group_papers(one: PersonCandidate, authors: dict[int, set[int]]) -> list[set
     return sorted((papers for _, papers in groups), key=lambda papers: (-len(papers), min(papers)))
 
 
-def _clues(one: PersonCandidate, paper: int, authors: dict[int, set[int]]) -> Iterator[object]:
-    if len(authors[paper]) <= MAX_AUTHORS:
-        yield from authors[paper] - {one.key}
-    for place in one.papers[paper]:
-        yield place
-        yield from distinctive_words(place)
+def _clues(person: PersonCandidate, paper: int, authors_by_paper: dict[int, set[int]]) -> Iterator[object]:
+    if len(authors_by_paper[paper]) <= MAX_AUTHORS:
+        yield from authors_by_paper[paper] - {person.key}
+    for affiliation in person.papers[paper]:
+        yield affiliation
+        yield from distinctive_words(affiliation)
 
 
-def _candidate(one: PersonCandidate, papers: set[int], authors: dict[int, set[int]]) -> PersonCandidate:
-    teams = [authors[paper] for paper in papers if len(authors[paper]) <= MAX_AUTHORS]
-    places = [one.papers[paper] for paper in papers]
+def _candidate(
+    person: PersonCandidate, papers: set[int], authors_by_paper: dict[int, set[int]]
+) -> PersonCandidate:
+    teams = [authors_by_paper[paper] for paper in papers if len(authors_by_paper[paper]) <= MAX_AUTHORS]
+    affiliations = [person.papers[paper] for paper in papers]
     return PersonCandidate(
-        one.key,
-        one.names,
-        affiliations=set[str]().union(*places),
-        coauthors=set[int]().union(*teams) - {one.key},
+        person.key,
+        person.names,
+        affiliations=set[str]().union(*affiliations),
+        coauthors=set[int]().union(*teams) - {person.key},
     )

@@ -90,30 +90,30 @@ def reason_text(code: str, values: ReasonValues, names: Mapping[int, str]) -> st
     """Return a reason as a sentence."""
     count = values.get("count", 0)
     if code == "coauthors":
-        shown = ", ".join(names[key] for key in values["people"] if key in names)
-        words = ngettext(
+        shown_names = ", ".join(names[key] for key in values["people"] if key in names)
+        text = ngettext(
             "%(count)d co-author in common: %(names)s", "%(count)d co-authors in common: %(names)s", count
         )
-        more = "" if count <= len(values["people"]) else " …"
-        return words % {"count": count, "names": shown or "–"} + (more or ".")
+        ellipsis = "" if count <= len(values["people"]) else " …"
+        return text % {"count": count, "names": shown_names or "–"} + (ellipsis or ".")
     if code == "affiliation":
         return gettext("Both are of %(place)s.") % values
     if code == "other_ids":
-        words = gettext("They have different %(schemes)s identifiers, which is evidence against it.")
-        return words % {"schemes": ", ".join(values["schemes"])}
+        text = gettext("They have different %(schemes)s identifiers, which is evidence against it.")
+        return text % {"schemes": ", ".join(values["schemes"])}
     if code == "long_ago":
-        words = gettext("Their papers are %(count)d years apart, which is evidence against it.")
-        return words % {"count": count}
+        text = gettext("Their papers are %(count)d years apart, which is evidence against it.")
+        return text % {"count": count}
     if code == "together":
-        words = ngettext(
+        text = ngettext(
             "Both are authors of the same paper, which is evidence against it.",
             "Both are authors of the same %(count)d papers, which is evidence against it.",
             count,
         )
-        return words % {"count": count}
+        return text % {"count": count}
     if code == "shared_people":
-        words = ngettext("%(count)d person is of both.", "%(count)d people are of both.", count)
-        return words % {"count": count}
+        text = ngettext("%(count)d person is of both.", "%(count)d people are of both.", count)
+        return text % {"count": count}
     return str(WORDS[code])
 
 

@@ -50,11 +50,11 @@ class SpellingMatch:
 @lru_cache(maxsize=262_144)
 def words(name: str) -> tuple[str, ...]:
     """Return the folded words of a name in order, without placeholders, titles and numbers."""
-    parts = normalize(name).split()
-    name_parts = [part for part in parts if part.strip("()[],.") not in NOT_NAMES] or parts
+    all_parts = normalize(name).split()
+    name_parts = [part for part in all_parts if part.strip("()[],.") not in NOT_NAMES] or all_parts
     folded = fold(" ".join(name_parts)).replace("'", "").replace("’", "")
-    found = [word for word in re.split(r"[^0-9a-z]+", folded) if word and not word.isdigit()]
-    return tuple(word for word in found if word not in TITLES) or tuple(found)
+    name_words = [word for word in re.split(r"[^0-9a-z]+", folded) if word and not word.isdigit()]
+    return tuple(word for word in name_words if word not in TITLES) or tuple(name_words)
 
 
 @lru_cache(maxsize=262_144)
@@ -63,71 +63,73 @@ def readings(name: str) -> tuple[tuple[str, ...], ...]:
     plain = words(name)
     if name.isascii():
         return (plain,)
-    spelled = words(name.lower().translate(SPELLED_OUT))
-    return (plain,) if spelled == plain else (plain, spelled)
+    spelled_out = words(name.lower().translate(SPELLED_OUT))
+    return (plain,) if spelled_out == plain else (plain, spelled_out)
 
 
 @lru_cache(maxsize=262_144)
 def namesake_number(name: str) -> str:
     """Return the number that distinguishes namesakes in a list, as in “Wei Wang 0002”."""
-    found = re.search(r"\d+", name)
-    return found[0].lstrip("0") if found else ""
+    match = re.search(r"\d+", name)
+    return match[0].lstrip("0") if match else ""
 
 
-def compare_names(one: str, other: str) -> SpellingMatch | None:
+def compare_names(first: str, second: str) -> SpellingMatch | None:
     """Compare two names as written. Return `None` if they do not match, or if one has no letter."""
-    if not (words(one) and words(other)):
+    if not (words(first) and words(second)):
         return None
-    here, there = namesake_number(one), namesake_number(other)
-    if here and there and here != there:
+    first_number, second_number = namesake_number(first), namesake_number(second)
+    if first_number and second_number and first_number != second_number:
         return None
-    found = None
-    for a in readings(one):
-        for b in readings(other):
-            found = found or compare_words(a, b)
-    if found and found.kind == SpellingDifference.SAME:
-        return SpellingMatch(_writing_difference(one, other), found.shared)
-    if found and found.kind == SpellingDifference.EXTRA and "(" in one + other:
-        return SpellingMatch(SpellingDifference.CALLED, found.shared)
-    return found
+    match = None
+    for a in readings(first):
+        for b in readings(second):
+            match = match or compare_words(a, b)
+    if match and match.kind == SpellingDifference.SAME:
+        return SpellingMatch(_writing_difference(first, second), match.shared)
+    if match and match.kind == SpellingDifference.EXTRA and "(" in first + second:
+        return SpellingMatch(SpellingDifference.CALLED, match.shared)
+    return match
 
 
-def _writing_difference(one: str, other: str) -> SpellingDifference:
+def _writing_difference(first: str, second: str) -> SpellingDifference:
     """Return how two names with the same words differ."""
-    one, other = normalize(one), normalize(other)
-    if one == other:
+    first, second = normalize(first), normalize(second)
+    if first == second:
         return SpellingDifference.SAME
-    if one.casefold() == other.casefold():
+    if first.casefold() == second.casefold():
         return SpellingDifference.CASE
-    if len(words(one)) != len(one.split()) or len(words(other)) != len(other.split()):
-        dropped = {*one.split(), *other.split()} & NOT_NAMES
-        return SpellingDifference.PLACEHOLDER if dropped else SpellingDifference.PUNCTUATION
-    return SpellingDifference.PUNCTUATION if one.isascii() and other.isascii() else SpellingDifference.ACCENTS
+    if len(words(first)) != len(first.split()) or len(words(second)) != len(second.split()):
+        placeholders = {*first.split(), *second.split()} & NOT_NAMES
+        return SpellingDifference.PLACEHOLDER if placeholders else SpellingDifference.PUNCTUATION
+    return (
+        SpellingDifference.PUNCTUATION if first.isascii() and second.isascii() else SpellingDifference.ACCENTS
+    )
 
 
 def compare_words(a: tuple[str, ...], b: tuple[str, ...]) -> SpellingMatch | None:
     """Compare the words of two names. Return `None` if they do not match."""
     if a == b:
         return SpellingMatch(SpellingDifference.SAME, a)
-    (here, runs_here), (there, runs_there) = _profile(a), _profile(b)
-    if here == there:
-        if len(a) == len(b) == len(here):
+    (words_a, joined_a), (words_b, joined_b) = _word_sets(a), _word_sets(b)
+    if words_a == words_b:
+        if len(a) == len(b) == len(words_a):
             return SpellingMatch(SpellingDifference.ORDER, a) if is_rotation(a, b) else None
         return SpellingMatch(SpellingDifference.DOUBLED, tuple(dict.fromkeys(a)))
-    if not runs_here.isdisjoint(runs_there):
+    if not joined_a.isdisjoint(joined_b):
         return SpellingMatch(SpellingDifference.JOINED, max(a, b, key=len))
-    shared = tuple(word for word in a if word in there and len(word) > 1)
+    shared = tuple(word for word in a if word in words_b and len(word) > 1)
     return _compare_partly(a, b, shared) if shared else None
 
 
 @lru_cache(maxsize=262_144)
-def _profile(name: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+def _word_sets(name: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(name), frozenset(joined_forms(name))
 
 
 def is_rotation(a: tuple[str, ...], b: tuple[str, ...]) -> bool:
     """Return whether one is a rotation of the other. Kim Hee-Soo and Kim Soo-Hee are different names."""
-    return any(a[place:] + a[:place] == b for place in range(1, len(a)))
+    return any(a[start:] + a[:start] == b for start in range(1, len(a)))
 
 
 def joined_forms(name: tuple[str, ...]) -> Iterator[str]:
@@ -147,10 +149,10 @@ def _compare_partly(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, .
     kind = SpellingDifference.INITIALS
     unlike = ("", "")
     if left and right:
-        nearly = _take_similar(left, right)
-        if nearly is None:
+        similar = _take_similar(left, right)
+        if similar is None:
             return None
-        kind, unlike = nearly
+        kind, unlike = similar
     if len(shared) + len(initials) + bool(unlike[0]) < 2:
         return None
     extra = left or right
@@ -164,32 +166,32 @@ def _compare_partly(a: tuple[str, ...], b: tuple[str, ...], shared: tuple[str, .
 def _take_initials(short: list[str], full: list[str]) -> Iterator[str]:
     """Remove initials from one side and the words they abbreviate from the other. Yield the initials."""
     for letter in [word for word in short if len(word) == 1]:
-        meant = next((word for word in full if word[0] == letter), None)
-        if meant is not None:
+        abbreviated = next((word for word in full if word[0] == letter), None)
+        if abbreviated is not None:
             short.remove(letter)
-            full.remove(meant)
+            full.remove(abbreviated)
             yield letter
 
 
 def _take_similar(left: list[str], right: list[str]) -> tuple[SpellingDifference, tuple[str, str]] | None:
     """Remove a similar word from each side. Return `None` if there is none, or if other words differ."""
-    for one in left:
+    for word in left:
         for other in right:
-            kind = word_difference(one, other)
+            kind = word_difference(word, other)
             if kind is not None:
-                left.remove(one)
+                left.remove(word)
                 right.remove(other)
-                return None if left and right else (kind, (one, other))
+                return None if left and right else (kind, (word, other))
     return None
 
 
-def word_difference(one: str, other: str) -> SpellingDifference | None:
+def word_difference(first: str, second: str) -> SpellingDifference | None:
     """Return `TYPO` or `SHORT` if the words differ by a typing error, or if one is short for the other."""
-    shorter, longer = sorted((one, other), key=len)
-    one, other = one.replace("ks", "x").replace("ph", "f"), other.replace("ks", "x").replace("ph", "f")
+    shorter, longer = sorted((first, second), key=len)
+    first, second = first.replace("ks", "x").replace("ph", "f"), second.replace("ks", "x").replace("ph", "f")
     if len(shorter) >= MIN_TYPO_CHARS:
-        allowed = 2 if len(shorter) >= MIN_TWO_TYPOS_CHARS else 1
-        if OSA.distance(one, other, score_cutoff=allowed) <= allowed:
+        max_typos = 2 if len(shorter) >= MIN_TWO_TYPOS_CHARS else 1
+        if OSA.distance(first, second, score_cutoff=max_typos) <= max_typos:
             return SpellingDifference.TYPO
     if len(shorter) >= MIN_SHORT_FORM_CHARS and len(longer) > len(shorter) + 1 and longer.startswith(shorter):
         return SpellingDifference.SHORT

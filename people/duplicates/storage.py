@@ -53,79 +53,82 @@ def person_candidates(
     """
     if keys is None:
         return _candidates(Q(), Q(), hidden_papers)
-    found: list[PersonCandidate] = []
-    written: dict[str, str] = {}
+    candidates: list[PersonCandidate] = []
+    spellings: dict[str, str] = {}
     for batch in batched(sorted(keys), BATCH_ROWS, strict=False):
-        people, places = _candidates(Q(pk__in=batch), Q(person__in=batch), hidden_papers)
-        found += people
-        written |= places
-    return found, written
+        batch_candidates, batch_spellings = _candidates(Q(pk__in=batch), Q(person__in=batch), hidden_papers)
+        candidates += batch_candidates
+        spellings |= batch_spellings
+    return candidates, spellings
 
 
 def _candidates(
-    who: Q, theirs: Q, hidden_papers: Collection[int]
+    person_filter: Q, part_filter: Q, hidden_papers: Collection[int]
 ) -> tuple[list[PersonCandidate], dict[str, str]]:
-    written: dict[str, str] = {}
+    affiliation_spellings: dict[str, str] = {}
 
-    def folded(affiliation: str) -> str:
-        place = fold(affiliation)
-        written.setdefault(place, affiliation)
-        return place
+    def fold_affiliation(affiliation: str) -> str:
+        folded = fold(affiliation)
+        affiliation_spellings.setdefault(folded, affiliation)
+        return folded
 
-    spellings: dict[int, list[str]] = defaultdict(list)
-    names = PersonName.objects.filter(theirs).order_by("pk").values_list("person_id", "name")
+    other_names: dict[int, list[str]] = defaultdict(list)
+    names = PersonName.objects.filter(part_filter).order_by("pk").values_list("person_id", "name")
     for key, name in names.iterator(CHUNK_ROWS):
-        spellings[key].append(name)
+        other_names[key].append(name)
     identifiers: dict[int, set[tuple[str, str]]] = defaultdict(set)
-    ids = PersonIdentifier.objects.filter(theirs).order_by().values_list("person_id", "scheme", "value")
+    ids = PersonIdentifier.objects.filter(part_filter).order_by().values_list("person_id", "scheme", "value")
     for key, scheme, value in ids.iterator(CHUNK_ROWS):
         identifiers[key].add((scheme, value))
-    found: dict[int, PersonCandidate] = {}
+    candidates: dict[int, PersonCandidate] = {}
     columns = ("pk", "name", "native_name", "orcid", "email", "homepage", "affiliation")
-    people = Person.objects.filter(who, merged_into__isnull=True).order_by("pk").values_list(*columns)
-    for key, name, native, orcid, email, homepage, affiliation in people.iterator(CHUNK_ROWS):
-        found[key] = PersonCandidate(
+    people = Person.objects.filter(person_filter, merged_into__isnull=True).order_by("pk")
+    people_rows = people.values_list(*columns)
+    for key, name, native_name, orcid, email, homepage, affiliation in people_rows.iterator(CHUNK_ROWS):
+        candidates[key] = PersonCandidate(
             key,
-            (name, *([native] if native else []), *spellings.get(key, ())),
+            (name, *([native_name] if native_name else []), *other_names.get(key, ())),
             orcid=orcid,
             ids=frozenset(identifiers.get(key, ())),
             contacts=frozenset(filter(None, (email.casefold(), homepage.casefold().rstrip("/")))),
-            affiliations={folded(affiliation)} if affiliation else set(),
+            affiliations={fold_affiliation(affiliation)} if affiliation else set(),
         )
-    authorships = _authorships()
-    places: dict[int, set[str]] = defaultdict(set)
-    wrote = authorships._base_manager.filter(theirs).order_by()
-    through = authorships.institutions.through._base_manager.order_by()
-    if theirs:
-        through = through.filter(authorship__in=wrote.values("pk"))
-    for key, name in through.values_list("authorship_id", "institution__name").iterator(CHUNK_ROWS):
-        places[key].add(folded(name))
-    of_paper = ("paper_id", "affiliations", "paper__topic__slug", "paper__edition__year")
-    rows = wrote.values_list("pk", "person_id", *of_paper)
+    authorship_model = _authorship_model()
+    institutions_by_authorship: dict[int, set[str]] = defaultdict(set)
+    authorships = authorship_model._base_manager.filter(part_filter).order_by()
+    links = authorship_model.institutions.through._base_manager.order_by()
+    if part_filter:
+        links = links.filter(authorship__in=authorships.values("pk"))
+    for key, name in links.values_list("authorship_id", "institution__name").iterator(CHUNK_ROWS):
+        institutions_by_authorship[key].add(fold_affiliation(name))
+    paper_columns = ("paper_id", "affiliations", "paper__topic__slug", "paper__edition__year")
+    rows = authorships.values_list("pk", "person_id", *paper_columns)
     for key, person, paper, affiliations, topic, year in rows.iterator(CHUNK_ROWS):
-        one = found.get(person)
-        if one and paper not in hidden_papers:
-            one.topics.update([topic] if topic else [])
-            one.years.add(year)
-            one.papers[paper] = frozenset({*places.get(key, ()), *map(folded, affiliations)})
-            one.affiliations |= one.papers[paper]
-    return list(found.values()), written
+        candidate = candidates.get(person)
+        if candidate and paper not in hidden_papers:
+            candidate.topics.update([topic] if topic else [])
+            candidate.years.add(year)
+            candidate.papers[paper] = frozenset(
+                {*institutions_by_authorship.get(key, ()), *map(fold_affiliation, affiliations)}
+            )
+            candidate.affiliations |= candidate.papers[paper]
+    return list(candidates.values()), affiliation_spellings
 
 
-def _authorships() -> Any:
+def _authorship_model() -> Any:
     """Return the model of authorships, which belongs to an upper package."""
     return Person._meta.get_field("authorships").related_model
 
 
 def institution_candidates() -> list[InstitutionCandidate]:
     """Return the institutions that were not merged, with their authors."""
-    people: dict[int, set[int]] = defaultdict(set)
-    through = _authorships().institutions.through._base_manager.order_by()
-    for key, person in through.values_list("institution_id", "authorship__person_id").iterator(CHUNK_ROWS):
-        people[key].add(person)
+    people_by_institution: dict[int, set[int]] = defaultdict(set)
+    links = _authorship_model().institutions.through._base_manager.order_by()
+    for key, person in links.values_list("institution_id", "authorship__person_id").iterator(CHUNK_ROWS):
+        people_by_institution[key].add(person)
     rows = Institution.objects.filter(merged_into__isnull=True).order_by("pk")
     return [
-        InstitutionCandidate(key, (name, *aliases), ror, country, frozenset(people[key]))
+        InstitutionCandidate(key, (name, *aliases), ror, country, frozenset(people_by_institution[key]))
         for key, name, aliases, ror, country in rows.values_list("pk", "name", "aliases", "ror", "country")
     ]
 
@@ -136,74 +139,75 @@ def current_state() -> str:
     return f"{revision.current(None).site} {editions}"
 
 
-def is_fresh(last: Comparison | None) -> bool:
+def is_fresh(comparison: Comparison | None) -> bool:
     """Return whether nothing has changed since the last search."""
-    return last is not None and last.state == current_state()
+    return comparison is not None and comparison.state == current_state()
 
 
 def search(model: type[Model]) -> int:
     """Search for duplicates, store them, and return their number."""
-    now = current_state()
-    pairs = PAIR_MODELS[model]
-    found, mixed = _find(model)
-    rows = [pairs(**_columns(one)) for one in found[:MAX_PAIRS]]
+    state = current_state()
+    pair_model = PAIR_MODELS[model]
+    duplicates, mixed_people = _find_duplicates(model)
+    rows = [pair_model(**_pair_fields(duplicate)) for duplicate in duplicates[:MAX_PAIRS]]
     last_key = model._default_manager.aggregate(last=Max("pk"))["last"] or 0
     with transaction.atomic():
         # This locks the row, so that a concurrent search waits before it writes its results.
         Comparison.objects.update_or_create(
-            model=model._meta.label_lower, defaults={"at": timezone.now(), "state": now, "last_key": last_key}
+            model=model._meta.label_lower,
+            defaults={"at": timezone.now(), "state": state, "last_key": last_key},
         )
-        stored: Manager[Model] = pairs._default_manager
-        stored.all().delete()
-        stored.bulk_create(rows, batch_size=BATCH_ROWS)
+        pairs: Manager[Model] = pair_model._default_manager
+        pairs.all().delete()
+        pairs.bulk_create(rows, batch_size=BATCH_ROWS)
         if model is Person:
-            _store_mixed(mixed[:MAX_PAIRS])
+            _store_namesakes(mixed_people[:MAX_PAIRS])
     return len(rows)
 
 
-def _store_mixed(found: Iterable[MixedPerson]) -> None:
+def _store_namesakes(mixed_people: Iterable[MixedPerson]) -> None:
     """Replace the stored people who may be two, except those that chairs confirmed as one person."""
     LikelyNamesake.objects.filter(is_one=False).delete()
-    decided = set(LikelyNamesake.objects.values_list("person", flat=True))
+    decided_keys = set(LikelyNamesake.objects.values_list("person", flat=True))
     LikelyNamesake.objects.bulk_create(
         (
-            LikelyNamesake(person_id=one.key, score=one.score, papers=[*one.papers])
-            for one in found
-            if one.key not in decided
+            LikelyNamesake(person_id=mixed.key, score=mixed.score, papers=[*mixed.papers])
+            for mixed in mixed_people
+            if mixed.key not in decided_keys
         ),
         batch_size=BATCH_ROWS,
     )
 
 
-def _columns(one: LikelyDuplicate) -> dict[str, Any]:
+def _pair_fields(duplicate: LikelyDuplicate) -> dict[str, Any]:
     return {
-        "first_id": one.first,
-        "second_id": one.second,
-        "score": one.score,
-        "signs": f",{','.join(one.signs)},",
-        "reasons": [[code, values] for code, values in one.reasons],
+        "first_id": duplicate.first,
+        "second_id": duplicate.second,
+        "score": duplicate.score,
+        "signs": f",{','.join(duplicate.signs)},",
+        "reasons": [[code, values] for code, values in duplicate.reasons],
     }
 
 
-def store_kept_apart(found: Iterable[LikelyDuplicate]) -> None:
+def store_kept_apart(duplicates: Iterable[LikelyDuplicate]) -> None:
     """Store pairs with a new person of an import. They remain listed until a chair decides."""
-    rows = [PersonPair(**_columns(one)) for one in found]
+    rows = [PersonPair(**_pair_fields(duplicate)) for duplicate in duplicates]
     PersonPair.objects.bulk_create(rows, batch_size=BATCH_ROWS, ignore_conflicts=True)
 
 
-def _find(model: type[Model]) -> tuple[list[LikelyDuplicate], list[MixedPerson]]:
+def _find_duplicates(model: type[Model]) -> tuple[list[LikelyDuplicate], list[MixedPerson]]:
     if model is Institution:
         distinct = InstitutionDistinction.objects.pairs()
         return find_duplicate_institutions(institution_candidates(), distinct), []
-    people, written = person_candidates()
-    asked = PersonPair.objects.filter(signs__contains=f",{KEPT_APART},")
-    kept_apart = set(asked.values_list("first_id", "second_id"))
-    found = find_duplicate_people(people, PersonDistinction.objects.pairs(), kept_apart=kept_apart)
-    for one in found:
-        for code, values in one.reasons:
+    people, spellings = person_candidates()
+    kept_apart_pairs = PersonPair.objects.filter(signs__contains=f",{KEPT_APART},")
+    kept_apart = set(kept_apart_pairs.values_list("first_id", "second_id"))
+    duplicates = find_duplicate_people(people, PersonDistinction.objects.pairs(), kept_apart=kept_apart)
+    for duplicate in duplicates:
+        for code, values in duplicate.reasons:
             if code == "affiliation":
-                values["place"] = written[values["place"]]
-    return found, find_mixed_people(people)
+                values["place"] = spellings[values["place"]]
+    return duplicates, find_mixed_people(people)
 
 
 def search_if_quick(model: type[Model]) -> None:
@@ -225,8 +229,8 @@ def search_all() -> None:
 @contextmanager
 def deciding(model: type[Model], keys: Iterable[int]) -> Iterator[None]:
     """Delete the pairs among these rows after the block. The other results remain valid."""
-    decided, was_fresh = list(keys), is_fresh(Comparison.for_model(model))
+    decided_keys, was_fresh = list(keys), is_fresh(Comparison.for_model(model))
     yield
-    PAIR_MODELS[model]._default_manager.filter(first__in=decided, second__in=decided).delete()
+    PAIR_MODELS[model]._default_manager.filter(first__in=decided_keys, second__in=decided_keys).delete()
     if was_fresh:
         Comparison.objects.filter(model=model._meta.label_lower).update(state=current_state())
