@@ -108,5 +108,5 @@ def show_invitation(
 
 def render_page(request: HttpRequest, status: int, **context: object) -> HttpResponse:
     """Render the page with the base template of the admin."""
-    page_context = {**admin.site.each_context(request), "is_nav_sidebar_enabled": False, **context}
-    return render(request, "admin/invitation.html", page_context, status=status)
+    context = {**admin.site.each_context(request), "is_nav_sidebar_enabled": False, **context}
+    return render(request, "admin/invitation.html", context, status=status)

@@ -177,6 +177,5 @@ def person_head(person: Person) -> Head:
     }
     name_properties = [("profile:first_name", person.given), ("profile:last_name", person.family)]
     description = ", ".join(filter(None, (person.name, person.affiliation)))
-    return Head(
-        person.name, open_graph("profile", description, None, name_properties), (), [json_ld(structured_data)]
-    )
+    properties = open_graph("profile", description, None, name_properties)
+    return Head(person.name, properties, (), [json_ld(structured_data)])

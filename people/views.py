@@ -56,20 +56,21 @@ def redirect_to_current(request: HttpRequest, row: Person | Institution) -> Http
 @require_safe
 def person_detail(request: HttpRequest, uid: str, slug: str = "") -> HttpResponse:
     """Show a person's contributions of all years. Redirect if the person was merged."""
-    person = Person.objects.published().with_profile().filter(uid=uid).first()
-    found = person or Person.objects.survivor(uid)
-    if found is None:
+    published = Person.objects.published().with_profile()
+    person = published.filter(uid=uid).first() or Person.objects.survivor(uid)
+    if person is None:
         raise Http404("No such person.")
-    if request.path != found.get_absolute_url():
-        return redirect_to_current(request, found)
+    if request.path != person.get_absolute_url():
+        return redirect_to_current(request, person)
+    years = profile(person)
     context = {
-        "person": found,
-        "years": (years := profile(found)),
+        "person": person,
+        "years": years,
         "papers": sum(len(year.papers) for year in years),
         "meetings": next_meetings(years, timezone.now()),
-        "co_authors": co_authors(found, years),
+        "co_authors": co_authors(person, years),
         "crumbs": [(gettext("People"), reverse("people:list"))],
-        "head": person_head(found),
+        "head": person_head(person),
     }
     return render(request, "people/detail.html", context)
 

@@ -60,8 +60,8 @@ class ConditionFilter(admin.SimpleListFilter):
         return [(name, str(label)) for name, (label, _condition) in self.conditions.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Model]) -> QuerySet[Model]:
-        choice = self.conditions.get(self.value() or "")
-        return queryset.filter(choice[1]) if choice else queryset
+        _label, condition = self.conditions.get(self.value() or "", ("", Q()))
+        return queryset.filter(condition)
 
 
 class EvidenceFilter(ConditionFilter):
@@ -101,7 +101,7 @@ class PairList(ContentList):
         pairs = list(self.result_list)
         names = visible_names(access_for(request), reasons.named_people(pairs))
         for pair in pairs:
-            vars(pair)["names_around"] = names
+            vars(pair)["coauthor_names"] = names
         self.result_list = pairs
 
 
@@ -258,7 +258,7 @@ class PairAdmin(SuggestionAdmin[Pair]):
 
     @admin.display(description=_("why"))
     def why(self, pair: Pair) -> SafeString:
-        texts = reasons.reason_texts(pair.reasons, vars(pair)["names_around"])
+        texts = reasons.reason_texts(pair.reasons, vars(pair)["coauthor_names"])
         items = ((("against" if text.is_against else "for"), text.words) for text in texts)
         return format_html("<ul>{}</ul>", format_html_join("", '<li class="{}">{}</li>', items))
 

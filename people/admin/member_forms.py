@@ -109,7 +109,7 @@ class InviteForm(forms.ModelForm[Invitation]):
             where_field.choices = [*where_field.choices, (SERIES, series_label)]
         else:
             del self.fields["where"]
-        if any(role in ROLE_PARTS for role in roles):
+        if not ROLE_PARTS.keys().isdisjoint(roles):
             cast(PartsField, self.fields["parts"]).offer_rows(edition)
         else:
             del self.fields["parts"]
@@ -122,9 +122,9 @@ class InviteForm(forms.ModelForm[Invitation]):
         role = cleaned_data.get("role")
         if role and cleaned_data.get("where") == SERIES and role not in self.series_roles:
             self.add_error("where", _("Nobody has this role in a series. Choose the edition."))
-        if cleaned_data.get("role") == Role.SESSION_CHAIR and not cleaned_data.get("person"):
+        if role == Role.SESSION_CHAIR and not cleaned_data.get("person"):
             self.add_error("person", _("Choose the person whose sessions a session chair sees."))
-        if cleaned_data.get("role") != Role.SESSION_CHAIR:
+        if role != Role.SESSION_CHAIR:
             cleaned_data["person"] = None
         return cleaned_data
 

@@ -193,10 +193,10 @@ class MergeAdmin(ContentAdmin):
     def reasons(self, request: HttpRequest, rows: Iterable[Mergeable]) -> list[dict[str, object]]:
         """Return the reasons why these rows were suggested, by pair."""
         keys = [row.pk for row in rows]
-        pairs = storage.PAIR_MODELS[self.model]._default_manager.filter(first__in=keys, second__in=keys)
-        found = list(pairs.select_related("first", "second"))
-        names = visible_names(access_for(request), reasons.named_people(found))
-        return [{"pair": pair, "texts": reasons.reason_texts(pair.reasons, names)} for pair in found]
+        pairs = storage.PAIR_MODELS[self.model].objects.filter(first__in=keys, second__in=keys)
+        pairs = pairs.select_related("first", "second")
+        names = visible_names(access_for(request), reasons.named_people(pairs))
+        return [{"pair": pair, "texts": reasons.reason_texts(pair.reasons, names)} for pair in pairs]
 
     # Reverting
 
@@ -209,7 +209,7 @@ class MergeAdmin(ContentAdmin):
         """Return the rows of a merge, or none unless the user may see all of them."""
         changes = change_set.rows.filter(model=self.opts.label_lower, kind=RowChange.Kind.CHANGED)
         keys = {change.object_id for change in changes if "merged_into" in change.values}
-        keys.add(int(change_set.reference.rpartition(":")[2]))
+        keys.add(merge.referenced_key(change_set))
         rows = list(self.get_queryset(request).filter(pk__in=keys))
         return rows if len(rows) == len(keys) else []
 
@@ -218,7 +218,7 @@ class MergeAdmin(ContentAdmin):
         if not self.has_change_permission(request):
             raise PermissionDenied
         page = Paginator(self.merges().select_related("user"), PAGE_ROWS).get_page(request.GET.get("p"))
-        keys = [int(change_set.reference.rpartition(":")[2]) for change_set in page]
+        keys = [merge.referenced_key(change_set) for change_set in page]
         survivors = self.get_queryset(request).in_bulk(keys)
         forbidden_keys = change_sets_beyond_scope(access_for(request), [row.pk for row in page])
         lines = [

@@ -14,7 +14,7 @@ from django.db.models import ForeignObjectRel, ManyToManyRel, Model, QuerySet, U
 from django.utils.translation import gettext
 
 from content import revision
-from content.history import Origin
+from content.history import ChangeSet, Origin
 from content.history.recording import editions_by_row, record_link_changes, recording
 from content.models import Ordered
 from content.ordering import reorder
@@ -41,6 +41,11 @@ def relations(model: type[Model]) -> "Iterator[tuple[type[Content], ForeignObjec
     for relation in model._meta.related_objects:
         if is_recorded(relation.related_model):
             yield relation.related_model, relation
+
+
+def referenced_key(change_set: ChangeSet) -> int:
+    """Return the key of the survivor of a merge, or of the new person of a split."""
+    return int(change_set.reference.rpartition(":")[2])
 
 
 def parent_of(row: Model) -> "Content | None":

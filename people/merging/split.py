@@ -13,7 +13,7 @@ from content.history import ChangeSet, Origin, RowChange
 from content.history.recording import recording
 from content.models import Content
 from content.row_values import content_model, is_recorded
-from people.merging.merge import mark_distinct, move_rows
+from people.merging.merge import mark_distinct, move_rows, referenced_key
 from people.models import Person
 from people.querysets import follow_merges
 
@@ -70,7 +70,7 @@ class Split:
 
 def inspect_split(change_set: ChangeSet) -> Split:
     """Return the current state of a split."""
-    key = int(change_set.reference.rpartition(":")[2])
+    key = referenced_key(change_set)
     rows: dict[type[Content], list[int]] = defaultdict(list)
     former_keys: set[int] = set()
     for change in change_set.rows.filter(kind=RowChange.Kind.CHANGED).order_by("pk"):
