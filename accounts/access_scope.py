@@ -47,9 +47,9 @@ class Access:
     def __init__(self, user: AnyUser) -> None:
         # An anonymous user is never `is_active`, so that later code can assume an account.
         self.user = cast("User", user)
-        self._owners: dict[tuple[type[Model], int], int | None] = {}
-        self._own: dict[tuple[str, type[Model]], set[int]] = {}
-        self._asked: dict[tuple[type[Model], int, str], bool] = {}
+        self._edition_keys: dict[tuple[type[Model], int], int | None] = {}
+        self._own_keys: dict[tuple[str, type[Model]], set[int]] = {}
+        self._scope_results: dict[tuple[type[Model], int, str], bool] = {}
 
     @cached_property
     def is_active(self) -> bool:
@@ -66,24 +66,24 @@ class Access:
     @cached_property
     def roles(self) -> dict[int, frozenset[str]]:
         """The roles by edition. One query, and another for roles in a series."""
-        found: dict[int, frozenset[str]] = {}
-        in_series: dict[int, frozenset[str]] = {}
+        roles: dict[int, frozenset[str]] = {}
+        roles_by_series: dict[int, frozenset[str]] = {}
         for role, edition, series, _parts in self.memberships:
             if edition is not None:
-                found[edition] = found.get(edition, NO_ROLES) | {role}
+                roles[edition] = roles.get(edition, NO_ROLES) | {role}
             elif series is not None:
-                in_series[series] = in_series.get(series, NO_ROLES) | {role}
-        if in_series:
-            editions = get_edition_model()._base_manager.filter(conference__in=in_series).order_by()
+                roles_by_series[series] = roles_by_series.get(series, NO_ROLES) | {role}
+        if roles_by_series:
+            editions = get_edition_model()._base_manager.filter(conference__in=roles_by_series).order_by()
             for edition, series in editions.values_list("pk", "conference"):
-                found[edition] = found.get(edition, NO_ROLES) | in_series[series]
-        return found
+                roles[edition] = roles.get(edition, NO_ROLES) | roles_by_series[series]
+        return roles
 
     @cached_property
     def role_permissions(self) -> set[str]:
         """Names of the Django permissions that the roles grant in some edition."""
-        held = NO_ROLES.union(*self.roles.values())
-        return {name for role in held for name in permission_names(role)}
+        roles = NO_ROLES.union(*self.roles.values())
+        return {name for role in roles for name in permission_names(role)}
 
     @cached_property
     def django_permissions(self) -> set[str]:
@@ -121,14 +121,14 @@ class Access:
         `whole`: only roles that may do it with all fields of a row.
         """
         label = model._meta.label_lower
-        found = {
+        editions_by_role = {
             role: {edition for edition, roles in self.roles.items() if role in roles}
-            for role, own in OWN_ROWS.items()
-            if model in own
+            for role, limited_models in OWN_ROWS.items()
+            if model in limited_models
             and allows(role, action, label)
             and not (whole and label in CHANGEABLE_FIELDS[role])
         }
-        return {role: editions for role, editions in found.items() if editions}
+        return {role: editions for role, editions in editions_by_role.items() if editions}
 
     def editions_with_any(self, action: str, model: type[Model], *, whole: bool = False) -> set[int]:
         """Return the editions in which a role allows this with at least some rows."""
@@ -159,11 +159,11 @@ class Access:
         if owner is None or owner.pk is None:
             return self.may(action, part)
         if not lookup_of(type(owner)):
-            needed = "view" if action == "view" else "change"
-            return self.may(action, part) and self.may(needed, type(owner), owner)
-        label = part._meta.label_lower
+            owner_action = "view" if action == "view" else "change"
+            return self.may(action, part) and self.may(owner_action, type(owner), owner)
+        part_label = part._meta.label_lower
         return any(
-            allows(role, action, label) and self.is_own(role, owner)
+            allows(role, action, part_label) and self.is_own(role, owner)
             for role in self.roles.get(self.edition_key(owner) or 0, NO_ROLES)
         )
 
@@ -173,13 +173,13 @@ class Access:
             return None
         label, names = model._meta.label_lower, frozenset[str]()
         roles = self.roles.get(self.edition_key(row) or 0, NO_ROLES)
-        changing = [role for role in roles if allows(role, "change", label) and self.is_own(role, row)]
-        for role in changing:
-            only = CHANGEABLE_FIELDS[role].get(label)
-            if only is None:
+        changing_roles = [role for role in roles if allows(role, "change", label) and self.is_own(role, row)]
+        for role in changing_roles:
+            changeable_fields = CHANGEABLE_FIELDS[role].get(label)
+            if changeable_fields is None:
                 return None
-            names |= only
-        return names if changing else None
+            names |= changeable_fields
+        return names if changing_roles else None
 
     # Rows
 
@@ -196,28 +196,28 @@ class Access:
         lookup = lookup_of(model)
         if not lookup:
             return NO_ROWS
-        found = Q(**{f"{lookup}__in": self.editions(action, model)})
+        condition = Q(**{f"{lookup}__in": self.editions(action, model)})
         for role, editions in self.limited_editions(action, model, whole=whole).items():
-            found |= Q(**{f"{lookup}__in": editions}) & OWN_ROWS[role][model](self)
+            condition |= Q(**{f"{lookup}__in": editions}) & OWN_ROWS[role][model](self)
         if self.reaches_site(action, model):
-            found |= Q(**{f"{lookup}__isnull": True})
-        return found
+            condition |= Q(**{f"{lookup}__isnull": True})
+        return condition
 
     def own_keys(self, role: str, model: type[Model]) -> set[int]:
         """Return the keys of the rows to which a role is limited. One query."""
-        if (role, model) not in self._own:
+        if (role, model) not in self._own_keys:
             rows = model._base_manager.filter(OWN_ROWS[role][model](self)).order_by()
-            self._own[role, model] = set(rows.values_list("pk", flat=True))
-        return self._own[role, model]
+            self._own_keys[role, model] = set(rows.values_list("pk", flat=True))
+        return self._own_keys[role, model]
 
     def is_own(self, role: str, row: Model) -> bool:
         """Return whether a row is among those to which a role is limited. A new row follows its owner."""
-        model, own = type(row), OWN_ROWS.get(role, {})
-        if model not in own:
+        model, limited_models = type(row), OWN_ROWS.get(role, {})
+        if model not in limited_models:
             return True
-        first, _, rest = lookup_of(model).partition("__")
-        field = model._meta.get_field(first) if rest else None
-        if field is not None and field.related_model in own:
+        first, _, remaining_path = lookup_of(model).partition("__")
+        field = model._meta.get_field(first) if remaining_path else None
+        if field is not None and field.related_model in limited_models:
             owner = cast("ForeignKey[Model, Model]", field)
             key = getattr(row, owner.attname)
             if key is None or key not in self.own_keys(role, owner.related_model):
@@ -244,27 +244,27 @@ class Access:
         if row.pk is None or row._state.adding:
             return action == "add" and bool(self.editions("add", model))
         key = (model, row.pk, action)
-        if key not in self._asked:
+        if key not in self._scope_results:
             rows = model._base_manager.filter(pk=row.pk)
-            self._asked[key] = rows.filter(self.scope(model, action)).exists()
-        return self._asked[key]
+            self._scope_results[key] = rows.filter(self.scope(model, action)).exists()
+        return self._scope_results[key]
 
     def prefetch_scope(self, action: str, model: type[Model], keys: Iterable[int]) -> None:
         """Cache the result of `may` for rows that belong to no edition. One query."""
         if model in SCOPES and not self.may_everywhere(action, model):
             rows = model._base_manager.filter(pk__in=keys).filter(self.scope(model, action))
-            reached = set(rows.values_list("pk", flat=True))
-            self._asked |= {(model, key, action): key in reached for key in keys}
+            allowed_keys = set(rows.values_list("pk", flat=True))
+            self._scope_results |= {(model, key, action): key in allowed_keys for key in keys}
 
     def edition_key(self, row: Model) -> int | None:
         """Return the key of a row's edition. One query for each owner that is not loaded."""
         lookup = lookup_of(type(row))
         if lookup in ("", "pk"):
             return row.pk if lookup else None
-        first, _, rest = lookup.partition("__")
+        first, _, remaining_path = lookup.partition("__")
         field = cast("ForeignKey[Model, Model]", row._meta.get_field(first))
         value: int | None = getattr(row, field.attname)
-        if not rest:
+        if not remaining_path:
             return value
         # A row that is saved together with its owner has an instance of it without a key.
         if field.is_cached(row) and getattr(row, first) is not None:
@@ -272,17 +272,17 @@ class Access:
         if value is None:
             return None
         target = field.related_model
-        if (target, value) not in self._owners:
-            found = target._base_manager.filter(pk=value).values_list(rest, flat=True).first()
-            self._owners[target, value] = found
-        return self._owners[target, value]
+        if (target, value) not in self._edition_keys:
+            key = target._base_manager.filter(pk=value).values_list(remaining_path, flat=True).first()
+            self._edition_keys[target, value] = key
+        return self._edition_keys[target, value]
 
     # The whole site
 
     def owns_all(self, editions: QuerySet[Edition]) -> bool:
         """Return whether the account owns all of these editions, and at least one."""
-        owned = {edition for edition, roles in self.roles.items() if Role.OWNER in roles}
-        return bool(owned) and not editions.exclude(pk__in=owned).exists()
+        owned_keys = {edition for edition, roles in self.roles.items() if Role.OWNER in roles}
+        return bool(owned_keys) and not editions.exclude(pk__in=owned_keys).exists()
 
     @cached_property
     def owns_site(self) -> bool:
@@ -302,12 +302,12 @@ class Access:
 
 def access_of(user: object) -> Access:
     """Return the access of an account, cached on the user object and thus for one request."""
-    found: Access | None = getattr(user, "_access", None)
-    if found is None:
-        found = Access(cast("AnyUser", user))
+    access: Access | None = getattr(user, "_access", None)
+    if access is None:
+        access = Access(cast("AnyUser", user))
         if user is not None:
-            user._access = found  # type: ignore[attr-defined]
-    return found
+            user._access = access  # type: ignore[attr-defined]
+    return access
 
 
 def current_access() -> Access | None:
@@ -323,8 +323,8 @@ class RoleBackend(ModelBackend):
         if obj is not None:
             # Permissions for single rows are checked by `has_perm`.
             return set()
-        plain: set[str] = super().get_all_permissions(user_obj)
-        return plain | access_of(user_obj).role_permissions if user_obj.is_active else plain
+        permissions: set[str] = super().get_all_permissions(user_obj)
+        return permissions | access_of(user_obj).role_permissions if user_obj.is_active else permissions
 
     def has_perm(self, user_obj: User | AnonymousUser, perm: str, obj: Model | None = None) -> bool:
         if obj is None or not user_obj.is_active:

@@ -24,9 +24,9 @@ def client_address(request: "HttpRequest") -> str:
     if proxies and forwarded != [""]:
         address = forwarded[-min(proxies, len(forwarded))]
     try:
-        found = ip_address(address)
+        ip = ip_address(address)
     except ValueError:
         return address[:45]
-    if isinstance(found, IPv6Address):
-        return str(found.ipv4_mapped or found.exploded[: CUSTOMER_BITS // 4 + 3])
-    return str(found)
+    if isinstance(ip, IPv6Address):
+        return str(ip.ipv4_mapped or ip.exploded[: CUSTOMER_BITS // 4 + 3])
+    return str(ip)

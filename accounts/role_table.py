@@ -50,16 +50,16 @@ class RoleLine:
         return [*self._rows(), *self._fields(), *self._others()]
 
     def _rows(self) -> Iterable[str]:
-        own = [
+        own_labels = [
             label
             for model in OWN_ROWS.get(self.role, ())
             if (label := model._meta.label_lower) in self.labels
         ]
-        said = {"rows": plurals(own)}
+        values = {"rows": plurals(own_labels)}
         if self.role in ROLE_PARTS:
-            yield _("Only those of the chosen topics and tracks: %(rows)s.") % said
-        elif own:
-            yield _("Only those of the sessions that they lead: %(rows)s.") % said
+            yield _("Only those of the chosen topics and tracks: %(rows)s.") % values
+        elif own_labels:
+            yield _("Only those of the sessions that they lead: %(rows)s.") % values
         if self.role in SINGLE_EDITION_ROLES:
             yield _("In one edition, not in a series.")
 
@@ -67,12 +67,12 @@ class RoleLine:
         for label, names in CHANGEABLE_FIELDS[self.role].items():
             model = apps.get_model(label)
             fields = [str(field.verbose_name) for field in model._meta.fields if field.name in names]
-            said = {"rows": plurals([label]), "fields": ", ".join(fields)}
-            yield _("%(rows)s: changes only %(fields)s.") % said
+            values = {"rows": plurals([label]), "fields": ", ".join(fields)}
+            yield _("%(rows)s: changes only %(fields)s.") % values
 
     def _others(self) -> Iterable[str]:
         private = {
-            label for label in self.labels if any("private" in granted_actions(one, label) for one in Role)
+            label for label in self.labels if any("private" in granted_actions(role, label) for role in Role)
         }
         if any(allows(self.role, "private", label) for label in private):
             yield _("Reads e-mail addresses and former names.")
@@ -80,8 +80,8 @@ class RoleLine:
             yield _("Sees no e-mail addresses or former names.")
         if any(allows(self.role, "preview", label) for label in self.labels):
             yield _("Previews drafts on the site’s pages.")
-        if given := INVITABLE_ROLES.get(self.role):
-            names = ", ".join(str(role.label) for role in Role if role in given)
+        if invitable := INVITABLE_ROLES.get(self.role):
+            names = ", ".join(str(role.label) for role in Role if role in invitable)
             yield _("Invites, changes, and removes: %(roles)s.") % {"roles": names}
 
     @property
@@ -92,12 +92,12 @@ class RoleLine:
 def role_line(role: Role) -> RoleLine:
     edits, changes, sees = [], [], []
     for label in GRANTS:
-        given = granted_actions(role, label)
-        if {"add", "delete"} <= given:
+        actions = granted_actions(role, label)
+        if {"add", "delete"} <= actions:
             edits.append(label)
-        elif "change" in given:
+        elif "change" in actions:
             changes.append(label)
-        elif "view" in given:
+        elif "view" in actions:
             sees.append(label)
     return RoleLine(role, tuple(edits), tuple(changes), tuple(sees))
 
@@ -110,5 +110,5 @@ def role_table() -> list[RoleLine]:
 def plurals(labels: Iterable[str]) -> str:
     """Return the names of models: "Papers, authorships, topics"."""
     models: list[type[Model]] = [apps.get_model(label) for label in labels]
-    words = ", ".join(str(model._meta.verbose_name_plural) for model in models)
-    return words[:1].upper() + words[1:]
+    text = ", ".join(str(model._meta.verbose_name_plural) for model in models)
+    return text[:1].upper() + text[1:]

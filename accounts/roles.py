@@ -82,10 +82,10 @@ def grant(models: Iterable[type[Model]], *columns: frozenset[str], **tasks: froz
     `tasks`: the actions of the roles for a task, by role; none by default. A viewer with private fields
     has the actions of a viewer.
     """
-    general = dict(zip(GENERAL_ROLES, columns, strict=True))
-    given = {"private_viewer": general["viewer"], **tasks}
+    general_actions = dict(zip(GENERAL_ROLES, columns, strict=True))
+    task_actions = {"private_viewer": general_actions["viewer"], **tasks}
     for model in models:
-        GRANTS[model._meta.label_lower] = dict.fromkeys(Role.values, NONE) | general | given
+        GRANTS[model._meta.label_lower] = dict.fromkeys(Role.values, NONE) | general_actions | task_actions
 
 
 def restrict(role: Role, model: type[Model], fields: Iterable[str]) -> None:
@@ -100,8 +100,8 @@ def granted_actions(role: str | None, label: str) -> frozenset[str]:
 
 def allows(role: str, action: str, label: str) -> bool:
     """Return whether a role may do this with rows of a model; "change" includes "private"."""
-    given = granted_actions(role, label)
-    return action in given or (action == "private" and "change" in given)
+    actions = granted_actions(role, label)
+    return action in actions or (action == "private" and "change" in actions)
 
 
 def includes(role: str, other: str) -> bool:

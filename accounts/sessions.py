@@ -66,7 +66,7 @@ class AccountSession(AbstractBaseSession):
 
 def browser_of(agent: str) -> str:
     """Return "Firefox, Linux" from a User-Agent header; no other part of it is stored."""
-    names = [next((name for name in known if name in agent), "") for known in (BROWSERS, SYSTEMS)]
+    names = [next((name for name in candidates if name in agent), "") for candidates in (BROWSERS, SYSTEMS)]
     return ", ".join(BROWSER_NAMES.get(name, name) for name in names if name)
 
 

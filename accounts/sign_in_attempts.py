@@ -37,11 +37,11 @@ def fold_username(name: object) -> str:
 
 def counters(request: "HttpRequest", name: str) -> Iterator[tuple[str, int]]:
     """Yield the cache keys that count an attempt, each with the number of allowed failures."""
-    address, account = client_address(request), fold_username(name)
-    pair = cache_key("pair", account, address)
+    address, username = client_address(request), fold_username(name)
+    pair = cache_key("pair", username, address)
     yield cache_key("address", address), settings.SIGN_IN_FAILURES_PER_ADDRESS
     yield (
-        pair if cache.get(cache_key("known", pair)) else cache_key("account", account),
+        pair if cache.get(cache_key("known", pair)) else cache_key("account", username),
         settings.SIGN_IN_FAILURES_PER_ACCOUNT,
     )
 

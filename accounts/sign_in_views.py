@@ -44,8 +44,8 @@ class AccountPages(admin.AdminSite):
     login_form: type[AuthenticationForm] | None = SignInForm
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        own = path("account/", self.admin_view(self.account_view), name="account")
-        return [own, *super().get_urls()]
+        url = path("account/", self.admin_view(self.account_view), name="account")
+        return [url, *super().get_urls()]
 
     def login(self, request: HttpRequest, extra_context: dict[str, object] | None = None) -> HttpResponse:
         response = super().login(request, extra_context)
@@ -57,29 +57,29 @@ class AccountPages(admin.AdminSite):
 
     def account_view(self, request: HttpRequest) -> HttpResponse:
         """List roles and sessions; with POST, end one session, or all others."""
-        here = request.session.session_key
-        rows = AccountSession.objects.filter(user_id=request.user.pk, expire_date__gt=timezone.now())
+        current_key = request.session.session_key
+        sessions = AccountSession.objects.filter(user_id=request.user.pk, expire_date__gt=timezone.now())
         if request.method == "POST":
-            return self.end_sessions(request, rows.exclude(session_key=here))
+            return self.end_sessions(request, sessions.exclude(session_key=current_key))
         context = {
             **self.each_context(request),
             "title": _("Your account"),
             "memberships": Membership.objects.filter(user=request.user.pk).select_related(
                 "edition", "conference"
             ),
-            "sessions": rows.order_by("-since"),
-            "here": here,
+            "sessions": sessions.order_by("-since"),
+            "here": current_key,
         }
         return TemplateResponse(request, "admin/account.html", context)
 
     def end_sessions(self, request: HttpRequest, others: QuerySet[AccountSession]) -> HttpResponse:
         """End other sessions of the account; signing out ends the current one."""
-        wanted = request.POST.get("session", "")
-        keys = [one.session_key for one in others if wanted in ("all", one.handle)]
+        requested = request.POST.get("session", "")
+        keys = [session.session_key for session in others if requested in ("all", session.handle)]
         AccountSession.objects.filter(session_key__in=keys).delete()
-        words = ngettext("%(count)d session was ended.", "%(count)d sessions were ended.", len(keys))
+        message = ngettext("%(count)d session was ended.", "%(count)d sessions were ended.", len(keys))
         if keys:
-            messages.success(request, words % {"count": len(keys)})
+            messages.success(request, message % {"count": len(keys)})
         else:
             messages.warning(request, _("This session has already ended."))
         return redirect("admin:account")

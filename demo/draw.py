@@ -55,11 +55,11 @@ def hero() -> Image.Image:
         pen.polygon([*ridge, (width, horizon), (0, horizon)], fill)
     water = random.Random(12)  # noqa: S311  the same picture every time
     for y in range(horizon, height, 7):
-        far = (y - horizon) / (height - horizon)
-        pen.rectangle((0, y, width, y + 6), mix_colors("#7d6f83", "#0e2546", far**0.5))
+        depth = (y - horizon) / (height - horizon)
+        pen.rectangle((0, y, width, y + 6), mix_colors("#7d6f83", "#0e2546", depth**0.5))
         for _ in range(7):
-            x, length = water.gauss(1275, 50 + 220 * far), water.uniform(20, 130)
-            pen.line((x - length, y + 3, x + length, y + 3), (255, 217, 160, round(150 * (1 - far))), 3)
+            x, length = water.gauss(1275, 50 + 220 * depth), water.uniform(20, 130)
+            pen.line((x - length, y + 3, x + length, y + 3), (255, 217, 160, round(150 * (1 - depth))), 3)
     for k in range(12):
         end = 1500 - 100 * k
         slope = (1611 - end) / 711

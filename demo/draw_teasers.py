@@ -31,7 +31,7 @@ class Figure:
     """An image in the color of a topic, with methods that draw in units of 480 by 360."""
 
     def __init__(self, hue: str, seed: str) -> None:
-        self.hue, self.lot = hue, Random(seed)  # noqa: S311  the same picture every time
+        self.hue, self.random = hue, Random(seed)  # noqa: S311  the same picture every time
         self.ground, self.soft = mix_colors(hue, PALE, 0.88), mix_colors(hue, PALE, 0.62)
         self.middle, self.deep = mix_colors(hue, PALE, 0.3), mix_colors(hue, INK, 0.45)
         self.image = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE), self.ground)
@@ -46,8 +46,8 @@ class Figure:
         self.pen.ellipse(box, fill, edge or None, 4 * SCALE if edge else 0)
 
     def box(self, x: float, y: float, width: float, height: float, fill: str, r: float = 6) -> None:
-        ends = (x * SCALE, y * SCALE, (x + width) * SCALE, (y + height) * SCALE)
-        self.pen.rounded_rectangle(ends, r * SCALE, fill)
+        corners = (x * SCALE, y * SCALE, (x + width) * SCALE, (y + height) * SCALE)
+        self.pen.rounded_rectangle(corners, r * SCALE, fill)
 
     def area(self, points: list[Point], fill: str) -> None:
         self.pen.polygon([(x * SCALE, y * SCALE) for x, y in points], fill)
@@ -58,15 +58,15 @@ class Figure:
 
 def states(fig: Figure) -> None:
     """Draw a graph of states with the path to a wrong one."""
-    levels = [1, *(fig.lot.randint(2, 4) for _ in range(3)), 1]
+    levels = [1, *(fig.random.randint(2, 4) for _ in range(3)), 1]
     dots = [
         [(70 + 85 * column, 180 + (row - (count - 1) / 2) * 80) for row in range(count)]
         for column, count in enumerate(levels)
     ]
-    path = [fig.lot.choice(column) for column in dots]
+    path = [fig.random.choice(column) for column in dots]
     for left, right in pairwise(dots):
         for dot in left:
-            for other in fig.lot.sample(right, min(len(right), 2)):
+            for other in fig.random.sample(right, min(len(right), 2)):
                 fig.line([dot, other], fig.soft)
     fig.line(path, fig.deep, 6)
     for x, y in (dot for column in dots for dot in column):
@@ -78,12 +78,12 @@ def proof(fig: Figure) -> None:
     """Draw a proof tree."""
 
     def step(x: float, y: float, width: float, depth: int) -> None:
-        part = width * fig.lot.uniform(0.5, 0.85)
+        bar_width = width * fig.random.uniform(0.5, 0.85)
         fill = fig.deep if depth == 0 else fig.hue if depth % 2 else fig.middle
-        fig.box(x - part / 2, y, part, 26, fill, 13)
+        fig.box(x - bar_width / 2, y, bar_width, 26, fill, 13)
         if depth < 3 and width > 90:
             fig.line([(x - width * 0.47, y - 15), (x + width * 0.47, y - 15)], fig.deep, 3)
-            count = 3 if depth == 1 and fig.lot.random() < 0.4 else 2
+            count = 3 if depth == 1 and fig.random.random() < 0.4 else 2
             for number in range(count):
                 step(x + width * ((number + 0.5) / count - 0.5), y - 60, width / count, depth + 1)
 
@@ -94,57 +94,57 @@ def coverage(fig: Figure) -> None:
     """Draw the coverage of several fuzzers over time."""
     fig.axes()
     for fill, top in ((fig.soft, 0.95), (fig.middle, 0.72), (fig.deep, 0.5)):
-        height, steep = 250 * top * fig.lot.uniform(0.85, 1), fig.lot.uniform(2.5, 6)
+        height, steepness = 250 * top * fig.random.uniform(0.85, 1), fig.random.uniform(2.5, 6)
         points: list[Point] = [(63, 308)]
         for number in range(1, 25):
-            y = 308 - height * (1 - math.exp(-steep * number / 24))
+            y = 308 - height * (1 - math.exp(-steepness * number / 24))
             points += [(60 + 15.4 * number - 15.4, y), (60 + 15.4 * number, y)]
         fig.area([*points, (points[-1][0], 308)], fill)
     for _ in range(5):
-        fig.disc(fig.lot.uniform(90, 410), fig.lot.uniform(180, 290), 8, "#d2493c", fig.ground)
+        fig.disc(fig.random.uniform(90, 410), fig.random.uniform(180, 290), 8, "#d2493c", fig.ground)
 
 
 def checks(fig: Figure) -> None:
     """Draw results of tests by revision, of which some fail."""
-    failing = {fig.lot.randrange(7): fig.lot.randrange(3, 8) for _ in range(3)}
+    failing = {fig.random.randrange(7): fig.random.randrange(3, 8) for _ in range(3)}
     for row in range(7):
         for column in range(10):
             since = failing.get(row, 99)
-            fill = fig.middle if fig.lot.random() < 0.3 else fig.soft
-            if column >= since and fig.lot.random() < 0.8:
+            fill = fig.middle if fig.random.random() < 0.3 else fig.soft
+            if column >= since and fig.random.random() < 0.8:
                 fill = fig.deep
             fig.box(46 + 39.5 * column, 40 + 41 * row, 33, 34, fill)
 
 
 def quorum(fig: Figure) -> None:
     """Draw machines in a circle, and a majority that agrees."""
-    count = fig.lot.choice((5, 7, 9))
-    turn = fig.lot.uniform(0, math.tau)
-    places: list[Point] = [
+    count = fig.random.choice((5, 7, 9))
+    turn = fig.random.uniform(0, math.tau)
+    points: list[Point] = [
         (240 + 125 * math.cos(turn + math.tau * k / count), 180 + 125 * math.sin(turn + math.tau * k / count))
         for k in range(count)
     ]
-    agree = places[: count // 2 + 1]
-    fig.area(agree, fig.soft)
-    for place in places:
-        fig.line([place, places[0]], fig.middle, 3)
-    fig.line([*agree, agree[0]], fig.hue, 5)
-    for number, (x, y) in enumerate(places):
-        fig.disc(x, y, 28 if number else 36, fig.hue if number < len(agree) else fig.soft, fig.ground)
-    fig.disc(*places[0], 14, fig.ground)
+    majority = points[: count // 2 + 1]
+    fig.area(majority, fig.soft)
+    for point in points:
+        fig.line([point, points[0]], fig.middle, 3)
+    fig.line([*majority, majority[0]], fig.hue, 5)
+    for number, (x, y) in enumerate(points):
+        fig.disc(x, y, 28 if number else 36, fig.hue if number < len(majority) else fig.soft, fig.ground)
+    fig.disc(*points[0], 14, fig.ground)
 
 
 def blocks(fig: Figure) -> None:
     """Draw disks with data blocks, parity blocks, and lost blocks."""
-    count = fig.lot.choice((4, 5, 6))
+    count = fig.random.choice((4, 5, 6))
     width = 400 / count
-    lost = fig.lot.randrange(count)
+    lost = fig.random.randrange(count)
     for disk in range(count):
         left = 40 + disk * width
         fig.box(left + 5, 36, width - 10, 288, fig.soft, 14)
         for row in range(6):
             is_parity = (row + disk) % count == 0
-            fill = fig.deep if is_parity else fig.middle if fig.lot.random() < 0.75 else fig.hue
+            fill = fig.deep if is_parity else fig.middle if fig.random.random() < 0.75 else fig.hue
             if disk == lost and row > 1:
                 fill = fig.ground
             fig.box(left + 15, 50 + 45 * row, width - 30, 35, fill)
@@ -152,28 +152,28 @@ def blocks(fig: Figure) -> None:
 
 def traces(fig: Figure) -> None:
     """Draw the spans of requests as bars, with a slow one marked."""
-    slow = fig.lot.randrange(2, 7)
+    slow = fig.random.randrange(2, 7)
     left = 50.0
     for row in range(8):
-        width = fig.lot.uniform(60, 150) if row != slow else 210.0
+        width = fig.random.uniform(60, 150) if row != slow else 210.0
         left = min(left, 430 - width)
         fig.box(
             left, 34 + 37 * row, width, 25, fig.deep if row == slow else fig.middle if row % 2 else fig.hue
         )
-        left += width * fig.lot.uniform(0.15, 0.6)
+        left += width * fig.random.uniform(0.15, 0.6)
     fig.line([(left, 22), (left, 338)], "#d2493c", 3)
 
 
 def outage(fig: Figure) -> None:
     """Draw the requests of a day, with an outage and the recovery."""
     fig.axes()
-    start, length = fig.lot.uniform(150, 230), fig.lot.uniform(70, 110)
+    start, length = fig.random.uniform(150, 230), fig.random.uniform(70, 110)
     fig.box(start, 42, length, 266, fig.soft, 0)
     curve: list[Point] = []
     for x in range(62, 438, 4):
-        y = 150 - 45 * math.sin(x / 60 + fig.lot.random() * 0.25) + fig.lot.uniform(-5, 5)
+        y = 150 - 45 * math.sin(x / 60 + fig.random.random() * 0.25) + fig.random.uniform(-5, 5)
         if start < x < start + length:
-            y = 280 - 90 * max(0, (x - start) / length - 0.35) + fig.lot.uniform(-6, 6)
+            y = 280 - 90 * max(0, (x - start) / length - 0.35) + fig.random.uniform(-6, 6)
         curve.append((x, y))
     fig.line(curve, fig.deep, 5)
     fig.disc(start, curve[round((start - 62) / 4)][1], 11, "#d2493c", fig.ground)
@@ -200,8 +200,8 @@ def main() -> None:
         hue, draw = FIGURES[paper["topic"]]
         figure = Figure(hue, paper["uid"])
         draw(figure)
-        small = figure.image.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
-        small.save(TEASERS / f"{paper['uid']}.webp", quality=70, method=6)
+        teaser = figure.image.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
+        teaser.save(TEASERS / f"{paper['uid']}.webp", quality=70, method=6)
 
 
 if __name__ == "__main__":

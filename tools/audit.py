@@ -30,7 +30,7 @@ def entries(database: Path) -> Iterator[dict[str, Any]]:
 
 def is_within(version: Version, events: list[dict[str, str]]) -> bool:
     """Return whether a version is affected, according to the events of a range in order of versions."""
-    within = False
+    is_affected = False
     for event in events:
         (kind, value), *_ = event.items()
         try:
@@ -38,18 +38,19 @@ def is_within(version: Version, events: list[dict[str, str]]) -> bool:
         except InvalidVersion:
             continue
         if kind == "last_affected":
-            within = within and version <= bound
+            is_affected = is_affected and version <= bound
         elif version >= bound:
-            within = kind == "introduced"
-    return within
+            is_affected = kind == "introduced"
+    return is_affected
 
 
 def affects(affected: dict[str, Any], version: str) -> bool:
-    ranges = [one["events"] for one in affected.get("ranges", ()) if one["type"] == "ECOSYSTEM"]
-    return version in affected.get("versions", ()) or any(is_within(Version(version), one) for one in ranges)
+    ranges = [item["events"] for item in affected.get("ranges", ()) if item["type"] == "ECOSYSTEM"]
+    versions = affected.get("versions", ())
+    return version in versions or any(is_within(Version(version), events) for events in ranges)
 
 
-def holes(pins: dict[str, str], database: Path) -> Iterator[str]:
+def vulnerabilities(pins: dict[str, str], database: Path) -> Iterator[str]:
     """Yield a line for each vulnerability of a pinned version."""
     for entry in entries(database):
         for affected in entry.get("affected", ()):
@@ -60,15 +61,17 @@ def holes(pins: dict[str, str], database: Path) -> Iterator[str]:
 
 
 def main() -> int:
-    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("database", type=Path)
-    asked.add_argument("requirements", type=Path)
-    options = asked.parse_args()
-    lines = PIN.findall(options.requirements.read_text("utf-8"))
-    pins: dict[str, str] = {canonicalize_name(name): version for name, version in lines}
-    found = sorted(set(holes(pins, options.database)))
-    print(*found, f"{len(pins)} packages compared, {len(found)} holes known.", sep="\n")
-    return bool(found)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("database", type=Path)
+    parser.add_argument("requirements", type=Path)
+    options = parser.parse_args()
+    pin_lines = PIN.findall(options.requirements.read_text("utf-8"))
+    pins: dict[str, str] = {canonicalize_name(name): version for name, version in pin_lines}
+    lines = sorted(set(vulnerabilities(pins, options.database)))
+    print(*lines, f"{len(pins)} packages compared, {len(lines)} holes known.", sep="\n")
+    return bool(lines)
 
 
 if __name__ == "__main__":

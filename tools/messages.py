@@ -22,13 +22,13 @@ from django.utils.translation import templatize, to_language, to_locale
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "conference" / "locale"
 TOOLS = ("xgettext", "msgmerge", "msgattrib", "msgfmt")
-TEMPLATES_BESIDE = ("templates/admin/", "templates/api/", "templates/schedule/invitation/")
+EXCLUDED_TEMPLATES = ("templates/admin/", "templates/api/", "templates/schedule/invitation/")
 # Folders of modules with strings of public pages, except for those below.
 FOLDERS = (
     "conference", "content", "exchange/exports", "exchange/formats", "papers", "people", "schedule", "search",
     "website",
 )  # fmt: skip
-BESIDE = (
+EXCLUDED_MODULES = (
     "*/admin/*", "*/management/*", "*/migrations/*", "*/apps.py",
     "conference/environment.py", "conference/front_matter_copy.py", "conference/home_sections.py",
     "conference/pictures.py", "conference/publishing.py", "conference/settings.py", "content/history/*",
@@ -72,13 +72,13 @@ PLURALS = {
 }
 
 
-def called(node: ast.AST) -> str:
+def called_name(node: ast.AST) -> str:
     """Return the name of the called function; empty if the node is not a call."""
     function = node.func if isinstance(node, ast.Call) else None
     return getattr(function, "id", "") or getattr(function, "attr", "")
 
 
-def hides(node: ast.AST) -> bool:
+def is_admin_only(node: ast.AST) -> bool:
     """Return whether strings in this node are shown only in the admin."""
     if isinstance(node, ast.Assign):
         return any(getattr(target, "id", "") in ADMIN_NAMES for target in node.targets)
@@ -86,18 +86,22 @@ def hides(node: ast.AST) -> bool:
         return node.arg in ADMIN_NAMES
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         return bool(ADMIN_PARTS.match(node.name))
-    return bool(ADMIN_CALLS.search(called(node)))
+    return bool(ADMIN_CALLS.search(called_name(node)))
 
 
 def hidden_calls(tree: ast.AST, *, is_hidden: bool = False) -> Iterator[ast.Call]:
     """Yield the calls of gettext whose strings are not on public pages."""
-    first = tree.args[0] if FIELDS.search(called(tree)) and isinstance(tree, ast.Call) and tree.args else None
+    first = (
+        tree.args[0]
+        if FIELDS.search(called_name(tree)) and isinstance(tree, ast.Call) and tree.args
+        else None
+    )
     for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Call) and called(node) in CALLS and (is_hidden or node is first):
+        if isinstance(node, ast.Call) and called_name(node) in CALLS and (is_hidden or node is first):
             yield node
         else:
             is_shown = isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == SHOWN_OF_FORMATS
-            yield from hidden_calls(node, is_hidden=not is_shown and (is_hidden or hides(node)))
+            yield from hidden_calls(node, is_hidden=not is_shown and (is_hidden or is_admin_only(node)))
 
 
 def public_source(path: Path) -> str:
@@ -116,21 +120,21 @@ def sources() -> Iterator[tuple[str, str]]:
     """Yield the name of each file with strings of public pages, and its source as Python for xgettext."""
     for path in sorted((ROOT / "templates").rglob("*.html")):
         name = path.relative_to(ROOT).as_posix()
-        if not name.startswith(TEMPLATES_BESIDE):
+        if not name.startswith(EXCLUDED_TEMPLATES):
             yield name, templatize(path.read_text("utf-8"), origin=name)
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
             name = path.relative_to(ROOT).as_posix()
-            if not any(fnmatch(name, pattern) for pattern in BESIDE):
+            if not any(fnmatch(name, pattern) for pattern in EXCLUDED_MODULES):
                 yield name, public_source(path)
 
 
 def run(*command: str | Path, cwd: Path = ROOT) -> str:
     """Run a gettext command and return its standard error; exit with that if the command fails."""
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(done.stderr)
-    return done.stderr
+    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(result.stderr)
+    return result.stderr
 
 
 def extract(folder: Path) -> Path:
@@ -143,7 +147,7 @@ def extract(folder: Path) -> Path:
         names.append(name)
     keywords = [f"--keyword={keyword}" for keyword in KEYWORDS]
     options = ["--language=Python", "--from-code=UTF-8", "--add-comments=Translators", "--add-location=file"]
-    found = folder / "django.pot"
+    template = folder / "django.pot"
     run(
         "xgettext",
         *options,
@@ -152,16 +156,19 @@ def extract(folder: Path) -> Path:
         "--keyword=_",
         *keywords,
         "-o",
-        found,
+        template,
         *names,
         cwd=folder,
     )
     # Remove header lines that change with each run.
     text = re.sub(
-        r'^"(POT-Creation-Date|Project-Id-Version|Report-Msgid).*\n', "", found.read_text("utf-8"), flags=re.M
+        r'^"(POT-Creation-Date|Project-Id-Version|Report-Msgid).*\n',
+        "",
+        template.read_text("utf-8"),
+        flags=re.M,
     )
-    found.write_text(text, "utf-8")
-    return found
+    template.write_text(text, "utf-8")
+    return template
 
 
 def catalog(language: str) -> Path:
@@ -189,7 +196,7 @@ def compile_catalog(path: Path) -> None:
     run("msgfmt", "--check-format", "-o", path.with_suffix(".mo"), path)
 
 
-def counted(path: Path) -> str:
+def statistics(path: Path) -> str:
     """Return the numbers of translated, fuzzy and untranslated messages as text."""
     return run("msgfmt", "--statistics", "-o", os.devnull, path).strip()
 
@@ -202,15 +209,15 @@ def main() -> None:
     if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
         sys.exit(f"GNU gettext is not installed ({', '.join(missing)}).")
     LOCALE.mkdir(exist_ok=True)
-    wanted = sorted({*languages(), *options.language})
+    codes = sorted({*languages(), *options.language})
     with tempfile.TemporaryDirectory() as folder:
         template = None if options.compile else extract(Path(folder))
-        for language in wanted:
+        for code in codes:
             if template:
-                update(language, template)
+                update(code, template)
             else:
-                compile_catalog(catalog(language))
-            print(f"{language}: {counted(catalog(language))}")
+                compile_catalog(catalog(code))
+            print(f"{code}: {statistics(catalog(code))}")
 
 
 if __name__ == "__main__":

@@ -51,14 +51,14 @@ def take(page: Page, address: str) -> bytes:
     return page.screenshot()
 
 
-def write(name: str, shot: bytes) -> None:
+def write(name: str, screenshot: bytes) -> None:
     """Write a picture as WebP, lossless in 256 colors or lossy, whichever is smaller."""
-    image = Image.open(io.BytesIO(shot)).convert("RGB")
-    plain, painted = io.BytesIO(), io.BytesIO()
-    few = image.quantize(256, dither=Image.Dither.NONE).convert("RGB")
-    few.save(plain, "WEBP", lossless=True, quality=100, method=6)
-    image.save(painted, "WEBP", quality=80, method=6)
-    (FOLDER / f"{name}.webp").write_bytes(min(plain.getvalue(), painted.getvalue(), key=len))
+    image = Image.open(io.BytesIO(screenshot)).convert("RGB")
+    lossless, lossy = io.BytesIO(), io.BytesIO()
+    reduced = image.quantize(256, dither=Image.Dither.NONE).convert("RGB")
+    reduced.save(lossless, "WEBP", lossless=True, quality=100, method=6)
+    image.save(lossy, "WEBP", quality=80, method=6)
+    (FOLDER / f"{name}.webp").write_bytes(min(lossless.getvalue(), lossy.getvalue(), key=len))
 
 
 def main() -> None:

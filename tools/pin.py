@@ -29,7 +29,7 @@ def package(requirement: str) -> str:
     return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement, maxsplit=1)[0]).lower()
 
 
-def direct(project: dict[str, Any]) -> set[str]:
+def direct_dependencies(project: dict[str, Any]) -> set[str]:
     """Return the direct dependencies, for which old constraints must not contradict new pins."""
     extras = project["project"].get("optional-dependencies", {})
     groups = [project["project"]["dependencies"], *extras.values(), *project["dependency-groups"].values()]
@@ -39,8 +39,8 @@ def direct(project: dict[str, Any]) -> set[str]:
 def constrain(constraints: list[str]) -> None:
     """Replace the block of constraints in pyproject.toml."""
     block = "".join(f'    "{line}",\n' for line in constraints)
-    text, found = BLOCK.subn(f"constraint-dependencies = [\n{block}]\n", PYPROJECT.read_text("utf-8"))
-    if found != 1:
+    text, count = BLOCK.subn(f"constraint-dependencies = [\n{block}]\n", PYPROJECT.read_text("utf-8"))
+    if count != 1:
         raise SystemExit("pyproject.toml: [tool.uv] needs its constraint-dependencies, one package per line")
     PYPROJECT.write_text(text, "utf-8")
 
@@ -50,9 +50,9 @@ def resolve(upgrade: bool) -> None:
     if upgrade:
         (ROOT / "uv.lock").unlink(missing_ok=True)
     project = tomllib.loads(PYPROJECT.read_text("utf-8"))
-    pinned = direct(project)
-    old = [] if upgrade else project["tool"]["uv"]["constraint-dependencies"]
-    constrain([line for line in old if package(line) not in pinned])
+    direct_names = direct_dependencies(project)
+    old_constraints = [] if upgrade else project["tool"]["uv"]["constraint-dependencies"]
+    constrain([line for line in old_constraints if package(line) not in direct_names])
     constrain(export("--no-hashes", "--all-groups", "--all-extras").splitlines())
     for name, options in FILES.items():
         (ROOT / "requirements" / name).write_text(export(*options), "utf-8")
