@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
@@ -161,25 +161,26 @@ class Access:
         if not lookup_of(type(owner)):
             owner_action = "view" if action == "view" else "change"
             return self.may(action, part) and self.may(owner_action, type(owner), owner)
-        part_label = part._meta.label_lower
-        return any(
-            allows(role, action, part_label) and self.is_own(role, owner)
-            for role in self.roles.get(self.edition_key(owner) or 0, NO_ROLES)
-        )
+        return any(self._allowing_roles(action, part, owner))
 
     def fields(self, model: type[Model], row: Model | None) -> frozenset[str] | None:
         """Return the fields of a row that the account may change; `None` if it may change all."""
         if row is None or self.may_everywhere("change", model):
             return None
         label, names = model._meta.label_lower, frozenset[str]()
-        roles = self.roles.get(self.edition_key(row) or 0, NO_ROLES)
-        changing_roles = [role for role in roles if allows(role, "change", label) and self.is_own(role, row)]
-        for role in changing_roles:
+        roles = [*self._allowing_roles("change", model, row)]
+        for role in roles:
             changeable_fields = CHANGEABLE_FIELDS[role].get(label)
             if changeable_fields is None:
                 return None
             names |= changeable_fields
-        return names if changing_roles else None
+        return names if roles else None
+
+    def _allowing_roles(self, action: str, model: type[Model], row: Model) -> Iterator[str]:
+        """Yield the roles in a row's edition that include the row and allow this with rows of the model."""
+        for role in self.roles.get(self.edition_key(row) or 0, NO_ROLES):
+            if allows(role, action, model._meta.label_lower) and self.is_own(role, row):
+                yield role
 
     # Rows
 
@@ -231,13 +232,9 @@ class Access:
         model = type(row)
         if model in SCOPES:
             return self._in_scope(row, action)
-        key = self.edition_key(row)
-        if key is None:
+        if self.edition_key(row) is None:
             return bool(lookup_of(model)) and self.reaches_site(action, model)
-        label = model._meta.label_lower
-        return any(
-            allows(role, action, label) and self.is_own(role, row) for role in self.roles.get(key, NO_ROLES)
-        )
+        return any(self._allowing_roles(action, model, row))
 
     def _in_scope(self, row: Model, action: str) -> bool:
         model = type(row)

@@ -107,7 +107,7 @@ def allows(role: str, action: str, label: str) -> bool:
 def includes(role: str, other: str) -> bool:
     """Return whether a role allows all that another allows, so that the other is redundant."""
     return (
-        not ROLE_PARTS.keys() & {role}
+        role not in ROLE_PARTS
         and role != Role.SESSION_CHAIR
         and all(
             granted_actions(other, label) - PRIVATE <= granted_actions(role, label)

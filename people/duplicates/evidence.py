@@ -38,6 +38,8 @@ LISTED_TWICE = frozenset(DIFFERENCE_RATIOS) - {
     SpellingDifference.TYPO,
 }
 LARGE_TEAM = 3
+# Shorter words of affiliations are not distinctive.
+MIN_WORD_CHARS = 4
 CONTACT_WEIGHT, FIRST_COAUTHOR_WEIGHT, MORE_COAUTHORS_WEIGHT = log(10_000), log(25), log(4)
 NO_COAUTHOR_WEIGHT, OTHER_AFFILIATION_WEIGHT, OTHER_IDS_WEIGHT = log(0.5), log(0.4), log(0.2)
 SAME_TOPIC_WEIGHT, OTHER_TOPICS_WEIGHT, LONG_AGO_WEIGHT = log(2), log(0.6), log(0.3)
@@ -198,7 +200,7 @@ def _share_words(first: set[str], second: set[str]) -> bool:
 def distinctive_words(affiliation: str) -> set[str]:
     """Return the words of an affiliation except short and common ones."""
     words = {word.strip(",.;()") for word in affiliation.split()}
-    return {word for word in words if len(word) > LARGE_TEAM} - COMMON_AFFILIATION_WORDS
+    return {word for word in words if len(word) >= MIN_WORD_CHARS} - COMMON_AFFILIATION_WORDS
 
 
 COMMON_AFFILIATION_WORDS = frozenset(

@@ -12,7 +12,7 @@ from people.duplicates.evidence import KEPT_APART, Reason, ReasonValues
 if TYPE_CHECKING:
     from people.pairs import LikelyPair
 
-WORDS: dict[str, str | Promise] = {
+SENTENCES: dict[str, str | Promise] = {
     "name_same": gettext_lazy("The names are the same."),
     "name_case": gettext_lazy("The names differ in capitals only."),
     "name_accents": gettext_lazy("The names differ in accents or letters of another script."),
@@ -114,7 +114,7 @@ def reason_text(code: str, values: ReasonValues, names: Mapping[int, str]) -> st
     if code == "shared_people":
         text = ngettext("%(count)d person is of both.", "%(count)d people are of both.", count)
         return text % {"count": count}
-    return str(WORDS[code])
+    return str(SENTENCES[code])
 
 
 def named_people(pairs: "Iterable[LikelyPair]") -> set[int]:
