@@ -70,9 +70,11 @@ def citations(program: Program, context: Context) -> Iterator[Citation]:
 def citation_writer(entry: Callable[[Citation], str], gap: str) -> CitationWriter:
     """Return a writer of an entry for each paper, with a gap between entries."""
 
-    def cite(parts: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
-        found = (citation for program, context in parts for citation in citations(program, context))
-        for index, citation in enumerate(found):
+    def cite(programs: Iterable[tuple[Program, Context]]) -> Iterator[bytes]:
+        all_citations = (
+            citation for program, context in programs for citation in citations(program, context)
+        )
+        for index, citation in enumerate(all_citations):
             yield f"{gap if index else ''}{entry(citation)}".encode()
 
     return cite
@@ -100,27 +102,27 @@ def _citation(
 ) -> Citation:
     conference = program.conference
     edition = program.edition or EditionRecord(slug=context.edition)
-    name = stated(edition.name, "")
-    series = stated(conference.full_name, "") or stated(conference.name, "") if conference else ""
-    where = (stated(edition.city, ""), stated(edition.country, ""))
-    site = context.site_url.rstrip("/")
+    edition_name = stated(edition.name, "")
+    conference_name = stated(conference.full_name, "") or stated(conference.name, "") if conference else ""
+    city_and_country = (stated(edition.city, ""), stated(edition.country, ""))
+    site_url = context.site_url.rstrip("/")
     return Citation(
         key=citation_key(program, context, paper.uid),
         title=stated(paper.title, ""),
         authors=tuple(_author(author, people, context) for author in stated(paper.authors, ())),
-        conference=series or name,
-        event=name,
-        place=", ".join(filter(None, where)),
+        conference=conference_name or edition_name,
+        event=edition_name,
+        place=", ".join(filter(None, city_and_country)),
         year=stated(edition.year, 0) or context.year,
         pages=stated(paper.pages, ""),
         doi=stated(paper.doi, ""),
-        url=f"{site}/{context.edition}/papers/{paper.uid}/" if site else "",
+        url=f"{site_url}/{context.edition}/papers/{paper.uid}/" if site_url else "",
         abstract=stated(paper.abstract, ""),
         keywords=stated(paper.keywords, ()),
         proceedings=stated(edition.proceedings_title, ""),
         series=stated(edition.proceedings_series, ""),
         volume=stated(edition.proceedings_volume, ""),
-        editors=tuple(_split_name(name, context) for name in stated(edition.proceedings_editors, ())),
+        editors=tuple(_split_name(editor, context) for editor in stated(edition.proceedings_editors, ())),
         publisher=stated(edition.publisher, ""),
         publisher_place=stated(edition.publisher_place, ""),
         isbn=stated(edition.isbn, ""),
@@ -131,13 +133,13 @@ def _citation(
 
 def _author(author: AuthorRecord, people: dict[str, PersonRecord], context: Context) -> Author:
     """Split the printed name. Use the person's stored parts if they match it."""
-    printed, person = author.person.name, people.get(author.person.uid)
+    printed_name, person = author.person.name, people.get(author.person.uid)
     family = stated(person.family, "") if person else ""
-    if person and family and printed == person.ref.name:
+    if person and family and printed_name == person.ref.name:
         return _with_suffix(family, stated(person.given, ""))
-    if family and printed.casefold().endswith(f" {family.casefold()}"):
-        return _with_suffix(printed[-len(family) :], printed[: -len(family)].strip())
-    return _split_name(printed, context)
+    if family and printed_name.casefold().endswith(f" {family.casefold()}"):
+        return _with_suffix(printed_name[-len(family) :], printed_name[: -len(family)].strip())
+    return _split_name(printed_name, context)
 
 
 def _split_name(name: str, context: Context) -> Author:
@@ -164,22 +166,26 @@ def apa(citation: Citation) -> str:
     first, last = citation.first_and_last_page
     pages = f"pp. {first}\u2013{last}" if last else f"p. {first}" if first else ""
     volume = " ".join(filter(None, (citation.series, citation.volume and f"Vol. {citation.volume}")))
-    part = ", ".join(filter(None, (volume, pages)))
+    volume_and_pages = ", ".join(filter(None, (volume, pages)))
     address = f"https://doi.org/{citation.doi}" if citation.doi else citation.url
     year = f"({citation.year})."
-    lead = f"{_with_period(names)} {year} {_with_period(title)}" if names else f"{_with_period(title)} {year}"
-    book = f"{citation.booktitle} ({part})" if part else citation.booktitle
-    place = f"{_editors(citation.editors)}{book}."
+    opening = (
+        f"{_with_period(names)} {year} {_with_period(title)}" if names else f"{_with_period(title)} {year}"
+    )
+    book = f"{citation.booktitle} ({volume_and_pages})" if volume_and_pages else citation.booktitle
+    container = f"{_editors(citation.editors)}{book}."
     publisher = citation.publisher and _with_period(citation.publisher)
-    return " ".join(filter(None, (lead, f"In {place}", publisher, address)))
+    return " ".join(filter(None, (opening, f"In {container}", publisher, address)))
 
 
 def _editors(editors: Sequence[Author]) -> str:
     """Return "M. Zed & A. Abe (Eds.), ": initials come first, and no comma separates two names."""
-    names = [" ".join(filter(None, (initials(one.given), one.family, one.suffix))) for one in editors]
-    mark = "Eds." if len(names) > 1 else "Ed."
-    listed = " & ".join(names) if len(names) == 2 else _join_names(names)
-    return f"{listed} ({mark}), " if names else ""
+    names = [
+        " ".join(filter(None, (initials(editor.given), editor.family, editor.suffix))) for editor in editors
+    ]
+    abbreviation = "Eds." if len(names) > 1 else "Ed."
+    joined_names = " & ".join(names) if len(names) == 2 else _join_names(names)
+    return f"{joined_names} ({abbreviation}), " if names else ""
 
 
 def _inverted_name(author: Author) -> str:

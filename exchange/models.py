@@ -35,8 +35,8 @@ class ImportJobQuerySet(models.QuerySet["ImportJob"]):
 
     def expired(self, at: datetime | None = None) -> Self:
         """Return the jobs with files that have ended or not changed for longer than `RETENTION`."""
-        old = Q(changed_at__lt=(at or timezone.now()) - RETENTION)
-        return self.filter(has_files=True).filter(old | Q(state__in=ImportJob.OVER))
+        is_old = Q(changed_at__lt=(at or timezone.now()) - RETENTION)
+        return self.filter(has_files=True).filter(is_old | Q(state__in=ImportJob.OVER))
 
 
 class ImportJob(models.Model):
@@ -122,8 +122,10 @@ class ImportJob(models.Model):
 
     def is_lost(self, at: datetime | None = None) -> bool:
         """Return whether its worker has died: its heartbeat has stopped."""
-        seen = self.progress.seen_at if self.progress else None
-        return self.is_working and seen is not None and (at or timezone.now()) - seen > HEARTBEAT_TIMEOUT
+        seen_at = self.progress.seen_at if self.progress else None
+        return (
+            self.is_working and seen_at is not None and (at or timezone.now()) - seen_at > HEARTBEAT_TIMEOUT
+        )
 
     def is_unclaimed(self, at: datetime | None = None) -> bool:
         """Return whether no worker has taken it for so long that none can be running."""
@@ -192,11 +194,11 @@ class ColumnMapping(models.Model):
 class PlannedRowQuerySet(models.QuerySet["PlannedRow"]):
     """Query set of planned rows. A row may have several outcomes, since fields may differ in theirs."""
 
-    def with_outcome(self, word: str) -> Self:
+    def with_outcome(self, outcome: str) -> Self:
         """Return the rows that are new, changed, kept, conflicting or skipped."""
-        if word == "skipped":
+        if outcome == "skipped":
             return self.filter(is_new=False, is_changed=False, is_kept=False, is_conflicting=False)
-        return self.filter(**{f"is_{word}": True})
+        return self.filter(**{f"is_{outcome}": True})
 
     def not_skipped(self) -> Self:
         return self.filter(Q(is_new=True) | Q(is_changed=True) | Q(is_kept=True) | Q(is_conflicting=True))

@@ -89,13 +89,13 @@ class NoteSection:
 
 def note_sections(notes: Iterable[Note]) -> list[NoteSection]:
     """Return notes by kind for display, the most important first."""
-    found: dict[str, dict[str, list[Note]]] = {kind: {} for kind in NOTE_KINDS}
+    by_kind: dict[str, dict[str, list[Note]]] = {kind: {} for kind in NOTE_KINDS}
     for note in notes:
-        found[note.kind].setdefault(note.pattern or note.message, []).append(note)
+        by_kind[note.kind].setdefault(note.pattern or note.message, []).append(note)
     return [
-        NoteSection(str(NOTE_KINDS[kind]), sorted(alike.values(), key=len))
-        for kind, alike in found.items()
-        if alike
+        NoteSection(str(NOTE_KINDS[kind]), sorted(groups.values(), key=len))
+        for kind, groups in by_kind.items()
+        if groups
     ]
 
 
@@ -124,8 +124,8 @@ class Findings:
             self._count_one_more()
             return
         field = f"{path}.{short(name)}" if path else short(name)
-        said = gettext("There is no such %(thing)s.") % {"thing": what}
-        self.problem(where, field, f"{said}{did_you_mean(name, known)}")
+        message = gettext("There is no such %(thing)s.") % {"thing": what}
+        self.problem(where, field, f"{message}{did_you_mean(name, known)}")
 
     def note(self, kind: str, where: Where, message: str, /, **values: object) -> None:
         self._notes[Note(kind, where, message % values if values else message, message)] = None
@@ -165,21 +165,25 @@ class Findings:
 
 def closest_name(name: str, known: Iterable[str]) -> str:
     """Return the known name most similar to a misspelled one, or an empty text."""
-    folded = {word.lower(): word for word in known}
-    close = get_close_matches(name[:100].lower(), folded, n=1)
-    return folded[close[0]] if close else ""
+    folded = {known_name.lower(): known_name for known_name in known}
+    matches = get_close_matches(name[:100].lower(), folded, n=1)
+    return folded[matches[0]] if matches else ""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a sentence that suggests the known name that was probably meant, or an empty text."""
-    close = closest_name(name, known)
-    if not close:
+    closest = closest_name(name, known)
+    if not closest:
         return ""
-    said = gettext('Did you mean "%(name)s"?') % {"name": close}
-    return f" {said}"
+    hint = gettext('Did you mean "%(name)s"?') % {"name": closest}
+    return f" {hint}"
 
 
 def short(text: str, limit: int = 60) -> str:
     """Shorten a text from a file for use in a sentence, and replace unprintable characters."""
-    cut = text if len(text) <= limit else f"{text[:limit]}…"
-    return cut if cut.isprintable() else "".join(char if char.isprintable() else "?" for char in cut)
+    shortened = text if len(text) <= limit else f"{text[:limit]}…"
+    return (
+        shortened
+        if shortened.isprintable()
+        else "".join(char if char.isprintable() else "?" for char in shortened)
+    )

@@ -20,8 +20,8 @@ def edition_scope(model: type[Model], access: Access, action: str) -> Q:
 def provenance_scope(access: Access, action: str) -> Q:
     """Return the scope of provenances: those of an edition's rows, and site-wide ones of its imports."""
     editions = access.editions(action, Provenance)
-    here = Q(edition__isnull=True, run__edition__in=editions)
-    return edition_scope(Provenance, access, action) | here if editions else NO_ROWS
+    is_site_wide = Q(edition__isnull=True, run__edition__in=editions)
+    return edition_scope(Provenance, access, action) | is_site_wide if editions else NO_ROWS
 
 
 def mapping_scope(access: Access, action: str) -> Q:

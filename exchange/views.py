@@ -53,9 +53,9 @@ def program_file(request: HttpRequest, edition: Edition, form: str, file: str) -
 def app_schedule(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
     """Send the schedule at the permanent address to which conference apps subscribe."""
     fmt = writable()[downloads.APP_FORMATS[ending]]
-    (written,) = downloads.file_names(fmt, edition)
+    (output_name,) = downloads.file_names(fmt, edition)
     name = f"{edition.slug}-schedule.{ending}"
-    return _file(request, edition, fmt, name, lambda: _program(fmt, edition), written)
+    return _file(request, edition, fmt, name, lambda: _program(fmt, edition), output_name)
 
 
 def _file(
@@ -64,15 +64,15 @@ def _file(
     fmt: Format,
     name: str,
     program: Callable[[], Program],
-    written: str = "",
+    output_name: str = "",
 ) -> HttpResponseBase:
-    """Send one of the files that a format makes of a program. `written`: its name in the format's output."""
+    """Send one of the files that a format makes of a program: the one with `output_name`, or else `name`."""
 
-    def made() -> Iterable[bytes]:
+    def build_content() -> Iterable[bytes]:
         outputs = fmt.outputs(program(), writing_context(edition))
-        return next(output.chunks for output in outputs if output.name == (written or name))
+        return next(output.chunks for output in outputs if output.name == (output_name or name))
 
-    return conditional_response(request, state_of(edition), name, fmt.media_type, made)
+    return conditional_response(request, state_of(edition), name, fmt.media_type, build_content)
 
 
 def _program(fmt: Format, edition: Edition) -> Program:
@@ -107,8 +107,8 @@ def topic_references(request: HttpRequest, edition: Edition, slug: str, ending: 
 @edition_page
 def edition_references(request: HttpRequest, edition: Edition, ending: str) -> HttpResponseBase:
     """Send the citations of the papers of an edition that match the parameters of the list."""
-    wanted = search_condition(edition, request.GET)
-    return _references(request, edition, f"{edition.slug}-papers", ending, wanted)
+    condition = search_condition(edition, request.GET)
+    return _references(request, edition, f"{edition.slug}-papers", ending, condition)
 
 
 @require_safe
@@ -116,38 +116,40 @@ def person_references(request: HttpRequest, uid: str, ending: str) -> HttpRespon
     person = _person(uid)
     if person.uid != uid:
         return redirect(f"exchange:person_{url_name(ending)}", person.uid, permanent=True)
-    wrote = Q(pk__in=person.authorships.order_by().values("paper"))
-    fmt, written = FORMATS[ending]
+    by_person = Q(pk__in=person.authorships.order_by().values("paper"))
+    fmt, cite = FORMATS[ending]
 
-    def made() -> Iterable[bytes]:
+    def build_content() -> Iterable[bytes]:
         editions = Edition.objects.published().filter(papers__in=person.authorships.values("paper"))
-        return written([dump_for_citation(edition, wrote) for edition in editions.distinct()])
+        return cite([dump_for_citation(edition, by_person) for edition in editions.distinct()])
 
-    return conditional_response(request, state_of_all(request), f"{uid}.{ending}", fmt.media_type, made)
+    return conditional_response(
+        request, state_of_all(request), f"{uid}.{ending}", fmt.media_type, build_content
+    )
 
 
 def _references(
     request: HttpRequest, edition: Edition, name: str, ending: str, papers: Q
 ) -> HttpResponseBase:
-    fmt, written = FORMATS[ending]
+    fmt, cite = FORMATS[ending]
     return conditional_response(
         request,
         state_of(edition),
         f"{name}.{ending}",
         fmt.media_type,
-        lambda: written([dump_for_citation(edition, papers)]),
+        lambda: cite([dump_for_citation(edition, papers)]),
     )
 
 
 @edition_page
 def paper_table(request: HttpRequest, edition: Edition, form: str) -> HttpResponseBase:
     """Send the papers that match the parameters of the list as a table."""
-    wanted, fmt = (
+    selection, fmt = (
         selection_for_table(edition, "paper", search_condition(edition, request.GET)),
         writable()[form],
     )
     name = f"{edition.slug}-papers.{form}"
-    return _file(request, edition, fmt, name, lambda: stream(edition, only=wanted))
+    return _file(request, edition, fmt, name, lambda: stream(edition, only=selection))
 
 
 # Calendars
@@ -165,20 +167,20 @@ def papers_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
 def edition_calendar(request: HttpRequest, edition: Edition) -> HttpResponseBase:
     """Send the calendar of an edition: all sessions, or those of a kind, room or topic, and their talks."""
     choice = _choice(request, edition)
-    part = partial(calendars.edition_calendar, edition, choice)
-    return _calendar(request, edition, edition.slug, edition.name, part, choice.query if choice else "")
+    load_scope = partial(calendars.edition_calendar, edition, choice)
+    return _calendar(request, edition, edition.slug, edition.name, load_scope, choice.query if choice else "")
 
 
 @edition_page
 def day_calendar(request: HttpRequest, edition: Edition, day: str) -> HttpResponseBase:
     choice = _choice(request, edition)
     date = timetable.read_day(day)
-    used = edition.sessions.published().program_days(edition.day_of)
-    if date is None or date not in timetable.day_strip(edition.start_date, edition.end_date, used):
+    used_days = edition.sessions.published().program_days(edition.day_of)
+    if date is None or date not in timetable.day_strip(edition.start_date, edition.end_date, used_days):
         raise Http404("The edition has no such day.")
     title = f"{edition.name}, {date.isoformat()}"
-    part = partial(calendars.day_calendar, edition, date, choice)
-    return _calendar(request, edition, day, title, part, choice.query if choice else "")
+    load_scope = partial(calendars.day_calendar, edition, date, choice)
+    return _calendar(request, edition, day, title, load_scope, choice.query if choice else "")
 
 
 @edition_page
@@ -217,9 +219,9 @@ def paper_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResp
 
 @edition_page
 def presentation_calendar(request: HttpRequest, edition: Edition, uid: str) -> HttpResponseBase:
-    shown = get_object_or_404(edition.presentations.published().select_related("paper"), uid=uid)
-    part = partial(calendars.calendar_scope, edition, presentations=Q(pk=shown.pk))
-    return _calendar(request, edition, uid, str(shown), part)
+    presentation = get_object_or_404(edition.presentations.published().select_related("paper"), uid=uid)
+    load_scope = partial(calendars.calendar_scope, edition, presentations=Q(pk=presentation.pk))
+    return _calendar(request, edition, uid, str(presentation), load_scope)
 
 
 @require_safe
@@ -229,10 +231,12 @@ def person_calendar(request: HttpRequest, uid: str) -> HttpResponseBase:
         return redirect("exchange:person_calendar", person.uid, permanent=True)
     editions = published_editions(request)
 
-    def made() -> Iterable[bytes]:
+    def build_content() -> Iterable[bytes]:
         return ics.calendar(calendars.person_calendars(person, editions), str(person), _address(request))
 
-    return conditional_response(request, state_of_all(request), f"{uid}.ics", ics.FORMAT.media_type, made)
+    return conditional_response(
+        request, state_of_all(request), f"{uid}.ics", ics.FORMAT.media_type, build_content
+    )
 
 
 def _calendar(
@@ -240,13 +244,13 @@ def _calendar(
     edition: Edition,
     name: str,
     title: str,
-    found: Callable[[], ics.CalendarScope | Iterable[ics.CalendarScope]],
+    load_scopes: Callable[[], ics.CalendarScope | Iterable[ics.CalendarScope]],
     query: str = "",
 ) -> HttpResponseBase:
-    def made() -> Iterable[bytes]:
-        parts = found()
+    def build_content() -> Iterable[bytes]:
+        scopes = load_scopes()
         return ics.calendar(
-            [parts] if isinstance(parts, ics.CalendarScope) else parts, title, _address(request, query)
+            [scopes] if isinstance(scopes, ics.CalendarScope) else scopes, title, _address(request, query)
         )
 
     return conditional_response(
@@ -254,7 +258,7 @@ def _calendar(
         state_of(edition),
         f"{name}.ics" if name.startswith(edition.slug) else f"{edition.slug}-{name}.ics",
         ics.FORMAT.media_type,
-        made,
+        build_content,
     )
 
 
@@ -269,7 +273,7 @@ def _address(request: HttpRequest, query: str = "") -> str:
 
 
 def _person(uid: str) -> Person:
-    found: Person | None = Person.objects.published().filter(uid=uid).first() or Person.objects.survivor(uid)
-    if found is None:
+    person: Person | None = Person.objects.published().filter(uid=uid).first() or Person.objects.survivor(uid)
+    if person is None:
         raise Http404("No such person.")
-    return found
+    return person

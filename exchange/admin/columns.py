@@ -44,29 +44,29 @@ def store_guess(job: ImportJob) -> None:
 
 def store_choice(job: ImportJob, request: HttpRequest) -> bool:
     """Store the choices of the form. Return whether the job can continue with them."""
-    before = ColumnChoice.from_job(job)
-    choice, is_other = apply_answers(before, _answers(request))
-    if is_other:
-        choice, problems = read_again(job, choice, before)
+    stored_choice = ColumnChoice.from_job(job)
+    choice, must_reread = apply_answers(stored_choice, _answers(request))
+    if must_reread:
+        choice, problems = read_again(job, choice, stored_choice)
         for problem in problems:
             messages.error(request, problem)
     if request.POST.get("do") == "forget":
         choice = delete_mappings(job, choice)
     _store(job, choice)
-    can_go = request.POST.get("do") == "map" and not is_other and not choice.complaints(job.edition)
-    if can_go:
+    can_continue = request.POST.get("do") == "map" and not must_reread and not choice.complaints(job.edition)
+    if can_continue:
         save_mappings(job, choice)
-    return can_go
+    return can_continue
 
 
 def _answers(request: HttpRequest) -> dict[str, str]:
     """Return the values of the form, with indexes of separators replaced by the characters."""
-    found = {name: str(value) for name, value in request.POST.items()}
-    places = {str(place): separator for place, separator in enumerate(SEPARATORS)}
-    for name, value in found.items():
-        if name.endswith("-separator") and value in places:
-            found[name] = places[value]
-    return found
+    answers = {name: str(value) for name, value in request.POST.items()}
+    separators = {str(index): separator for index, separator in enumerate(SEPARATORS)}
+    for name, value in answers.items():
+        if name.endswith("-separator") and value in separators:
+            answers[name] = separators[value]
+    return answers
 
 
 def _store(job: ImportJob, choice: ColumnChoice) -> None:
@@ -82,14 +82,14 @@ def page_context(job: ImportJob) -> dict[str, object]:
     program, problems = read_first_rows(job, choice)
     options = _options()
     tables = [_table_context(table, number, options) for number, table in enumerate(choice.tables)]
-    memories = [table for table in choice.wanted if table.memory]
+    tables_with_mapping = [table for table in choice.wanted if table.memory]
     return {
         "tables": tables,
         "has_several": len(tables) > 1,
         "is_markdown": choice.is_markdown,
         "unread": choice.problems,
         "complaints": choice.complaints(job.edition),
-        "memories": memories,
+        "memories": tables_with_mapping,
         "first_rows": list(_first_rows(program, job.edition)) if program else [],
         "row_problems": problems,
         "zone": job.edition.zone_label if job.edition else "UTC",
@@ -98,25 +98,26 @@ def page_context(job: ImportJob) -> dict[str, object]:
 
 
 def _table_context(table: Table, number: int, options: str) -> dict[str, object]:
-    name = f"t{number}"
+    prefix = f"t{number}"
     rows = [
         {
-            "heading": table.headings[place],
-            "samples": table.samples[place],
-            "name": f"{name}-c{place}",
-            "is_left_out": not table.columns[place],
-            "options": _select_option(options, table.columns[place]),
+            "heading": table.headings[index],
+            "samples": table.samples[index],
+            "name": f"{prefix}-c{index}",
+            "is_left_out": not table.columns[index],
+            "options": _select_option(options, table.columns[index]),
         }
-        for place in table.places
+        for index in table.places
     ]
     return {
         "table": table,
-        "name": name,
+        "name": prefix,
         "rows": rows,
         "separators": [
-            (place, SEPARATOR_NAMES[place], sign == table.separator) for place, sign in enumerate(SEPARATORS)
+            (index, SEPARATOR_NAMES[index], separator == table.separator)
+            for index, separator in enumerate(SEPARATORS)
         ],
-        "encodings": [(one, one.upper(), one == table.encoding) for one in ENCODINGS],
+        "encodings": [(encoding, encoding.upper(), encoding == table.encoding) for encoding in ENCODINGS],
         "what": {
             "papers": gettext("One row for each paper"),
             "authors": gettext("One row for each author of a paper"),
@@ -131,12 +132,14 @@ def _options() -> str:
         format_html(
             '<optgroup label="{}">{}</optgroup>',
             label,
-            format_html_join("", '<option value="{}">{}</option>', ((one.name, one.label) for one in fields)),
+            format_html_join(
+                "", '<option value="{}">{}</option>', ((field.name, field.label) for field in fields)
+            ),
         )
         for label, fields in GROUPS.items()
     )
-    nothing = format_html('<option value="">{}</option>', gettext("Leave out"))
-    return nothing + "".join(groups)
+    empty_option = format_html('<option value="">{}</option>', gettext("Leave out"))
+    return empty_option + "".join(groups)
 
 
 def _select_option(options: str, name: str) -> SafeString:
@@ -149,26 +152,31 @@ def _select_option(options: str, name: str) -> SafeString:
 
 def _first_rows(program: Program, edition: Edition | None) -> Iterator[dict[str, object]]:
     """Yield the stated values of papers with their presentations and awards, then of sessions."""
-    names = {one.slug: stated(one.name, one.slug) for one in program.rooms}
-    names |= {one.slug: stated(one.name, one.slug) for one in program.topics}
-    names |= {one.uid: markup.plain(stated(one.title, one.uid)) for one in program.sessions}
+    names = {room.slug: stated(room.name, room.slug) for room in program.rooms}
+    names |= {topic.slug: stated(topic.name, topic.slug) for topic in program.topics}
+    names |= {session.uid: markup.plain(stated(session.title, session.uid)) for session in program.sessions}
     awards = {
         grant.paper: stated(award.name, award.uid)
         for award in program.awards
         for grant in stated(award.grants, ())
     }
     for paper in program.papers:
-        shown = [one for one in program.presentations if one.paper == paper.uid]
-        facts = [(FIELDS["uid"].label, paper.uid), *_facts(PAPER, [paper], names, edition)]
+        presentations = [
+            presentation for presentation in program.presentations if presentation.paper == paper.uid
+        ]
+        facts = [(FIELDS["uid"].label, paper.uid), *_labeled_values(PAPER, [paper], names, edition)]
         facts += [(FIELDS["award"].label, awards[paper.uid])] if paper.uid in awards else []
         title = markup.plain(stated(paper.title, "")) or paper.uid
-        yield {"title": title, "facts": [*facts, *_facts(PRESENTATION, shown, names, edition)]}
+        yield {
+            "title": title,
+            "facts": [*facts, *_labeled_values(PRESENTATION, presentations, names, edition)],
+        }
     for session in program.sessions:
         title = f"{gettext('Session')}: {names[session.uid]}"
-        yield {"title": title, "facts": list(_facts(SESSION, [session], names, edition))}
+        yield {"title": title, "facts": list(_labeled_values(SESSION, [session], names, edition))}
 
 
-def _facts(
+def _labeled_values(
     kind: Kind, records: Sequence[Record], names: Mapping[str, str], edition: Edition | None
 ) -> Iterator[tuple[object, str]]:
     for record in records:
@@ -181,12 +189,12 @@ def _facts(
 def _display_value(value: object, names: Mapping[str, str], edition: Edition | None) -> str:
     match value:
         case tuple():
-            return "; ".join(_display_value(one, names, edition) for one in value)
+            return "; ".join(_display_value(item, names, edition) for item in value)
         case AuthorRecord():
-            places = f" ({'; '.join(value.affiliations)})" if value.affiliations else ""
+            affiliations = f" ({'; '.join(value.affiliations)})" if value.affiliations else ""
             marks = [gettext("presenting")] if value.presenting else []
             marks += [gettext("corresponding")] if value.corresponding else []
-            return ", ".join([f"{value.person.name}{places}", *marks])
+            return ", ".join([f"{value.person.name}{affiliations}", *marks])
         case RoleRecord():
             return f"{value.person.name} ({value.role})"
         case MaterialRecord():
@@ -220,15 +228,15 @@ class ColumnMappingAdmin(ScopedAdmin):
 
     @admin.display(description=_("columns"))
     def taken(self, mapping: ColumnMapping) -> str:
-        taken = sum(map(bool, mapping.fields.values()))
+        read_count = sum(map(bool, mapping.fields.values()))
         message = gettext("%(taken)d of %(all)d are read")
-        return message % {"taken": taken, "all": len(mapping.fields)}
+        return message % {"taken": read_count, "all": len(mapping.fields)}
 
     @admin.display(description=_("columns"))
     def shown_columns(self, mapping: ColumnMapping) -> SafeString:
-        nothing = pgettext("column of a file", "left out")
+        omitted = pgettext("column of a file", "left out")
         pairs = (
-            (heading, FIELDS[name].label if name in FIELDS else nothing)
+            (heading, FIELDS[name].label if name in FIELDS else omitted)
             for heading, name in mapping.fields.items()
         )
         return format_html("<dl>{}</dl>", format_html_join("", "<dt>{}</dt><dd>{}</dd>", pairs))

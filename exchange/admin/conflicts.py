@@ -41,10 +41,8 @@ MAX_SHOWN_CONFLICTS = 50
 
 def shorten_value(conflict: Conflict, value: object) -> str:
     # The list of conflicts shows keys, since resolving names would need queries.
-    words = value_in_words(
-        KINDS[conflict.provenance.kind], conflict.field, value, lambda kind, key: key, None
-    )
-    return Truncator(words).chars(MAX_SHOWN_CHARS)
+    text = value_in_words(KINDS[conflict.provenance.kind], conflict.field, value, lambda kind, key: key, None)
+    return Truncator(text).chars(MAX_SHOWN_CHARS)
 
 
 def compare_values(conflict: Conflict, row: Content | None) -> dict[str, object]:
@@ -53,24 +51,28 @@ def compare_values(conflict: Conflict, row: Content | None) -> dict[str, object]
     ours = current_value(kind, row, conflict.field, edition) if row is not None else conflict.ours
     finder = RowFinder(edition)
 
-    def naming(kind: str, key: str) -> str:
+    def name_row(kind: str, key: str) -> str:
         try:
             return str(finder.row(kind, key))
         except CannotTakeError:
             return key
 
-    base, here, there = (
-        value_in_words(kind, conflict.field, value, naming, edition)
+    base_text, our_text, their_text = (
+        value_in_words(kind, conflict.field, value, name_row, edition)
         for value in (conflict.base, ours, conflict.theirs)
     )
     if conflict.base is None:
-        first, (left, right) = gettext("Never imported before"), word_diff(here, there)
+        base_label, (our_diff, their_diff) = gettext("Never imported before"), word_diff(our_text, their_text)
     else:
-        first, left, right = base, word_diff(base, here)[1], word_diff(base, there)[1]
+        base_label, our_diff, their_diff = (
+            base_text,
+            word_diff(base_text, our_text)[1],
+            word_diff(base_text, their_text)[1],
+        )
     return {
-        "base": first,
-        "here": left,
-        "there": right,
+        "base": base_label,
+        "here": our_diff,
+        "there": their_diff,
         "title": record_field_label(kind, conflict.field),
         "seen": value_mark(ours),
         "is_settled": ours == conflict.theirs,
@@ -153,18 +155,18 @@ class ConflictAdmin(ReadOnlyAdmin):
         """Return the rows that the account may change, by kind and primary key. One query per kind."""
         access = as_importer(access_for(request))
         keys: dict[str, set[int]] = defaultdict(set)
-        for one in conflicts:
-            keys[one.provenance.kind].add(one.provenance.object_id)
-        found: dict[tuple[str, int], Content] = {}
-        for kind, wanted in keys.items():
-            desk = self.admin_site.get_model_admin(KINDS[kind].model)
-            for batch in in_batches(sorted(wanted)):
+        for conflict in conflicts:
+            keys[conflict.provenance.kind].add(conflict.provenance.object_id)
+        rows_by_key: dict[tuple[str, int], Content] = {}
+        for kind, row_keys in keys.items():
+            model_admin = self.admin_site.get_model_admin(KINDS[kind].model)
+            for batch in in_batches(sorted(row_keys)):
                 if is_locking:
-                    locked = desk.model._base_manager.select_for_update().order_by("pk")
+                    locked = model_admin.model._base_manager.select_for_update().order_by("pk")
                     list(locked.filter(pk__in=batch).values_list("pk"))
-                rows = access.rows(desk.model._default_manager.filter(pk__in=batch), "change")
-                found |= {(kind, row.pk): row for row in rows}
-        return found
+                rows = access.rows(model_admin.model._default_manager.filter(pk__in=batch), "change")
+                rows_by_key |= {(kind, row.pk): row for row in rows}
+        return rows_by_key
 
     # One by one
 
@@ -182,27 +184,27 @@ class ConflictAdmin(ReadOnlyAdmin):
                 return render_response(self.decision_page(request, conflict))
 
     def conflict(self, request: HttpRequest, object_id: str) -> Conflict:
-        found = self.get_object(request, object_id)
-        if found is None:
+        conflict = self.get_object(request, object_id)
+        if conflict is None:
             raise Http404("No such conflict.")
-        if not self.has_view_or_change_permission(request, found):
+        if not self.has_view_or_change_permission(request, conflict):
             raise PermissionDenied
         rows = Conflict.objects.select_related("provenance", "run__edition", "decided_by")
         if request.method == "POST":
             rows = rows.select_for_update(of=("self",))
-        return rows.get(pk=found.pk)
+        return rows.get(pk=conflict.pk)
 
     def decision_page(self, request: HttpRequest, conflict: Conflict) -> HttpResponse:
         key = conflict.provenance.kind, conflict.provenance.object_id
         row = self.rows_of(request, [conflict], is_locking=request.method == "POST").get(key)
-        found = compare_values(conflict, row)
-        may = conflict.resolved_at is None and self.has_change_permission(request, conflict)
-        form = self.edit_form(request, conflict, row) if may and row is not None else None
+        sides = compare_values(conflict, row)
+        may_decide = conflict.resolved_at is None and self.has_change_permission(request, conflict)
+        form = self.edit_form(request, conflict, row) if may_decide and row is not None else None
         reasons: list[str] = []
         if request.method == "POST":
-            if not may:
+            if not may_decide:
                 raise PermissionDenied
-            if request.POST.get("seen") != found["seen"]:
+            if request.POST.get("seen") != sides["seen"]:
                 reasons = [gettext("It was changed here in the meantime. Review it again, then decide.")]
             elif not (reasons := self.apply_decision(request, conflict, row, form)):
                 return self.redirect_to_next(request, conflict)
@@ -210,10 +212,10 @@ class ConflictAdmin(ReadOnlyAdmin):
             request,
             gettext("Conflict: %(label)s") % {"label": conflict.label},
             conflict=conflict,
-            sides=found,
+            sides=sides,
             reasons=reasons,
             row_address=row_address(*key) if row is not None else "",
-            may=may,
+            may=may_decide,
             form=form,
             edit=next(iter(form), None) if form is not None else None,
             choice=request.POST.get("decision", ""),
@@ -223,17 +225,17 @@ class ConflictAdmin(ReadOnlyAdmin):
 
     def edit_form(self, request: HttpRequest, conflict: Conflict, row: Content) -> ModelForm[Content] | None:
         """Return the form of the row with this field only, or `None` for lists, which have a larger form."""
-        desk = self.admin_site.get_model_admin(type(row))
+        model_admin = self.admin_site.get_model_admin(type(row))
         if KINDS[conflict.provenance.kind].listing(conflict.field) or conflict.field in (
             "ids",
             "other_names",
         ):
             return None
-        form_class = desk.get_form(request, row, change=True, fields=[conflict.field])
+        form_class = model_admin.get_form(request, row, change=True, fields=[conflict.field])
         if conflict.field not in form_class.base_fields:
             return None
-        sent = request.POST if request.POST.get("decision") == Decision.EDITED else None
-        return form_class(sent, instance=row, prefix="edit")
+        data = request.POST if request.POST.get("decision") == Decision.EDITED else None
+        return form_class(data, instance=row, prefix="edit")
 
     def apply_decision(
         self, request: HttpRequest, conflict: Conflict, row: Content | None, form: ModelForm[Content] | None
@@ -245,8 +247,8 @@ class ConflictAdmin(ReadOnlyAdmin):
                 return [gettext("The edited value can’t be saved. The problem is shown below.")]
             form.save()
             if conflict.field == POSITION:
-                ordered: Any = row
-                move_to(ordered, form.cleaned_data[POSITION] or 0)
+                positioned_row: Any = row
+                move_to(positioned_row, form.cleaned_data[POSITION] or 0)
             mark_decided([conflict], Decision.EDITED, signed_in_user(request))
             return []
         if choice not in (Decision.OURS, Decision.THEIRS):
@@ -261,13 +263,13 @@ class ConflictAdmin(ReadOnlyAdmin):
 
     def redirect_to_next(self, request: HttpRequest, conflict: Conflict) -> HttpResponse:
         messages.success(request, gettext("Decided: %(label)s.") % {"label": self.full_label(conflict)})
-        waiting = self.open_conflicts(request, conflict)
-        following = (
-            waiting.filter(pk__lt=conflict.pk).order_by("-pk").first() or waiting.order_by("-pk").first()
+        remaining = self.open_conflicts(request, conflict)
+        next_conflict = (
+            remaining.filter(pk__lt=conflict.pk).order_by("-pk").first() or remaining.order_by("-pk").first()
         )
-        if following is None:
+        if next_conflict is None:
             return redirect("admin:exchange_conflict_changelist")
-        return redirect("admin:exchange_conflict_change", following.pk)
+        return redirect("admin:exchange_conflict_change", next_conflict.pk)
 
     # In bulk
 
@@ -285,24 +287,24 @@ class ConflictAdmin(ReadOnlyAdmin):
         """Ask for confirmation of a decision; apply it if confirmed."""
         if "confirmed" in request.POST:
             with transaction.atomic():
-                allowed, rows = self.decidable(request, queryset, is_locking=True)
-                outcome = decide(allowed, decision, rows, signed_in_user(request))
+                conflicts, rows = self.decidable(request, queryset, is_locking=True)
+                outcome = decide(conflicts, decision, rows, signed_in_user(request))
             self.report_outcome(request, outcome)
             return None
-        allowed, rows = self.decidable(request, queryset)
+        conflicts, rows = self.decidable(request, queryset)
         context = self.page_context(
             request,
             gettext("Decide conflicts together"),
             decision=Decision(decision),
             action=action,
             checkbox=ACTION_CHECKBOX_NAME,
-            conflicts=allowed,
+            conflicts=conflicts,
             shown=[
-                (one, self.shown_field(one), self.ours_short(one), self.theirs_short(one))
-                for one in allowed[:MAX_SHOWN_CONFLICTS]
+                (conflict, self.shown_field(conflict), self.ours_short(conflict), self.theirs_short(conflict))
+                for conflict in conflicts[:MAX_SHOWN_CONFLICTS]
             ],
-            more=max(len(allowed) - MAX_SHOWN_CONFLICTS, 0),
-            left_out=queryset.count() - len(allowed),
+            more=max(len(conflicts) - MAX_SHOWN_CONFLICTS, 0),
+            left_out=queryset.count() - len(conflicts),
         )
         return TemplateResponse(request, "admin/exchange/conflict/together.html", context)
 
@@ -310,14 +312,20 @@ class ConflictAdmin(ReadOnlyAdmin):
         self, request: HttpRequest, queryset: QuerySet[Conflict], *, is_locking: bool = False
     ) -> tuple[list[Conflict], dict[tuple[str, int], Content]]:
         """Return the undecided conflicts whose rows the account may change, and the rows."""
-        chosen = list(queryset.filter(resolved_at__isnull=True).select_related("provenance", "run__edition"))
-        rows = self.rows_of(request, chosen, is_locking=is_locking)
-        return [one for one in chosen if (one.provenance.kind, one.provenance.object_id) in rows], rows
+        conflicts = list(
+            queryset.filter(resolved_at__isnull=True).select_related("provenance", "run__edition")
+        )
+        rows = self.rows_of(request, conflicts, is_locking=is_locking)
+        return [
+            conflict
+            for conflict in conflicts
+            if (conflict.provenance.kind, conflict.provenance.object_id) in rows
+        ], rows
 
     def report_outcome(self, request: HttpRequest, outcome: Outcome) -> None:
-        said = ngettext("%(count)d conflict decided.", "%(count)d conflicts decided.", outcome.done)
+        message = ngettext("%(count)d conflict decided.", "%(count)d conflicts decided.", outcome.done)
         if outcome.done:
-            messages.success(request, said % {"count": outcome.done})
+            messages.success(request, message % {"count": outcome.done})
         for conflict, reason in outcome.refused[:MAX_SHOWN_CONFLICTS]:
             messages.warning(
                 request,

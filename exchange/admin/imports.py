@@ -67,32 +67,38 @@ def describe_stage(job: ImportJob) -> str:
     return gettext("The worker has stopped.") if job.is_lost() else _stage_label(job.progress.what)
 
 
-def _stage_label(what: str) -> str:
-    known = {kind.plural or name: name for name, kind in KINDS.items()}
-    if what.startswith(WRITING_PREFIX) and what.removeprefix(WRITING_PREFIX) in known:
-        return gettext("Writing: %(rows)s") % {"rows": kind_name(known[what.removeprefix(WRITING_PREFIX)])}
-    if what in known:
-        return gettext("Comparing: %(rows)s") % {"rows": kind_name(known[what])}
-    others = {
+def _stage_label(stage: str) -> str:
+    kind_names = {kind.plural or name: name for name, kind in KINDS.items()}
+    if stage.startswith(WRITING_PREFIX) and stage.removeprefix(WRITING_PREFIX) in kind_names:
+        return gettext("Writing: %(rows)s") % {
+            "rows": kind_name(kind_names[stage.removeprefix(WRITING_PREFIX)])
+        }
+    if stage in kind_names:
+        return gettext("Comparing: %(rows)s") % {"rows": kind_name(kind_names[stage])}
+    labels = {
         "fetched": gettext("Fetching the program"),
         "checking": gettext("Checking the rows"),
         "storing": gettext("Preparing the preview"),
     }
-    return others.get(what, gettext("Reading the files"))
+    return labels.get(stage, gettext("Reading the files"))
 
 
 def count_table(counts: dict[str, dict[str, int]]) -> dict[str, object]:
     """Return the context of the table of rows by kind and outcome."""
     rows = [
-        {"kind": kind, "name": kind_name(kind), "cells": [(word, own[word]) for word in OUTCOME_LABELS]}
-        for kind, own in counts.items()
+        {
+            "kind": kind,
+            "name": kind_name(kind),
+            "cells": [(outcome, tally[outcome]) for outcome in OUTCOME_LABELS],
+        }
+        for kind, tally in counts.items()
     ]
     return {"counts": rows, "words": OUTCOME_LABELS}
 
 
 def total_counts(counts: dict[str, dict[str, int]]) -> dict[str, int]:
     """Return the number of rows of all kinds by outcome."""
-    return {word: sum(own[word] for own in counts.values()) for word in OUTCOME_LABELS}
+    return {outcome: sum(tally[outcome] for tally in counts.values()) for outcome in OUTCOME_LABELS}
 
 
 def job_context(job: ImportJob) -> dict[str, object]:
@@ -142,9 +148,9 @@ class ImportJobAdmin(ScopedAdmin):
     def editions(self, request: HttpRequest) -> list[Edition]:
         """Return the editions that the account may import into, by a role or by Django permissions."""
         access = access_for(request)
-        theirs = access.editions("add", ImportJob)
+        edition_keys = access.editions("add", ImportJob)
         may_all = may_import_all(access)
-        return [one for one in editions_for(request) if may_all or one.pk in theirs]
+        return [edition for edition in editions_for(request) if may_all or edition.pk in edition_keys]
 
     def may_add_edition(self, request: HttpRequest) -> bool:
         return self.admin_site.get_model_admin(Edition).has_add_permission(request)
@@ -172,8 +178,8 @@ class ImportJobAdmin(ScopedAdmin):
                 job = self.create_job(request, form.cleaned_data)
                 return redirect("admin:exchange_importjob_change", job.pk)
         else:
-            asked = requested_edition(request)
-            initial: dict[str, object] = {"edition": asked.pk if asked in editions else None}
+            requested = requested_edition(request)
+            initial: dict[str, object] = {"edition": requested.pk if requested in editions else None}
             form = UploadForm(initial=initial, editions=editions, may_add=may_add)
         context = self.page_context(
             request,
@@ -186,13 +192,13 @@ class ImportJobAdmin(ScopedAdmin):
 
     def create_job(self, request: HttpRequest, data: dict[str, Any]) -> ImportJob:
         files = data["uploads"]
-        names = [file_name(one) for one in files]
+        names = [file_name(upload) for upload in files]
         job = ImportJob(edition=data["edition"], format=data["format"], files=names, url=data["url"])
         job.user = request.user  # type: ignore[assignment]  # login required
         job.state = State.MAPPING if data["is_mapped"] else State.READING
         with transaction.atomic():
             job.save()
-            uploads.store(job, (one.chunks() for one in files))
+            uploads.store(job, (upload.chunks() for upload in files))
         if data["is_mapped"]:
             columns.store_guess(job)
             return job
@@ -226,51 +232,51 @@ class ImportJobAdmin(ScopedAdmin):
     ) -> HttpResponse:
         """Show the state of a job; with POST, continue it."""
         job = self.job(request, object_id)
-        may = self.may_continue(request, job)
+        may_continue = self.may_continue(request, job)
         if request.method == "POST":
-            if not may:
+            if not may_continue:
                 raise PermissionDenied
             self.continue_job(request, job, request.POST.get("do", ""))
             return redirect("admin:exchange_importjob_change", job.pk)
         page = "progress" if job.is_working else job.state
-        more = self.preview(request, job) if job.state == State.READY else {}
-        more = columns.page_context(job) if job.state == State.MAPPING else more
+        page_values = self.preview(request, job) if job.state == State.READY else {}
+        page_values = columns.page_context(job) if job.state == State.MAPPING else page_values
         context = self.page_context(
             request,
             gettext("Import: %(job)s") % {"job": job},
             job=job,
-            may=may,
+            may=may_continue,
             stage=describe_stage(job),
             **job_context(job),
-            **more,
+            **page_values,
         )
         return TemplateResponse(request, f"admin/exchange/importjob/{page}.html", context)
 
-    def continue_job(self, request: HttpRequest, job: ImportJob, wanted: str) -> None:
+    def continue_job(self, request: HttpRequest, job: ImportJob, action: str) -> None:
         """Perform the action of a button of the job's page. Pressing it twice performs it once."""
         is_over = job.is_lost() or job.is_unclaimed() or job.state in RESTARTABLE_STATES
         # The import runs with the permissions of the account that confirms it.
-        theirs: dict[str, Any] = {"user": request.user, "is_again": False}
-        if wanted in COLUMN_ACTIONS and job.state == State.MAPPING:
+        new_values: dict[str, Any] = {"user": request.user, "is_again": False}
+        if action in COLUMN_ACTIONS and job.state == State.MAPPING:
             self.choose_columns(request, job)
         elif (
-            wanted == "columns"
+            action == "columns"
             and job.columns
             and job.has_files
             and job.state in (State.READY, *RESTARTABLE_STATES)
-            and job.change_state(State.MAPPING, before=job.state, problems=[], **theirs)
+            and job.change_state(State.MAPPING, before=job.state, problems=[], **new_values)
         ):
             progress.delete_progress(job.pk)
-        elif wanted == "confirm" and job.change_state(State.WRITING, before=State.READY, **theirs):
+        elif action == "confirm" and job.change_state(State.WRITING, before=State.READY, **new_values):
             tasks.write.enqueue(job.pk)
         elif (
-            wanted == "again"
+            action == "again"
             and is_over
-            and job.change_state(State.READING, before=job.state, problems=[], **theirs)
+            and job.change_state(State.READING, before=job.state, problems=[], **new_values)
         ):
             progress.delete_progress(job.pk)
             tasks.preview.enqueue(job.pk)
-        elif wanted == "drop" and (is_over or job.state in (State.READY, State.MAPPING)):
+        elif action == "drop" and (is_over or job.state in (State.READY, State.MAPPING)):
             if job.change_state(State.DROPPED, before=job.state):
                 tasks.sweep()
                 messages.success(request, gettext("The import was canceled. Nothing was changed."))
@@ -282,11 +288,11 @@ class ImportJobAdmin(ScopedAdmin):
     def choose_columns(self, request: HttpRequest, job: ImportJob) -> None:
         """Store the fields of the columns; start the preview if the form asks for it and is valid."""
         try:
-            can_go = columns.store_choice(job, request)
+            can_continue = columns.store_choice(job, request)
         except uploads.FilesLostError as error:
             messages.error(request, str(error))
             return
-        if can_go:
+        if can_continue:
             job.user = request.user  # type: ignore[assignment]  # login required
             if job.change_state(State.READING, before=State.MAPPING, user=job.user, is_again=False):
                 tasks.preview.enqueue(job.pk)
@@ -345,17 +351,18 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
     run = get_object_or_404(model_admin.get_queryset(request), pk=key)
     if not may_undo(model_admin, request, run):
         raise PermissionDenied
-    found, reasons = None, []
-    waiting = pending_changes(run)
+    plan, reasons = None, []
+    pending = pending_changes(run)
     try:
         with show_working_copy(open_copies([run.edition_id]) if run.edition_id else []):
-            found = plan_undo(run)
-        check_undo_permissions(found, request.user)
+            plan = plan_undo(run)
+        check_undo_permissions(plan, request.user)
         if request.method == "POST":
-            done = undo(run, request.user, check=check_undo_permissions)
+            reverted = undo(run, request.user, check=check_undo_permissions)
             messages.success(
                 request,
-                gettext("The import was reverted: %s.") % (", ".join(summarize_undo(done, waiting)) or "-"),
+                gettext("The import was reverted: %s.")
+                % (", ".join(summarize_undo(reverted, pending)) or "-"),
             )
             return redirect("admin:exchange_importrun_change", run.pk)
     except CannotRevertError as error:
@@ -365,9 +372,9 @@ def undo_view(model_admin: ScopedAdmin, request: HttpRequest, key: int) -> HttpR
         gettext("Revert an import: %(run)s") % {"run": run},
         run=run,
         reasons=reasons,
-        lines=summarize_undo(found, waiting) if found else [],
-        kept=found.kept if found else [],
-        can_go=found is not None and not reasons,
+        lines=summarize_undo(plan, pending) if plan else [],
+        kept=plan.kept if plan else [],
+        can_go=plan is not None and not reasons,
     )
     return TemplateResponse(request, "admin/exchange/importrun/undo.html", context)
 
@@ -403,24 +410,24 @@ class ImportRunAdmin(ReadOnlyAdmin):
         can_undo = run is not None and run.undone_at is None and may_undo(self, request, run)
         rows = f"{reverse('admin:exchange_provenance_changelist')}?{urlencode({'run__id__exact': object_id})}"
         tools = [{"words": gettext("Imported rows"), "address": rows}]
-        more = {"can_undo": can_undo, "tools": tools, **(extra_context or {})}
+        context = {"can_undo": can_undo, "tools": tools, **(extra_context or {})}
         with working_on(run.edition if run else None):
-            return render_response(super().change_view(request, object_id, form_url, more))
+            return render_response(super().change_view(request, object_id, form_url, context))
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, object] | None = None
     ) -> HttpResponse:
         jobs = self.admin_site.get_model_admin(ImportJob)
-        may = {
+        permissions = {
             "can_import": jobs.has_add_permission(request),
             "sees_uploads": jobs.has_view_permission(request),
         }
-        return super().changelist_view(request, {**may, **(extra_context or {})})
+        return super().changelist_view(request, {**permissions, **(extra_context or {})})
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportRun]:
-        still_open = Count("conflicts", filter=Q(conflicts__resolved_at__isnull=True))
-        counted: QuerySet[ImportRun] = super().get_queryset(request).annotate(open_count=still_open)
-        return counted
+        undecided = Count("conflicts", filter=Q(conflicts__resolved_at__isnull=True))
+        runs: QuerySet[ImportRun] = super().get_queryset(request).annotate(open_count=undecided)
+        return runs
 
     @admin.display(description=_("started at"), ordering="started_at")
     def started(self, run: ImportRun) -> str:
@@ -433,7 +440,9 @@ class ImportRunAdmin(ReadOnlyAdmin):
     @admin.display(description=_("rows"))
     def summary(self, run: ImportRun) -> str:
         return ", ".join(
-            f"{number} {OUTCOME_LABELS[word]}" for word, number in total_counts(run.counts).items() if number
+            f"{number} {OUTCOME_LABELS[outcome]}"
+            for outcome, number in total_counts(run.counts).items()
+            if number
         )
 
     @admin.display(description=_("open conflicts"))

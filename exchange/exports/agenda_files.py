@@ -45,9 +45,9 @@ def agenda_calendar(request: HttpRequest, edition: Edition, token: str) -> HttpR
 def _file(request: HttpRequest, edition: Edition, stars: Iterable[Star], ending: str) -> HttpResponse:
     if ending not in KINDS:
         raise Http404("There is no such file.")
-    media_type, make = KINDS[ending]
-    present = [star for star in stars if not star.removed]
-    response = HttpResponse(b"".join(make(request, edition, present)), content_type=media_type)
+    media_type, write = KINDS[ending]
+    current_stars = [star for star in stars if not star.removed]
+    response = HttpResponse(b"".join(write(request, edition, current_stars)), content_type=media_type)
     name = f"{edition.slug}-agenda.{ending}"
     response.headers["Content-Disposition"] = content_disposition_header(True, name)
     return response
@@ -58,11 +58,11 @@ def _uids(stars: Iterable[Star], kind: str) -> list[str]:
 
 
 def _calendar(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
-    found = calendar_scope(
+    scope = calendar_scope(
         edition, sessions=Q(uid__in=_uids(stars, "s")), presentations=Q(uid__in=_uids(stars, "p"))
     )
     address = request.build_absolute_uri() if request.method != "POST" else ""
-    return ics.calendar([found], f"{edition.name}: my agenda", address)
+    return ics.calendar([scope], f"{edition.name}: my agenda", address)
 
 
 def _references(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
@@ -72,31 +72,31 @@ def _references(request: HttpRequest, edition: Edition, stars: list[Star]) -> It
 
 
 def _table(request: HttpRequest, edition: Edition, stars: list[Star]) -> Iterable[bytes]:
-    shown = plan_agenda(edition, stars, timezone.now())
-    rows = [one for stop in shown.stops for one in (stop, *stop.talks) if one.star]
+    agenda = plan_agenda(edition, stars, timezone.now())
+    rows = [row for stop in agenda.stops for row in (stop, *stop.talks) if row.star]
     rows.sort(key=lambda row: (row.start is None, row.start, row.key))
     yield write_sheet(COLUMNS, [_row(request, edition, row) for row in rows])
 
 
 def _row(request: HttpRequest, edition: Edition, row: AgendaStop) -> list[str]:
-    thing, session = row.thing, row.session
+    event, session = row.thing, row.session
     if row.is_session:
-        credits = thing.shown_roles
+        credits = event.shown_roles
     else:
-        credits = thing.shown_speakers or (thing.paper.shown_authors if thing.paper else ())
+        credits = event.shown_speakers or (event.paper.shown_authors if event.paper else ())
     return [
         edition.day_of(row.start).isoformat() if row.start else "",
         clock_time(row.start, edition.zone) if row.start else "",
         clock_time(row.end, edition.zone) if row.end else "",
         zone_label(row.start, edition.zone) if row.start else "",
-        thing.get_kind_display(),
-        str(thing),
+        event.get_kind_display(),
+        str(event),
         "; ".join(person.shown_name for person in credits),
         row.place.name if row.place else "",
-        "" if row.is_session else thing.board,
+        "" if row.is_session else event.board,
         markup.plain(session.title) if session and not row.is_session else "",
         "cancelled" if row.cancelled else "",
-        request.build_absolute_uri(thing.get_absolute_url()),
+        request.build_absolute_uri(event.get_absolute_url()),
     ]
 
 

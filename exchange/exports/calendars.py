@@ -51,9 +51,9 @@ def edition_calendar(edition: Edition, choice: ScheduleFilter | None = None) -> 
 def day_calendar(edition: Edition, day: date, choice: ScheduleFilter | None = None) -> CalendarScope:
     """Return sessions and presentations that begin on a program day, and that a filter selects."""
     start, end = edition.day_bounds(day)
-    begins = Q(start__gte=start, start__lt=end)
+    starts_that_day = Q(start__gte=start, start__lt=end)
     sessions, talks = _filter_conditions(edition, choice)
-    return calendar_scope(edition, sessions=begins & sessions, presentations=begins & talks)
+    return calendar_scope(edition, sessions=starts_that_day & sessions, presentations=starts_that_day & talks)
 
 
 def _filter_conditions(edition: Edition, choice: ScheduleFilter | None) -> tuple[Q, Q]:
@@ -69,48 +69,50 @@ def _filter_conditions(edition: Edition, choice: ScheduleFilter | None) -> tuple
 
 def session_calendar(edition: Edition, session: Session) -> CalendarScope:
     """Return a session with its parts, and the talks in them with a time of their own."""
-    inside = Q(session=session) | Q(session__parent=session)
-    family = Q(pk=session.pk) | Q(parent=session)
-    return calendar_scope(edition, sessions=family, presentations=inside & HAS_OWN_TIME)
+    in_session = Q(session=session) | Q(session__parent=session)
+    sessions = Q(pk=session.pk) | Q(parent=session)
+    return calendar_scope(edition, sessions=sessions, presentations=in_session & HAS_OWN_TIME)
 
 
 def room_calendar(room: Room) -> CalendarScope:
     """Return the sessions in a room, and presentations there whose session is elsewhere."""
-    inside = Q(room=None, session__room=room) & HAS_OWN_TIME
-    return calendar_scope(room.edition, sessions=Q(room=room), presentations=Q(room=room) | inside)
+    in_room_session = Q(room=None, session__room=room) & HAS_OWN_TIME
+    return calendar_scope(room.edition, sessions=Q(room=room), presentations=Q(room=room) | in_room_session)
 
 
 def paper_calendars(edition: Edition, papers: "PaperQuerySet") -> Iterator[CalendarScope]:
     """Yield the presentations of these papers of an edition in batches, as they may be thousands."""
     at = timezone.now()
-    shown = edition.presentations.published(at).filter(paper__in=papers.order_by().values("pk"))
-    keys = shown.order_by().values_list("pk", flat=True)
+    presentations = edition.presentations.published(at).filter(paper__in=papers.order_by().values("pk"))
+    keys = presentations.order_by().values_list("pk", flat=True)
     # A calendar without talks still states its time zone.
-    for some in list(batched(keys, PRESENTATIONS_PER_BATCH, strict=False)) or [()]:
-        yield calendar_scope(edition, presentations=Q(AnyOf("pk", some)), at=at)
+    for batch in list(batched(keys, PRESENTATIONS_PER_BATCH, strict=False)) or [()]:
+        yield calendar_scope(edition, presentations=Q(AnyOf("pk", batch)), at=at)
 
 
-def sessions_calendar(edition: Edition, wanted: Q) -> CalendarScope:
+def sessions_calendar(edition: Edition, condition: Q) -> CalendarScope:
     """Return sessions, and the talks in them with a time of their own."""
-    found = edition.sessions.published().filter(wanted).order_by().values("pk")
-    return calendar_scope(edition, sessions=wanted, presentations=Q(session__in=found) & HAS_OWN_TIME)
+    session_keys = edition.sessions.published().filter(condition).order_by().values("pk")
+    return calendar_scope(
+        edition, sessions=condition, presentations=Q(session__in=session_keys) & HAS_OWN_TIME
+    )
 
 
 def person_calendars(person: Person, editions: Iterable[Edition]) -> Iterator[CalendarScope]:
     """Yield sessions and presentations of a person, edition by edition."""
     sessions = Q(pk__in=person.session_roles.order_by().values("session"))
     talks = Q(pk__in=person.talks.order_by().values("presentation"))
-    written = Q(paper__in=person.authorships.order_by().values("paper"))
+    papers = Q(paper__in=person.authorships.order_by().values("paper"))
     rows = (
         person.session_roles.values_list("session__edition", flat=True),
         person.talks.values_list("presentation__edition", flat=True),
         person.authorships.values_list("paper__edition", flat=True),
     )
-    involved = {key for keys in rows for key in keys.order_by().distinct()}
-    for edition in (one for one in editions if one.pk in involved):
-        found = calendar_scope(edition, sessions=sessions, presentations=talks | written)
-        if found.sessions or found.presentations:
-            yield found
+    edition_keys = {key for keys in rows for key in keys.order_by().distinct()}
+    for edition in (edition for edition in editions if edition.pk in edition_keys):
+        scope = calendar_scope(edition, sessions=sessions, presentations=talks | papers)
+        if scope.sessions or scope.presentations:
+            yield scope
 
 
 def calendar_scope(
@@ -118,18 +120,18 @@ def calendar_scope(
 ) -> CalendarScope:
     """Return the rows that meet the conditions, with their sessions, parent sessions, papers and rooms."""
     at = at_or_now(at)
-    own = dict(edition.sessions.published(at).filter(sessions).order_by().values_list("pk", "uid"))
+    uids_by_key = dict(edition.sessions.published(at).filter(sessions).order_by().values_list("pk", "uid"))
     columns = ("pk", "uid", "session_id", "paper_id")
     talks = list(edition.presentations.published(at).filter(presentations).order_by().values_list(*columns))
-    around = {*own, *(session for _, _, session, _ in talks if session)}
-    wholes = Session.objects.filter(AnyOf("pk", around)).order_by().values("parent")
+    session_keys = {*uids_by_key, *(session for _, _, session, _ in talks if session)}
+    parents = Session.objects.filter(AnyOf("pk", session_keys)).order_by().values("parent")
     # `Dump` does not check that the edition is public; `published` above does.
     program = Dump(
         edition,
         at=at,
         only={
             "room": Q(),
-            "session": Q(AnyOf("pk", around)) | Q(pk__in=wholes),
+            "session": Q(AnyOf("pk", session_keys)) | Q(pk__in=parents),
             "presentation": Q(AnyOf("pk", [key for key, *_ in talks])),
             "paper": Q(AnyOf("pk", {paper for *_, paper in talks if paper})),
         },
@@ -137,8 +139,10 @@ def calendar_scope(
         people=False,
         is_sorted=False,
     ).load_all()
-    shown = frozenset(uid for _, uid, *_ in talks)
-    return CalendarScope(program, writing_context(edition), frozenset(own.values()), shown)
+    presentation_uids = frozenset(uid for _, uid, *_ in talks)
+    return CalendarScope(
+        program, writing_context(edition), frozenset(uids_by_key.values()), presentation_uids
+    )
 
 
 # For conference apps: full presentations that are events, titles of the others
@@ -155,7 +159,7 @@ APP_PAPER_FIELDS = ("title", "abstract", "track", "topic", "authors", "materials
 def app_program(edition: Edition) -> Program:
     """Return the program for conference apps."""
     at = timezone.now()
-    listed = dump(
+    overview = dump(
         edition,
         at=at,
         only=dict.fromkeys(("topic", "room", "paper", "presentation"), Q()),
@@ -163,24 +167,37 @@ def app_program(edition: Edition) -> Program:
         people=False,
     )
     # Presentations may be events if they have their own time, or are the only one of their session.
-    sizes = Counter(one.session for one in listed.presentations)
-    events = [one for one in listed.presentations if one.start or (one.session and sizes[one.session] == 1)]
-    whole = dump(
+    talk_counts = Counter(presentation.session for presentation in overview.presentations)
+    events = [
+        presentation
+        for presentation in overview.presentations
+        if presentation.start or (presentation.session and talk_counts[presentation.session] == 1)
+    ]
+    details = dump(
         edition,
         at=at,
         only={
             "session": Q(),
-            "paper": Q(AnyOf("uid", {one.paper for one in events if is_stated(one.paper) and one.paper})),
-            "presentation": Q(AnyOf("uid", [one.uid for one in events])),
+            "paper": Q(
+                AnyOf(
+                    "uid",
+                    {
+                        presentation.paper
+                        for presentation in events
+                        if is_stated(presentation.paper) and presentation.paper
+                    },
+                )
+            ),
+            "presentation": Q(AnyOf("uid", [presentation.uid for presentation in events])),
         },
         fields={"paper": APP_PAPER_FIELDS, "presentation": APP_EVENT_FIELDS},
     )
     return replace(
-        whole,
-        topics=listed.topics,
-        rooms=listed.rooms,
-        papers=_replace_by_uid(listed.papers, whole.papers),
-        presentations=_replace_by_uid(listed.presentations, whole.presentations),
+        details,
+        topics=overview.topics,
+        rooms=overview.rooms,
+        papers=_replace_by_uid(overview.papers, details.papers),
+        presentations=_replace_by_uid(overview.presentations, details.presentations),
     )
 
 
@@ -188,5 +205,5 @@ def _replace_by_uid[R: (PaperRecord, PresentationRecord)](
     rows: tuple[R, ...], others: tuple[R, ...]
 ) -> tuple[R, ...]:
     """Return the rows, with each row replaced by the one of `others` with its uid, if any."""
-    known = {one.uid: one for one in others}
-    return tuple(known.get(one.uid, one) for one in rows)
+    replacements = {row.uid: row for row in others}
+    return tuple(replacements.get(row.uid, row) for row in rows)

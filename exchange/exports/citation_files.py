@@ -25,11 +25,11 @@ def dump_for_citation(edition: Edition, papers: Q) -> tuple[Program, Context]:
 
 def search_condition(edition: Edition, parameters: QueryDict) -> Q:
     """Return the condition for a search of papers with these parameters: words and facets."""
-    chooser = PaperSearch(parameters, edition)
-    if not chooser.is_narrowed:
+    search = PaperSearch(parameters, edition)
+    if not search.is_narrowed:
         return Q()
-    chooser.look_up()
-    return Q(pk__in=chooser.keys)
+    search.look_up()
+    return Q(pk__in=search.keys)
 
 
 def citation_of(paper: Paper, edition: Edition) -> dict[str, str]:
@@ -46,18 +46,18 @@ def citation_of(paper: Paper, edition: Edition) -> dict[str, str]:
 def _program(paper: Paper, edition: Edition) -> Program:
     """Return the records of one paper like a dump, with the fields that citations need."""
     authors = paper.shown_authors
-    people = {one.person.uid: one.person for one in authors}
+    people = {authorship.person.uid: authorship.person for authorship in authors}
     conference = edition.conference
     return Program(
         conference=record_of(CONFERENCE, conference),
         edition=record_of(EDITION, edition, conference=conference.slug),
         people=tuple(
-            PersonRecord(ref=PersonRef(name=one.name, uid=uid), given=one.given, family=one.family)
-            for uid, one in people.items()
+            PersonRecord(ref=PersonRef(name=person.name, uid=uid), given=person.given, family=person.family)
+            for uid, person in people.items()
         ),
         papers=(record_of(PAPER, paper, authors=tuple(map(_author, authors))),),
     )
 
 
-def _author(one: Authorship) -> AuthorRecord:
-    return AuthorRecord(person=PersonRef(name=one.shown_name, uid=one.person.uid))
+def _author(authorship: Authorship) -> AuthorRecord:
+    return AuthorRecord(person=PersonRef(name=authorship.shown_name, uid=authorship.person.uid))

@@ -75,6 +75,6 @@ HELP: Mapping[str, str | Promise] = {
 def documented_tables() -> list[tuple[str | Promise, list[tuple[str, str | Promise]]]]:
     """Return the title of each table, with the headings and descriptions of its columns."""
     return [
-        (TITLES[name], [(column_heading(one), HELP[one]) for one in download_columns(name)])
+        (TITLES[name], [(column_heading(column), HELP[column]) for column in download_columns(name)])
         for name in DOWNLOAD_TABLES
     ]

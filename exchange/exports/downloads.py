@@ -39,33 +39,33 @@ class SourceState:
 
 def state_of(edition: Edition, at: datetime | None = None) -> SourceState:
     """Return the state of an edition: its revision, and the last time that rows became public."""
-    at, held = at or timezone.now(), vars(edition)
-    stamp = revision.current(edition.pk) if "site_revision" not in held else None
-    if stamp is None:
+    at, fetched_values = at or timezone.now(), vars(edition)
+    current = revision.current(edition.pk) if "site_revision" not in fetched_values else None
+    if current is None:
         # Use the revision fetched with the edition: rows that are read later are at least as new.
-        changed = max(edition.changed_at, held["site_changed_at"] or revision.FIRST_REVISION)
-        stamp = revision.Revision(edition.revision, held["site_revision"] or 0, changed)
+        changed_at = max(edition.changed_at, fetched_values["site_changed_at"] or revision.FIRST_REVISION)
+        current = revision.Revision(edition.revision, fetched_values["site_revision"] or 0, changed_at)
     # Rows may become public at a set time, without a new revision.
-    announced = Announcement.objects.published(at).filter(edition=edition).order_by("-published_at")
-    newest = announced.values_list("published_at", flat=True)[:1]
-    changed = max([stamp.changed_at, *_gates(edition, at), *newest])
-    return SourceState(f"{stamp.etag}.{int(changed.timestamp())}", changed)
+    announcements = Announcement.objects.published(at).filter(edition=edition).order_by("-published_at")
+    newest_times = announcements.values_list("published_at", flat=True)[:1]
+    changed_at = max([current.changed_at, *_publication_times(edition, at), *newest_times])
+    return SourceState(f"{current.etag}.{int(changed_at.timestamp())}", changed_at)
 
 
 def state_of_all(request: HttpRequest, at: datetime | None = None) -> SourceState:
     """Return the state of everything that is public."""
     editions = published_editions(request)
-    stamp = revision.current(None)
-    moments = [moment for edition in editions for moment in _gates(edition, at or timezone.now())]
-    changed = max([stamp.changed_at, *(edition.changed_at for edition in editions), *moments])
+    current = revision.current(None)
+    moments = [moment for edition in editions for moment in _publication_times(edition, at or timezone.now())]
+    changed_at = max([current.changed_at, *(edition.changed_at for edition in editions), *moments])
     parts = "-".join(f"{edition.pk}.{edition.revision}" for edition in editions)
-    digest = hashlib.sha256(f"{parts} {int(changed.timestamp())}".encode()).hexdigest()[:16]
-    return SourceState(f"{stamp.etag}.{digest}", changed)
+    digest = hashlib.sha256(f"{parts} {int(changed_at.timestamp())}".encode()).hexdigest()[:16]
+    return SourceState(f"{current.etag}.{digest}", changed_at)
 
 
-def _gates(edition: Edition, at: datetime) -> list[datetime]:
-    gates = (edition.public_from, edition.papers_public_from, edition.schedule_public_from)
-    return [gate for gate in gates if gate and gate <= at]
+def _publication_times(edition: Edition, at: datetime) -> list[datetime]:
+    times = (edition.public_from, edition.papers_public_from, edition.schedule_public_from)
+    return [time for time in times if time and time <= at]
 
 
 def conditional_response(
@@ -73,18 +73,22 @@ def conditional_response(
 ) -> HttpResponse | StreamingHttpResponse:
     """Return the file, or 304 without calling `make` if the client has it."""
     etag, changed = quote_etag(state.key), int(state.changed_at.timestamp())
-    found = get_conditional_response(request, etag, changed)
-    answer: HttpResponse | StreamingHttpResponse
-    if found is not None:
-        answer = found
+    not_modified = get_conditional_response(request, etag, changed)
+    response: HttpResponse | StreamingHttpResponse
+    if not_modified is not None:
+        response = not_modified
     else:
-        answer = StreamingHttpResponse(make(), content_type=media_type)
-        answer.headers["Content-Disposition"] = content_disposition_header(True, name)
+        response = StreamingHttpResponse(make(), content_type=media_type)
+        response.headers["Content-Disposition"] = content_disposition_header(True, name)
     # Other origins may read public data; no cookies are sent.
-    answer["Access-Control-Allow-Origin"] = "*"
-    answer["Access-Control-Expose-Headers"] = "ETag, Last-Modified"
-    answer["ETag"], answer["Last-Modified"], answer["Cache-Control"] = etag, http_date(changed), CACHE_CONTROL
-    return answer
+    response["Access-Control-Allow-Origin"] = "*"
+    response["Access-Control-Expose-Headers"] = "ETag, Last-Modified"
+    response["ETag"], response["Last-Modified"], response["Cache-Control"] = (
+        etag,
+        http_date(changed),
+        CACHE_CONTROL,
+    )
+    return response
 
 
 # Apps subscribe to lasting addresses: /<edition>/schedule.<extension>.
@@ -101,35 +105,37 @@ class DownloadFile:
 def download_groups(edition: Edition) -> dict[str, list[DownloadFile]]:
     """Return the public files in groups, by title of the group."""
 
-    def offered(fmt: Format, address: str, *rest: str) -> DownloadFile:
-        label = f"{fmt.label}: {rest[-1]}" if rest else str(fmt.label)
-        url = reverse(f"exchange:{address}", args=[edition.slug, *rest])
+    def download_file(fmt: Format, view_name: str, *arguments: str) -> DownloadFile:
+        label = f"{fmt.label}: {arguments[-1]}" if arguments else str(fmt.label)
+        url = reverse(f"exchange:{view_name}", args=[edition.slug, *arguments])
         return DownloadFile(label, str(fmt.description), url)
 
     has_schedule, has_papers = edition.sessions.published().exists(), edition.papers.published().exists()
-    formats, found = writable(), dict[str, list[DownloadFile]]()
+    formats, groups = writable(), dict[str, list[DownloadFile]]()
     if has_schedule:
-        found[gettext("Calendar")] = [offered(ics.FORMAT, "edition_calendar")]
-        apps = [offered(formats[name], f"schedule_{ending}") for ending, name in APP_FORMATS.items()]
-        found[gettext("Conference apps")] = apps
+        groups[gettext("Calendar")] = [download_file(ics.FORMAT, "edition_calendar")]
+        apps = [download_file(formats[name], f"schedule_{ending}") for ending, name in APP_FORMATS.items()]
+        groups[gettext("Conference apps")] = apps
     if has_papers:
-        references = [offered(fmt, f"edition_{url_name(ending)}") for ending, (fmt, _) in FORMATS.items()]
-        found[gettext("References")] = references
+        references = [
+            download_file(fmt, f"edition_{url_name(ending)}") for ending, (fmt, _) in FORMATS.items()
+        ]
+        groups[gettext("References")] = references
     if has_papers or has_schedule:
-        elsewhere = {ics.FORMAT.name, *APP_FORMATS.values(), *(fmt.name for fmt, _ in FORMATS.values())}
+        grouped_names = {ics.FORMAT.name, *APP_FORMATS.values(), *(fmt.name for fmt, _ in FORMATS.values())}
         # All other formats, so that a new one needs no change here.
-        others = [fmt for fmt in formats.values() if fmt.name not in elsewhere]
-        found[gettext("The whole program")] = [
-            offered(fmt, "program_file", fmt.name, file)
-            for fmt in others
+        other_formats = [fmt for fmt in formats.values() if fmt.name not in grouped_names]
+        groups[gettext("The whole program")] = [
+            download_file(fmt, "program_file", fmt.name, file)
+            for fmt in other_formats
             for file in file_names(fmt, edition)
         ]
-    return found
+    return groups
 
 
 def dataset_json_ld(edition: Edition, files: dict[str, list[DownloadFile]]) -> SafeString:
     """Return the program as a `Dataset` of schema.org with its license, for data search engines."""
-    described = {
+    dataset = {
         "@type": "Dataset",
         "name": gettext("Program of %(edition)s") % {"edition": edition.name},
         "description": gettext("Papers, people, sessions and times of %(edition)s, as files and over an API.")
@@ -138,12 +144,12 @@ def dataset_json_ld(edition: Edition, files: dict[str, list[DownloadFile]]) -> S
         "license": license_thing(find_license(edition.data_license)),
         "creator": organizer(edition),
         "distribution": [
-            {"@type": "DataDownload", "name": one.label, "contentUrl": absolute(one.url)}
+            {"@type": "DataDownload", "name": file.label, "contentUrl": absolute(file.url)}
             for group in files.values()
-            for one in group
+            for file in group
         ],
     }
-    return json_ld(described)
+    return json_ld(dataset)
 
 
 def schedule_url(edition: Edition) -> str:

@@ -114,30 +114,30 @@ def writing_context(edition: Edition) -> Context:
 
 def version_of(edition: Edition) -> str:
     """Return number and title of the last release."""
-    last = edition.releases.published().newest_first().first()
-    return f"{last.number} {last.title}".strip() if last else ""
+    release = edition.releases.published().newest_first().first()
+    return f"{release.number} {release.title}".strip() if release else ""
 
 
 def own_kind(edition: Edition, applies_to: str, kind: str) -> tuple[str, str]:
     """Return name and built-in kind of one of the conference's own kinds. At most one query for all."""
-    own = None if kind in built_in_kinds(applies_to) else own_kinds(edition).get((applies_to, kind))
-    return (own.name, own.counts_as) if own else ("", kind)
+    session_kind = None if kind in built_in_kinds(applies_to) else own_kinds(edition).get((applies_to, kind))
+    return (session_kind.name, session_kind.counts_as) if session_kind else ("", kind)
 
 
 def paper_titles(keys: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
     """Return the titles of papers. Permissions are not checked: callers have the uids from a dump."""
     editions, uids = {edition for edition, _ in keys}, {uid for _, uid in keys}
     rows = Paper.objects.filter(edition__slug__in=editions, uid__in=uids) if keys else Paper.objects.none()
-    found = rows.order_by().values_list("edition__slug", "uid", "title")
-    return {(edition, uid): title for edition, uid, title in found}
+    titles = rows.order_by().values_list("edition__slug", "uid", "title")
+    return {(edition, uid): title for edition, uid, title in titles}
 
 
-def selection_for_table(edition: Edition, kind: str, wanted: Q) -> dict[str, Q]:
+def selection_for_table(edition: Edition, kind: str, condition: Q) -> dict[str, Q]:
     """Return `only` for a table of these rows; the table of papers also names sessions and awards."""
     if kind != "paper":
-        return {kind: wanted}
-    papers = edition.papers.filter(wanted).order_by().values("pk")
-    return {kind: wanted, "session": Q(), "presentation": Q(paper__in=papers), "award": Q()}
+        return {kind: condition}
+    papers = edition.papers.filter(condition).order_by().values("pk")
+    return {kind: condition, "session": Q(), "presentation": Q(paper__in=papers), "award": Q()}
 
 
 def uids_of(edition: Edition, kind: str) -> Iterable[str]:
@@ -163,9 +163,9 @@ class Dump:
 
     def program(self) -> Program:
         parts: dict[str, Any] = {kind.plural: Rows(partial(self._in_order, kind)) for kind in EDITION_KINDS}
-        parts["institutions"] = Rows(lambda wanted: self._institutions())
+        parts["institutions"] = Rows(lambda field_names: self._institutions())
         if self.with_people:
-            parts["people"] = Rows(lambda wanted: self._people())
+            parts["people"] = Rows(lambda field_names: self._people())
         if self.only is None:
             parts["session_kinds"] = tuple(self._kinds(AppliesTo.SESSION))
             parts["presentation_kinds"] = tuple(self._kinds(AppliesTo.PRESENTATION))
@@ -178,10 +178,10 @@ class Dump:
         return replace(program, **lists)
 
     def _edition(self) -> EditionRecord:
-        own, conference = self.edition.pk, self.edition.conference.slug
-        found = self.lists(EDITION, [own])
+        key, conference = self.edition.pk, self.edition.conference.slug
+        parts_by_listing = self.lists(EDITION, [key])
         lists = {
-            listing.name: self.part_records(listing, found.get(listing.name, {}).get(own, []))
+            listing.name: self.part_records(listing, parts_by_listing.get(listing.name, {}).get(key, []))
             for listing in EDITION.listings
         }
         record: EditionRecord = record_of(EDITION, self.edition, conference=conference, **lists)
@@ -194,9 +194,9 @@ class Dump:
                 yield KindRecord(slug=kind.slug, name=kind.name, counts_as=kind.counts_as, color=kind.color)
 
     def _visible(self, model: type[Content]) -> QuerySet[Content]:
-        rows: Any = model._default_manager
-        found: QuerySet[Content] = rows.all() if self.drafts else rows.published(self.at)
-        return found
+        manager: Any = model._default_manager
+        rows: QuerySet[Content] = manager.all() if self.drafts else manager.published(self.at)
+        return rows
 
     def _includes(self, kind: Kind) -> bool:
         return self.only is None or kind.name in self.only
@@ -207,26 +207,28 @@ class Dump:
 
     # Records
 
-    def _in_order(self, kind: Kind, wanted: Collection[str] | None) -> Iterator[Record]:
+    def _in_order(self, kind: Kind, field_names: Collection[str] | None) -> Iterator[Record]:
         """Yield the sorted records of a kind. All sort keys are read first, then rows in batches."""
         if not self._includes(kind):
             return
-        wanted = self.fields.get(kind.name) if wanted is None else wanted
+        field_names = self.fields.get(kind.name) if field_names is None else field_names
         if not self.is_sorted:
-            yield from self.records(kind, self._rows(kind), wanted).values()
+            yield from self.records(kind, self._rows(kind), field_names).values()
             return
         names = [_column(kind, name) for name in (*SORT_FIELDS.get(kind.name, ()), kind.key)]
         rows = self._rows(kind).order_by().values_list(*names, "pk").iterator(CHUNK_ROWS)
         # Empty values come last.
-        ranked = sorted(rows, key=lambda row: [(one is None, "" if one is None else one) for one in row[:-1]])
-        keys = [row[-1] for row in ranked]
+        sorted_rows = sorted(
+            rows, key=lambda row: [(value is None, "" if value is None else value) for value in row[:-1]]
+        )
+        keys = [row[-1] for row in sorted_rows]
         for batch in in_batches(keys):
-            shown = self._visible(kind.model).filter(AnyOf("pk", batch))
-            found = self.records(kind, shown, wanted)
-            yield from (found[key] for key in batch if key in found)
+            batch_rows = self._visible(kind.model).filter(AnyOf("pk", batch))
+            records = self.records(kind, batch_rows, field_names)
+            yield from (records[key] for key in batch if key in records)
 
     def lists(
-        self, kind: Kind, owners: list[int], wanted: Collection[str] | None = None
+        self, kind: Kind, owners: list[int], field_names: Collection[str] | None = None
     ) -> dict[str, dict[int, list[Values]]]:
         if not self._includes(kind):
             return {}
@@ -239,26 +241,32 @@ class Dump:
                 field_names=self.fields.get(listing.name),
             )
             for listing in kind.listings
-            if wanted is None or listing.name in wanted
+            if field_names is None or listing.name in field_names
         }
 
     def records(
-        self, kind: Kind, rows: QuerySet[Content], wanted: Collection[str] | None = None
+        self, kind: Kind, rows: QuerySet[Content], field_names: Collection[str] | None = None
     ) -> dict[int, Record]:
-        """Return records by primary key. `wanted`: the fields to read, `None` for all."""
-        names = [name for name in (*kind.plain_fields, *kind.references) if wanted is None or name in wanted]
-        listings = [one for one in kind.listings if wanted is None or one.name in wanted]
+        """Return records by primary key. `field_names`: the fields to read, `None` for all."""
+        names = [
+            name
+            for name in (*kind.plain_fields, *kind.references)
+            if field_names is None or name in field_names
+        ]
+        listings = [
+            listing for listing in kind.listings if field_names is None or listing.name in field_names
+        ]
         columns = ["pk", kind.key, *(_column(kind, name) for name in names)]
         names = [kind.key, *names]
         lines = list(rows.order_by().values_list(*columns))
-        lists = self.lists(kind, [owner for owner, *_ in lines], wanted) if listings else {}
-        found: dict[int, Record] = {}
+        lists = self.lists(kind, [owner for owner, *_ in lines], field_names) if listings else {}
+        records: dict[int, Record] = {}
         for owner, *row in lines:
             values = dict(zip(names, _lists_as_tuples(row), strict=True))
             for listing in listings:
                 values[listing.name] = self.part_records(listing, lists.get(listing.name, {}).get(owner, []))
-            found[owner] = kind.record(**values)
-        return found
+            records[owner] = kind.record(**values)
+        return records
 
     def part_records(self, listing: Listing, parts: list[Values]) -> tuple[Record, ...]:
         if listing is MENU:
@@ -294,31 +302,33 @@ class Dump:
 
     def _people(self) -> Iterator[PersonRecord]:
         """Yield all people of the selected rows, sorted by name."""
-        known: set[int | None] = set()
+        person_keys: set[int | None] = set()
         for listing, rows in self._parts():
             if "person" in listing.columns:
-                known.update(rows.values_list(f"{PERSON.name}_id", flat=True).distinct().iterator(CHUNK_ROWS))
-        everybody = Person.objects.filter(AnyOf("pk", filter(None, known))).order_by()
-        ranked = sorted(everybody.values_list("sort_key", "uid", "pk"))
-        for batch in in_batches(key for _, _, key in ranked):
+                person_keys.update(
+                    rows.values_list(f"{PERSON.name}_id", flat=True).distinct().iterator(CHUNK_ROWS)
+                )
+        people = Person.objects.filter(AnyOf("pk", filter(None, person_keys))).order_by()
+        sorted_people = sorted(people.values_list("sort_key", "uid", "pk"))
+        for batch in in_batches(key for _, _, key in sorted_people):
             yield from person_records(batch)
 
     def _institutions(self) -> Iterator[Record]:
-        known: set[str] = set()
+        slugs: set[str] = set()
         for listing, rows in self._parts() if self._includes(INSTITUTION) else ():
             if listing is AUTHORS:
-                links: Any = Authorship.institutions.through
-                found = links._default_manager.filter(authorship__in=rows.values("pk"))
-                known.update(found.order_by().values_list("institution__slug", flat=True).distinct())
-        for batch in in_batches(sorted(known)):
-            found = self.records(INSTITUTION, Institution.objects.filter(slug__in=batch))
-            yield from sorted(found.values(), key=lambda record: str(key_of(record)[1]))
+                through: Any = Authorship.institutions.through
+                links = through._default_manager.filter(authorship__in=rows.values("pk"))
+                slugs.update(links.order_by().values_list("institution__slug", flat=True).distinct())
+        for batch in in_batches(sorted(slugs)):
+            records = self.records(INSTITUTION, Institution.objects.filter(slug__in=batch))
+            yield from sorted(records.values(), key=lambda record: str(key_of(record)[1]))
 
 
 def record_of(kind: Kind, row: Content, **values: object) -> Any:
     names = (kind.key, *kind.plain_fields)
-    plain = dict(zip(names, _lists_as_tuples([getattr(row, name) for name in names]), strict=True))
-    return kind.record(**plain, **values)  # type: ignore[arg-type]  # the table of kinds says which it has
+    plain_values = dict(zip(names, _lists_as_tuples([getattr(row, name) for name in names]), strict=True))
+    return kind.record(**plain_values, **values)  # type: ignore[arg-type]  # the table of kinds says which it has
 
 
 def _lists_as_tuples(values: list[Any]) -> list[Any]:
@@ -332,5 +342,5 @@ def menu_records(parts: list[Values]) -> tuple[MenuRecord, ...]:
 
 def _column(kind: Kind, name: str) -> str:
     """Return the lookup of a record's field in its model."""
-    other = kind.references.get(name)
-    return f"{name}__{KINDS[other].key}" if other else name
+    target = kind.references.get(name)
+    return f"{name}__{KINDS[target].key}" if target else name

@@ -71,16 +71,16 @@ def _edition_lookup(model: type[Content]) -> str:
 
 
 def selected_records(
-    rows: QuerySet[Content], wanted: Collection[str] | None = None
+    rows: QuerySet[Content], field_names: Collection[str] | None = None
 ) -> Iterator[SelectedRecord]:
-    """Read rows in order, in batches. `wanted`: the fields of their records, `None` for all."""
+    """Read rows in order, in batches. `field_names`: the fields of their records, `None` for all."""
     model = rows.model
     if model is MenuItem:
         yield from _menus([*rows.values_list("pk", flat=True)])
         return
     for batch in in_batches(rows.values_list("pk", flat=True)):
         if model in KINDS_BY_MODEL:
-            yield from _records(KINDS_BY_MODEL[model], batch, wanted)
+            yield from _records(KINDS_BY_MODEL[model], batch, field_names)
         else:
             yield from _parts(*LISTINGS_BY_MODEL[model], batch)
 
@@ -88,26 +88,26 @@ def selected_records(
 def _menus(keys: list[int]) -> Iterator[SelectedRecord]:
     """Read menu lines in the order of their menus, each after its parent, which is included."""
     lines = MenuItem._default_manager
-    wanted = lines.filter(Q(pk__in=keys) | Q(pk__in=lines.filter(pk__in=keys).order_by().values("parent")))
-    for edition, here in _keys_by_edition(wanted, "edition").items():
-        dump = Dump(edition or Edition(), drafts=True)
-        for parts in parts_by_owner(MENU, lines.filter(pk__in=here), dump.edition).values():
+    selected = lines.filter(Q(pk__in=keys) | Q(pk__in=lines.filter(pk__in=keys).order_by().values("parent")))
+    for edition, row_keys in _keys_by_edition(selected, "edition").items():
+        reader = Dump(edition or Edition(), drafts=True)
+        for parts in parts_by_owner(MENU, lines.filter(pk__in=row_keys), reader.edition).values():
             for entry in menu_entries(menu_records(parts)):
                 yield SelectedRecord(entry.link, entry.record, edition)
 
 
-def _records(kind: Kind, keys: list[int], wanted: Collection[str] | None) -> Iterator[SelectedRecord]:
+def _records(kind: Kind, keys: list[int], field_names: Collection[str] | None) -> Iterator[SelectedRecord]:
     if kind is PERSON:
         yield from (SelectedRecord("", record, None) for record in person_records(keys))
         return
     rows = kind.model._default_manager.filter(pk__in=keys)
     lookup = _edition_lookup(kind.model)
-    found: dict[int, SelectedRecord] = {}
-    for edition, here in _keys_by_edition(rows, lookup).items():
-        dump = Dump(edition or Edition(), drafts=True)
-        records = dump.records(kind, rows.filter(pk__in=here), wanted)
-        found |= {key: SelectedRecord("", record, edition) for key, record in records.items()}
-    yield from (found[key] for key in keys if key in found)
+    selected: dict[int, SelectedRecord] = {}
+    for edition, row_keys in _keys_by_edition(rows, lookup).items():
+        reader = Dump(edition or Edition(), drafts=True)
+        records = reader.records(kind, rows.filter(pk__in=row_keys), field_names)
+        selected |= {key: SelectedRecord("", record, edition) for key, record in records.items()}
+    yield from (selected[key] for key in keys if key in selected)
 
 
 def _keys_by_edition(rows: QuerySet[Content], lookup: str) -> dict[Edition | None, list[int]]:
@@ -117,26 +117,29 @@ def _keys_by_edition(rows: QuerySet[Content], lookup: str) -> dict[Edition | Non
     for key, edition in rows.order_by().values_list("pk", lookup):
         keys[edition].append(key)
     editions = Edition.objects.in_bulk([key for key in keys if key])
-    return {editions.get(edition or 0): found for edition, found in keys.items()}
+    return {editions.get(edition or 0): row_keys for edition, row_keys in keys.items()}
 
 
 def _parts(kind: Kind, listing: Listing, keys: list[int]) -> Iterator[SelectedRecord]:
     rows = listing.model._default_manager.filter(pk__in=keys)
     owner = listing.owner
     owners = dict(rows.order_by().values_list(f"{owner}_id", f"{owner}__{kind.key}"))
-    found: dict[int, SelectedRecord] = {}
-    for edition, here in _keys_by_edition(rows, str(listing.model.edition_lookup)).items():
-        dump, own = Dump(edition or Edition(), drafts=True), rows.filter(pk__in=here)
-        parts = parts_by_owner(listing, own, dump.edition, with_known_as="person" in listing.columns)
-        places: dict[int, list[int]] = defaultdict(list)
-        for key, above in own.order_by("position", "pk").values_list("pk", f"{owner}_id"):
-            places[above].append(key)
-        for above, group in parts.items():
+    selected: dict[int, SelectedRecord] = {}
+    for edition, row_keys in _keys_by_edition(rows, str(listing.model.edition_lookup)).items():
+        reader, edition_rows = Dump(edition or Edition(), drafts=True), rows.filter(pk__in=row_keys)
+        parts = parts_by_owner(
+            listing, edition_rows, reader.edition, with_known_as="person" in listing.columns
+        )
+        keys_by_owner: dict[int, list[int]] = defaultdict(list)
+        for key, owner_key in edition_rows.order_by("position", "pk").values_list("pk", f"{owner}_id"):
+            keys_by_owner[owner_key].append(key)
+        for owner_key, owner_parts in parts.items():
             records = (
-                SelectedRecord(owners[above], one, edition) for one in dump.part_records(listing, group)
+                SelectedRecord(owners[owner_key], part, edition)
+                for part in reader.part_records(listing, owner_parts)
             )
-            found |= zip(places[above], records, strict=True)
-    yield from (found[key] for key in keys if key in found)
+            selected |= zip(keys_by_owner[owner_key], records, strict=True)
+    yield from (selected[key] for key in keys if key in selected)
 
 
 def list_lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[list[str]]:
@@ -145,14 +148,14 @@ def list_lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[lis
 
 
 def _record_lines(
-    table: Table, found: Iterable[SelectedRecord], editions: list[Edition]
+    table: Table, records: Iterable[SelectedRecord], editions: list[Edition]
 ) -> Iterator[list[str]]:
     """Yield headings, then a line for each record; with a column of editions if there are several."""
-    first = ["edition"] if len(editions) > 1 else []
-    yield [*first, *(column_heading(column) for column in table.headings)]
-    for one in found:
-        cells = cells_of(table, table.columns, one, one.zone)
-        yield [one.edition.slug if one.edition else "", *cells] if first else cells
+    edition_heading = ["edition"] if len(editions) > 1 else []
+    yield [*edition_heading, *(column_heading(column) for column in table.headings)]
+    for record in records:
+        cells = cells_of(table, table.columns, record, record.zone)
+        yield [record.edition.slug if record.edition else "", *cells] if edition_heading else cells
 
 
 def csv_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
@@ -162,18 +165,23 @@ def csv_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[byt
 def workbook_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
     """Yield a workbook of the table and the tables of related rows, such as authors."""
     table = table_of(rows.model)
-    below = [
-        one for one in CHILD_TABLES if one.parent == table.name and one.name not in ("menu", "committee")
+    child_tables = [
+        child_table
+        for child_table in CHILD_TABLES
+        if child_table.parent == table.name and child_table.name not in ("menu", "committee")
     ]
-    related = ((one.name, _record_lines(one, _child_records(one, rows), editions)) for one in below)
+    related = (
+        (child_table.name, _record_lines(child_table, _child_records(child_table, rows), editions))
+        for child_table in child_tables
+    )
     return workbook([(table.name, list_lines(rows, editions)), *related])
 
 
 def _child_records(table: Table, rows: QuerySet[Content]) -> Iterator[SelectedRecord]:
     key = KINDS_BY_MODEL[rows.model].key
-    for one in selected_records(rows, {table.field}):
-        for part in getattr(one.record, table.field):
-            yield SelectedRecord(getattr(one.record, key), part, one.edition)
+    for selected in selected_records(rows, {table.field}):
+        for part in getattr(selected.record, table.field):
+            yield SelectedRecord(getattr(selected.record, key), part, selected.edition)
 
 
 def json_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
@@ -189,27 +197,27 @@ def json_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[by
         return
     for number, edition in enumerate(editions):
         yield b",\n" if number else b"[\n"
-        own = selected_records(rows.filter(**{lookup: edition}))
-        yield from _program({**head, "edition": {"slug": edition.slug}}, kind.plural, own)
-    everywhere = rows.filter(**{f"{lookup}__isnull": True})
-    if everywhere.exists():
+        records = selected_records(rows.filter(**{lookup: edition}))
+        yield from _program({**head, "edition": {"slug": edition.slug}}, kind.plural, records)
+    without_edition = rows.filter(**{f"{lookup}__isnull": True})
+    if without_edition.exists():
         yield b",\n"
-        yield from _program(head, kind.plural, selected_records(everywhere))
+        yield from _program(head, kind.plural, selected_records(without_edition))
     yield b"]\n"
 
 
-def _program(head: dict[str, object], name: str, found: Iterable[SelectedRecord]) -> Iterator[bytes]:
+def _program(head: dict[str, object], name: str, records: Iterable[SelectedRecord]) -> Iterator[bytes]:
     yield f"{json.dumps(head, ensure_ascii=False)[:-1]},\n {json.dumps(name)}: [".encode()
-    for number, one in enumerate(found):
-        yield f"{',' if number else ''}\n  {json_line(one.record, one.zone)}".encode()
+    for number, selected in enumerate(records):
+        yield f"{',' if number else ''}\n  {json_line(selected.record, selected.zone)}".encode()
     yield b"\n]}\n"
 
 
 def _json_lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
-    found = list_lines(rows, editions)
-    names = next(found)
+    lines = list_lines(rows, editions)
+    names = next(lines)
     yield b"["
-    for number, cells in enumerate(found):
+    for number, cells in enumerate(lines):
         row = json.dumps(dict(zip(names, cells, strict=True)), ensure_ascii=False)
         yield f"{',' if number else ''}\n {row}".encode()
     yield b"\n]\n"
@@ -217,28 +225,33 @@ def _json_lines(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[by
 
 def bibtex_pieces(rows: QuerySet[Content], editions: list[Edition]) -> Iterator[bytes]:
     """Yield an entry for each paper, after a line that names papers that are not public."""
-    wanted = Q(pk__in=rows.order_by().values("pk"))
-    public = Paper.objects.published().filter(wanted)
+    is_selected = Q(pk__in=rows.order_by().values("pk"))
+    public = Paper.objects.published().filter(is_selected)
     drafts = list(
-        Paper.objects.filter(wanted).exclude(pk__in=public.values("pk")).values_list("uid", flat=True)
+        Paper.objects.filter(is_selected).exclude(pk__in=public.values("pk")).values_list("uid", flat=True)
     )
     if drafts:
         yield f"% Not public, not to be cited yet: {', '.join(sorted(drafts))}\n\n".encode()
-    programs = ((dump(one, drafts=True, only={"paper": wanted}), writing_context(one)) for one in editions)
+    programs = (
+        (dump(edition, drafts=True, only={"paper": is_selected}), writing_context(edition))
+        for edition in editions
+    )
     yield from bibtex.cite(programs)
 
 
 def make_sender(
-    extension: str, media_type: str, made: Callable[[QuerySet[Content], list[Edition]], Iterator[bytes]]
+    extension: str,
+    media_type: str,
+    make_pieces: Callable[[QuerySet[Content], list[Edition]], Iterator[bytes]],
 ) -> Callable[[QuerySet[Content]], HttpResponseBase]:
     """Return a function that streams rows as a file. Admin responses are not cached."""
 
     def send(rows: QuerySet[Content]) -> HttpResponseBase:
         editions = editions_of(rows)
-        place = f"{editions[0].slug}-" if len(editions) == 1 else ""
-        name = f"{place}{table_of(rows.model).name}-{timezone.now():%Y-%m-%d}.{extension}"
+        prefix = f"{editions[0].slug}-" if len(editions) == 1 else ""
+        name = f"{prefix}{table_of(rows.model).name}-{timezone.now():%Y-%m-%d}.{extension}"
         # The files need only the keys of these rows.
-        pieces = made(rows.select_related(None).prefetch_related(None), editions)
+        pieces = make_pieces(rows.select_related(None).prefetch_related(None), editions)
         response = StreamingHttpResponse(pieces, content_type=media_type)
         response.headers["Content-Disposition"] = content_disposition_header(True, name)
         return response

@@ -78,18 +78,18 @@ class Table:
     @property
     def places(self) -> list[int]:
         """Indexes of the columns that are not empty."""
-        named = self.lines[0] if self.lines and self.has_header else []
+        header = self.lines[0] if self.lines and self.has_header else []
         return [
-            place
-            for place, samples in enumerate(self.samples)
-            if samples or self.columns[place] or "".join(named[place : place + 1]).strip()
+            index
+            for index, samples in enumerate(self.samples)
+            if samples or self.columns[index] or "".join(header[index : index + 1]).strip()
         ]
 
     @property
     def left_out(self) -> str:
-        shown = self.places
+        indexes = self.places
         return describe_omitted_columns(
-            [self.columns[one] for one in shown], [self.headings[one] for one in shown]
+            [self.columns[index] for index in indexes], [self.headings[index] for index in indexes]
         )
 
     @property
@@ -126,7 +126,7 @@ class ColumnChoice:
     @classmethod
     def from_job(cls, job: ImportJob) -> "ColumnChoice":
         stored: dict[str, Any] = {"tables": [], **job.columns}
-        return cls(**{**stored, "tables": [Table(**one) for one in stored["tables"]]})
+        return cls(**{**stored, "tables": [Table(**table) for table in stored["tables"]]})
 
     def complaints(self, edition: Edition | None) -> list[str]:
         """Return why this choice cannot be read. With several tables, each sentence names its table."""
@@ -135,25 +135,28 @@ class ColumnChoice:
         if not self.wanted:
             return [gettext("No table is chosen. Choose at least one.")]
         is_one_day = edition is not None and edition.start_date == edition.end_date
-        found = []
+        complaints = []
         for table in self.wanted:
-            said = mapping_problems(table.columns, table.headings, table.samples, is_one_day=is_one_day)
-            found += [f"{table.name}: {one}" if len(self.wanted) > 1 else one for one in said]
-        return found
+            problems = mapping_problems(table.columns, table.headings, table.samples, is_one_day=is_one_day)
+            complaints += [
+                f"{table.name}: {problem}" if len(self.wanted) > 1 else problem for problem in problems
+            ]
+        return complaints
 
 
 def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> ColumnChoice:
     """Read the tables of a job with the settings of an earlier choice. Use stored columns, or guess them."""
     findings = Findings()
     dialects = {
-        one.file: TextDialect(one.separator, one.encoding) for one in (earlier.tables if earlier else ())
+        table.file: TextDialect(table.separator, table.encoding)
+        for table in (earlier.tables if earlier else ())
     }
-    before = {one.key: one for one in (earlier.tables if earlier else ())}
+    earlier_tables = {table.key: table for table in (earlier.tables if earlier else ())}
     grids = read_grids(
         uploads.sources(job), findings, dialects=dialects, max_rows=MAX_GUESS_ROWS, any_encoding=True
     )
-    memories = saved_mappings(job.edition)
-    tables = [_table(grid, before.get(f"{grid.file}-{grid.sheet}"), memories) for grid in grids]
+    mappings = saved_mappings(job.edition)
+    tables = [_table(grid, earlier_tables.get(f"{grid.file}-{grid.sheet}"), mappings) for grid in grids]
     if not earlier:
         for table in tables:
             # Sheets of committees and the like are not read unless they are chosen.
@@ -161,28 +164,31 @@ def describe_tables(job: ImportJob, earlier: ColumnChoice | None = None) -> Colu
         if not any(table.is_wanted for table in tables):
             for table in tables[:1]:
                 table.is_wanted = True
-    is_ours = bool(tables) and all(_is_ours(table) for table in tables if table.is_wanted)
+    is_ours = bool(tables) and all(_is_own_export(table) for table in tables if table.is_wanted)
     problems: list[str] = []
     try:
         findings.raise_problems()
     except ProgramError as error:
-        problems = [f"{one.where}: {one.message}" for one in error.problems]
+        problems = [f"{problem.where}: {problem.message}" for problem in error.problems]
     return ColumnChoice(tables, earlier.is_markdown if earlier else is_ours, problems)
 
 
-def _is_ours(table: Table) -> bool:
+def _is_own_export(table: Table) -> bool:
     """Return whether the headings are those of a table exported by this site, whose texts are Markdown."""
-    ours = {*TABLES["papers"].headings, "author_names", "page", "pdf", "sessions", "awards"}
+    own_headings = {*TABLES["papers"].headings, "author_names", "page", "pdf", "sessions", "awards"}
     names = {column_name(heading) for heading in table.headings}
-    return len(names) > 2 and {"uid", "title", "lay_summary"} <= names and names <= ours
+    return len(names) > 2 and {"uid", "title", "lay_summary"} <= names and names <= own_headings
 
 
-def _table(grid: Grid, before: Table | None, memories: Sequence[ColumnMapping]) -> Table:
-    has_header = before.has_header if before else has_header_row(grid)
+def _table(grid: Grid, earlier: Table | None, mappings: Sequence[ColumnMapping]) -> Table:
+    has_header = earlier.has_header if earlier else has_header_row(grid)
     # Show cells that will be refused as empty.
     lines = [
-        ["" if (number, place) in grid.faults else cell for place, cell in enumerate(cells)]
-        for number, cells in grid.lines
+        [
+            "" if (line_number, column_index) in grid.faults else cell
+            for column_index, cell in enumerate(cells)
+        ]
+        for line_number, cells in grid.lines
     ]
     width = grid.width
     headings = headings_of(lines, width, has_header=has_header)
@@ -196,18 +202,18 @@ def _table(grid: Grid, before: Table | None, memories: Sequence[ColumnMapping]) 
         is_text=grid.is_text,
         is_cut=grid.is_cut,
         has_header=has_header,
-        is_wanted=before.is_wanted if before else True,
+        is_wanted=earlier.is_wanted if earlier else True,
         headings=headings,
         samples=samples,
         lines=[[cell[:MAX_SHOWN_CHARS] for cell in cells] for cells in lines[: FIRST_ROWS + has_header]],
         columns=guess_columns(headings, samples),
     )
-    if before and before.headings == headings:
-        table.columns = before.columns
-        table.memory, table.memory_name = before.memory, before.memory_name
-        table.fresh, table.missing = before.fresh, before.missing
+    if earlier and earlier.headings == headings:
+        table.columns = earlier.columns
+        table.memory, table.memory_name = earlier.memory, earlier.memory_name
+        table.fresh, table.missing = earlier.fresh, earlier.missing
     elif has_header:
-        apply_saved_mapping(table, memories)
+        apply_saved_mapping(table, mappings)
     return table
 
 
@@ -216,38 +222,38 @@ def _table(grid: Grid, before: Table | None, memories: Sequence[ColumnMapping]) 
 
 def apply_answers(choice: ColumnChoice, answers: Answers[str, str]) -> tuple[ColumnChoice, bool]:
     """Return the choice with the values of the form, and whether the files must be read again."""
-    tables, is_other = [], False
+    tables, must_reread = [], False
     for number, table in enumerate(choice.tables):
-        name = f"t{number}"
-        if f"{name}-shown" not in answers:
+        prefix = f"t{number}"
+        if f"{prefix}-shown" not in answers:
             # The page showed only the checkbox of this table, not its columns.
-            tables.append(replace(table, is_wanted=f"{name}-wanted" in answers))
+            tables.append(replace(table, is_wanted=f"{prefix}-wanted" in answers))
             continue
-        columns = [answers.get(f"{name}-c{place}", column) for place, column in enumerate(table.columns)]
-        has_header = f"{name}-header" in answers
-        separator = answers.get(f"{name}-separator", table.separator)
-        encoding = answers.get(f"{name}-encoding", table.encoding)
+        columns = [answers.get(f"{prefix}-c{index}", column) for index, column in enumerate(table.columns)]
+        has_header = f"{prefix}-header" in answers
+        separator = answers.get(f"{prefix}-separator", table.separator)
+        encoding = answers.get(f"{prefix}-encoding", table.encoding)
         changed = replace(
             table,
             columns=[column if column in FIELDS else "" for column in columns],
-            is_wanted=f"{name}-wanted" in answers or len(choice.tables) == 1,
+            is_wanted=f"{prefix}-wanted" in answers or len(choice.tables) == 1,
             has_header=has_header,
             separator=separator if separator in SEPARATORS else table.separator,
             encoding=encoding if encoding in ENCODINGS else table.encoding,
         )
-        how = (table.has_header, table.separator, table.encoding)
-        is_other = is_other or how != (changed.has_header, changed.separator, changed.encoding)
+        dialect = (table.has_header, table.separator, table.encoding)
+        must_reread = must_reread or dialect != (changed.has_header, changed.separator, changed.encoding)
         tables.append(changed)
-    return ColumnChoice(tables, "markdown" in answers, choice.problems), is_other
+    return ColumnChoice(tables, "markdown" in answers, choice.problems), must_reread
 
 
 def read_again(job: ImportJob, choice: ColumnChoice, before: ColumnChoice) -> tuple[ColumnChoice, list[str]]:
     """Read the files again. Tables that cannot be read are unchanged. Return the choice and the problems."""
-    again = describe_tables(job, choice)
-    found = {table.key: table for table in again.tables}
-    tables = [found.get(table.key, table) for table in before.tables]
-    problems = [one for one in again.problems if one not in before.problems]
-    return replace(again, tables=tables, problems=before.problems), problems
+    reread = describe_tables(job, choice)
+    by_key = {table.key: table for table in reread.tables}
+    tables = [by_key.get(table.key, table) for table in before.tables]
+    problems = [problem for problem in reread.problems if problem not in before.problems]
+    return replace(reread, tables=tables, problems=before.problems), problems
 
 
 # Stored mappings
@@ -263,34 +269,34 @@ def layout_digest(keys: Sequence[str]) -> str:
     return sha256("\n".join(sorted(keys)).encode()).hexdigest()
 
 
-def apply_saved_mapping(table: Table, memories: Sequence[ColumnMapping]) -> None:
+def apply_saved_mapping(table: Table, mappings: Sequence[ColumnMapping]) -> None:
     """Set the columns from the mapping of the same layout, else of the one that shares the most headings."""
     keys = layout_keys(table.headings)
-    by_layout = {memory.layout: memory for memory in memories}
-    memory = by_layout.get(layout_digest(keys))
-    if memory is None:
-        memory = max(memories, key=lambda one: _shared_share(one, keys), default=None)
-        if memory is None or _shared_share(memory, keys) < MIN_SHARED_SHARE:
+    by_layout = {mapping.layout: mapping for mapping in mappings}
+    mapping = by_layout.get(layout_digest(keys))
+    if mapping is None:
+        mapping = max(mappings, key=lambda mapping: _shared_share(mapping, keys), default=None)
+        if mapping is None or _shared_share(mapping, keys) < MIN_SHARED_SHARE:
             return
-    taken = {memory.fields[key] for key in keys if key in memory.fields}
+    used_fields = {mapping.fields[key] for key in keys if key in mapping.fields}
     table.columns = [
-        memory.fields.get(key, "" if guessed in taken else guessed)
-        for key, guessed in zip(keys, table.columns, strict=True)
+        mapping.fields.get(key, "" if guess in used_fields else guess)
+        for key, guess in zip(keys, table.columns, strict=True)
     ]
     table.columns = [name if name in FIELDS else "" for name in table.columns]
-    table.memory, table.memory_name = memory.pk, memory.name
+    table.memory, table.memory_name = mapping.pk, mapping.name
     table.fresh = [
-        short(heading) for key, heading in zip(keys, table.headings, strict=True) if key not in memory.fields
+        short(heading) for key, heading in zip(keys, table.headings, strict=True) if key not in mapping.fields
     ]
     # Ignored columns are not reported as missing.
     table.missing = [
-        str(FIELDS[name].label) for key, name in memory.fields.items() if name in FIELDS and key not in keys
+        str(FIELDS[name].label) for key, name in mapping.fields.items() if name in FIELDS and key not in keys
     ]
 
 
-def _shared_share(memory: ColumnMapping, keys: Sequence[str]) -> float:
+def _shared_share(mapping: ColumnMapping, keys: Sequence[str]) -> float:
     """Return the share of the headings of either layout that both have."""
-    return len({*memory.fields} & {*keys}) / max(len({*memory.fields} | {*keys}), 1)
+    return len({*mapping.fields} & {*keys}) / max(len({*mapping.fields} | {*keys}), 1)
 
 
 def save_mappings(job: ImportJob, choice: ColumnChoice) -> None:
@@ -336,7 +342,7 @@ def read_first_rows(job: ImportJob, choice: ColumnChoice) -> tuple[Program | Non
     try:
         return read_tables([table.grid for table in tables], mapping, context, Findings()), []
     except ProgramError as error:
-        return None, [str(one) for one in error.problems]
+        return None, [str(problem) for problem in error.problems]
 
 
 def without_papers(context: Context) -> Context:

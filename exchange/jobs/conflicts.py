@@ -78,7 +78,7 @@ def _take_theirs(group: list[Conflict], row: Content | None) -> None:
     if getattr(row, "merged_into_id", None):
         raise CannotTakeError(gettext("It was merged into another one. Decide there, and keep what is here."))
     kind = KINDS[group[0].provenance.kind]
-    write_values(kind, row, {one.field: one.theirs for one in group}, group[0].run.edition)
+    write_values(kind, row, {conflict.field: conflict.theirs for conflict in group}, group[0].run.edition)
 
 
 def mark_decided(conflicts: list[Conflict], decision: str, user: "User | None") -> None:
@@ -117,32 +117,32 @@ class RowFinder:
 
     def __init__(self, edition: Edition) -> None:
         self.edition = edition
-        self._known: dict[tuple[str, str], Content] = {}
+        self._rows: dict[tuple[str, str], Content] = {}
 
     def learn_people(self, uids: Iterable[str]) -> None:
         """Fetch and cache people in one query."""
         rows = Person.objects.filter(uid__in=[uid for uid in uids if uid]).select_related("merged_into")
-        self._known |= {("person", row.uid): row for row in rows}
+        self._rows |= {("person", row.uid): row for row in rows}
 
     def paper(self, edition: str, uid: str) -> Content:
         if not edition:
             return self.row("paper", uid)
-        found: Paper | None = Paper.objects.filter(uid=uid, edition__slug=edition).first()
-        return found or self._missing("paper", uid)
+        paper: Paper | None = Paper.objects.filter(uid=uid, edition__slug=edition).first()
+        return paper or self._raise_missing("paper", uid)
 
     def row(self, kind: str, key: str) -> Content:
-        if (kind, key) not in self._known:
+        if (kind, key) not in self._rows:
             model = KINDS[kind].model
-            own = {"edition": self.edition} if KINDS[kind].is_in_edition else {}
-            rows = model._default_manager.filter(**{KINDS[kind].key: key}, **own)
-            found: Content | None = rows.first()
-            self._known[kind, key] = found or self._missing(kind, key)
-        row: Content = follow_merges(self._known[kind, key])
+            scope = {"edition": self.edition} if KINDS[kind].is_in_edition else {}
+            rows = model._default_manager.filter(**{KINDS[kind].key: key}, **scope)
+            existing: Content | None = rows.first()
+            self._rows[kind, key] = existing or self._raise_missing(kind, key)
+        row: Content = follow_merges(self._rows[kind, key])
         return row
 
-    def _missing(self, kind: str, key: str) -> Never:
-        said = gettext("There is no longer a %(kind)s “%(key)s” here. Import the file again.")
-        raise CannotTakeError(said % {"kind": KINDS[kind].model._meta.verbose_name, "key": key})
+    def _raise_missing(self, kind: str, key: str) -> Never:
+        message = gettext("There is no longer a %(kind)s “%(key)s” here. Import the file again.")
+        raise CannotTakeError(message % {"kind": KINDS[kind].model._meta.verbose_name, "key": key})
 
 
 def write_values(kind: Kind, row: Content, values: Values, edition: Edition) -> None:
@@ -168,20 +168,20 @@ def write_values(kind: Kind, row: Content, values: Values, edition: Edition) -> 
     except ProgramError as error:
         raise CannotTakeError(" ".join(problem.message for problem in error.problems)) from error
     except (IntegrityError, DataError) as error:
-        said = gettext("The database refuses it: something else here has the same place or identifier.")
-        raise CannotTakeError(said) from error
+        message = gettext("The database refuses it: something else here has the same place or identifier.")
+        raise CannotTakeError(message) from error
 
 
 def _validate(step: RowPlan) -> None:
     """Raise `ValidationError` for values that forms would refuse."""
-    row, taken = step.row, step.merge.taken
-    if not taken.keys().isdisjoint((*step.kind.plain_fields, *step.kind.references)):
+    row, values = step.row, step.merge.taken
+    if not values.keys().isdisjoint((*step.kind.plain_fields, *step.kind.references)):
         row.full_clean()
     for part in chain.from_iterable(step.parts.values()):
         # The database checks positions and repeated people.
         part.row.clean_in_memory()
-    if isinstance(row, Person) and "other_names" in taken:
-        for name in set(taken["other_names"]) - set(step.old["other_names"]):
+    if isinstance(row, Person) and "other_names" in values:
+        for name in set(values["other_names"]) - set(step.old["other_names"]):
             PersonName(person=row, name=name).full_clean()
 
 

@@ -63,9 +63,9 @@ def fetch(
     url: str, pages: Pages, policy: FetchPolicy, progress: ProgressCallback | None = None
 ) -> list[Source]:
     """Return all pages of a program as sources. Raises `ProgramError` with one sentence."""
-    found: list[Source] = []
+    sources: list[Source] = []
     rows, size = 0, 0
-    while len(found) < MAX_PAGES:
+    while len(sources) < MAX_PAGES:
         address = pages.address(url, rows)
         content = _fetch_with_retries(address, policy)
         try:
@@ -73,7 +73,7 @@ def fetch(
         except ValueError as error:
             message = gettext("The response is not in this format: %(error)s.")
             raise _fetch_error(address, message, error=error) from error
-        if found and page.rows and content == found[-1].content:
+        if sources and page.rows and content == sources[-1].content:
             message = gettext("The site keeps returning the same page. Save the file and upload it instead.")
             raise _fetch_error(address, message)
         size += len(content)
@@ -81,12 +81,12 @@ def fetch(
             message = gettext("The responses are larger than %(value)s MB.")
             raise _fetch_error(address, message, value=MAX_BYTES // MEGABYTE)
         rows += page.rows
-        found.append(Source(f"{urlsplit(url).hostname}-{len(found) + 1}.json", content))
+        sources.append(Source(f"{urlsplit(url).hostname}-{len(sources) + 1}.json", content))
         is_last = not page.rows or (page.total is not None and rows >= page.total)
         if progress:
             progress("fetched", rows, rows if is_last else max(page.total or 0, rows + 1))
         if is_last:
-            return found
+            return sources
     raise _fetch_error(url, gettext("The program has more than %(most_pages)s pages."), most_pages=MAX_PAGES)
 
 
@@ -97,17 +97,17 @@ def fetch_file(url: str, policy: FetchPolicy, max_bytes: int) -> bytes:
 
 def _fetch_with_retries(url: str, policy: FetchPolicy) -> bytes:
     """Return the response body; retry until the deadline, each time after a longer or the requested pause."""
-    last, tries = "", 0
+    reason, tries = "", 0
     for tries in range(1, MAX_TRIES + 1):
         try:
             return _request(url, policy)
         except _TransientError as error:
-            last, after = str(error), error.after
+            reason, after = str(error), error.after
         except (OSError, http.client.HTTPException) as error:
-            last, after = _reason(error), None
+            reason, after = _reason(error), None
         if after is not None and after > MAX_WAIT_SECONDS:
             message = gettext("%(last)s Try again in %(after)s seconds.")
-            raise _fetch_error(url, message, last=last, after=format(after, ".0f"))
+            raise _fetch_error(url, message, last=reason, after=format(after, ".0f"))
         pause = after if after is not None else float(2 ** (tries - 1))
         if tries == MAX_TRIES or time.monotonic() + pause > policy.deadline:
             break
@@ -117,7 +117,7 @@ def _fetch_with_retries(url: str, policy: FetchPolicy) -> bytes:
         "%(last)s Tried %(tries)s times. Try again later.",
         tries,
     )
-    raise _fetch_error(url, message, last=last, tries=tries)
+    raise _fetch_error(url, message, last=reason, tries=tries)
 
 
 def _reason(error: Exception) -> str:
@@ -168,13 +168,13 @@ def _read_body(response: http.client.HTTPResponse, url: str, policy: FetchPolicy
         raise _fetch_error(
             url, gettext("The site responded with %(status)s. Check the address."), status=status
         )
-    end, content = min(time.monotonic() + policy.page_seconds, policy.deadline), bytearray()
-    while piece := response.read1(CHUNK_BYTES):
-        content += piece
+    deadline, content = min(time.monotonic() + policy.page_seconds, policy.deadline), bytearray()
+    while chunk := response.read1(CHUNK_BYTES):
+        content += chunk
         if len(content) > policy.max_bytes:
             message = gettext("The response is larger than %(value)s MB.")
             raise _fetch_error(url, message, value=policy.max_bytes // MEGABYTE)
-        if time.monotonic() > end:
+        if time.monotonic() > deadline:
             raise TimeoutError
     if response.length:
         raise http.client.IncompleteRead(b"", response.length)
@@ -212,12 +212,12 @@ def _checked_address(parts: SplitResult, url: str, policy: FetchPolicy) -> str:
         port = parts.port
     except ValueError:
         raise _fetch_error(url, gettext("The port in the address is not a number.")) from None
-    found = socket.getaddrinfo(host, port or 443, type=socket.SOCK_STREAM)
-    addresses = [str(entry[4][0]) for entry in found]
-    inside = [address for address in addresses if not ipaddress.ip_address(address).is_global]
-    if inside and not policy.is_local:
+    address_infos = socket.getaddrinfo(host, port or 443, type=socket.SOCK_STREAM)
+    addresses = [str(entry[4][0]) for entry in address_infos]
+    private_addresses = [address for address in addresses if not ipaddress.ip_address(address).is_global]
+    if private_addresses and not policy.is_local:
         message = gettext("%(host)s resolves to %(inside)s, a private address. Nothing was fetched.")
-        raise _fetch_error(url, message, host=host, inside=inside[0])
+        raise _fetch_error(url, message, host=host, inside=private_addresses[0])
     return addresses[0]
 
 
@@ -230,7 +230,7 @@ class _Connection(http.client.HTTPConnection):
         super().__init__(parts.hostname or "", port, timeout=timeout)
 
     def connect(self) -> None:
-        plain = socket.create_connection((self.address, self.port), self.timeout)
-        self.sock = plain
+        plain_socket = socket.create_connection((self.address, self.port), self.timeout)
+        self.sock = plain_socket
         if self.is_secure:
-            self.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=self.host)
+            self.sock = ssl.create_default_context().wrap_socket(plain_socket, server_hostname=self.host)

@@ -22,13 +22,13 @@ GUARDED_KINDS = (CONFERENCE, EDITION)
 
 def as_importer(access: Access) -> Access:
     """Return the access for imports: in editions with the permission to import, it is that of editors."""
-    found = Access(access.user)
-    importing = access.editions("add", ImportJob)
-    vars(found)["roles"] = {
-        edition: roles | {Role.EDITOR} if edition in importing else roles
+    importer_access = Access(access.user)
+    import_editions = access.editions("add", ImportJob)
+    vars(importer_access)["roles"] = {
+        edition: roles | {Role.EDITOR} if edition in import_editions else roles
         for edition, roles in access.roles.items()
     }
-    return found
+    return importer_access
 
 
 def may_import_all(access: Access) -> bool:
@@ -42,12 +42,12 @@ def concealed_rows(user: object) -> Concealed:
     This includes the papers of these drafts.
     """
     access = as_importer(access_of(user))
-    found = _inaccessible_rows(access, "view")
+    concealed = _inaccessible_rows(access, "view")
     if not may_import_all(access):
         public = Paper.objects.published().order_by().values("pk")
         drafts = Paper._base_manager.exclude(access.scope(Paper)).exclude(pk__in=public)
-        found[PAPER.name] = frozenset(drafts.order_by().values_list("pk", flat=True))
-    return found
+        concealed[PAPER.name] = frozenset(drafts.order_by().values_list("pk", flat=True))
+    return concealed
 
 
 def protected_rows(user: object) -> Concealed:
@@ -69,39 +69,39 @@ def _inaccessible_rows(access: Access, action: str) -> dict[str, frozenset[int]]
 def check_permissions(plan: ImportPlan, user: object) -> None:
     """Raise `ProgramError` with all changes to edition and conference that the account may not make."""
     access = access_of(user)
-    refused = [
+    problems = [
         problem
         for kind in GUARDED_KINDS
         for step in plan.steps[kind.name]
         if (problem := _refusal(step, access)) is not None
     ]
-    if refused:
-        raise ProgramError(refused)
+    if problems:
+        raise ProgramError(problems)
 
 
 def _refusal(step: RowPlan, access: Access) -> Problem | None:
     if step.is_new and not access.may("add", type(step.row)):
-        said = gettext("The file brings %(row)s, which your role may not add. Ask somebody who may.")
-        return Problem(step.where, "", said % {"row": step.row})
+        message = gettext("The file brings %(row)s, which your role may not add. Ask somebody who may.")
+        return Problem(step.where, "", message % {"row": step.row})
     if step.is_new or not step.merge.taken or access.may("change", type(step.row), step.row):
         return None
-    said = gettext(
+    message = gettext(
         "The file changes this of %(row)s, which your role may not. "
         "Leave it out of the file, or ask somebody who may."
     )
-    return Problem(step.where, ", ".join(step.merge.taken), said % {"row": step.row})
+    return Problem(step.where, ", ".join(step.merge.taken), message % {"row": step.row})
 
 
-def check_undo_permissions(found: RevertPlan, user: User) -> None:
+def check_undo_permissions(plan: RevertPlan, user: User) -> None:
     """Raise `CannotRevertError` with changes to edition and conference that the account cannot revert."""
     access = access_of(user)
-    said = gettext("The import changed this of %(row)s, which your role may not: %(fields)s.")
-    guarded: set[Any] = {kind.model for kind in GUARDED_KINDS}
-    refused = [
-        said % {"row": step.label, "fields": ", ".join(step.pairs)}
-        for step in found.steps
-        for model in guarded & {step.model}
+    message = gettext("The import changed this of %(row)s, which your role may not: %(fields)s.")
+    guarded_models: set[Any] = {kind.model for kind in GUARDED_KINDS}
+    reasons = [
+        message % {"row": step.label, "fields": ", ".join(step.pairs)}
+        for step in plan.steps
+        for model in guarded_models & {step.model}
         if step.kind != "remove" and not access.may("change", model, step.row or model(pk=step.key))
     ]
-    if refused:
-        raise CannotRevertError(refused)
+    if reasons:
+        raise CannotRevertError(reasons)

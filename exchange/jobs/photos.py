@@ -34,19 +34,21 @@ def fetch_photos(
     photo, or whose photo was removed.
     """
     policy = policy or FetchPolicy(frozenset(settings.IMPORT_HOSTS), timeout=10.0, page_seconds=30.0)
-    findings, wanted = Findings(), _missing_photos(program)
-    hosts = {_host(one) for one in wanted} - policy.hosts
+    findings, missing_photos = Findings(), _missing_photos(program)
+    hosts = {_host(photo) for photo in missing_photos} - policy.hosts
     if hosts:
         message = gettext(
             "Pictures of people are left out, because the setting IMPORT_HOSTS does not name "
             "%(hosts)s: %(names)s."
         )
-        names = [one.person.name for one in wanted if _host(one) in hosts]
+        names = [photo.person.name for photo in missing_photos if _host(photo) in hosts]
         findings.note(
             "warning", Where(), message, hosts=shorten_list(sorted(hosts)), names=shorten_list(names)
         )
     photos = (
-        {} if dry_run else _fetch_all([one for one in wanted if _host(one) not in hosts], policy, findings)
+        {}
+        if dry_run
+        else _fetch_all([photo for photo in missing_photos if _host(photo) not in hosts], policy, findings)
     )
     return replace(program, notes=(*program.notes, *findings.notes)), photos
 
@@ -56,28 +58,28 @@ def _host(photo: PhotoRecord) -> str:
 
 
 def _fetch_all(
-    wanted: list[PhotoRecord], policy: FetchPolicy, findings: Findings
+    records: list[PhotoRecord], policy: FetchPolicy, findings: Findings
 ) -> dict[str, tuple[str, bytes]]:
     """Fetch pictures within the limits of time and size. Note the skipped ones."""
     policy = replace(policy, deadline=time.monotonic() + MAX_TOTAL_SECONDS)
     photos: dict[str, tuple[str, bytes]] = {}
     free_bytes = MAX_TOTAL_BYTES
-    for position, one in enumerate(wanted):
+    for index, record in enumerate(records):
         is_late = time.monotonic() >= policy.deadline
         if is_late or free_bytes < MAX_PHOTO_BYTES:
-            _note_rest(len(wanted) - position, findings, is_late=is_late)
+            _note_unfetched(len(records) - index, findings, is_late=is_late)
             break
         try:
-            content = fetch_file(one.url, policy, MAX_PHOTO_BYTES)
-            photos[one.url] = _file_extension(content), content
+            content = fetch_file(record.url, policy, MAX_PHOTO_BYTES)
+            photos[record.url] = _file_extension(content), content
             free_bytes -= len(content)
         except (ProgramError, ValueError) as error:
             message = gettext("The picture of %(name)s is left out: %(reason)s")
-            findings.note("warning", one.where, message, name=one.person.name, reason=str(error))
+            findings.note("warning", record.where, message, name=record.person.name, reason=str(error))
     return photos
 
 
-def _note_rest(count: int, findings: Findings, *, is_late: bool) -> None:
+def _note_unfetched(count: int, findings: Findings, *, is_late: bool) -> None:
     """Note how many pictures were not fetched, and why. The next import of the file fetches them."""
     if is_late:
         reason = gettext("Fetching took more than %(limit)d seconds.") % {"limit": MAX_TOTAL_SECONDS}
@@ -94,17 +96,21 @@ def _note_rest(count: int, findings: Findings, *, is_late: bool) -> None:
 
 def _missing_photos(program: Program) -> list[PhotoRecord]:
     """Return the pictures of people without a photo here, as far as identifiers match existing people."""
-    pairs = {pair for one in program.photos for pair in one.person.ids}
+    pairs = {pair for photo in program.photos for pair in photo.person.ids}
     rows = PersonIdentifier.objects.filter(AnyOf("value", {value for _, value in pairs}))
     people = {(scheme, value): key for scheme, value, key in rows.values_list("scheme", "value", "person")}
     keys = {people[pair] for pair in pairs if pair in people}
-    served = set(Person.objects.filter(AnyOf("pk", keys)).exclude(photo="").values_list("pk", flat=True))
+    people_with_photo = set(
+        Person.objects.filter(AnyOf("pk", keys)).exclude(photo="").values_list("pk", flat=True)
+    )
     changes = RowChange.objects.filter(AnyOf("object_id", keys), model=Person._meta.label_lower)
-    served.update(changes.filter(values__has_key="photo").values_list("object_id", flat=True))
-    found = {
-        one.url: one for one in program.photos if not served & {people.get(pair) for pair in one.person.ids}
+    people_with_photo.update(changes.filter(values__has_key="photo").values_list("object_id", flat=True))
+    photos_by_url = {
+        photo.url: photo
+        for photo in program.photos
+        if not people_with_photo & {people.get(pair) for pair in photo.person.ids}
     }
-    return list(found.values())
+    return list(photos_by_url.values())
 
 
 def _file_extension(content: bytes) -> str:
@@ -112,9 +118,9 @@ def _file_extension(content: bytes) -> str:
     try:
         with Image.open(io.BytesIO(content)) as image:
             image.verify()
-            found = EXTENSIONS.get(image.format or "")
+            extension = EXTENSIONS.get(image.format or "")
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         raise ValueError(gettext("The picture can’t be read.")) from error
-    if not found:
+    if not extension:
         raise ValueError(gettext("The picture is not a JPEG, PNG, WebP or GIF."))
-    return found
+    return extension

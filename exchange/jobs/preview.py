@@ -46,7 +46,7 @@ def record_field_label(kind: Kind, name: str) -> str:
     return str(LABELS.get(name) or field_label(kind.model._meta.label_lower, name))
 
 
-def value_in_words(kind: Kind, name: str, value: object, naming: Naming, edition: Edition | None) -> str:
+def value_in_words(kind: Kind, name: str, value: object, name_row: Naming, edition: Edition | None) -> str:
     if value is None or value in ("", []):
         return EMPTY_SIGN
     listing = kind.listing(name)
@@ -54,31 +54,33 @@ def value_in_words(kind: Kind, name: str, value: object, naming: Naming, edition
         if listing is MENU:
             return "\n".join(_menu_lines(value, 0))
         if listing:
-            return "\n".join(f"{place}. {_part(listing, one, naming)}" for place, one in enumerate(value, 1))
+            return "\n".join(
+                f"{number}. {_part_text(listing, part, name_row)}" for number, part in enumerate(value, 1)
+            )
         # Identifiers are pairs.
-        return "\n".join(": ".join(one) if isinstance(one, list) else str(one) for one in value)
+        return "\n".join(": ".join(item) if isinstance(item, list) else str(item) for item in value)
     if name in kind.references:
-        return naming(kind.references[name], str(value))
+        return name_row(kind.references[name], str(value))
     return shown_value(kind.model._meta.label_lower, name, value, RowLabels([]), edition)
 
 
-def _part(listing: Listing, part: Values, naming: Naming) -> str:
+def _part_text(listing: Listing, part: Values, name_row: Naming) -> str:
     if listing is MATERIALS:
-        return _material(part)
+        return _material_text(part)
     if listing is GRANTS:
-        paper = naming("paper", part["paper"]) if part["paper"] and not part["edition"] else part["paper"]
-        winner = paper or naming("person", part["person"])
-        whole = f"{winner} ({part['edition']})" if part["edition"] else winner
-        return ": ".join(filter(None, (whole, part["citation"])))
-    who = part.get("name") or naming("person", part["person"])
+        paper = name_row("paper", part["paper"]) if part["paper"] and not part["edition"] else part["paper"]
+        winner = paper or name_row("person", part["person"])
+        winner_and_edition = f"{winner} ({part['edition']})" if part["edition"] else winner
+        return ": ".join(filter(None, (winner_and_edition, part["citation"])))
+    label = part.get("name") or name_row("person", part["person"])
     if "role" in part:
         role = dict(_choices(listing, "role")).get(part["role"], part["role"])
-        who = f"{capfirst(str(role))}: {who}"
-    places = part.get("affiliations") or [part.get("affiliation", "")]
-    where = "; ".join(filter(None, places))
+        label = f"{capfirst(str(role))}: {label}"
+    affiliations = part.get("affiliations") or [part.get("affiliation", "")]
+    affiliation = "; ".join(filter(None, affiliations))
     marks = [gettext("corresponding")] if part.get("corresponding") else []
     marks += [gettext("presenting")] if part.get("presenting") else []
-    return ", ".join([f"{who} ({where})" if where else who, *marks])
+    return ", ".join([f"{label} ({affiliation})" if affiliation else label, *marks])
 
 
 def _choices(listing: Listing, name: str) -> list[tuple[str, Any]]:
@@ -86,18 +88,18 @@ def _choices(listing: Listing, name: str) -> list[tuple[str, Any]]:
     return list(field.flatchoices)
 
 
-def _material(part: Values) -> str:
+def _material_text(part: Values) -> str:
     kind = dict(_choices(MATERIALS, "kind")).get(part["kind"], part["kind"])
-    words = ": ".join(filter(None, (str(part["label"] or kind), part["url"])))
-    return words if part["visible"] else f"{words} ({pgettext('material', 'hidden')})"
+    text = ": ".join(filter(None, (str(part["label"] or kind), part["url"])))
+    return text if part["visible"] else f"{text} ({pgettext('material', 'hidden')})"
 
 
 def _menu_lines(lines: list[Values], depth: int) -> list[str]:
-    found = []
+    texts = []
     for line in lines:
-        found.append(f"{'– ' * depth}{line['label']}: {line['target']}")
-        found += _menu_lines(line["children"], depth + 1)
-    return found
+        texts.append(f"{'– ' * depth}{line['label']}: {line['target']}")
+        texts += _menu_lines(line["children"], depth + 1)
+    return texts
 
 
 def kind_name(name: str) -> str:
@@ -112,47 +114,47 @@ def plan_digest(plan: ImportPlan) -> str:
 
     New people get a random uid in each plan, so the digest identifies them by index.
     """
-    fresh = {step.row.uid: f"+{place}" for place, step in enumerate(plan.steps["person"]) if step.is_new}  # type: ignore[attr-defined]
-    found = hashlib.sha256()
+    new_people = {step.row.uid: f"+{index}" for index, step in enumerate(plan.steps["person"]) if step.is_new}  # type: ignore[attr-defined]
+    digest = hashlib.sha256()
     for name in KINDS:
         for step in plan.steps[name]:
-            found.update(json.dumps(_facts(step, fresh), sort_keys=True).encode())
-    return found.hexdigest()
+            digest.update(json.dumps(_digest_values(step, new_people), sort_keys=True).encode())
+    return digest.hexdigest()
 
 
-def _facts(step: RowPlan, fresh: dict[str, str]) -> list[object]:
+def _digest_values(step: RowPlan, new_people: dict[str, str]) -> list[object]:
     key = getattr(step.row, step.kind.key)
-    clashes = {name: [one.base, one.ours, one.theirs] for name, one in step.merge.clashes.items()}
+    clashes = {name: [clash.base, clash.ours, clash.theirs] for name, clash in step.merge.clashes.items()}
     return [
         step.kind.name,
-        step.row.pk or fresh.get(key, key),
-        _without_new_uids(step.merge.taken, fresh),
-        _without_new_uids(clashes, fresh),
+        step.row.pk or new_people.get(key, key),
+        _without_new_uids(step.merge.taken, new_people),
+        _without_new_uids(clashes, new_people),
         sorted(step.merge.kept),
     ]
 
 
-def _without_new_uids(value: object, fresh: dict[str, str]) -> object:
+def _without_new_uids(value: object, new_people: dict[str, str]) -> object:
     """Return a value with the uids of new people replaced by their index."""
     if isinstance(value, dict):
         return {
-            name: fresh.get(one, one)
-            if name == "person" and isinstance(one, str)
-            else _without_new_uids(one, fresh)
-            for name, one in value.items()
+            name: new_people.get(item, item)
+            if name == "person" and isinstance(item, str)
+            else _without_new_uids(item, new_people)
+            for name, item in value.items()
         }
-    return [_without_new_uids(one, fresh) for one in value] if isinstance(value, list) else value
+    return [_without_new_uids(item, new_people) for item in value] if isinstance(value, list) else value
 
 
 def store_plan(plan: ImportPlan, job: ImportJob) -> None:
     """Store the rows of a plan, replacing those of an earlier one."""
     PlannedRow.objects.filter(job=job).delete()
-    for batch in batched(_rows(plan, job), BATCH_ROWS, strict=False):
+    for batch in batched(_planned_rows(plan, job), BATCH_ROWS, strict=False):
         PlannedRow.objects.bulk_create(batch)
 
 
-def _rows(plan: ImportPlan, job: ImportJob) -> Iterator[PlannedRow]:
-    def naming(kind: str, key: str) -> str:
+def _planned_rows(plan: ImportPlan, job: ImportJob) -> Iterator[PlannedRow]:
+    def name_row(kind: str, key: str) -> str:
         return str(plan.rows.row(kind, key) or key)
 
     for name in KINDS:
@@ -163,22 +165,26 @@ def _rows(plan: ImportPlan, job: ImportJob) -> Iterator[PlannedRow]:
                 object_id=step.row.pk,
                 label=(str(step.row) or getattr(step.row, step.kind.key))[:300],
                 where=str(step.where)[:300],
-                fields=list(_fields(step, plan, naming)),
-                **{f"is_{word}": True for word in step.outcomes if word != "skipped"},
+                fields=list(_fields(step, plan, name_row)),
+                **{f"is_{outcome}": True for outcome in step.outcomes if outcome != "skipped"},
             )
 
 
-def _fields(step: RowPlan, plan: ImportPlan, naming: Naming) -> Iterator[list[str]]:
-    def words(name: str, *values: object) -> list[str]:
-        return [value_in_words(step.kind, name, value, naming, plan.edition) for value in values]
+def _fields(step: RowPlan, plan: ImportPlan, name_row: Naming) -> Iterator[list[str]]:
+    def value_texts(name: str, *values: object) -> list[str]:
+        return [value_in_words(step.kind, name, value, name_row, plan.edition) for value in values]
 
     for name, value in step.merge.taken.items():
         if not (step.is_new and is_empty(value)):
-            old = "" if step.is_new else words(name, step.old[name])[0]
-            yield [record_field_label(step.kind, name), TAKEN, "", old, *words(name, value)]
-    for how, clashes in ((CLASH, step.merge.clashes), (KEPT, step.merge.kept)):
-        for name, one in clashes.items():
-            yield [record_field_label(step.kind, name), how, *words(name, one.base, one.ours, one.theirs)]
+            old_text = "" if step.is_new else value_texts(name, step.old[name])[0]
+            yield [record_field_label(step.kind, name), TAKEN, "", old_text, *value_texts(name, value)]
+    for fate, clashes in ((CLASH, step.merge.clashes), (KEPT, step.merge.kept)):
+        for name, clash in clashes.items():
+            yield [
+                record_field_label(step.kind, name),
+                fate,
+                *value_texts(name, clash.base, clash.ours, clash.theirs),
+            ]
 
 
 def rows_in_words(rows: Iterable[PlannedRow]) -> Iterator[dict[str, object]]:
@@ -194,7 +200,7 @@ def rows_in_words(rows: Iterable[PlannedRow]) -> Iterator[dict[str, object]]:
 
 
 def _with_word_diff(
-    row: PlannedRow, name: str, how: str, base: str, ours: str, theirs: str
+    row: PlannedRow, name: str, fate: str, base: str, ours: str, theirs: str
 ) -> dict[str, object]:
     before, after = ("", theirs) if row.is_new else word_diff(ours, theirs)
-    return {"name": name, "how": how, "base": base, "ours": before, "theirs": after}
+    return {"name": name, "how": fate, "base": base, "ours": before, "theirs": after}

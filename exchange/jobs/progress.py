@@ -40,8 +40,8 @@ def token_key(job: int) -> str:
 def read_progress(job: int) -> Progress | None:
     """Return the progress of a job's worker; `None` before it begins, or if the cache is unavailable."""
     with suppress(*settings.CACHE_ERRORS):
-        found: Progress | None = caches["imports"].get(progress_key(job))
-        return found
+        progress: Progress | None = caches["imports"].get(progress_key(job))
+        return progress
     return None
 
 
@@ -88,28 +88,28 @@ class ProgressWriter:
         if self.last:
             self._write(replace(self.last, seen_at=datetime.now(UTC)))
 
-    def _write(self, said: Progress) -> None:
-        self.last = said
+    def _write(self, progress: Progress) -> None:
+        self.last = progress
         # An import continues while the cache is unavailable.
         with suppress(*settings.CACHE_ERRORS):
-            caches["imports"].set(progress_key(self.job), said, ENTRY_SECONDS)
+            caches["imports"].set(progress_key(self.job), progress, ENTRY_SECONDS)
 
 
 @contextmanager
 def report_progress(job: int) -> Iterator[ProgressWriter]:
     """Report the progress of a worker, with a heartbeat, while the block runs."""
-    writer, over = ProgressWriter(job), threading.Event()
+    writer, is_over = ProgressWriter(job), threading.Event()
     writer("", 0, 0)
 
-    def beat() -> None:
-        while not over.wait(HEARTBEAT_SECONDS):
+    def send_heartbeats() -> None:
+        while not is_over.wait(HEARTBEAT_SECONDS):
             writer.send_heartbeat()
 
-    thread = threading.Thread(target=beat, daemon=True)
+    thread = threading.Thread(target=send_heartbeats, daemon=True)
     thread.start()
     try:
         yield writer
     finally:
-        over.set()
+        is_over.set()
         thread.join()
         delete_progress(job)

@@ -63,7 +63,7 @@ def _run(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], None]
         try:
             work(job, progress)
         except ProgramError as error:
-            problems = [[str(one.where), one.field, one.message] for one in error.problems]
+            problems = [[str(problem.where), problem.field, problem.message] for problem in error.problems]
             _stop(job, state, State.REFUSED, problems)
         except OvertakenError:
             logger.warning("The import %s was dropped or begun again while it was worked on", key)
@@ -76,9 +76,13 @@ def _run(key: int, state: str, work: Callable[[ImportJob, ProgressWriter], None]
             raise
 
 
-def _stop(job: ImportJob, begun: str, end: str, problems: list[list[str]], **values: object) -> None:
+def _stop(
+    job: ImportJob, start_state: str, end_state: str, problems: list[list[str]], **values: object
+) -> None:
     """Set the final state of a job, which may have changed to reading if it was planned again."""
-    job.change_state(end, before=State.READING if job.is_again else begun, problems=problems, **values)
+    job.change_state(
+        end_state, before=State.READING if job.is_again else start_state, problems=problems, **values
+    )
 
 
 def _change_state(job: ImportJob, state: str, *, before: str, **values: object) -> None:
@@ -168,9 +172,11 @@ def _sources(job: ImportJob, progress: ProgressWriter) -> list[Source]:
         if pages is None:
             raise program_error(gettext("This format can’t be fetched. Upload the file."))
         token = take_token(job.pk) or os.environ.get(pages.token, "")
-        found = fetch(job.url, pages, FetchPolicy(frozenset(settings.IMPORT_HOSTS), token=token), progress)
-        uploads.store(job, ([source.content] for source in found))
-        job.files = [source.name for source in found]
+        fetched_files = fetch(
+            job.url, pages, FetchPolicy(frozenset(settings.IMPORT_HOSTS), token=token), progress
+        )
+        uploads.store(job, ([source.content] for source in fetched_files))
+        job.files = [source.name for source in fetched_files]
         job.save(update_fields=["files"])
     return uploads.sources(job)
 
@@ -181,21 +187,21 @@ def _new_slug(program: Program) -> str:
         raise program_error(gettext("The file doesn’t describe an edition. Choose one, or create one first."))
     slug = program.edition.slug
     if Edition.objects.filter(slug=slug).exists():
-        said = gettext(
+        message = gettext(
             "The file contains edition “%(slug)s”, which already exists. Choose it for the import."
         )
-        raise program_error(said, slug=slug)
+        raise program_error(message, slug=slug)
     return slug
 
 
 def sweep(at: datetime | None = None) -> int:
     """Delete files and plans of jobs that have ended or are a day old. Return the number of jobs."""
-    old = list(ImportJob.objects.expired(at))
-    UploadPart.objects.filter(job__in=old).delete()
-    PlannedRow.objects.filter(job__in=old).delete()
-    ImportJob.objects.filter(pk__in=[job.pk for job in old]).update(has_files=False, columns={})
-    for job in old:
+    jobs = list(ImportJob.objects.expired(at))
+    UploadPart.objects.filter(job__in=jobs).delete()
+    PlannedRow.objects.filter(job__in=jobs).delete()
+    ImportJob.objects.filter(pk__in=[job.pk for job in jobs]).update(has_files=False, columns={})
+    for job in jobs:
         delete_job_entries(job.pk)
         if job.state in (State.READY, State.MAPPING):
             job.change_state(State.DROPPED, before=job.state, changed_at=at or timezone.now())
-    return len(old)
+    return len(jobs)

@@ -34,8 +34,8 @@ def plan_undo(run: ImportRun) -> RevertPlan:
     if change_set is not None:
         return undo_plan(change_set)
     if run.created or any(tally.get("changed") for tally in run.counts.values()):
-        words = gettext("This import can’t be reverted: it is older than the history.")
-        raise CannotRevertError([words])
+        message = gettext("This import can’t be reverted: it is older than the history.")
+        raise CannotRevertError([message])
     return RevertPlan()
 
 
@@ -60,15 +60,15 @@ def _undo(
 ) -> RevertPlan:
     with recording.recording(Origin.UNDO, user, detail) as log, revision.lock():
         run = ImportRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
-        found = plan_undo(run)
+        plan = plan_undo(run)
         if check:
-            check(found, user)
+            check(plan, user)
         log.set_reference(run)
-        revert(found.steps, Origin.UNDO, user, detail)
-        _restore_provenance(run, found)
+        revert(plan.steps, Origin.UNDO, user, detail)
+        _restore_provenance(run, plan)
         run.undone_at = timezone.now()
         run.save(update_fields=["undone_at"])
-    return found
+    return plan
 
 
 def pending_changes(run: ImportRun) -> list[PendingChanges]:
@@ -83,18 +83,18 @@ def _drop_pending(run: ImportRun) -> None:
             drop_changes(pending)
         except RefusedError as error:
             raise CannotRevertError(error.reasons) from error
-        gone = {(row["model"], row["key"]) for row in pending.rows if row["kind"] == "created"}
+        created_rows = {(row["model"], row["key"]) for row in pending.rows if row["kind"] == "created"}
         for kind in KINDS.values():
-            keys = [key for label, key in gone if label == kind.model._meta.label_lower]
+            keys = [key for label, key in created_rows if label == kind.model._meta.label_lower]
             Provenance.objects.filter(AnyOf("object_id", keys), kind=kind.name).delete()
 
 
-def _restore_provenance(run: ImportRun, found: RevertPlan) -> None:
+def _restore_provenance(run: ImportRun, plan: RevertPlan) -> None:
     """Restore the last imported values of each row from before the run."""
-    removed = found.removed
+    removed = plan.removed
     for kind in KINDS.values():
-        gone = AnyOf("object_id", removed.get(kind.model, ()))
-        Provenance.objects.filter(gone, kind=kind.name).delete()
+        is_removed = AnyOf("object_id", removed.get(kind.model, ()))
+        Provenance.objects.filter(is_removed, kind=kind.name).delete()
     changes = RowChange.objects.filter(change_set=change_set_of(run), model=Provenance._meta.label_lower)
     before = {change.object_id: change.before() for change in changes}
     for batch in in_batches(before):
@@ -102,28 +102,34 @@ def _restore_provenance(run: ImportRun, found: RevertPlan) -> None:
         for row in rows:
             values = {**row.values, **before[row.pk]}
             # None marks a field that had not been imported before.
-            unknown = {name for name, value in before[row.pk].items() if value is None}
-            row.values = {name: value for name, value in values.items() if name not in unknown}
+            never_imported = {name for name, value in before[row.pk].items() if value is None}
+            row.values = {name: value for name, value in values.items() if name not in never_imported}
         Provenance.objects.bulk_update(rows, ["values"], batch_size=200)
     Conflict.objects.undecided().filter(run=run).delete()
 
 
-def summarize_undo(found: RevertPlan, pending: Iterable[PendingChanges] = ()) -> list[str]:
+def summarize_undo(plan: RevertPlan, pending: Iterable[PendingChanges] = ()) -> list[str]:
     """Return the reverted changes as lines such as "12 papers removed"."""
     lines = []
-    if waiting := sum(len(one.rows) for one in pending):
-        words = ngettext(
+    if pending_count := sum(len(changes.rows) for changes in pending):
+        message = ngettext(
             "%(n)d change of the working copy discarded",
             "%(n)d changes of the working copy discarded",
-            waiting,
+            pending_count,
         )
-        lines.append(words % {"n": waiting})
-    for model, keys in found.removed.items():
-        many = {"n": len(keys), "rows": model._meta.verbose_name_plural, "row": model._meta.verbose_name}
-        lines.append(ngettext("%(n)d %(row)s removed", "%(n)d %(rows)s removed", len(keys)) % many)
-    kinds = [step.kind for step in found.steps]
-    if changed := kinds.count("change"):
-        lines.append(ngettext("%(n)d row changed back", "%(n)d rows changed back", changed) % {"n": changed})
-    if back := kinds.count("bring back"):
-        lines.append(ngettext("%(n)d deletion reverted", "%(n)d deletions reverted", back) % {"n": back})
+        lines.append(message % {"n": pending_count})
+    for model, keys in plan.removed.items():
+        values = {"n": len(keys), "rows": model._meta.verbose_name_plural, "row": model._meta.verbose_name}
+        lines.append(ngettext("%(n)d %(row)s removed", "%(n)d %(rows)s removed", len(keys)) % values)
+    kinds = [step.kind for step in plan.steps]
+    if changed_count := kinds.count("change"):
+        lines.append(
+            ngettext("%(n)d row changed back", "%(n)d rows changed back", changed_count)
+            % {"n": changed_count}
+        )
+    if restored_count := kinds.count("bring back"):
+        lines.append(
+            ngettext("%(n)d deletion reverted", "%(n)d deletions reverted", restored_count)
+            % {"n": restored_count}
+        )
     return lines

@@ -41,8 +41,8 @@ class FilesField(forms.FileField):
     widget = SeveralFilesInput
 
     def clean(self, data: object, initial: object = None) -> list[Upload]:
-        rows = data if isinstance(data, list | tuple) else [data] if data else []
-        return [super(FilesField, self).clean(one, initial) for one in rows]
+        uploads = data if isinstance(data, list | tuple) else [data] if data else []
+        return [super(FilesField, self).clean(upload, initial) for upload in uploads]
 
 
 class UploadForm(forms.Form):
@@ -109,7 +109,7 @@ class UploadForm(forms.Form):
 
     def clean_sources(self) -> list[Upload]:
         files: list[Upload] = self.cleaned_data["sources"]
-        names = [str(one.name) for one in files]
+        names = [str(file.name) for file in files]
         if len(files) > MAX_FILES:
             raise ValidationError(gettext("Choose at most %(count)d files.") % {"count": MAX_FILES})
         for name in names:
@@ -132,8 +132,8 @@ class UploadForm(forms.Form):
         url: str = self.cleaned_data["url"]
         parts = urlsplit(url)
         if url and (parts.scheme != "https" or parts.hostname not in settings.IMPORT_HOSTS):
-            said = gettext("Programs are fetched only from: %(allowed)s, with https.")
-            raise ValidationError(said % {"allowed": ", ".join(settings.IMPORT_HOSTS)})
+            message = gettext("Programs are fetched only from: %(allowed)s, with https.")
+            raise ValidationError(message % {"allowed": ", ".join(settings.IMPORT_HOSTS)})
         return url
 
     def clean_token(self) -> str:
@@ -151,38 +151,38 @@ class UploadForm(forms.Form):
             raise ValidationError(gettext("Choose files, paste a table, or enter an address: one of them."))
         uploads = files or [pasted] if not url else []
         self._check_size(uploads)
-        fmt = self._format(uploads, is_fetched=bool(url))
-        has_mapping = any(is_mapping(read_head(one)) for one in uploads)
+        fmt = self._find_format(uploads, is_fetched=bool(url))
+        has_mapping = any(is_mapping(read_head(upload)) for upload in uploads)
         is_mapped = fmt.name == SPREADSHEET and not has_mapping
         return {**cleaned, "uploads": uploads, "format": fmt.name, "is_mapped": is_mapped}
 
     def _check_size(self, uploads: list[Upload]) -> None:
-        size, most = sum(one.size or 0 for one in uploads), settings.IMPORT_MEGABYTES
-        if size > most * MEGABYTE:
-            said = gettext(
+        size, limit = sum(upload.size or 0 for upload in uploads), settings.IMPORT_MEGABYTES
+        if size > limit * MEGABYTE:
+            message = gettext(
                 "The files are %(size)d MB; the limit is %(most)d MB. Check that this is a conference "
                 "program. To allow more, change the setting IMPORT_MEGABYTES or use the command "
                 "import_program."
             )
-            raise ValidationError({"sources": said % {"size": size // MEGABYTE, "most": most}})
+            raise ValidationError({"sources": message % {"size": size // MEGABYTE, "most": limit}})
 
-    def _format(self, uploads: list[Upload], *, is_fetched: bool) -> Format:
-        known, chosen = readable(), self.cleaned_data["format"]
+    def _find_format(self, uploads: list[Upload], *, is_fetched: bool) -> Format:
+        formats, chosen = readable(), self.cleaned_data["format"]
         if is_fetched:
-            fetched = [fmt for fmt in known.values() if fmt.pages]
-            found = next((fmt for fmt in fetched if chosen in ("", fmt.name)), None)
-            if found is None:
+            fetchable = [fmt for fmt in formats.values() if fmt.pages]
+            match = next((fmt for fmt in fetchable if chosen in ("", fmt.name)), None)
+            if match is None:
                 raise ValidationError({"format": gettext("This format can’t be fetched. Upload the file.")})
-            return found
+            return match
         if self.cleaned_data["pasted"]:
-            return known[SPREADSHEET]
+            return formats[SPREADSHEET]
         if chosen:
-            return known[chosen]
-        found = detect_format([read_head(one) for one in uploads])
-        if found is None:
-            said = gettext("The format couldn’t be detected from these files. Choose it.")
-            raise ValidationError({"format": said})
-        return found
+            return formats[chosen]
+        match = detect_format([read_head(upload) for upload in uploads])
+        if match is None:
+            message = gettext("The format couldn’t be detected from these files. Choose it.")
+            raise ValidationError({"format": message})
+        return match
 
 
 def read_head(upload: Upload) -> Source:
@@ -202,11 +202,11 @@ def file_name(upload: Upload) -> str:
 
 def detect_format(sources: Sequence[Source]) -> Format | None:
     """Return the format that recognizes these files, or `None` if the format is ambiguous or unknown."""
-    found = [fmt for fmt in readable().values() if fmt.recognizes and fmt.recognizes(sources)]
-    first = [fmt for fmt in found if fmt.name not in LAST_TRIED]
-    if len(first) > 1:
+    matches = [fmt for fmt in readable().values() if fmt.recognizes and fmt.recognizes(sources)]
+    specific = [fmt for fmt in matches if fmt.name not in LAST_TRIED]
+    if len(specific) > 1:
         return None
-    rest = sorted(
-        (fmt for fmt in found if fmt.name in LAST_TRIED), key=lambda fmt: LAST_TRIED.index(fmt.name)
+    general = sorted(
+        (fmt for fmt in matches if fmt.name in LAST_TRIED), key=lambda fmt: LAST_TRIED.index(fmt.name)
     )
-    return next(iter([*first, *rest]), None)
+    return next(iter([*specific, *general]), None)

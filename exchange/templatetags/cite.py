@@ -18,6 +18,8 @@ def citation_formats() -> list[tuple[str, str]]:
 @register.inclusion_tag("exchange/_cite.html", takes_context=True)
 def cite_box(context: template.Context, paper: Paper) -> dict[str, object]:
     """Show the citation of a paper fetched `with_authors()`, and links to its files."""
-    shown = context.get("edition")
-    edition = shown if shown is not None and shown.pk == paper.edition_id else paper.edition
+    page_edition = context.get("edition")
+    edition = (
+        page_edition if page_edition is not None and page_edition.pk == paper.edition_id else paper.edition
+    )
     return {"paper": paper, "edition": edition, "citation": citation_of(paper, edition)}

@@ -59,8 +59,8 @@ class Command(BaseCommand):
             target = Path(output)
             if output.endswith("/"):
                 target.mkdir(parents=True, exist_ok=True)
-            for place in write_outputs(files, target):
-                self.stderr.write(f"{place} written")
+            for path in write_outputs(files, target):
+                self.stderr.write(f"{path} written")
         elif len(files) > 1:
             names = ", ".join(file.name for file in files)
             raise program_error(f"This format writes several files ({names}). Name a folder with -o.")
@@ -84,31 +84,31 @@ def write_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
     All files are written to a temporary folder first, so that partial files are never visible.
     """
     if target.is_dir():
-        places = [target / output.name for output in files]
+        paths = [target / output.name for output in files]
     elif len(files) == 1:
-        places = [target]
+        paths = [target]
     else:
-        places = _rename_outputs(files, target)
-    folder = places[0].parent
+        paths = _rename_outputs(files, target)
+    folder = paths[0].parent
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".", dir=folder) as name:
-        parts = [Path(name) / place.name for place in places]
-        for part, output in zip(parts, files, strict=True):
-            with part.open("wb") as file:
+        temporary_paths = [Path(name) / path.name for path in paths]
+        for temporary_path, output in zip(temporary_paths, files, strict=True):
+            with temporary_path.open("wb") as file:
                 file.writelines(output.chunks)
-        for part, place in zip(parts, places, strict=True):
-            part.replace(place)
-    return places
+        for temporary_path, path in zip(temporary_paths, paths, strict=True):
+            temporary_path.replace(path)
+    return paths
 
 
 def _rename_outputs(files: Sequence[OutputFile], target: Path) -> list[Path]:
     """Replace the common start of the names by the requested name."""
     stems = [Path(output.name).stem for output in files]
-    words = [stem.split("-") for stem in stems]
-    common = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*words, strict=False)))
-    endings = ["-".join(parts[common:]) for parts in words]
-    names = [f"-{ending}" if ending and place else "" for place, ending in enumerate(endings)]
+    split_stems = [stem.split("-") for stem in stems]
+    common = sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, zip(*split_stems, strict=False)))
+    endings = ["-".join(parts[common:]) for parts in split_stems]
+    names = [f"-{ending}" if ending and index else "" for index, ending in enumerate(endings)]
     return [
-        target.with_name(f"{target.stem}{name}{Path(output.name).suffix if place else target.suffix}")
-        for place, (name, output) in enumerate(zip(names, files, strict=True))
+        target.with_name(f"{target.stem}{name}{Path(output.name).suffix if index else target.suffix}")
+        for index, (name, output) in enumerate(zip(names, files, strict=True))
     ]

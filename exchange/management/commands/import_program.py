@@ -42,30 +42,31 @@ class ProgressBar:
                 self.stream.write(f"{what}: {done}\n")
         elif is_last or time.monotonic() - self.drawn_at > REDRAW_SECONDS:
             self.drawn_at = time.monotonic()
-            full = BAR_CHARS * done // total if total else BAR_CHARS
-            self.stream.write(f"\r{what:<24} [{'#' * full}{' ' * (BAR_CHARS - full)}] {done}/{total}")
+            filled = BAR_CHARS * done // total if total else BAR_CHARS
+            self.stream.write(f"\r{what:<24} [{'#' * filled}{' ' * (BAR_CHARS - filled)}] {done}/{total}")
             self.stream.write("\n" if is_last else "")
         self.stream.flush()
 
 
 def count_lines(report: Report) -> Iterator[str]:
     """Yield the counts per kind and in total as lines of a table."""
-    yield "".join([" " * 14, *(f"{word:>13}" for word in OUTCOMES)])
+    yield "".join([" " * 14, *(f"{outcome:>13}" for outcome in OUTCOMES)])
     rows = [(KINDS[name].plural or name, tally) for name, tally in report.tallies.items()]
     for name, tally in [*rows, ("total", report.total)]:
-        yield "".join([f"{name:<14}", *(f"{tally[word]:>13}" for word in OUTCOMES)])
+        yield "".join([f"{name:<14}", *(f"{tally[outcome]:>13}" for outcome in OUTCOMES)])
 
 
 def remark_lines(report: Report, *, everything: bool = False) -> Iterator[str]:
     """Yield notes and conflicts as lines: the first of them, or all."""
     for section in note_sections(report.notes):
         yield f"{section.title}: {section.count}"
-        lines = [line for alike in section.groups for line in _group_lines(alike, everything=everything)]
+        lines = [line for notes in section.groups for line in _group_lines(notes, everything=everything)]
         yield from _limit_lines(lines, everything=everything)
     conflicts = [
-        f"conflict: {one.provenance.kind} {one.label}, {one.field}: kept {_short(one.ours)}; the file says "
-        f"{_short(one.theirs)}; last imported: {_short(one.base)}"
-        for one in report.conflicts
+        f"conflict: {conflict.provenance.kind} {conflict.label}, {conflict.field}: "
+        f"kept {_short(conflict.ours)}; the file says {_short(conflict.theirs)}; "
+        f"last imported: {_short(conflict.base)}"
+        for conflict in report.conflicts
     ]
     yield from _limit_lines(conflicts, everything=everything)
 
@@ -79,10 +80,10 @@ def _group_lines(notes: list[Note], *, everything: bool) -> list[str]:
 
 
 def _limit_lines(lines: list[str], *, everything: bool) -> Iterator[str]:
-    shown = len(lines) if everything else MAX_NOTES
-    yield from lines[:shown]
-    if len(lines) > shown:
-        yield f"and {len(lines) - shown} more (--verbosity 2 shows all)"
+    limit = len(lines) if everything else MAX_NOTES
+    yield from lines[:limit]
+    if len(lines) > limit:
+        yield f"and {len(lines) - limit} more (--verbosity 2 shows all)"
 
 
 def _short(value: object) -> str:
@@ -175,10 +176,10 @@ def read_sources(paths: Sequence[str]) -> list[Source]:
 
 def _files(path: Path) -> Iterator[Path]:
     if path.is_dir():
-        found = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
-        if not found:
+        files = sorted(file for file in path.iterdir() if file.is_file() and not file.name.startswith("."))
+        if not files:
             raise program_error("The folder holds no files.", str(path))
-        yield from found
+        yield from files
     elif path.is_file():
         yield path
     else:

@@ -24,14 +24,14 @@ class Command(BaseCommand):
         run = ImportRun.objects.filter(pk=options["run"]).first()
         if run is None:
             raise CommandError(f"There is no import {options['run']}.")
-        waiting = pending_changes(run)
+        pending = pending_changes(run)
         try:
-            found = plan_undo(run) if options["dry_run"] else undo(run)
+            plan = plan_undo(run) if options["dry_run"] else undo(run)
         except CannotRevertError as error:
             raise CommandError("Nothing was reverted. " + " ".join(error.reasons)) from None
-        for line in summarize_undo(found, waiting) or ["Nothing to revert."]:
+        for line in summarize_undo(plan, pending) or ["Nothing to revert."]:
             self.stdout.write(line)
-        for one in found.kept:
-            self.stdout.write(f"kept, as it was edited or is needed: {one}")
+        for label in plan.kept:
+            self.stdout.write(f"kept, as it was edited or is needed: {label}")
         if options["dry_run"]:
             self.stdout.write("This was a preview: nothing was changed.")
